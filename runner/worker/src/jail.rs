@@ -4,6 +4,7 @@
 //! the calls of the earlier steps.
 
 use crate::filter::{self, FilterError, NewCode};
+use crate::privileges::drop_privileges;
 use landlock::{
     ABI, Access, AccessFs, AccessNet, CompatLevel, Compatible, LandlockStatus, PathBeneath, PathFd,
     RestrictionStatus, Ruleset, RulesetAttr, RulesetCreatedAttr, RulesetStatus, Scope,
@@ -25,7 +26,8 @@ pub struct Jail {
 /// The walls that are active.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Walls {
-    /// The process can gain no privileges (prctl(2), `PR_SET_NO_NEW_PRIVS`).
+    /// The process can gain no privileges (prctl(2), `PR_SET_NO_NEW_PRIVS`), and has none of root's
+    /// but those that concern the files of its mounts ([`crate::privileges`]).
     pub no_new_privs: bool,
     /// Other processes of the user cannot inspect it, and it leaves no core file.
     pub not_dumpable: bool,
@@ -100,6 +102,7 @@ impl Jail {
         setrlimit(Resource::Core, nothing)?;
         walls.not_dumpable = true;
         (walls.files, walls.network) = self.close_landlock()?;
+        drop_privileges(!self.read.is_empty() || !self.write.is_empty())?;
         match filter::close_filter(&self.code) {
             Ok(()) => walls.system_calls = true,
             Err(FilterError::Arch) => {}

@@ -10,6 +10,8 @@
 //! | module | contents |
 //! |---|---|
 //! | [`jail`] | no new privileges, Landlock, limits, the order of closing |
+//! | [`privileges`] | giving up capabilities and root |
+//! | [`descriptors`] | the check of what is still open |
 //! | [`filter`] | the allowed system calls, by seccomp |
 //! | [`cgroup`] | limits on memory and processes by the host's kernel, where it permits them |
 //! | [`channel`] | typed messages and descriptors over a socket pair |
@@ -19,6 +21,8 @@
 //! - The jail closes while the process has one thread, because Landlock binds the calling thread
 //!   and the threads it starts.
 //! - A wall that the host does not support is reported in [`jail::Walls`], never ignored.
+//! - A copy of a worker has no descriptor of the worker that it was copied from: the list of open
+//!   descriptors is checked before the jail closes.
 //! - A worker's messages are hostile: lengths are checked before memory is allocated for them.
 //!
 //! # Deliberately absent
@@ -29,5 +33,7 @@
 pub mod cgroup;
 pub mod channel;
 pub mod child;
+pub mod descriptors;
 pub mod filter;
 pub mod jail;
+pub mod privileges;

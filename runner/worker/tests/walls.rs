@@ -6,16 +6,18 @@
 
 use rustix::process::{Pid, Resource, Rlimit, setrlimit, test_kill_process};
 use std::fs::{self, File};
-use std::io::{self, Write};
+use std::io::{self, BufRead, Write};
 use std::os::fd::AsFd;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
-use std::process::{Command, ExitCode, exit};
+use std::process::{Command, ExitCode, Stdio, exit};
 use std::time::Duration;
 use wasibox_worker::child::{ARGUMENT, Worker, WorkerEnd};
 use wasibox_worker::filter::NewCode;
 use wasibox_worker::jail::{Jail, Wall};
 
+/// CHOWN, DAC_OVERRIDE, DAC_READ_SEARCH, FOWNER and FSETID (capabilities(7)), the lowest five.
+const FILE_CAPABILITIES: u64 = 0b1_1111;
 const SIGSYS: i32 = 31;
 /// Statuses of a jailed process: refused, and a host without the walls.
 const REFUSED: i32 = 13;
@@ -69,6 +71,9 @@ const ATTEMPTS: &[Attempt] = &[
         std::os::unix::net::UnixListener::bind(dir.join("rw/socket")).map(drop)
     }),
     ("signal another process", Must::BeEnded, |_| Ok(test_kill_process(Pid::INIT)?)),
+    ("make a file without a name", Must::BeEnded, |_| {
+        Ok(rustix::fs::memfd_create("x", rustix::fs::MemfdFlags::CLOEXEC).map(drop)?)
+    }),
     ("raise a limit", Must::BeEnded, |_| {
         Ok(setrlimit(Resource::Core, Rlimit { current: None, maximum: None })?)
     }),
@@ -78,6 +83,7 @@ fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
     match args.first().map(String::as_str) {
         Some("jailed") => jailed(&args[1], Path::new(&args[2])),
+        Some("idle") => idle(args.get(1).map(Path::new)),
         Some(ARGUMENT) => leak(),
         _ => all().unwrap_or_else(|e| panic!("{e}")),
     }
@@ -104,6 +110,41 @@ fn jailed(name: &str, dir: &Path) -> ! {
             exit(1)
         }
     }
+}
+
+/// Closes a jail with or without a mount, says so, and waits until it is ended.
+fn idle(mount: Option<&Path>) -> ! {
+    let read = mount.map(Path::to_path_buf).into_iter().collect();
+    let jail = Jail { read, write: Vec::new(), code: NewCode::Known(Vec::new()) };
+    if let Err(e) = jail.close() {
+        eprintln!("{e}");
+        exit(2)
+    }
+    println!("closed");
+    let _ = io::stdin().read_line(&mut String::new());
+    exit(0)
+}
+
+/// The effective capabilities and the user of an idle jailed process (proc(5), `/proc/PID/status`).
+fn privileges(mount: Option<&Path>) -> io::Result<(u64, u32)> {
+    let mut child = Command::new(std::env::current_exe()?)
+        .arg("idle")
+        .args(mount)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()?;
+    let mut line = String::new();
+    io::BufReader::new(child.stdout.take().ok_or(io::ErrorKind::BrokenPipe)?)
+        .read_line(&mut line)?;
+    let status = fs::read_to_string(format!("/proc/{}/status", child.id()))?;
+    drop(child.stdin.take());
+    child.wait()?;
+    let field = |name: &str| {
+        let line = status.lines().find_map(|l| l.strip_prefix(name)).unwrap_or_default();
+        line.split_whitespace().next().unwrap_or_default().to_owned()
+    };
+    let capabilities = u64::from_str_radix(&field("CapEff:"), 16).map_err(io::Error::other)?;
+    Ok((capabilities, field("Uid:").parse().map_err(io::Error::other)?))
 }
 
 /// Allocates memory without end, as a leak of the sandbox would.
@@ -137,6 +178,14 @@ fn all() -> io::Result<ExitCode> {
         *counter += 1;
         println!("{what}: {text} ({how})");
     };
+    let user = rustix::process::geteuid().as_raw();
+    let (capabilities, owner) = privileges(None)?;
+    let shown = format!("capabilities {capabilities:x}, user {owner}");
+    count("no privileges without mounts", Some(capabilities == 0 && owner != 0), &shown);
+    let (capabilities, owner) = privileges(Some(&at("ro")))?;
+    let shown = format!("capabilities {capabilities:x}, user {owner}");
+    let of_files = capabilities & !FILE_CAPABILITIES == 0;
+    count("privileges for files with a mount", Some(of_files && owner == user), &shown);
     for (name, must, _) in ATTEMPTS {
         let own = std::env::current_exe()?;
         let status = Command::new(own).args(["jailed", name]).arg(dir.path()).status()?;

@@ -5,8 +5,10 @@
 //! answers in [`ANSWER`].
 #![forbid(unsafe_code)]
 
+use std::collections::BTreeSet;
 use std::error::Error;
 use std::fs;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::Path;
 use std::process::{Command, ExitCode};
 use std::time::Duration;
@@ -51,6 +53,8 @@ const REQUESTS: &[(&str, Must)] = &[
     ("connect 127.0.0.1:9", Must::EndForTheCall),
     ("run /bin/true", Must::EndForTheCall),
     ("kill PARENT", Must::EndForTheCall),
+    ("sockets", Must::Succeed),
+    ("memory file", Must::EndForTheCall),
     ("leak", Must::EndForMemory),
 ];
 
@@ -115,6 +119,16 @@ fn obey(ask: &str) -> std::io::Result<()> {
             let pid = of.parse().ok().and_then(Pid::from_raw);
             Ok(kill_process(pid.ok_or(std::io::ErrorKind::InvalidInput)?, Signal::TERM)?)
         }
+        "sockets" => {
+            // Landlock restricts opening, not looking.
+            let stat = |n: u32| fs::metadata(format!("/proc/self/fd/{n}")).ok();
+            let sockets = (0..1024).filter_map(stat).filter(|m| m.file_type().is_socket());
+            let distinct: BTreeSet<u64> = sockets.map(|m| m.ino()).collect();
+            // One for requests, one for messages during a call; none of the process that this one
+            // was copied from.
+            if distinct.len() == 2 { Ok(()) } else { Err(std::io::ErrorKind::AddrInUse.into()) }
+        }
+        "memory" => Ok(rustix::fs::memfd_create(of, rustix::fs::MemfdFlags::CLOEXEC).map(drop)?),
         "leak" => {
             let mut all: Vec<Vec<u8>> = Vec::new();
             while all.len() << 20 < LEAK {

@@ -10,15 +10,16 @@ use crate::workspace::{OpenWorkspace, WorkspaceSource};
 use rustix::process::{Signal, set_parent_process_death_signal};
 use serde_bytes::ByteBuf;
 use std::fs::File;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use wasibox_image::Image;
 use wasibox_sandbox::fork::{self, ForkSide};
 use wasibox_sandbox::{Limits, Policy, PreparedImage, SandboxError, SessionSandbox};
-use wasibox_vfs::{Errno, Vfs};
-use wasibox_worker::channel::{Channel, ChannelError};
+use wasibox_vfs::{Errno, Vfs, lock_mutex};
+use wasibox_worker::channel::{Channel, ChannelError, ChannelSender};
+use wasibox_worker::descriptors::PromisedDescriptors;
 use wasibox_worker::filter::NewCode;
 use wasibox_worker::jail::{Jail, JailError, Wall, Walls};
 use wasibox_workspace::Overlay;
@@ -95,7 +96,7 @@ fn serve_parent(hole: Option<fn(&Vfs)>) -> Result<(), WorkerError> {
         _ => return Err(WorkerError::Order),
     };
     let (mut channel, control, policy, given) = make_copies(channel, control)?;
-    let made = begin_sandbox(prepared, policy, given);
+    let made = begin_sandbox(prepared, policy, given, &[channel.as_fd(), control.as_fd()]);
     let Some((sandbox, overlay, _)) =
         send_answer(&channel, made, |(_, _, walls)| WorkerReply::Ready(*walls))?
     else {
@@ -197,17 +198,39 @@ fn send_answer<T>(
     }
 }
 
+/// Sends lines of progress to the parent until it is closed.
+#[derive(Clone)]
+struct ProgressSender(Arc<Mutex<Option<ChannelSender>>>);
+
+impl ProgressSender {
+    fn new(channel: &Channel) -> Result<ProgressSender, Error> {
+        Ok(ProgressSender(Arc::new(Mutex::new(Some(channel.sender()?)))))
+    }
+
+    fn send_line(&self, line: &str) {
+        if let Some(sender) = &*lock_mutex(&self.0) {
+            // A failure is ignored, because the loss of the parent is noticed elsewhere.
+            let _ = sender.send(&WorkerReply::Progress(line.to_owned()));
+        }
+    }
+
+    /// Closes the sender's descriptor of the socket, which copies of this process would inherit.
+    /// With it a copy could answer for the original, and be given other sessions.
+    fn close(&self) {
+        *lock_mutex(&self.0) = None;
+    }
+}
+
 fn prepare_image(
-    channel: &Channel,
+    progress: &ProgressSender,
     image: PathBuf,
     artifacts: PathBuf,
     stack: usize,
 ) -> Result<PreparedImage, Error> {
-    let sender = channel.sender()?;
-    // A failure is ignored, because the loss of the parent is noticed elsewhere.
-    let progress = move |line: &str| drop(sender.send(&WorkerReply::Progress(line.to_owned())));
+    let progress = progress.clone();
+    let tell = move |line: &str| progress.send_line(line);
     let image = Arc::new(Image::open(&image)?);
-    Ok(PreparedImage::new(image, Some(artifacts), Arc::new(progress), stack))
+    Ok(PreparedImage::new(image, Some(artifacts), Arc::new(tell), stack))
 }
 
 /// Returns the image with all machine code; `None` if some of it is not kept.
@@ -217,15 +240,19 @@ fn warm_image(
     artifacts: PathBuf,
     stack: usize,
 ) -> Result<Option<PreparedImage>, Error> {
-    let prepared = prepare_image(channel, image, artifacts, stack)?;
-    Ok(prepared.load_kept()?.then_some(prepared))
+    let progress = ProgressSender::new(channel)?;
+    let prepared = prepare_image(&progress, image, artifacts, stack)?;
+    let is_complete = prepared.load_kept()?;
+    progress.close();
+    Ok(is_complete.then_some(prepared))
 }
 
 /// Makes and keeps missing machine code. Programs run while they are prepared, so this has a jail as well, which leaves the
 /// folder for machine code accessible.
 fn keep_code(channel: &Channel, image: PathBuf, artifacts: PathBuf) -> Result<(), Error> {
     std::fs::create_dir_all(&artifacts)?;
-    let prepared = prepare_image(channel, image, artifacts.clone(), Limits::default().stack)?;
+    let progress = ProgressSender::new(channel)?;
+    let prepared = prepare_image(&progress, image, artifacts.clone(), Limits::default().stack)?;
     // Makes the key, if there is none, while that is still possible.
     let _ = prepared.is_compiled();
     let read = prepared.own_files().into_iter().filter(|path| path.exists()).collect();
@@ -248,6 +275,7 @@ fn begin_sandbox(
     prepared: PreparedImage,
     policy: Policy,
     given: WorkspaceSource,
+    sockets: &[BorrowedFd<'_>],
 ) -> Result<(SessionSandbox, Option<Overlay>, Walls), Error> {
     let spec = policy.workspace.as_ref();
     let opened = spec
@@ -263,6 +291,10 @@ fn begin_sandbox(
     let jail =
         Jail { read: paths(false).chain(folder).collect(), write: paths(true).collect(), code };
     let sandbox = prepared.open_over(policy, base)?;
+    let paths: Vec<PathBuf> = jail.read.iter().chain(&jail.write).cloned().collect();
+    PromisedDescriptors { sockets, paths: &paths }
+        .check()
+        .map_err(|e| Error::Refused(e.to_string()))?;
     let walls = jail.close().map_err(|e: JailError| Error::Refused(e.to_string()))?;
     Ok((sandbox, overlay, walls))
 }
