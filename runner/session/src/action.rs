@@ -78,6 +78,13 @@ pub const CAPTURE: u64 = 16 << 20;
 impl Exec {
     /// Makes a command with no input, captured output (16 MiB at most), the default environment and directory, and the policy's
     /// limits.
+    ///
+    /// ```
+    /// use wasibox::Exec;
+    ///
+    /// let sort = Exec::new(["sort", "-n", "numbers.txt"]);
+    /// assert_eq!(sort.argv.len(), 3);
+    /// ```
     pub fn new<S: Into<OsString>>(argv: impl IntoIterator<Item = S>) -> Exec {
         Exec {
             argv: argv.into_iter().map(|a| a.into().into_vec()).collect(),
@@ -96,6 +103,17 @@ impl Exec {
 
     /// Makes a cell for the session's Python interpreter. Variables, imports and open files stay for the next cell. The value of
     /// the last expression is in the outcome ([`Outcome::value`](crate::Outcome)).
+    ///
+    /// ```no_run
+    /// # let engine = wasibox::Engine::open("image.webc".as_ref())?;
+    /// # let session = engine.session(wasibox::Policy::default())?;
+    /// use wasibox::Exec;
+    ///
+    /// session.exec(Exec::python("import math; r = 2"))?;
+    /// let area = session.exec(Exec::python("math.pi * r ** 2"))?;
+    /// assert_eq!(area.value.as_deref(), Some("12.566370614359172"));
+    /// # Ok::<(), wasibox::Error>(())
+    /// ```
     pub fn python(code: impl Into<Vec<u8>>) -> Exec {
         let cell = CellRequest { name: PYTHON.into(), code: code.into() };
         Exec { cell: Some(cell), ..Exec::new(["python3"]) }
@@ -103,6 +121,16 @@ impl Exec {
 
     /// Makes a cell for the session's JavaScript interpreter. Top-level `let`, `const` and classes may be declared again, and
     /// `await` and `import` are allowed at the top level.
+    ///
+    /// ```no_run
+    /// # let engine = wasibox::Engine::open("image.webc".as_ref())?;
+    /// # let session = engine.session(wasibox::Policy::default())?;
+    /// use wasibox::Exec;
+    ///
+    /// let outcome = session.exec(Exec::javascript("[1, 2, 3].map((n) => n * n)"))?;
+    /// assert_eq!(outcome.value_json.as_deref(), Some("[1,4,9]"));
+    /// # Ok::<(), wasibox::Error>(())
+    /// ```
     pub fn javascript(code: impl Into<Vec<u8>>) -> Exec {
         let cell = CellRequest { name: JAVASCRIPT.into(), code: code.into() };
         Exec { cell: Some(cell), ..Exec::new(["node"]) }
@@ -110,6 +138,16 @@ impl Exec {
 
     /// Makes a script for the session's shell, which is bash. It continues with the variables, functions, options and the
     /// directory of the last call, and leaves its own to the next one. In a session without a history the shell starts fresh.
+    ///
+    /// ```no_run
+    /// # let engine = wasibox::Engine::open("image.webc".as_ref())?;
+    /// # let session = engine.session(wasibox::Policy::default())?;
+    /// use wasibox::Exec;
+    ///
+    /// session.exec(Exec::script("cd /tmp; count() { ls | wc -l; }"))?;
+    /// assert_eq!(session.exec(Exec::script("count"))?.stdout, b"0\n");
+    /// # Ok::<(), wasibox::Error>(())
+    /// ```
     pub fn script(script: impl Into<OsString>) -> Exec {
         Exec::new([
             OsString::from(SESSION_SHELL),
@@ -180,6 +218,12 @@ impl Exec {
     }
 
     /// Returns the variables in every command's environment, in addition to `PWD`.
+    ///
+    /// ```
+    /// use wasibox::Exec;
+    ///
+    /// assert!(Exec::default_env().iter().any(|(name, _)| *name == "PATH"));
+    /// ```
     pub fn default_env() -> &'static [(&'static str, &'static str)] {
         around::ENVIRONMENT
     }

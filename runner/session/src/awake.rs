@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, Weak};
 use std::time::{Duration, Instant};
+use wasibox_vfs::lock_mutex;
 
 /// The interval at which a waiting session checks whether another one can be put to sleep.
 const AGAIN: Duration = Duration::from_millis(20);
@@ -55,7 +56,7 @@ fn elapsed_millis(begun: Instant) -> u64 {
 
 impl<S> AwakeRoom<S> {
     fn lock_places(&self) -> MutexGuard<'_, Vec<AwakePlace<S>>> {
-        self.places.lock().unwrap_or_else(|e| e.into_inner())
+        lock_mutex(&self.places)
     }
 }
 

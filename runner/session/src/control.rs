@@ -3,16 +3,13 @@
 use crate::worker::link;
 use std::io::Read;
 use std::os::unix::net::UnixStream;
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use wasibox_sandbox::expose::{self, LoopbackGate};
+use wasibox_vfs::lock_mutex;
 
 /// The time that a session may take to say whether a server listens at a port.
 const CONNECT: Duration = Duration::from_secs(10);
-
-fn lock_mutex<T>(m: &Mutex<T>) -> MutexGuard<'_, T> {
-    m.lock().unwrap_or_else(|e| e.into_inner())
-}
 
 /// A handle that ends a session's running call from another thread.
 #[derive(Clone, Default)]
@@ -49,6 +46,18 @@ impl SandboxControl {
 
 impl Interrupt {
     /// Ends the running call or, if there is none, the next one.
+    ///
+    /// ```no_run
+    /// # let engine = wasibox::Engine::open("image.webc".as_ref())?;
+    /// # let session = engine.session(wasibox::Policy::default())?;
+    /// let interrupt = session.interrupter();
+    /// std::thread::spawn(move || {
+    ///     std::thread::sleep(std::time::Duration::from_secs(1));
+    ///     interrupt.interrupt();
+    /// });
+    /// assert_eq!(session.exec("sleep 60")?.exit_code, 130);
+    /// # Ok::<(), wasibox::Error>(())
+    /// ```
     pub fn interrupt(&self) {
         let mut target = lock_mutex(&self.0);
         match &target.control {

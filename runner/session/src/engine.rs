@@ -17,6 +17,7 @@ use wasibox_image::Image;
 use wasibox_sandbox::{Policy, PreparedImage};
 use wasibox_store::snapshot::Digest;
 use wasibox_store::{Info, SnapshotLimits, Store};
+use wasibox_vfs::lock_mutex;
 
 /// Maximum unpacked size in bytes of a session that a zip carries.
 const CARRIED: u64 = 2 << 30;
@@ -46,6 +47,15 @@ pub struct EngineOptions {
 
 impl EngineOptions {
     /// Returns the defaults: processes, [`PoolOptions::new`], 32 sessions awake, asleep after a minute.
+    ///
+    /// ```no_run
+    /// use wasibox::{Engine, EngineOptions};
+    ///
+    /// let mut options = EngineOptions::new("image.webc");
+    /// options.awake = 8;
+    /// let engine = Engine::new(options)?;
+    /// # Ok::<(), wasibox::Error>(())
+    /// ```
     pub fn new(image: impl Into<PathBuf>) -> EngineOptions {
         EngineOptions {
             isolation: Isolation::default(),
@@ -118,7 +128,7 @@ impl EngineInner {
     }
 
     fn prepared_image(&self, stack: usize) -> PreparedImage {
-        let mut all = self.prepared.lock().unwrap_or_else(|e| e.into_inner());
+        let mut all = lock_mutex(&self.prepared);
         if let Some(found) = all.iter().find(|p| p.stack() == stack) {
             return found.clone();
         }
@@ -136,6 +146,14 @@ impl EngineInner {
 impl Engine {
     /// Opens an engine with [`EngineOptions::new`].
     ///
+    /// ```no_run
+    /// use wasibox::{Engine, Policy};
+    ///
+    /// let engine = Engine::open("image.webc".as_ref())?;
+    /// let session = engine.session(Policy::default())?;
+    /// # Ok::<(), wasibox::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// If the image is missing or damaged, or there is no worker program.
     pub fn open(image: &Path) -> Result<Engine, Error> {
@@ -143,6 +161,14 @@ impl Engine {
     }
 
     /// Makes an engine with these options.
+    ///
+    /// ```no_run
+    /// use wasibox::{Engine, EngineOptions, Isolation};
+    ///
+    /// let options = EngineOptions { isolation: Isolation::Threads, ..EngineOptions::new("image.webc") };
+    /// let engine = Engine::new(options)?;
+    /// # Ok::<(), wasibox::Error>(())
+    /// ```
     ///
     /// # Errors
     /// As [`Engine::open`].
@@ -169,11 +195,23 @@ impl Engine {
     }
 
     /// Returns the image.
+    ///
+    /// ```no_run
+    /// # let engine = wasibox::Engine::open("image.webc".as_ref())?;
+    /// let names: Vec<&str> = engine.image().commands().iter().map(|c| c.name.as_str()).collect();
+    /// # Ok::<(), wasibox::Error>(())
+    /// ```
     pub fn image(&self) -> &Arc<Image> {
         &self.0.image
     }
 
     /// Returns the digest that identifies the image.
+    ///
+    /// ```no_run
+    /// # let engine = wasibox::Engine::open("image.webc".as_ref())?;
+    /// println!("the image is {}", engine.digest());
+    /// # Ok::<(), wasibox::Error>(())
+    /// ```
     pub fn digest(&self) -> Digest {
         Digest(self.0.image.identity())
     }
@@ -181,25 +219,65 @@ impl Engine {
     /// Replaces the functions that guests may call in sessions opened from now on. [`Session::set_tools`] sets those of one
     /// session.
     ///
+    /// ```no_run
+    /// # let engine = wasibox::Engine::open("image.webc".as_ref())?;
+    /// use serde_json::json;
+    /// use wasibox::{HostTool, Policy};
+    ///
+    /// let now = HostTool::new_blocking("now", "The host's time", json!({"type": "object"}), |_, _| {
+    ///     Ok(json!("12:00"))
+    /// })
+    /// .expect("the schema is valid");
+    /// engine.set_tools([now])?;
+    /// engine.session(Policy::default())?.exec("tool now")?;
+    /// # Ok::<(), wasibox::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// If two have one name, or there are too many.
     pub fn set_tools(&self, tools: impl IntoIterator<Item = HostTool>) -> Result<(), Error> {
         let tools = tools::by_name(tools)?.into_values().collect();
-        *self.0.tools.lock().unwrap_or_else(|e| e.into_inner()) = tools;
+        *lock_mutex(&self.0.tools) = tools;
         Ok(())
     }
 
     /// Returns the pool of workers, or `None` if sessions run on threads.
+    ///
+    /// ```no_run
+    /// # let engine = wasibox::Engine::open("image.webc".as_ref())?;
+    /// assert!(engine.pool().is_some(), "sessions have processes by default");
+    /// # Ok::<(), wasibox::Error>(())
+    /// ```
     pub fn pool(&self) -> Option<&Arc<WorkerPool>> {
         self.0.pool.as_ref()
     }
 
     /// Returns the number of sessions that have a process or threads now.
+    ///
+    /// ```no_run
+    /// # let engine = wasibox::Engine::open("image.webc".as_ref())?;
+    /// let session = engine.session(wasibox::Policy::default())?;
+    /// session.exec("true")?;
+    /// assert_eq!(engine.awake(), 1);
+    /// session.park();
+    /// assert_eq!(engine.awake(), 0);
+    /// # Ok::<(), wasibox::Error>(())
+    /// ```
     pub fn awake(&self) -> usize {
         self.0.awake.count()
     }
 
     /// Opens a new session with its history in memory, which is dropped with its last clone.
+    ///
+    /// ```no_run
+    /// # let engine = wasibox::Engine::open("image.webc".as_ref())?;
+    /// use wasibox::Policy;
+    ///
+    /// let session = engine.session(Policy::default())?;
+    /// session.exec("echo hi > note")?;
+    /// session.undo()?;
+    /// # Ok::<(), wasibox::Error>(())
+    /// ```
     ///
     /// # Errors
     /// If memory cannot be allocated. Errors in the policy are reported by the first call.
@@ -253,6 +331,15 @@ impl Engine {
 
     /// Opens the sessions of a store, a file that is created if it does not exist.
     ///
+    /// ```no_run
+    /// # let engine = wasibox::Engine::open("image.webc".as_ref())?;
+    /// use wasibox::Policy;
+    ///
+    /// let sessions = engine.store("work.wbx".as_ref())?;
+    /// let a = sessions.create("a", Policy::default())?;
+    /// # Ok::<(), wasibox::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// If it cannot be opened or is not a store.
     pub fn store(&self, path: &Path) -> Result<Sessions, Error> {
@@ -260,6 +347,14 @@ impl Engine {
     }
 
     /// Returns the sessions of an open store.
+    ///
+    /// ```no_run
+    /// # let engine = wasibox::Engine::open("image.webc".as_ref())?;
+    /// use wasibox::store::Store;
+    ///
+    /// let sessions = engine.sessions(Store::open("work.wbx".as_ref())?);
+    /// # Ok::<(), wasibox::Error>(())
+    /// ```
     pub fn sessions(&self, store: Store) -> Sessions {
         Sessions { engine: self.clone(), store }
     }
@@ -291,7 +386,7 @@ impl Engine {
         let kept = StateLocation::from_store(session, self.digest(), begun, temporary);
         let session =
             Session::from_parts(SandboxOrigin::Engine(self.0.clone()), policy, kept, workspace);
-        let tools = self.0.tools.lock().unwrap_or_else(|e| e.into_inner()).clone();
+        let tools = lock_mutex(&self.0.tools).clone();
         session.0.tools.replace_tools(tools);
         session
     }
@@ -306,16 +401,40 @@ pub struct Sessions {
 
 impl Sessions {
     /// Returns the engine on which the sessions run.
+    ///
+    /// ```no_run
+    /// # let engine = wasibox::Engine::open("image.webc".as_ref())?;
+    /// # let sessions = engine.store("work.wbx".as_ref())?;
+    /// assert_eq!(sessions.engine().digest(), engine.digest());
+    /// # Ok::<(), wasibox::Error>(())
+    /// ```
     pub fn engine(&self) -> &Engine {
         &self.engine
     }
 
     /// Returns the store itself: history, tags, values, log and snapshots of sessions that are not running.
+    ///
+    /// ```no_run
+    /// # let engine = wasibox::Engine::open("image.webc".as_ref())?;
+    /// # let sessions = engine.store("work.wbx".as_ref())?;
+    /// for info in sessions.store().list()? {
+    ///     println!("{} is at commit {}", info.name, info.head);
+    /// }
+    /// # Ok::<(), wasibox::Error>(())
+    /// ```
     pub fn store(&self) -> &Store {
         &self.store
     }
 
     /// Creates an empty session and holds it.
+    ///
+    /// ```no_run
+    /// # let engine = wasibox::Engine::open("image.webc".as_ref())?;
+    /// # let sessions = engine.store("work.wbx".as_ref())?;
+    /// let session = sessions.create("a", wasibox::Policy::default())?;
+    /// session.exec("echo hi > note")?;
+    /// # Ok::<(), wasibox::Error>(())
+    /// ```
     ///
     /// # Errors
     /// If there is a session of that name, or the name is invalid.
@@ -343,6 +462,14 @@ impl Sessions {
 
     /// Opens a session and holds it until it is dropped.
     ///
+    /// ```no_run
+    /// # let engine = wasibox::Engine::open("image.webc".as_ref())?;
+    /// # let sessions = engine.store("work.wbx".as_ref())?;
+    /// let session = sessions.session("a", wasibox::Policy::default())?;
+    /// assert_eq!(session.exec("cat note")?.stdout, b"hi\n");
+    /// # Ok::<(), wasibox::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// If there is no session of that name, or another process has it.
     pub fn session(&self, name: &str, policy: Policy) -> Result<Session, Error> {
@@ -357,6 +484,13 @@ impl Sessions {
 
     /// Returns the sessions, sorted by name.
     ///
+    /// ```no_run
+    /// # let engine = wasibox::Engine::open("image.webc".as_ref())?;
+    /// # let sessions = engine.store("work.wbx".as_ref())?;
+    /// let names: Vec<String> = sessions.list()?.into_iter().map(|info| info.name).collect();
+    /// # Ok::<(), wasibox::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// If the store cannot be read.
     pub fn list(&self) -> Result<Vec<Info>, Error> {
@@ -365,6 +499,13 @@ impl Sessions {
 
     /// Removes a session that is not in use.
     ///
+    /// ```no_run
+    /// # let engine = wasibox::Engine::open("image.webc".as_ref())?;
+    /// # let sessions = engine.store("work.wbx".as_ref())?;
+    /// sessions.remove("a")?;
+    /// # Ok::<(), wasibox::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// If there is no session of that name, or it is in use.
     pub fn remove(&self, name: &str) -> Result<(), Error> {
@@ -372,6 +513,14 @@ impl Sessions {
     }
 
     /// Imports a session from a snapshot.
+    ///
+    /// ```no_run
+    /// # let engine = wasibox::Engine::open("image.webc".as_ref())?;
+    /// # let sessions = engine.store("work.wbx".as_ref())?;
+    /// let file = std::fs::File::open("a.wbs").expect("a snapshot");
+    /// let session = sessions.import("copy of a", file, wasibox::Policy::default())?;
+    /// # Ok::<(), wasibox::Error>(())
+    /// ```
     ///
     /// # Errors
     /// If it is not a snapshot, or there is a session of that name.

@@ -22,6 +22,14 @@ impl Session {
 
     /// Returns the session's name in its store.
     ///
+    /// ```no_run
+    /// # let engine = wasibox::Engine::open("image.webc".as_ref())?;
+    /// # let sessions = engine.store("work.wbx".as_ref())?;
+    /// let session = sessions.create("a", wasibox::Policy::default())?;
+    /// assert_eq!(session.name()?, "a");
+    /// # Ok::<(), wasibox::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// If it is in no store, as for all methods here.
     pub fn name(&self) -> Result<String, Error> {
@@ -29,6 +37,15 @@ impl Session {
     }
 
     /// Returns the current commit, made by the last call.
+    ///
+    /// ```no_run
+    /// # let engine = wasibox::Engine::open("image.webc".as_ref())?;
+    /// # let session = engine.session(wasibox::Policy::default())?;
+    /// let before = session.head()?.number;
+    /// session.exec("touch a")?;
+    /// assert!(session.head()?.number > before);
+    /// # Ok::<(), wasibox::Error>(())
+    /// ```
     ///
     /// # Errors
     /// If the session has no history.
@@ -38,6 +55,15 @@ impl Session {
 
     /// Returns all commits, the oldest first, including those that were undone.
     ///
+    /// ```no_run
+    /// # let engine = wasibox::Engine::open("image.webc".as_ref())?;
+    /// # let session = engine.session(wasibox::Policy::default())?;
+    /// for commit in session.history()? {
+    ///     println!("{}", commit.number);
+    /// }
+    /// # Ok::<(), wasibox::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// If the store cannot be read.
     pub fn history(&self) -> Result<Vec<Commit>, Error> {
@@ -45,6 +71,14 @@ impl Session {
     }
 
     /// Returns the directory in which the next script starts.
+    ///
+    /// ```no_run
+    /// # let engine = wasibox::Engine::open("image.webc".as_ref())?;
+    /// # let session = engine.session(wasibox::Policy::default())?;
+    /// session.exec("cd /tmp")?;
+    /// assert_eq!(session.directory()?, b"/tmp");
+    /// # Ok::<(), wasibox::Error>(())
+    /// ```
     ///
     /// # Errors
     /// If the store is damaged.
@@ -59,6 +93,15 @@ impl Session {
 
     /// Returns to the commit before the current one, with files, shell and interpreters.
     ///
+    /// ```no_run
+    /// # let engine = wasibox::Engine::open("image.webc".as_ref())?;
+    /// # let session = engine.session(wasibox::Policy::default())?;
+    /// session.exec("rm -rf /etc")?;
+    /// session.undo()?;
+    /// assert_eq!(session.exec("ls -d /etc")?.stdout, b"/etc\n");
+    /// # Ok::<(), wasibox::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// If there is none.
     pub fn undo(&self) -> Result<Commit, Error> {
@@ -66,6 +109,16 @@ impl Session {
     }
 
     /// Reverts an undo, if nothing was done since.
+    ///
+    /// ```no_run
+    /// # let engine = wasibox::Engine::open("image.webc".as_ref())?;
+    /// # let session = engine.session(wasibox::Policy::default())?;
+    /// session.exec("x=1")?;
+    /// session.undo()?;
+    /// session.redo()?;
+    /// assert_eq!(session.exec("echo $x")?.stdout, b"1\n");
+    /// # Ok::<(), wasibox::Error>(())
+    /// ```
     ///
     /// # Errors
     /// If nothing was undone.
@@ -75,6 +128,16 @@ impl Session {
 
     /// Restores the state of a commit by making a new commit, which can be undone.
     ///
+    /// ```no_run
+    /// # let engine = wasibox::Engine::open("image.webc".as_ref())?;
+    /// # let session = engine.session(wasibox::Policy::default())?;
+    /// let good = session.head()?.number;
+    /// session.exec("echo broken > config")?;
+    /// session.exec("./run || true")?;
+    /// session.restore(good)?;
+    /// # Ok::<(), wasibox::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// If there is no such commit.
     pub fn restore(&self, number: u64) -> Result<Commit, Error> {
@@ -82,6 +145,15 @@ impl Session {
     }
 
     /// Discards everything after a commit for good.
+    ///
+    /// ```no_run
+    /// # let engine = wasibox::Engine::open("image.webc".as_ref())?;
+    /// # let session = engine.session(wasibox::Policy::default())?;
+    /// let start = session.head()?.number;
+    /// session.exec("echo secret > key")?;
+    /// session.roll_back(start)?; // No commit has the file any more.
+    /// # Ok::<(), wasibox::Error>(())
+    /// ```
     ///
     /// # Errors
     /// If there is no such commit before the current one.
@@ -91,6 +163,19 @@ impl Session {
 
     /// Runs several calls as a unit: if `act` fails, the session is as if none of them had been made. Files of host mounts are
     /// not reset.
+    ///
+    /// ```no_run
+    /// # let engine = wasibox::Engine::open("image.webc".as_ref())?;
+    /// # let session = engine.session(wasibox::Policy::default())?;
+    /// let result = session.transaction(|s| {
+    ///     s.exec("mv a b")?;
+    ///     match s.exec("./check b")?.exit_code {
+    ///         0 => Ok(()),
+    ///         _ => Err(wasibox::Error::from(std::io::Error::other("the check failed"))),
+    ///     }
+    /// });
+    /// # Ok::<(), wasibox::Error>(())
+    /// ```
     ///
     /// # Errors
     /// Those of `act`; or if the session cannot be reset.
@@ -107,6 +192,16 @@ impl Session {
     }
 
     /// Makes a second session named `name` with the state of this one. The two share everything that neither of them changes.
+    ///
+    /// ```no_run
+    /// # let engine = wasibox::Engine::open("image.webc".as_ref())?;
+    /// # let session = engine.session(wasibox::Policy::default())?;
+    /// session.exec("x=1")?;
+    /// let fork = session.fork("what if")?;
+    /// fork.exec("x=2")?;
+    /// assert_eq!(session.exec("echo $x")?.stdout, b"1\n");
+    /// # Ok::<(), wasibox::Error>(())
+    /// ```
     ///
     /// # Errors
     /// If there is a session of that name.
@@ -132,6 +227,13 @@ impl Session {
 
     /// Tags a commit; an existing tag of that name is moved.
     ///
+    /// ```no_run
+    /// # let engine = wasibox::Engine::open("image.webc".as_ref())?;
+    /// # let session = engine.session(wasibox::Policy::default())?;
+    /// session.tag("prepared", session.head()?.number)?;
+    /// # Ok::<(), wasibox::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// If there is no such commit, or the name is invalid.
     pub fn tag(&self, tag: &str, number: u64) -> Result<(), Error> {
@@ -140,6 +242,14 @@ impl Session {
 
     /// Removes the tag of a commit.
     ///
+    /// ```no_run
+    /// # let engine = wasibox::Engine::open("image.webc".as_ref())?;
+    /// # let session = engine.session(wasibox::Policy::default())?;
+    /// session.tag("prepared", session.head()?.number)?;
+    /// session.untag("prepared")?;
+    /// # Ok::<(), wasibox::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// If there is no such tag.
     pub fn untag(&self, tag: &str) -> Result<(), Error> {
@@ -147,6 +257,14 @@ impl Session {
     }
 
     /// Returns the tags and the numbers of their commits.
+    ///
+    /// ```no_run
+    /// # let engine = wasibox::Engine::open("image.webc".as_ref())?;
+    /// # let session = engine.session(wasibox::Policy::default())?;
+    /// session.tag("prepared", session.head()?.number)?;
+    /// assert_eq!(session.tags()?[0].0, "prepared");
+    /// # Ok::<(), wasibox::Error>(())
+    /// ```
     ///
     /// # Errors
     /// If the store cannot be read.
@@ -157,6 +275,14 @@ impl Session {
     /// Removes old commits except the last `keep`, tagged ones and those that other sessions need. Returns the number of removed
     /// commits.
     ///
+    /// ```no_run
+    /// # let engine = wasibox::Engine::open("image.webc".as_ref())?;
+    /// # let session = engine.session(wasibox::Policy::default())?;
+    /// let removed = session.compact(10)?;
+    /// println!("{removed} commits removed");
+    /// # Ok::<(), wasibox::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// If the store cannot be written.
     pub fn compact(&self, keep: usize) -> Result<usize, Error> {
@@ -164,6 +290,14 @@ impl Session {
     }
 
     /// Returns a value of the session's key-value table.
+    ///
+    /// ```no_run
+    /// # let engine = wasibox::Engine::open("image.webc".as_ref())?;
+    /// # let session = engine.session(wasibox::Policy::default())?;
+    /// session.exec("kv set color green")?;
+    /// assert_eq!(session.value(b"color")?.as_deref(), Some(&b"green"[..]));
+    /// # Ok::<(), wasibox::Error>(())
+    /// ```
     ///
     /// # Errors
     /// If it is damaged.
@@ -173,6 +307,14 @@ impl Session {
 
     /// Sets a value. The key has at most 4 KiB, the value at most 64 MiB.
     ///
+    /// ```no_run
+    /// # let engine = wasibox::Engine::open("image.webc".as_ref())?;
+    /// # let session = engine.session(wasibox::Policy::default())?;
+    /// session.set_value(b"color", b"green")?;
+    /// assert_eq!(session.exec("kv get color")?.stdout, b"green\n");
+    /// # Ok::<(), wasibox::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// If either is longer, or the store cannot be written.
     pub fn set_value(&self, key: &[u8], value: &[u8]) -> Result<(), Error> {
@@ -180,6 +322,15 @@ impl Session {
     }
 
     /// Removes a value, and returns whether it existed.
+    ///
+    /// ```no_run
+    /// # let engine = wasibox::Engine::open("image.webc".as_ref())?;
+    /// # let session = engine.session(wasibox::Policy::default())?;
+    /// session.set_value(b"color", b"green")?;
+    /// assert!(session.remove_value(b"color")?);
+    /// assert!(!session.remove_value(b"color")?);
+    /// # Ok::<(), wasibox::Error>(())
+    /// ```
     ///
     /// # Errors
     /// If the store cannot be written.
@@ -189,6 +340,14 @@ impl Session {
 
     /// Returns the keys of the session's table, in order.
     ///
+    /// ```no_run
+    /// # let engine = wasibox::Engine::open("image.webc".as_ref())?;
+    /// # let session = engine.session(wasibox::Policy::default())?;
+    /// session.set_value(b"color", b"green")?;
+    /// assert_eq!(session.keys()?, [b"color"]);
+    /// # Ok::<(), wasibox::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// If the store cannot be read.
     pub fn keys(&self) -> Result<Vec<Vec<u8>>, Error> {
@@ -197,6 +356,13 @@ impl Session {
 
     /// Passes each entry of the session's log to `emit`, the oldest first: the time in nanoseconds since the epoch, and a JSON
     /// object.
+    ///
+    /// ```no_run
+    /// # let engine = wasibox::Engine::open("image.webc".as_ref())?;
+    /// # let session = engine.session(wasibox::Policy::default())?;
+    /// session.audit(&mut |time, entry| println!("{time} {entry}"))?;
+    /// # Ok::<(), wasibox::Error>(())
+    /// ```
     ///
     /// # Errors
     /// If the store cannot be read.
@@ -212,6 +378,14 @@ impl Session {
     /// Writes the session as one file ([`.wbs`](wasibox_store::snapshot::wbs)): its current state, or its whole history if `all`
     /// is set.
     ///
+    /// ```no_run
+    /// # let engine = wasibox::Engine::open("image.webc".as_ref())?;
+    /// # let session = engine.session(wasibox::Policy::default())?;
+    /// let file = std::fs::File::create("a.wbs").expect("a new file");
+    /// session.snapshot(false, file)?;
+    /// # Ok::<(), wasibox::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// If the store is damaged, or `to` cannot be written.
     pub fn snapshot(&self, all: bool, to: impl Write) -> Result<(), Error> {
@@ -219,6 +393,14 @@ impl Session {
     }
 
     /// Returns the store that has the session.
+    ///
+    /// ```no_run
+    /// # let engine = wasibox::Engine::open("image.webc".as_ref())?;
+    /// # let session = engine.session(wasibox::Policy::default())?;
+    /// let info = session.store()?.list()?;
+    /// assert_eq!(info.len(), 1);
+    /// # Ok::<(), wasibox::Error>(())
+    /// ```
     ///
     /// # Errors
     /// If it is in none.

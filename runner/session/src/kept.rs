@@ -322,10 +322,11 @@ impl StateLocation {
         let before = stored.session.state();
         let done = act(&stored.session).map_err(|e| (e.into(), false))?;
         let CommitState { files, shell, cells } = stored.session.state();
-        let forgotten = match cells == before.cells {
-            true => BTreeSet::new(),
+        let forgotten = if cells == before.cells {
+            BTreeSet::new()
+        } else {
             // They are restored by the next cell.
-            false => std::mem::take(&mut stored.cells),
+            std::mem::take(&mut stored.cells)
         };
         let shell_is_same = shell == before.shell;
         if !shell_is_same {

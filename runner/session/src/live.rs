@@ -221,10 +221,11 @@ impl LocalSandbox {
     /// If it does not fit, or there is no room.
     pub fn restore_delta(&mut self, delta: Delta, is_elsewhere: bool) -> Result<(), Error> {
         let vfs = self.sandbox.vfs();
-        let fit = match is_elsewhere {
+        let fit = if is_elsewhere {
             // Missing entries are found out by the code that looks for them.
-            true => vfs.restore_elsewhere(delta, &mut Vec::new()),
-            false => vfs.restore_delta(delta),
+            vfs.restore_elsewhere(delta, &mut Vec::new())
+        } else {
+            vfs.restore_delta(delta)
         };
         let fit = fit
             .map_err(|e| Error::Refused(format!("the session's state does not fit: {}", e.text())));

@@ -88,9 +88,10 @@ impl Serialize for Outcome {
             Some(bytes) => o.serialize_field("value_bytes", bytes)?,
             None => o.skip_field("value_bytes")?,
         }
-        match self.put_back {
-            true => o.serialize_field("put_back", &true)?,
-            false => o.skip_field("put_back")?,
+        if self.put_back {
+            o.serialize_field("put_back", &true)?
+        } else {
+            o.skip_field("put_back")?
         }
         match self.commit {
             Some(number) => o.serialize_field("commit", &number)?,

@@ -11,7 +11,7 @@ use box_abi::http::{HttpAnswer as Reply, HttpRequest, HttpStep, PART, Response};
 use serde_json::json;
 use std::collections::HashMap;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 use wasibox_bridge::{
     BodyLength, Bridge, BridgeExchange, BridgeNetwork, Header, HttpVersion, LogEntry, LogSink,
@@ -19,6 +19,7 @@ use wasibox_bridge::{
     SecretRule,
 };
 use wasibox_sandbox::NetworkPolicy;
+use wasibox_vfs::lock_mutex;
 use wasibox_vfs::{AnswerSlot, Errno, Service};
 
 /// Maximum number of open requests of a session; an exchange beyond that is refused. The bridge limits the requests in progress
@@ -95,10 +96,6 @@ impl Drop for OpenRequest {
 /// Entries that are not in the session's log yet.
 #[derive(Default)]
 struct RequestLog(Mutex<Vec<String>>);
-
-fn lock_mutex<T>(m: &Mutex<T>) -> MutexGuard<'_, T> {
-    m.lock().unwrap_or_else(|e| e.into_inner())
-}
 
 impl LogSink for RequestLog {
     fn take_entry(&self, e: &LogEntry) {

@@ -63,15 +63,15 @@ impl Values {
                 if self.written.fetch_add(more, Ordering::Relaxed) + more > WRITTEN {
                     return refused("more than 64 MiB were written in one call");
                 }
-                match self.session.set_value_within(key, value, KEYS, BYTES)? {
-                    true => Ok(Reply::Done),
-                    false => refused("there would be more than 1000 keys or 64 MiB"),
+                if self.session.set_value_within(key, value, KEYS, BYTES)? {
+                    Ok(Reply::Done)
+                } else {
+                    refused("there would be more than 1000 keys or 64 MiB")
                 }
             }
-            KvRequest::Delete { key } => Ok(match self.session.remove_value(key)? {
-                true => Reply::Done,
-                false => Reply::Missing,
-            }),
+            KvRequest::Delete { key } => {
+                Ok(if self.session.remove_value(key)? { Reply::Done } else { Reply::Missing })
+            }
             KvRequest::List { after } => {
                 let all = self.session.keys()?;
                 let (mut keys, mut bytes) = (Vec::new(), 0);

@@ -25,6 +25,7 @@ use wasibox_image::Image;
 use wasibox_sandbox::{MountSpec, Policy, Workspace, WorkspaceKind};
 use wasibox_store::snapshot::FileTree;
 use wasibox_vfs::delta::{Delta, Id, TreeVersion};
+use wasibox_vfs::lock_mutex;
 use wasibox_vfs::{BaseFile, Budget, ProtectedPaths, Vfs};
 use wasibox_workspace::{
     ApplyReport, Archive, Diff, KeepBase, OriginalEntry, Overlay, WorkspaceError, ZipLimits,
@@ -201,11 +202,10 @@ fn base_of(
     is_original: bool,
     at: &str,
 ) -> Result<BaseFile, WorkspaceError> {
-    match is_original {
-        true => {
-            archive.original_folder(at)?.ok_or(WorkspaceError::Operations("a zip without its base"))
-        }
-        false => archive.base_folder(at),
+    if is_original {
+        archive.original_folder(at)?.ok_or(WorkspaceError::Operations("a zip without its base"))
+    } else {
+        archive.base_folder(at)
     }
 }
 
@@ -273,7 +273,7 @@ impl WorkspaceHandle {
     }
 
     fn lock_state(&self) -> MutexGuard<'_, WorkspaceState> {
-        self.state.lock().unwrap_or_else(|e| e.into_inner())
+        lock_mutex(&self.state)
     }
 
     /// Returns the folder's path in the session.
@@ -394,9 +394,10 @@ impl WorkspaceHandle {
         let (mut named, mut more) = (Vec::new(), 0);
         for (path, was) in &state.marker.was {
             let Some(why) = overlay.changed_since(path, was) else { continue };
-            match named.len() < NAMED {
-                true => named.push(format!("{} ({why})", String::from_utf8_lossy(path))),
-                false => more += 1,
+            if named.len() < NAMED {
+                named.push(format!("{} ({why})", String::from_utf8_lossy(path)))
+            } else {
+                more += 1
             }
         }
         if named.is_empty() {
@@ -476,9 +477,10 @@ impl WorkspaceHandle {
             .map_err(WorkspaceError::from)?;
         let files = session.state().files;
         session.changes(&FileTree::default(), &files, &mut |part| {
-            let done = match is_elsewhere {
-                true => vfs.restore_elsewhere(part, &mut Vec::new()),
-                false => vfs.restore_delta(part),
+            let done = if is_elsewhere {
+                vfs.restore_elsewhere(part, &mut Vec::new())
+            } else {
+                vfs.restore_delta(part)
             };
             done.map_err(|e| Error::Refused(format!("the session's state does not fit: {e}")))
         })?;
@@ -508,10 +510,7 @@ impl WorkspaceHandle {
         let history = history_of(session)?;
         // Without a history, a later session begins with the zip's files.
         hidden.push((HISTORY, history.as_deref().unwrap_or_default()));
-        let keep = match is_original {
-            true => KeepBase::Original,
-            false => KeepBase::Present,
-        };
+        let keep = if *is_original { KeepBase::Original } else { KeepBase::Present };
         let saved = zip.save_snapshot(&snapshot, &hidden, keep)?;
         let mut state = self.lock_state();
         state.is_saved = true;

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex};
 use wasibox_image::{EntryKind, Image, ImageDir, ImageError};
 use wasibox_store::snapshot::export;
+use wasibox_vfs::lock_mutex;
 use wasibox_vfs::setup::HOMES;
 
 /// The files with which a session of an image begins, without devices and mounts. A directory is
@@ -82,7 +83,7 @@ impl ImageFiles {
         path: &[ByteBuf],
         folders: Vec<ImageDir>,
     ) -> Result<Arc<ImageListing>, Error> {
-        let lock = || self.known.lock().unwrap_or_else(|e| e.into_inner());
+        let lock = || lock_mutex(&self.known);
         if let Some(known) = lock().get(path) {
             return Ok(known.clone());
         }

@@ -80,9 +80,8 @@ fn write_sizes(
 ) -> Result<(), Error> {
     let nothing = b"/dev/null".as_slice();
     let (a, b) = (if old.is_some() { a } else { nothing }, if new.is_some() { b } else { nothing });
-    let size = |item: &DiffItem<'_>| match item.is_fifo() {
-        true => "named pipe".to_owned(),
-        false => format!("{} bytes", item.size),
+    let size = |item: &DiffItem<'_>| {
+        if item.is_fifo() { "named pipe".to_owned() } else { format!("{} bytes", item.size) }
     };
     let sizes = match (old, new) {
         (Some(a), Some(b)) => format!("{} and {}", size(a), size(b)),

@@ -277,9 +277,10 @@ impl<'de> Deserialize<'de> for PresetName {
 impl<'de> Deserialize<'de> for GuestPath {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         let path = String::deserialize(from)?;
-        match path.starts_with('/') {
-            true => Ok(GuestPath(path)),
-            false => Err(D::Error::custom(format!("`{path}` is not an absolute path"))),
+        if path.starts_with('/') {
+            Ok(GuestPath(path))
+        } else {
+            Err(D::Error::custom(format!("`{path}` is not an absolute path")))
         }
     }
 }

@@ -89,9 +89,10 @@ impl TryFrom<String> for ModuleName {
 
     fn try_from(name: String) -> Result<ModuleName, String> {
         let fits = |b: u8| b.is_ascii_alphanumeric() || b"_-./@:".contains(&b);
-        match (1..=200).contains(&name.len()) && name.bytes().all(fits) {
-            true => Ok(ModuleName(name)),
-            false => Err(format!("`{name}` is no module's name")),
+        if (1..=200).contains(&name.len()) && name.bytes().all(fits) {
+            Ok(ModuleName(name))
+        } else {
+            Err(format!("`{name}` is no module's name"))
         }
     }
 }

@@ -6,10 +6,11 @@ use serde_json::Value;
 use std::future::poll_fn;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread::Thread;
 use std::time::Instant;
+use wasibox_vfs::lock_mutex;
 
 /// The state of a call that runs or is queued.
 #[derive(Default)]
@@ -92,7 +93,7 @@ struct ThreadValue<T>(Mutex<(Option<T>, Option<Waker>)>);
 
 impl<T> ThreadValue<T> {
     fn lock(&self) -> std::sync::MutexGuard<'_, (Option<T>, Option<Waker>)> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock_mutex(&self.0)
     }
 }
 

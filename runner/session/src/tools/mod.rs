@@ -256,9 +256,10 @@ impl ToolDefinition {
             told["outputSchema"] = output.text().clone();
         }
         self.told = told.to_string().into_bytes();
-        match self.told.len() <= MAX_DESCRIPTION {
-            true => Ok(()),
-            false => Err(ToolDefinitionError::TooLong(self.name.clone())),
+        if self.told.len() <= MAX_DESCRIPTION {
+            Ok(())
+        } else {
+            Err(ToolDefinitionError::TooLong(self.name.clone()))
         }
     }
 }

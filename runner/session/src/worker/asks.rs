@@ -7,6 +7,7 @@ use super::message::WorkerReply;
 use serde_bytes::ByteBuf;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard};
+use wasibox_vfs::lock_mutex;
 use wasibox_vfs::{AnswerSlot, Errno, Service};
 use wasibox_worker::channel::ChannelSender;
 
@@ -37,7 +38,7 @@ impl HostAsks {
     }
 
     fn lock_state(&self) -> MutexGuard<'_, AskState> {
-        self.state.lock().unwrap_or_else(|e| e.into_inner())
+        lock_mutex(&self.state)
     }
 
     /// Sets the nodes that the parent serves.

@@ -16,10 +16,11 @@ use std::collections::HashMap;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, mpsc};
+use std::sync::{Arc, Mutex, mpsc};
 use std::time::{Duration, Instant};
 use wasibox_sandbox::{HostToolPolicy, LimitHit, Limits, NetworkPolicy, Policy};
 use wasibox_vfs::delta::Delta;
+use wasibox_vfs::lock_mutex;
 use wasibox_vfs::{AnswerSlot, Asker, Errno, MAX_MESSAGE, SERVICES, Service};
 use wasibox_worker::channel::ChannelSender;
 use wasibox_worker::child::{Worker, WorkerEnd as How};
@@ -59,10 +60,6 @@ pub struct WorkerLink {
 pub struct WorkerInterrupt {
     requested: Arc<Mutex<Option<Instant>>>,
     control: ChannelSender,
-}
-
-fn lock_mutex<T>(m: &Mutex<T>) -> MutexGuard<'_, T> {
-    m.lock().unwrap_or_else(|e| e.into_inner())
 }
 
 impl WorkerInterrupt {

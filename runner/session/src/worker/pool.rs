@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 use wasibox_sandbox::Limits;
+use wasibox_vfs::lock_mutex;
 use wasibox_worker::channel::Channel;
 use wasibox_worker::child::Worker;
 use wasibox_worker::jail::Walls;
@@ -87,7 +88,7 @@ struct PoolState {
 
 impl PoolInner {
     fn lock_state(&self) -> MutexGuard<'_, PoolState> {
-        self.state.lock().unwrap_or_else(|e| e.into_inner())
+        lock_mutex(&self.state)
     }
 }
 
