@@ -1,5 +1,5 @@
-//! Linker arguments for the kernel's module: shared memory that the page makes, and the start code of a reactor, because rustc
-//! links only that of commands on this target.
+//! Linker arguments for the kernel's module: shared memory that the page makes, and the start code
+//! of a reactor, because rustc links only that of commands on this target.
 
 use std::env;
 use std::path::Path;

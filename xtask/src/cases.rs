@@ -1,5 +1,6 @@
-//! `cargo xtask cases`: runs the harness's cases and the tasks of several steps through all interfaces for users, each script in
-//! a session of its own; also writes lists of them for Node and pages (`cargo xtask web --cases`).
+//! `cargo xtask cases`: runs the harness's cases and the tasks of several steps through all
+//! interfaces for users, each script in a session of its own; also writes lists of them for Node
+//! and pages (`cargo xtask web --cases`).
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -12,9 +13,10 @@ use crate::{env, sdk};
 
 /// The interfaces that `tests/doors/cases.py` supports. Pages have a task of their own.
 const DOORS: &[&str] = &["session", "mcp", "http", "python", "threads", "node"];
-/// Cases about a shell that reads a file. A session's shell reads its script as `bash -c` does: `$-` has `c`, an error that ends
-/// the script is status 127, messages within functions begin with `environment`, and the last line needs no newline. The last
-/// case is about a machine without a session's key-values.
+/// Cases about a shell that reads a file. A session's shell reads its script as `bash -c` does:
+/// `$-` has `c`, an error that ends the script is status 127, messages within functions begin with
+/// `environment`, and the last line needs no newline. The last case is about a machine without a
+/// session's key-values.
 const OTHERWISE_IN_SESSIONS: &[&str] = &[
     "a backslash at the end of a script",
     "a nameref that cannot be leaves no variable",
@@ -98,8 +100,8 @@ fn through_doors(doors: &[&str], sample: Option<usize>, only: &str) -> Result<()
     Ok(())
 }
 
-/// Cases that need more stack than browsers give a worker. The shell reports this, at another depth than bash
-/// (docs/deviations.md).
+/// Cases that need more stack than browsers give a worker. The shell reports this, at another depth
+/// than bash (docs/deviations.md).
 const DEEP: &[&str] = &[
     "an expression may refer to itself many times",
     "the variable that a chain of expressions ends at",
@@ -171,7 +173,8 @@ fn harness() -> Result<Vec<HarnessCase>> {
     Ok(list)
 }
 
-/// Returns the tasks, whose output and status are in the files beside them (`tests/harness/tests/tasks.rs`).
+/// Returns the tasks, whose output and status are in the files beside them
+/// (`tests/harness/tests/tasks.rs`).
 fn tasks() -> Result<Vec<HarnessCase>> {
     let mut list = Vec::new();
     for file in files(&env::root().join("tests/tasks"), "sh")? {

@@ -8,9 +8,10 @@ use anyhow::{Context, Result, ensure};
 
 use crate::{env, sdk, web};
 
-/// Runs `cargo xtask conformance [DIR] [--web | --sessions] [ARG...]`; further arguments are passed to the scorer. The table is
-/// printed and written to `dist/conformance.json`. With `--web` it is that of `dist/web` in Node, with `--sessions` that of the
-/// native runner under the same conditions: a case's files are written into a session, not mounted.
+/// Runs `cargo xtask conformance [DIR] [--web | --sessions] [ARG...]`; further arguments are passed
+/// to the scorer. The table is printed and written to `dist/conformance.json`. With `--web` it is
+/// that of `dist/web` in Node, with `--sessions` that of the native runner under the same
+/// conditions: a case's files are written into a session, not mounted.
 pub fn run(args: &[String]) -> Result<ExitCode> {
     let (dir, rest) = match args.split_first() {
         Some((first, rest)) if !first.starts_with('-') => (Some(PathBuf::from(first)), rest),

@@ -1,5 +1,6 @@
-//! Runs independent tests of the protocols: the MCP conformance suite, its official clients for Python and TypeScript,
-//! schemathesis, which generates requests from the OpenAPI document, and Chromium; also a load test of this project.
+//! Runs independent tests of the protocols: the MCP conformance suite, its official clients for
+//! Python and TypeScript, schemathesis, which generates requests from the OpenAPI document, and
+//! Chromium; also a load test of this project.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;

@@ -12,8 +12,9 @@ use sha2::{Digest, Sha256};
 
 /// Returns the root of the checkout that `cargo xtask` was called in.
 ///
-/// `cargo run` sets the package's folder at run time. The path from compile time comes second, because a checkout can be copied
-/// or moved together with its target folder, and cargo then considers the program of the old place up to date.
+/// `cargo run` sets the package's folder at run time. The path from compile time comes second,
+/// because a checkout can be copied or moved together with its target folder, and cargo then
+/// considers the program of the old place up to date.
 pub fn root() -> PathBuf {
     static ROOT: LazyLock<PathBuf> = LazyLock::new(|| {
         let package = std::env::var_os("CARGO_MANIFEST_DIR")
@@ -100,8 +101,9 @@ pub fn ensure_target(target: &str) -> Result<&'static str> {
     Ok("added")
 }
 
-/// Returns cargo with the checkout's own target folder. Signals have their default effect for it and for the tests it starts,
-/// even if this program was started with others ignored (`nohup`, a background job), where `env` can do that.
+/// Returns cargo with the checkout's own target folder. Signals have their default effect for it
+/// and for the tests it starts, even if this program was started with others ignored (`nohup`, a
+/// background job), where `env` can do that.
 pub fn cargo() -> Command {
     static RESETS: LazyLock<bool> = LazyLock::new(|| {
         Command::new("env")
@@ -135,8 +137,8 @@ pub fn run(cmd: &mut Command) -> Result<()> {
     Ok(())
 }
 
-/// Runs a command as `run` does, with a time limit: at the limit it gets SIGTERM, and ten seconds later SIGKILL. The command has
-/// to end its own child processes.
+/// Runs a command as `run` does, with a time limit: at the limit it gets SIGTERM, and ten seconds
+/// later SIGKILL. The command has to end its own child processes.
 pub fn run_within(cmd: &Command, limit: Duration) -> Result<()> {
     // The library has no way to send SIGTERM.
     let mut timeout = Command::new("timeout");

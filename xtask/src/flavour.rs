@@ -1,5 +1,5 @@
-//! The preview 1 flavour of a module: its WASIX imports become functions that return NOSYS, so that any WASI preview 1 runtime
-//! can instantiate it.
+//! The preview 1 flavour of a module: its WASIX imports become functions that return NOSYS, so that
+//! any WASI preview 1 runtime can instantiate it.
 
 use anyhow::{Context, Result, ensure};
 use walrus::ir::Value;
@@ -10,8 +10,8 @@ const WASIX: &str = "wasix_32v1";
 /// `ERRNO_NOSYS` of WASI preview 1.
 const NOSYS: i32 = 52;
 
-/// Replaces every import from WASIX by a stub. Functions that return an errno return NOSYS; those that return nothing trap,
-/// because they cannot report an error.
+/// Replaces every import from WASIX by a stub. Functions that return an errno return NOSYS; those
+/// that return nothing trap, because they cannot report an error.
 pub fn preview1_module(wasm: &[u8]) -> Result<Vec<u8>> {
     let mut module = Module::from_buffer(wasm).context("not a WebAssembly module")?;
     let imports: Vec<_> = module

@@ -1,9 +1,11 @@
 //! `cargo xtask fuzz [TARGET] [--seconds N] [--seed N]`: the fuzzers of `tests/fuzz`.
 //!
-//! `shell`, the default, runs random scripts with bash and with this shell (stable Rust), with `--image` with that of the image
-//! in `dist`; its further options are those of `tests/fuzz/differ`. `javascript` calls the bindings of the image's `node` with
-//! random values (`tests/fuzz/javascript.cjs`). The other targets use libFuzzer through cargo-fuzz, and need a nightly toolchain:
-//! `parser expand arith glob regex printf snapshot store zip files request policy`, or `all` for one after another.
+//! `shell`, the default, runs random scripts with bash and with this shell (stable Rust), with
+//! `--image` with that of the image in `dist`; its further options are those of
+//! `tests/fuzz/differ`. `javascript` calls the bindings of the image's `node` with random values
+//! (`tests/fuzz/javascript.cjs`). The other targets use libFuzzer through cargo-fuzz, and need a
+//! nightly toolchain: `parser expand arith glob regex printf snapshot store zip files request
+//! policy`, or `all` for one after another.
 
 use std::path::PathBuf;
 use std::process::{Command, ExitCode};
@@ -45,7 +47,8 @@ pub fn run(args: &[String]) -> Result<ExitCode> {
     }
 }
 
-/// Runs the differential fuzzer: against the native shell, or with `--image` against the image in `dist`.
+/// Runs the differential fuzzer: against the native shell, or with `--image` against the image in
+/// `dist`.
 fn fuzz_shell(rest: &[String]) -> Result<ExitCode> {
     env::run(env::cargo().args(["build", "--locked", "-p", "box", "-p", "wasibox-differ"]))?;
     let target = std::env::var_os("CARGO_TARGET_DIR")
@@ -63,10 +66,12 @@ fn fuzz_shell(rest: &[String]) -> Result<ExitCode> {
 /// The seconds of each run of [`compare_places`].
 const PLACES_SECONDS: u64 = 15;
 
-/// Compares constructs in various places with bash, natively and in the image, from a fixed seed and a fresh one.
+/// Compares constructs in various places with bash, natively and in the image, from a fixed seed
+/// and a fresh one.
 ///
 /// # Errors
-/// Returns an error for a difference, after printing its script and seed. Without bash 5.2 nothing is compared.
+/// Returns an error for a difference, after printing its script and seed. Without bash 5.2 nothing
+/// is compared.
 pub fn compare_places() -> Result<()> {
     let version =
         env::command_output(Command::new("/bin/bash").args(["-c", "echo $BASH_VERSION"]))?;
@@ -91,8 +96,8 @@ pub fn compare_places() -> Result<()> {
 const CALLS: u32 = 4000;
 const GUEST_SECONDS: &str = "120";
 
-/// Runs guests one after another, each with a seed of its own, until the time is over or one fails: a trap or a panic of the
-/// program or of the runner, or calls that do not return.
+/// Runs guests one after another, each with a seed of its own, until the time is over or one fails:
+/// a trap or a panic of the program or of the runner, or calls that do not return.
 fn fuzz_javascript(rest: &[String]) -> Result<ExitCode> {
     let (seconds, seed) = time_and_seed("javascript", rest)?;
     let (begun, first) = (Instant::now(), seed.unwrap_or(1));
@@ -139,8 +144,8 @@ fn time_and_seed(target: &str, rest: &[String]) -> Result<(u32, Option<u32>)> {
     Ok((seconds, seed))
 }
 
-/// Runs one target for `--seconds` (default 60), starting from the corpus in `tests/fuzz/seeds` and the inputs found by earlier
-/// runs.
+/// Runs one target for `--seconds` (default 60), starting from the corpus in `tests/fuzz/seeds` and
+/// the inputs found by earlier runs.
 fn run_libfuzzer(target: &str, rest: &[String]) -> Result<ExitCode> {
     let (seconds, seed) = time_and_seed(target, rest)?;
     let nightly = Command::new("rustup").args(["run", "nightly", "rustc", "--version"]).output();

@@ -1,8 +1,8 @@
 //! The JavaScript program: `js.wasm` and Node's library, from pinned files.
 //!
-//! QuickJS is C: the compiler is the wheel that CPython is built with, of which only clang and headers are needed, because Rust's
-//! own libc is linked. The library is text within Node's program (`js/node/extract.cjs`). Both are fetched only if the results
-//! are not cached.
+//! QuickJS is C: the compiler is the wheel that CPython is built with, of which only clang and
+//! headers are needed, because Rust's own libc is linked. The library is text within Node's program
+//! (`js/node/extract.cjs`). Both are fetched only if the results are not cached.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -103,7 +103,8 @@ fn pinned_node() -> Result<Source> {
     found.context("no Node is pinned for this architecture")
 }
 
-/// Returns the path of Node's program, fetched and unpacked: for the library, and for tests that compare with it.
+/// Returns the path of Node's program, fetched and unpacked: for the library, and for tests that
+/// compare with it.
 ///
 /// # Errors
 /// As [`build_js`].
@@ -135,7 +136,8 @@ pub fn node_library(say: &mut dyn FnMut(&str)) -> Result<PathBuf> {
     Ok(root.join("usr/lib/js/node.lib"))
 }
 
-/// Builds the tree with Node's library, `npm`, and the version comparison package of Node's own npm.
+/// Builds the tree with Node's library, `npm`, and the version comparison package of Node's own
+/// npm.
 fn library_tree(
     cache: &Path,
     folder: &Path,

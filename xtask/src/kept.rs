@@ -1,8 +1,10 @@
-//! A cache of the programs that cargo builds from crates of this workspace, by the content of their sources.
+//! A cache of the programs that cargo builds from crates of this workspace, by the content of their
+//! sources.
 //!
-//! Cargo identifies its inputs by path and time, so a fresh checkout rebuilds the workspace's crates even if the same sources
-//! were built before; linking `box.wasm` alone takes a minute or more. Here a finished program is stored in the cache folder,
-//! named by a hash of everything that went into it, with its own SHA-256, without which it is not used.
+//! Cargo identifies its inputs by path and time, so a fresh checkout rebuilds the workspace's
+//! crates even if the same sources were built before; linking `box.wasm` alone takes a minute or
+//! more. Here a finished program is stored in the cache folder, named by a hash of everything that
+//! went into it, with its own SHA-256, without which it is not used.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -25,7 +27,8 @@ pub struct GuestProgram {
     pub target: Option<&'static str>,
     /// The file that cargo builds.
     pub file: &'static str,
-    /// Crates that are built in the same run, so that the program has their features and Wasmer is not compiled again.
+    /// Crates that are built in the same run, so that the program has their features and Wasmer is
+    /// not compiled again.
     pub with: &'static [&'static str],
 }
 
@@ -39,12 +42,14 @@ pub struct BuiltProgram {
 /// Returns the program, from the cache or from cargo.
 ///
 /// # Errors
-/// Returns an error if the build fails, or if the cache folder cannot be read or written. A damaged entry is rebuilt.
+/// Returns an error if the build fails, or if the cache folder cannot be read or written. A damaged
+/// entry is rebuilt.
 pub fn build_program(program: &GuestProgram) -> Result<BuiltProgram> {
     build_with(program, || Ok(Vec::new()))
 }
 
-/// Builds as [`build_program`] does, with variables for cargo, which are computed only if it must build.
+/// Builds as [`build_program`] does, with variables for cargo, which are computed only if it must
+/// build.
 ///
 /// # Errors
 /// As [`build_program`].
@@ -89,8 +94,8 @@ fn kept_program(dir: &Path, file: &str) -> Option<Vec<u8>> {
     None
 }
 
-/// Returns a hash of everything that goes into a program: the compiler, its settings, the versions of foreign crates, and the
-/// program's workspace crates.
+/// Returns a hash of everything that goes into a program: the compiler, its settings, the versions
+/// of foreign crates, and the program's workspace crates.
 fn program_key(program: &GuestProgram) -> Result<String> {
     let root = env::root();
     let mut key = Key::new(program.package);

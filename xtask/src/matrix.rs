@@ -1,8 +1,9 @@
-//! `cargo xtask matrix`: writes `tests/cases/shell/places.toml`, the product of constructs, places and first commands, with
-//! bash's output for each.
+//! `cargo xtask matrix`: writes `tests/cases/shell/places.toml`, the product of constructs, places
+//! and first commands, with bash's output for each.
 //!
-//! A function whose first command has a redirection was right alone and right in a pipeline of groups, and lost its output as a
-//! stage of a pipeline, because no case had both. So here each construct is tested in each place.
+//! A function whose first command has a redirection was right alone and right in a pipeline of
+//! groups, and lost its output as a stage of a pipeline, because no case had both. So here each
+//! construct is tested in each place.
 
 use std::fmt::Write as _;
 use std::process::{Command, ExitCode, Stdio};
@@ -29,7 +30,8 @@ const CONSTRUCTS: &[(&str, &str, &str)] = &[
     ("condition", "", "if BODY; then echo yes; fi"),
 ];
 
-/// Places: a name and the text around `COMMAND`, which is `QUOTED` where it stands in single quotes.
+/// Places: a name and the text around `COMMAND`, which is `QUOTED` where it stands in single
+/// quotes.
 const PLACES: &[(&str, &str)] = &[
     ("first stage", "COMMAND | cat"),
     ("middle stage", "echo in | COMMAND | cat"),
@@ -119,7 +121,8 @@ pub fn run(args: &[String]) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Returns a script that runs a command line with each first command in a shell of its own, with `return` if it `returns`.
+/// Returns a script that runs a command line with each first command in a shell of its own, with
+/// `return` if it `returns`.
 fn matrix_script(before: &str, line: &str, returns: bool) -> String {
     let text = format!("{before}\n{line}\necho \"end $?\"");
     let mut script = format!("text={}\nfor first in", quote_word(text.trim_start()));
@@ -156,7 +159,8 @@ fn run_bash(script: &str) -> Result<String> {
     String::from_utf8(output.stdout).context("bash's output is UTF-8")
 }
 
-/// Returns a text of whole lines, without three quotes in a row, as a multi-line basic string of TOML.
+/// Returns a text of whole lines, without three quotes in a row, as a multi-line basic string of
+/// TOML.
 fn quote_text(text: &str) -> String {
     format!("\"\"\"\n{}\"\"\"", text.replace('\\', "\\\\"))
 }

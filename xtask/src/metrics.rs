@@ -1,8 +1,9 @@
 //! `cargo xtask metrics`: prints figures about the code, counted over the source.
 //!
-//! The source is read as text without comments and literals, in the form that `cargo fmt` produces: a function ends at the first
-//! `}` with the indentation of its head. That is exact for formatted code and needs no parser. Calls are matched by name, and
-//! only if one function of the crate has the name, so that circles of calls are never overestimated.
+//! The source is read as text without comments and literals, in the form that `cargo fmt` produces:
+//! a function ends at the first `}` with the indentation of its head. That is exact for formatted
+//! code and needs no parser. Calls are matched by name, and only if one function of the crate has
+//! the name, so that circles of calls are never overestimated.
 
 mod source;
 
@@ -249,7 +250,8 @@ fn find_sniffing(sources: &[&SourceFile]) -> Vec<String> {
     out
 }
 
-/// Returns the size of the largest set of functions that can all reach each other (Tarjan, without recursion).
+/// Returns the size of the largest set of functions that can all reach each other (Tarjan, without
+/// recursion).
 fn largest_circle(functions: &[FunctionMetrics]) -> usize {
     let mut named: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
     for (at, f) in functions.iter().enumerate() {

@@ -1,8 +1,9 @@
 //! `cargo xtask node-suite DIR`: runs Node's own `test/parallel` in the image.
 //!
-//! DIR is a checkout of Node's sources, or the folder `test` of one. Each file runs in a guest of its own. A test of features
-//! that cannot apply (Node's C++ internals, addons, V8's flags, threads) is skipped and counted with the reason, as is a test
-//! that skips itself. The tests are not part of the image; results are in `docs/javascript.md`.
+//! DIR is a checkout of Node's sources, or the folder `test` of one. Each file runs in a guest of
+//! its own. A test of features that cannot apply (Node's C++ internals, addons, V8's flags,
+//! threads) is skipped and counted with the reason, as is a test that skips itself. The tests are
+//! not part of the image; results are in `docs/javascript.md`.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

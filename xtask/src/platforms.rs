@@ -1,15 +1,17 @@
-//! `cargo xtask platforms`: checks that the crates compile for platforms whose programs cannot run here. `--run` builds the
-//! command line for Linux on aarch64 with Debian's cross compiler and runs the tests of the portable crates under `qemu-user`.
+//! `cargo xtask platforms`: checks that the crates compile for platforms whose programs cannot run
+//! here. `--run` builds the command line for Linux on aarch64 with Debian's cross compiler and runs
+//! the tests of the portable crates under `qemu-user`.
 //!
-//! qemu-user lacks the timers that signal a thread, which the sandbox needs to interrupt guests. So the command line only prints
-//! its version there, and runs no guest.
+//! qemu-user lacks the timers that signal a thread, which the sandbox needs to interrupt guests. So
+//! the command line only prints its version there, and runs no guest.
 //!
-//! `cargo check` checks types and links nothing. Build scripts of crates with C in them run nevertheless; `ci/cc-for-checks`
-//! replaces the C compiler that they call, because its output is not used. So a check does not cover foreign C, linking, or the
-//! behaviour of a program: `docs/platforms.md` distinguishes checked from tested platforms.
+//! `cargo check` checks types and links nothing. Build scripts of crates with C in them run
+//! nevertheless; `ci/cc-for-checks` replaces the C compiler that they call, because its output is
+//! not used. So a check does not cover foreign C, linking, or the behaviour of a program:
+//! `docs/platforms.md` distinguishes checked from tested platforms.
 //!
-//! The task has a target folder of its own, because its profiles and targets differ from others'; foreign crates are checked
-//! once.
+//! The task has a target folder of its own, because its profiles and targets differ from others';
+//! foreign crates are checked once.
 
 use std::process::{Command, ExitCode};
 
@@ -17,7 +19,8 @@ use anyhow::{Context, Result, ensure};
 
 use crate::env;
 
-/// The crates that do not need Linux: image, file system, kernel, snapshots and their store, files, outgoing requests.
+/// The crates that do not need Linux: image, file system, kernel, snapshots and their store, files,
+/// outgoing requests.
 const PORTABLE: &[&str] = &[
     "wasibox-image",
     "wasibox-vfs",
@@ -29,7 +32,8 @@ const PORTABLE: &[&str] = &[
     "wasibox-bridge",
 ];
 
-/// The crates with the jail, the engine and everything based on them: the command line and the packages.
+/// The crates with the jail, the engine and everything based on them: the command line and the
+/// packages.
 const HOST: &[&str] = &["wasibox-cli", "wasibox-sdk", "wasibox-python", "wasibox-node"];
 
 /// Targets, with the crates that are checked for them.
@@ -39,7 +43,8 @@ const CHECKED: &[(&str, &[&[&str]])] = &[
     ("x86_64-apple-darwin", &[PORTABLE]),
 ];
 
-/// The targets that `cargo xtask test` checks. One processor is enough for macOS, because the code does not distinguish them.
+/// The targets that `cargo xtask test` checks. One processor is enough for macOS, because the code
+/// does not distinguish them.
 pub const USUAL: [&str; 2] = ["aarch64-unknown-linux-gnu", "aarch64-apple-darwin"];
 
 /// The target that is built and run, its compilers, and the folder of its C library.
@@ -48,9 +53,10 @@ const COMPILERS: [&str; 2] = ["aarch64-linux-gnu-gcc", "aarch64-linux-gnu-g++"];
 const EMULATOR: &str = "qemu-aarch64-static";
 const SYSROOT: &str = "/usr/aarch64-linux-gnu";
 
-/// Tests that cannot run under qemu: one starts itself as another process, which the kernel here cannot run; one mounts `/`, for
-/// which qemu uses [`SYSROOT`]; one expects `openat2`'s error for a link on the way, whereas qemu lacks that call and the path
-/// walk that replaces it returns ENOTDIR.
+/// Tests that cannot run under qemu: one starts itself as another process, which the kernel here
+/// cannot run; one mounts `/`, for which qemu uses [`SYSROOT`]; one expects `openat2`'s error for a
+/// link on the way, whereas qemu lacks that call and the path walk that replaces it returns
+/// ENOTDIR.
 const NOT_EMULATED: [&str; 3] = [
     "a_killed_process_loses_the_call_that_ran",
     "the_kernels_file_systems_are_refused",

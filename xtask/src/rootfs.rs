@@ -1,4 +1,5 @@
-//! The root file system of the image: fixed files of the project, libraries of the interpreters, licences.
+//! The root file system of the image: fixed files of the project, libraries of the interpreters,
+//! licences.
 
 use std::path::{Path, PathBuf};
 
@@ -6,8 +7,8 @@ use anyhow::{Context, Result};
 
 use crate::env;
 
-/// Assembles the files in `to`, which is emptied first. The trees of interpreters are copied to `/` as they are; each licence
-/// file goes to `/usr/share/licenses/COMPONENT/`.
+/// Assembles the files in `to`, which is emptied first. The trees of interpreters are copied to `/`
+/// as they are; each licence file goes to `/usr/share/licenses/COMPONENT/`.
 pub fn assemble_rootfs(to: &Path, trees: &[&Path], licenses: &[(String, PathBuf)]) -> Result<()> {
     if to.exists() {
         std::fs::remove_dir_all(to).with_context(|| to.display().to_string())?;

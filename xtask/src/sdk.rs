@@ -1,4 +1,5 @@
-//! `cargo xtask dist --sdk`: builds the packages for Python and Node, and their image, in `dist/sdk/`.
+//! `cargo xtask dist --sdk`: builds the packages for Python and Node, and their image, in
+//! `dist/sdk/`.
 //!
 //! | package | contents | built by |
 //! |---|---|---|
@@ -7,14 +8,18 @@
 //! (`node.rs`) | npm |
 //! | `wasibox-image` for both | the image and its machine code, compressed | hatchling, npm |
 //!
-//! This task runs cargo itself rather than maturin or napi's program, because those build a crate alone, with other features than
+//! This task runs cargo itself rather than maturin or napi's program, because those build a crate
+//! alone, with other features than
 //! the command line's, so that Wasmer would be compiled once more.
 //!
-//! The Linux version that a package requires is the one that auditwheel finds in its files: the wheel's tag, and `config.glibc`
+//! The Linux version that a package requires is the one that auditwheel finds in its files: the
+//! wheel's tag, and `config.glibc`
 //! of the package for Node.
 //!
-//! The image's packages are cached by the digests of image and runner, because compression takes longer than all other steps.
-//! `cargo xtask sdk` installs the packages into an environment and a folder and runs their tests there.
+//! The image's packages are cached by the digests of image and runner, because compression takes
+//! longer than all other steps.
+//! `cargo xtask sdk` installs the packages into an environment and a folder and runs their tests
+//! there.
 
 pub mod node;
 
@@ -131,8 +136,8 @@ fn build_wheel(python: &Path, out: &Path) -> Result<()> {
     Ok(std::fs::remove_dir_all(&stage)?)
 }
 
-/// Returns the oldest Linux that all of these files run on, as a wheel's tag (for example `manylinux_2_34_x86_64`); for a wheel,
-/// that of its files.
+/// Returns the oldest Linux that all of these files run on, as a wheel's tag (for example
+/// `manylinux_2_34_x86_64`); for a wheel, that of its files.
 fn oldest_platform(python: &Path, files: &[&Path]) -> Result<String> {
     let mut asked = Command::new(python);
     asked.arg(env::root().join("sdk/manylinux.py")).args(files);
@@ -279,7 +284,8 @@ fn test_python() -> Result<()> {
     )
 }
 
-/// Returns a folder in the cache with the packages that a file pins, which precede those of an environment.
+/// Returns a folder in the cache with the packages that a file pins, which precede those of an
+/// environment.
 fn overlay_packages(python: &Path, requirements: &str) -> Result<PathBuf> {
     let pins = env::root().join(requirements);
     let key = env::sha256(&env::read(&pins)?);

@@ -1,10 +1,13 @@
-//! `cargo xtask test262 DIR [PATTERN...]`: runs the language's own tests, by the image's `node` and by QuickJS-NG itself.
+//! `cargo xtask test262 DIR [PATTERN...]`: runs the language's own tests, by the image's `node` and
+//! by QuickJS-NG itself.
 //!
-//! DIR is a checkout of tc39/test262. QuickJS-NG's `test262.conf` selects the tests for the engine; its program `run-test262`,
-//! built for this machine from the same sources, determines which of them it passes (`engine`). The tests of `node` are run by
-//! `test262/host.cjs` in the image, or with `--native` by the program built for this machine, many to a process. Failed tests are
-//! repeated in smaller groups, at last in a process of their own, which counts. PATTERNs are beginnings of paths below `test/`.
-//! `--sample N` takes every Nth case. Results are in `docs/javascript.md`.
+//! DIR is a checkout of tc39/test262. QuickJS-NG's `test262.conf` selects the tests for the engine;
+//! its program `run-test262`, built for this machine from the same sources, determines which of
+//! them it passes (`engine`). The tests of `node` are run by `test262/host.cjs` in the image, or
+//! with `--native` by the program built for this machine, many to a process. Failed tests are
+//! repeated in smaller groups, at last in a process of their own, which counts. PATTERNs are
+//! beginnings of paths below `test/`. `--sample N` takes every Nth case. Results are in
+//! `docs/javascript.md`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -21,8 +24,9 @@ mod suite;
 
 use suite::{Configuration, TestMode, TestRun};
 
-/// The cases of one process: in the first run, for those that failed it, and for those that failed again. A case that another one
-/// has affected, or that was lost when another one ended the process, mostly passes in a small group.
+/// The cases of one process: in the first run, for those that failed it, and for those that failed
+/// again. A case that another one has affected, or that was lost when another one ended the
+/// process, mostly passes in a small group.
 const TOGETHER: [usize; 3] = [48, 6, 1];
 
 /// The number of processes of one guest.
@@ -102,7 +106,8 @@ struct Test262Runner<'a> {
 impl<'a> Test262Runner<'a> {
     fn new(options: &'a Test262Options, out: &'a Path) -> Result<Test262Runner<'a>> {
         env::write(&out.join("host.cjs"), include_bytes!("test262/host.cjs"))?;
-        // Modules of test262 have the extension `.js`, so a file beside the suite's folders declares them as modules.
+        // Modules of test262 have the extension `.js`, so a file beside the suite's folders
+        // declares them as modules.
         let suite = out.join("suite");
         std::fs::create_dir_all(&suite).with_context(|| suite.display().to_string())?;
         env::write(&suite.join("package.json"), b"{\"type\":\"module\"}")?;

@@ -1,5 +1,6 @@
-//! Structural rules that a compiler does not check: which crates may depend on which, where `unsafe` may be used, the
-//! requirements of every applet, names of types, and the truth of ARCHITECTURE.md and the glossary.
+//! Structural rules that a compiler does not check: which crates may depend on which, where
+//! `unsafe` may be used, the requirements of every applet, names of types, and the truth of
+//! ARCHITECTURE.md and the glossary.
 
 mod architecture;
 mod documents;
@@ -13,7 +14,8 @@ use anyhow::Result;
 
 use crate::env::{self, WorkspaceCrate};
 
-/// Allowed arrows between workspace crates, as in ARCHITECTURE.md. A crate that is not listed here fails.
+/// Allowed arrows between workspace crates, as in ARCHITECTURE.md. A crate that is not listed here
+/// fails.
 const ARROWS: &[(&str, &[&str])] = &[
     ("box-abi", &[]),
     ("box-sys", &["box-abi"]),
@@ -123,15 +125,16 @@ const ARROWS: &[(&str, &[&str])] = &[
 ];
 const TOOL: &[&str] = &["box-applet", "box-sys", "box-text"];
 
-/// The crates that may use `unsafe`. In `runner/web` these are `ffi.rs`, the interface to JavaScript, and `heap.rs`, the
-/// allocator.
+/// The crates that may use `unsafe`. In `runner/web` these are `ffi.rs`, the interface to
+/// JavaScript, and `heap.rs`, the allocator.
 const UNSAFE: &[&str] = &["tools/sys", "js/engine", "runner/sandbox", "runner/web"];
 
-/// The crates in which foreign macros generate `unsafe`: bindings, which `forbid` would not let them allow. `deny` covers the
-/// code written here.
+/// The crates in which foreign macros generate `unsafe`: bindings, which `forbid` would not let
+/// them allow. `deny` covers the code written here.
 const MACROS: &[&str] = &["sdk/node", "sdk/python"];
 
-/// The browser's kernel. The crates that the server uses, too, are included: image, file system, kernel.
+/// The browser's kernel. The crates that the server uses, too, are included: image, file system,
+/// kernel.
 const PORTABLE: &[&str] = &["wasibox-web"];
 /// The target of the browser's kernel.
 const BROWSER: &str = "wasm32-wasip1-threads";
@@ -165,8 +168,8 @@ pub fn run() -> Result<ExitCode> {
     Ok(ExitCode::FAILURE)
 }
 
-/// Returns dependencies that the list does not allow, and crates that it does not name. Dev-dependencies may point to any lower
-/// crate.
+/// Returns dependencies that the list does not allow, and crates that it does not name.
+/// Dev-dependencies may point to any lower crate.
 fn check_arrows(packages: &[WorkspaceCrate]) -> Vec<String> {
     let allowed: BTreeMap<&str, &[&str]> = ARROWS.iter().copied().collect();
     let ours: BTreeSet<&str> = packages.iter().map(|p| p.name.as_str()).collect();
@@ -277,8 +280,9 @@ fn path_text(path: &Path) -> String {
     path.strip_prefix(env::root()).unwrap_or(path).display().to_string()
 }
 
-/// Runs `--help` of every applet of the native binary: each must print to stdout with status 0, except those whose standard
-/// forbids options. Also checks that each has a file of cases, and the shell a folder.
+/// Runs `--help` of every applet of the native binary: each must print to stdout with status 0,
+/// except those whose standard forbids options. Also checks that each has a file of cases, and the
+/// shell a folder.
 fn check_applets(out: &mut Vec<String>) -> Result<()> {
     /// `true`, `false`, `echo`, `test` take no options by POSIX or bash's builtin.
     const NO_OPTIONS: &[&str] = &["[", "echo", "false", "test", "true", ":", "yes"];

@@ -1,5 +1,5 @@
-//! `cargo xtask dist --web`: builds the package for pages and Node and the playground, in `dist/web/`; `cargo xtask web` runs its
-//! tests, too.
+//! `cargo xtask dist --web`: builds the package for pages and Node and the playground, in
+//! `dist/web/`; `cargo xtask web` runs its tests, too.
 //!
 //! The package has the image in parts, which are made from `dist/image.webc` (`web/image.rs`).
 
@@ -42,8 +42,8 @@ fn package_files() -> Result<Vec<String>> {
     Ok(files)
 }
 
-/// Bundles a module with its imports by esbuild, because a page that fetches a file for each import, one after another, starts
-/// its shell some 20 ms later even from this machine.
+/// Bundles a module with its imports by esbuild, because a page that fetches a file for each
+/// import, one after another, starts its shell some 20 ms later even from this machine.
 fn bundle_module(out: &Path, modules: &[String]) -> Result<()> {
     let mut esbuild = Command::new(page::page_modules()?.join(".bin/esbuild"));
     esbuild.current_dir(env::root().join("sdk/web")).args(modules);

@@ -1,9 +1,9 @@
-//! Elliptic curves: the NIST's of 256, 384 and 521 bits and secp256k1 by their crates of RustCrypto, Ed25519 and X25519 by
-//! dalek's. Points are in the encoding of SEC 1, private keys are numbers of the field's length, signatures are `r` followed by
-//! `s`.
+//! Elliptic curves: the NIST's of 256, 384 and 521 bits and secp256k1 by their crates of
+//! RustCrypto, Ed25519 and X25519 by dalek's. Points are in the encoding of SEC 1, private keys are
+//! numbers of the field's length, signatures are `r` followed by `s`.
 //!
-//! This is a crate of its own so that it is compiled for size instead of speed, because the generic code of those crates is
-//! compiled with the crate that uses it.
+//! This is a crate of its own so that it is compiled for size instead of speed, because the generic
+//! code of those crates is compiled with the crate that uses it.
 
 #![forbid(unsafe_code)]
 
@@ -37,7 +37,8 @@ macro_rules! with_curve {
     };
 }
 
-/// Returns the public point of a private number, not compressed; nothing if the number is not a key of the curve.
+/// Returns the public point of a private number, not compressed; nothing if the number is not a key
+/// of the curve.
 #[must_use]
 pub fn public_point(curve: &str, key: &[u8]) -> Option<Vec<u8>> {
     with_curve!(curve, c => {
@@ -67,7 +68,8 @@ pub fn shared_secret(curve: &str, key: &[u8], point: &[u8]) -> Option<Vec<u8>> {
     })
 }
 
-/// Returns a digest as long as ECDSA's crates want it, half of the field at least; zeros in front do not change the number.
+/// Returns a digest as long as ECDSA's crates want it, half of the field at least; zeros in front
+/// do not change the number.
 fn long_enough(mut digest: Vec<u8>, field: usize) -> Vec<u8> {
     let half = field.div_ceil(2);
     if digest.len() < half {
@@ -149,7 +151,8 @@ pub fn ed_verify(public: &[u8], data: &[u8], signature: &[u8]) -> bool {
     both.is_some_and(|(k, s)| ed25519_dalek::Verifier::verify(&k, data, &s).is_ok())
 }
 
-/// Computes X25519 (RFC 7748) of a private number and the other side's point; nothing if the result is zero.
+/// Computes X25519 (RFC 7748) of a private number and the other side's point; nothing if the result
+/// is zero.
 #[must_use]
 pub fn x25519_shared(key: &[u8], point: &[u8]) -> Option<Vec<u8>> {
     let point = curve25519_dalek::MontgomeryPoint(point.try_into().ok()?);

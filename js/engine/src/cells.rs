@@ -1,9 +1,9 @@
 //! Cells: an interpreter that stays and runs one piece of code after another.
 //!
 //! The runtime calls `wasibox_cell` for each, in a process whose memory begins as it was prepared
-//! ([`crate::stages`]) or as the module's own, and whose descriptors and memory stay between two calls. It
-//! returns with an empty stack. The result is the address of five numbers: status, address and length of the
-//! value, address and length of the JSON (`runner/sandbox/src/cell.rs`).
+//! ([`crate::stages`]) or as the module's own, and whose descriptors and memory stay between two
+//! calls. It returns with an empty stack. The result is the address of five numbers: status,
+//! address and length of the value, address and length of the JSON (`runner/sandbox/src/cell.rs`).
 
 /// The code of a cell and its environment.
 #[derive(Clone, Debug, Default)]

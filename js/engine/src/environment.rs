@@ -1,5 +1,6 @@
-//! The environment as it is now. The C library asks the host once and remembers the answer, which in a prepared
-//! process is that of the preparation, and in an interpreter that stays that of its first cell.
+//! The environment as it is now. The C library asks the host once and remembers the answer, which
+//! in a prepared process is that of the preparation, and in an interpreter that stays that of its
+//! first cell.
 
 /// Names and values.
 #[cfg(not(target_os = "wasi"))]
@@ -37,10 +38,13 @@ mod guest {
         fn __wasilibc_initialize_environ();
     }
 
-    /// Makes libc read the environment again. To be called once in a process, because libc does not free the old copy.
+    /// Makes libc read the environment again. To be called once in a process, because libc does not
+    /// free the old copy.
     pub fn refresh_environment() {
-        // JUSTIFICATION: code that reads the environment by libc (the descriptors that a process gets, time zones) needs it.
-        // SAFETY: libc's own function, without arguments, called while there is one thread and no references to variables.
+        // JUSTIFICATION: code that reads the environment by libc (the descriptors that a process
+        // gets, time zones) needs it.
+        // SAFETY: libc's own function, without arguments, called while there is one thread and no
+        // references to variables.
         unsafe { __wasilibc_initialize_environ() };
     }
 
@@ -53,7 +57,8 @@ mod guest {
         }
         let mut list = vec![std::ptr::null_mut(); count];
         let mut bytes = vec![0; size];
-        // SAFETY: as many addresses and bytes as the host has just said, which nothing changes in between.
+        // SAFETY: as many addresses and bytes as the host has just said, which nothing changes in
+        // between.
         match unsafe { environ_get(list.as_mut_ptr(), bytes.as_mut_ptr()) } {
             0 => super::parse_pairs(&bytes),
             _ => Vec::new(),

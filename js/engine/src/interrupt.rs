@@ -2,18 +2,20 @@
 
 use rquickjs::{Ctx, Error, Exception, Result, Value, qjs};
 
-/// Throws an error that only the engine's caller sees: `catch` and `finally` of scripts are passed by.
+/// Throws an error that only the engine's caller sees: `catch` and `finally` of scripts are passed
+/// by.
 pub fn throw_uncatchable(ctx: &Ctx<'_>, text: &str) -> Error {
     let made = Exception::from_message(ctx.clone(), text);
     let Ok(exception) = made else { return Error::Exception };
     let value = exception.into_object().into_value();
-    // SAFETY: a live context and one of its errors, of which one flag is set. JUSTIFICATION: rquickjs throws such
-    // errors from its handler of interrupts only.
+    // SAFETY: a live context and one of its errors, of which one flag is set. JUSTIFICATION:
+    // rquickjs throws such errors from its handler of interrupts only.
     unsafe { qjs::JS_SetUncatchableError(ctx.as_raw().as_ptr(), value.as_raw()) };
     ctx.throw(value)
 }
 
-/// Takes the error that is being thrown if it is one that scripts cannot catch; the context is then without a pending error.
+/// Takes the error that is being thrown if it is one that scripts cannot catch; the context is then
+/// without a pending error.
 pub fn take_uncatchable<'js>(ctx: &Ctx<'js>) -> Option<Value<'js>> {
     let value = ctx.catch();
     if value.is_uncatchable_error() {

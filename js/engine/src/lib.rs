@@ -1,10 +1,11 @@
-//! The functions of QuickJS that the JavaScript program needs and that `rquickjs` offers only by raw pointers: bytes of buffers,
-//! strings that are not well-formed, errors that scripts cannot catch ([`interrupt`]), shared buffers ([`shared`]). Also the
-//! names by which a runtime finds a prepared program ([`stages`]) and its cells ([`cells`]).
+//! The functions of QuickJS that the JavaScript program needs and that `rquickjs` offers only by
+//! raw pointers: bytes of buffers, strings that are not well-formed, errors that scripts cannot
+//! catch ([`interrupt`]), shared buffers ([`shared`]). Also the names by which a runtime finds a
+//! prepared program ([`stages`]) and its cells ([`cells`]).
 //!
 //! # Invariants
-//! - This is the only crate of the program with `unsafe`. Bytes are copied in both directions, so that no reference into the
-//!   engine's memory outlives a call.
+//! - This is the only crate of the program with `unsafe`. Bytes are copied in both directions, so
+//!   that no reference into the engine's memory outlives a call.
 //! - Nothing here runs JavaScript.
 
 pub mod cells;
@@ -18,14 +19,15 @@ use rquickjs::{ArrayBuffer, Ctx, Error, Result, String as JsString, TypedArray, 
 use std::cell::RefCell;
 use std::ptr::NonNull;
 
-/// Returns the memory of an `ArrayBuffer` or `Uint8Array`; `None` for any other value and for detached ones.
+/// Returns the memory of an `ArrayBuffer` or `Uint8Array`; `None` for any other value and for
+/// detached ones.
 fn buffer_memory(value: &Value<'_>) -> Option<NonNull<[u8]>> {
     let object = value.as_object()?;
     if object.is_typed_array::<u8>() {
         return TypedArray::<u8>::from_object(object.clone()).ok()?.as_raw();
     }
-    // SAFETY: a live value, which is only read. JUSTIFICATION: rquickjs asks for the memory of a value that may not be a buffer,
-    // which leaves an exception pending.
+    // SAFETY: a live value, which is only read. JUSTIFICATION: rquickjs asks for the memory of a
+    // value that may not be a buffer, which leaves an exception pending.
     if unsafe { qjs::JS_IsArrayBuffer(value.as_raw()) } {
         return ArrayBuffer::from_object(object.clone())?.as_raw();
     }
@@ -43,8 +45,9 @@ pub fn copy_bytes(value: &Value<'_>, start: usize, end: usize) -> Option<Vec<u8>
     if memory.is_empty() {
         return Some(Vec::new());
     }
-    // SAFETY: the engine just gave this address and length; no JavaScript runs until the copy is made, and
-    // the slice ends with this function. JUSTIFICATION: rquickjs has no safe way to a buffer's bytes.
+    // SAFETY: the engine just gave this address and length; no JavaScript runs until the copy is
+    // made, and the slice ends with this function. JUSTIFICATION: rquickjs has no safe way to a
+    // buffer's bytes.
     let all = unsafe { memory.as_ref() };
     let end = end.min(all.len());
     Some(all[start.min(end)..end].to_vec())
@@ -61,8 +64,9 @@ pub fn write(value: &Value<'_>, at: usize, from: &[u8]) -> Option<usize> {
     if memory.is_empty() {
         return Some(0);
     }
-    // SAFETY: as in `bytes`; `from` is Rust's own memory, never the engine's, and JavaScript shares its
-    // buffers with no other thread. JUSTIFICATION: rquickjs has no safe way to a buffer's bytes.
+    // SAFETY: as in `bytes`; `from` is Rust's own memory, never the engine's, and JavaScript shares
+    // its buffers with no other thread. JUSTIFICATION: rquickjs has no safe way to a buffer's
+    // bytes.
     let all = unsafe { memory.as_mut() };
     let at = at.min(all.len());
     let n = from.len().min(all.len() - at);
@@ -70,19 +74,22 @@ pub fn write(value: &Value<'_>, at: usize, from: &[u8]) -> Option<usize> {
     Some(n)
 }
 
-/// Returns a string as UTF-8, with U+FFFD for each surrogate that stands alone (`USVString` of Web IDL).
+/// Returns a string as UTF-8, with U+FFFD for each surrogate that stands alone (`USVString` of Web
+/// IDL).
 pub fn to_utf8(string: &JsString<'_>) -> Result<String> {
     string.to_string().or_else(|_| Ok(from_wtf8(&to_wtf8(string)?)))
 }
 
-/// Returns the engine's own encoding of a string: UTF-8 that encodes lone surrogates like other code points.
+/// Returns the engine's own encoding of a string: UTF-8 that encodes lone surrogates like other
+/// code points.
 fn to_wtf8(string: &JsString<'_>) -> Result<Vec<u8>> {
     let ctx = string.ctx().as_raw().as_ptr();
     let mut length = 0;
     // The bindings' type of a size differs: u32 on the guest.
     #[allow(clippy::unnecessary_cast)]
-    // SAFETY: a live context and one of its strings; the result is NUL-terminated memory of `length` bytes that stays valid until
-    // it is freed below. JUSTIFICATION: rquickjs refuses such strings.
+    // SAFETY: a live context and one of its strings; the result is NUL-terminated memory of
+    // `length` bytes that stays valid until it is freed below. JUSTIFICATION: rquickjs refuses such
+    // strings.
     unsafe {
         let text = qjs::JS_ToCStringLen(ctx, &mut length, string.as_value().as_raw());
         if text.is_null() {
@@ -132,7 +139,8 @@ fn wtf8_units(wtf8: &[u8]) -> Vec<u16> {
 
 /// Makes a string of any UTF-16 units, including lone surrogates.
 pub fn from_utf16<'js>(ctx: &Ctx<'js>, units: &[u16]) -> Result<Value<'js>> {
-    // SAFETY: a live context, and as many units as are said. The result is owned by the value made of it.
+    // SAFETY: a live context, and as many units as are said. The result is owned by the value made
+    // of it.
     // JUSTIFICATION: rquickjs makes strings of UTF-8 only, which has no lone surrogates.
     let value = unsafe {
         let raw = qjs::JS_NewStringUTF16(ctx.as_raw().as_ptr(), units.as_ptr(), units.len() as _);
@@ -144,30 +152,33 @@ pub fn from_utf16<'js>(ctx: &Ctx<'js>, units: &[u16]) -> Result<Value<'js>> {
     Ok(value)
 }
 
-/// Returns the engine's number for the kind of an object (one for maps, one for generators ...), independent of its prototype; 0
-/// for primitives.
+/// Returns the engine's number for the kind of an object (one for maps, one for generators ...),
+/// independent of its prototype; 0 for primitives.
 pub fn class_number(value: &Value<'_>) -> u32 {
     if !value.is_object() {
         return 0;
     }
-    // SAFETY: a live value of a live context, which is only read. JUSTIFICATION: rquickjs distinguishes a few kinds only.
+    // SAFETY: a live value of a live context, which is only read. JUSTIFICATION: rquickjs
+    // distinguishes a few kinds only.
     unsafe { qjs::JS_GetClassID(value.as_raw()) }
 }
 
-/// Returns an object that is `undefined` to `typeof`, `==` and conditions, as `document.all` of browsers is (Annex B.3.6 of
-/// ECMA-262). It is a function that returns null.
+/// Returns an object that is `undefined` to `typeof`, `==` and conditions, as `document.all` of
+/// browsers is (Annex B.3.6 of ECMA-262). It is a function that returns null.
 pub fn undetectable_object<'js>(ctx: &Ctx<'js>) -> Result<Value<'js>> {
     let function = rquickjs::Function::new(ctx.clone(), || None::<bool>)?.into_value();
-    // SAFETY: a live context and one of its objects, of which one flag is set. JUSTIFICATION: rquickjs offers it not.
+    // SAFETY: a live context and one of its objects, of which one flag is set. JUSTIFICATION:
+    // rquickjs offers it not.
     unsafe { qjs::JS_SetIsHTMLDDA(ctx.as_raw().as_ptr(), function.as_raw()) };
     Ok(function)
 }
 
-/// Returns the number of bytes that the engine has allocated, and how many of these are in use. All objects are visited.
+/// Returns the number of bytes that the engine has allocated, and how many of these are in use. All
+/// objects are visited.
 pub fn heap_usage(ctx: &Ctx<'_>) -> (u64, u64) {
     let mut usage = std::mem::MaybeUninit::<qjs::JSMemoryUsage>::uninit();
-    // SAFETY: a live runtime, and a structure that the engine fills entirely. JUSTIFICATION: rquickjs offers this for a runtime
-    // only, which functions of scripts do not have.
+    // SAFETY: a live runtime, and a structure that the engine fills entirely. JUSTIFICATION:
+    // rquickjs offers this for a runtime only, which functions of scripts do not have.
     let usage = unsafe {
         qjs::JS_ComputeMemoryUsage(qjs::JS_GetRuntime(ctx.as_raw().as_ptr()), usage.as_mut_ptr());
         usage.assume_init()
@@ -175,7 +186,8 @@ pub fn heap_usage(ctx: &Ctx<'_>) -> (u64, u64) {
     (usage.malloc_size.unsigned_abs(), usage.memory_used_size.unsigned_abs())
 }
 
-/// Returns a text as the engine reads one: with a zero byte behind it. Zero bytes within are text like any other.
+/// Returns a text as the engine reads one: with a zero byte behind it. Zero bytes within are text
+/// like any other.
 fn nul_terminated(source: &str) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(source.len() + 1);
     bytes.extend_from_slice(source.as_bytes());
@@ -201,8 +213,8 @@ fn eval_in<'js>(
     // A name ends at its first zero byte, as it does in messages of others.
     let name = nul_terminated(name);
     let flags = qjs::JS_EVAL_TYPE_GLOBAL | flags;
-    // SAFETY: a live context and two texts that end with zero bytes; the value becomes the caller's. Values
-    // and a pending exception belong to the runtime, which all realms share.
+    // SAFETY: a live context and two texts that end with zero bytes; the value becomes the
+    // caller's. Values and a pending exception belong to the runtime, which all realms share.
     // JUSTIFICATION: rquickjs refuses texts with zero bytes, and compiles scripts only to run them.
     unsafe {
         let value = qjs::JS_Eval(
@@ -243,8 +255,9 @@ thread_local! {
 /// [`run_in_realm`]. The realm lives as long as the engine.
 pub fn new_realm<'js>(ctx: &Ctx<'js>) -> Result<(Value<'js>, usize)> {
     let raw = ctx.as_raw().as_ptr();
-    // SAFETY: a live runtime; the context is never freed, so that the object's functions stay valid. The object
-    // is owned by the value made of it. JUSTIFICATION: rquickjs makes contexts only outside of one.
+    // SAFETY: a live runtime; the context is never freed, so that the object's functions stay
+    // valid. The object is owned by the value made of it. JUSTIFICATION: rquickjs makes contexts
+    // only outside of one.
     unsafe {
         let realm =
             NonNull::new(qjs::JS_NewContext(qjs::JS_GetRuntime(raw))).ok_or(Error::Allocation)?;

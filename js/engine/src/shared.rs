@@ -1,6 +1,8 @@
-//! `SharedArrayBuffer`s that grow, and `Atomics.wait`: the parts that the engine leaves to its host.
+//! `SharedArrayBuffer`s that grow, and `Atomics.wait`: the parts that the engine leaves to its
+//! host.
 //!
-//! Node's main thread may wait. Here it only waits for the time limit, because a process has one thread.
+//! Node's main thread may wait. Here it only waits for the time limit, because a process has one
+//! thread.
 
 use rquickjs::{Ctx, qjs};
 use std::alloc::{Layout, alloc_zeroed, dealloc};
@@ -22,12 +24,14 @@ fn buffer_layout(size: usize) -> Option<Layout> {
     Layout::from_size_align(size, align_of::<SharedBufferHead>()).ok()
 }
 
-/// Allocates memory for a buffer's largest size, because the engine does not move it when a buffer grows.
+/// Allocates memory for a buffer's largest size, because the engine does not move it when a buffer
+/// grows.
 unsafe extern "C" fn allocate(_: *mut c_void, size: qjs::size_t) -> *mut c_void {
     #[allow(clippy::unnecessary_cast)] // The bindings' type of a size differs: u32 on the guest.
     let Some(size) = (size as usize).checked_add(HEAD) else { return null_mut() };
     let Some(layout) = buffer_layout(size) else { return null_mut() };
-    // SAFETY: the layout has a size, and room and alignment for the head. JUSTIFICATION: the engine asks for plain memory.
+    // SAFETY: the layout has a size, and room and alignment for the head. JUSTIFICATION: the engine
+    // asks for plain memory.
     unsafe {
         let head = alloc_zeroed(layout).cast::<SharedBufferHead>();
         if head.is_null() {
@@ -40,7 +44,8 @@ unsafe extern "C" fn allocate(_: *mut c_void, size: qjs::size_t) -> *mut c_void 
 
 /// Releases the buffer for one object.
 unsafe extern "C" fn release(_: *mut c_void, bytes: *mut c_void) {
-    // SAFETY: a pointer that `allocate` returned and whose last user has not released it yet. JUSTIFICATION: as there.
+    // SAFETY: a pointer that `allocate` returned and whose last user has not released it yet.
+    // JUSTIFICATION: as there.
     unsafe {
         let head = bytes.cast::<SharedBufferHead>().sub(1);
         (*head).users -= 1;
@@ -54,7 +59,8 @@ unsafe extern "C" fn release(_: *mut c_void, bytes: *mut c_void) {
 
 /// Shares the buffer with one more object.
 unsafe extern "C" fn share(_: *mut c_void, bytes: *mut c_void) {
-    // SAFETY: a pointer that `allocate` returned and that still has a user. JUSTIFICATION: as there.
+    // SAFETY: a pointer that `allocate` returned and that still has a user. JUSTIFICATION: as
+    // there.
     unsafe { (*bytes.cast::<SharedBufferHead>().sub(1)).users += 1 };
 }
 
@@ -66,8 +72,8 @@ pub fn enable_shared_buffers(ctx: &Ctx<'_>) {
         sab_dup: Some(share),
         sab_opaque: null_mut(),
     };
-    // SAFETY: a live runtime, of which two settings are changed; the functions are copied. JUSTIFICATION: rquickjs offers
-    // neither.
+    // SAFETY: a live runtime, of which two settings are changed; the functions are copied.
+    // JUSTIFICATION: rquickjs offers neither.
     unsafe {
         let runtime = qjs::JS_GetRuntime(ctx.as_raw().as_ptr());
         qjs::JS_SetSharedArrayBufferFunctions(runtime, &functions);

@@ -1,14 +1,16 @@
 //! The starting point of a process: from the beginning, for preparation, or from prepared memory.
 //!
-//! A runtime that keeps prepared memory calls `wasibox_prepare` once and `wasibox_resume` in each later process; all other
-//! runtimes call `_start`. The program is the same function each time and asks [`StartStage`].
+//! A runtime that keeps prepared memory calls `wasibox_prepare` once and `wasibox_resume` in each
+//! later process; all other runtimes call `_start`. The program is the same function each time and
+//! asks [`StartStage`].
 
 /// The purpose of a start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StartStage {
     /// `_start`: everything at once.
     Whole,
-    /// Does the work that does not depend on arguments, environment, time or random numbers; then returns.
+    /// Does the work that does not depend on arguments, environment, time or random numbers; then
+    /// returns.
     Prepare,
     /// The rest, with memory as it was left.
     Resume,
@@ -41,7 +43,8 @@ mod exports {
         if IS_PREPARED.swap(true, Ordering::Relaxed) {
             return;
         }
-        // SAFETY: the linker's own function, called once and before all other code, as `_start` would.
+        // SAFETY: the linker's own function, called once and before all other code, as `_start`
+        // would.
         unsafe { __wasm_call_ctors() };
         if wasibox_js_program(super::StartStage::Prepare) != 0 {
             std::process::exit(1);
@@ -59,8 +62,8 @@ mod exports {
 #[cfg(target_os = "wasi")]
 pub(crate) use exports::prepare_once;
 
-/// Names the program's functions for the exports of this module and of [`crate::cells`]: `fn(Stage) -> u8` with the
-/// exit status, and `fn(Given) -> Answer`.
+/// Names the program's functions for the exports of this module and of [`crate::cells`]: `fn(Stage)
+/// -> u8` with the exit status, and `fn(Given) -> Answer`.
 #[macro_export]
 macro_rules! program {
     ($function:path, $cell:path) => {

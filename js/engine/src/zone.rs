@@ -5,7 +5,8 @@
 
 use std::sync::atomic::{AtomicPtr, Ordering};
 
-/// Returns the seconds that local time is east of UTC at a point in time, in seconds since the epoch.
+/// Returns the seconds that local time is east of UTC at a point in time, in seconds since the
+/// epoch.
 pub type OffsetAt = fn(i64) -> i64;
 
 /// The function of [`set_offset`], as an address; null before the first call.
@@ -55,8 +56,8 @@ mod guest {
         time: *const i64,
         out: *mut BrokenTime,
     ) -> *mut BrokenTime {
-        // JUSTIFICATION: the engine has no other hook for its time zone. SAFETY: the caller's promise; `local` lives for the
-        // call, and `out` is filled by libc before it is changed.
+        // JUSTIFICATION: the engine has no other hook for its time zone. SAFETY: the caller's
+        // promise; `local` lives for the call, and `out` is filled by libc before it is changed.
         unsafe {
             let offset = super::offset_at(*time);
             let local = (*time).saturating_add(offset);

@@ -17,7 +17,8 @@ mod prefix;
 use bits::Bits;
 use matches::MatchFinder;
 
-/// The maximum number of bytes in a meta-block, which is also the most that is buffered before any output.
+/// The maximum number of bytes in a meta-block, which is also the most that is buffered before any
+/// output.
 const BLOCK: usize = 1 << 19;
 
 /// A stream that is written.
@@ -32,7 +33,8 @@ pub struct BrotliEncoder {
 }
 
 impl BrotliEncoder {
-    /// Creates an encoder. `quality` is 0 to 11, `window` the binary logarithm of the window's size, 10 to 24.
+    /// Creates an encoder. `quality` is 0 to 11, `window` the binary logarithm of the window's
+    /// size, 10 to 24.
     pub fn new(quality: u32, window: u32) -> BrotliEncoder {
         let window = window.clamp(10, 24);
         BrotliEncoder {

@@ -1,6 +1,7 @@
 //! Cells: code for a long-lived interpreter (`js_engine::cells`). `lib/cell.js` implements them.
 //!
-//! `process.exit` ends the cell, not the interpreter: it throws an error that scripts cannot catch and that is caught here.
+//! `process.exit` ends the cell, not the interpreter: it throws an error that scripts cannot catch
+//! and that is caught here.
 
 use crate::native::TextArgument;
 use crate::{native, start};
@@ -83,7 +84,8 @@ fn run<'js>(ctx: &Ctx<'js>, function: &Function<'js>, given: CellInput) -> Resul
     Ok(JsCellAnswer { status, value: text(1)?, json: text(2)? })
 }
 
-/// Runs the cells of a file, each begun by a line `//# cell`, and prints their answers: for work on them without an image.
+/// Runs the cells of a file, each begun by a line `//# cell`, and prints their answers: for work on
+/// them without an image.
 #[cfg(not(target_os = "wasi"))]
 pub fn of_file(path: &std::path::Path) -> std::io::Result<u8> {
     let text = std::fs::read_to_string(path)?;

@@ -1,9 +1,11 @@
-//! Node's library: an archive of its JavaScript files, made by `cargo xtask dist` of the pinned release.
+//! Node's library: an archive of its JavaScript files, made by `cargo xtask dist` of the pinned
+//! release.
 //!
-//! Format: `WBJS2\n`, then for each file `u16 length, name, u32 length of its text`, a zero `u16`, then `u32 raw length of
-//! a piece` and the packed length of each piece (`u32`), all little endian; then the pieces. The files one after the other are cut
-//! into pieces of that length, each a frame of Zstandard. One file costs the piece or the pieces that it lies in; by
-//! single files (deflate) the archive was a third larger.
+//! Format: `WBJS2\n`, then for each file `u16 length, name, u32 length of its text`, a zero `u16`,
+//! then `u32 raw length of a piece` and the packed length of each piece (`u32`), all little endian;
+//! then the pieces. The files one after the other are cut into pieces of that length, each a frame
+//! of Zstandard. One file costs the piece or the pieces that it lies in; by single files (deflate)
+//! the archive was a third larger.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;

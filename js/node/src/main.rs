@@ -1,8 +1,8 @@
 //! `js` and `node`: JavaScript as Node runs it.
 //!
-//! The engine is QuickJS; the library is Node's own JavaScript (`lib/*.js` of the pinned release), which
-//! runs over our own bindings in place of Node's C++: [`native`] has plain functions in Rust, and `lib/` builds
-//! from them the objects that Node's library requests by `internalBinding(name)`.
+//! The engine is QuickJS; the library is Node's own JavaScript (`lib/*.js` of the pinned release),
+//! which runs over our own bindings in place of Node's C++: [`native`] has plain functions in Rust,
+//! and `lib/` builds from them the objects that Node's library requests by `internalBinding(name)`.
 //!
 //! | stage | where |
 //! |---|---|

@@ -1,8 +1,9 @@
 //! ECMAScript modules: the engine asks for names and sources, the JavaScript half answers.
 //!
-//! `lib/esm_loader.js` sets two hooks. One resolves a specifier to a URL as Node does; the other returns the text of the module
-//! at a URL (for CommonJS, JSON and built-in modules a few lines that export a value that was loaded another way). So all rules
-//! of `package.json` stay in Node's own code.
+//! `lib/esm_loader.js` sets two hooks. One resolves a specifier to a URL as Node does; the other
+//! returns the text of the module at a URL (for CommonJS, JSON and built-in modules a few lines
+//! that export a value that was loaded another way). So all rules of `package.json` stay in Node's
+//! own code.
 
 use rquickjs::loader::{ImportAttributes, Loader, Resolver};
 use rquickjs::module::Declared;
@@ -21,7 +22,8 @@ struct ModuleHooks {
     refused: Persistent<Function<'static>>,
 }
 
-/// Sets the hooks: `resolve(specifier, parent, type)`, `load(url)`, `meta(object, url)`, `refused(error, url, source)`.
+/// Sets the hooks: `resolve(specifier, parent, type)`, `load(url)`, `meta(object, url)`,
+/// `refused(error, url, source)`.
 pub fn set_hooks<'js>(
     ctx: Ctx<'js>,
     resolve: Function<'js>,

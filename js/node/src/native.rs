@@ -1,8 +1,8 @@
 //! Functions that the JavaScript half calls: the object `native`.
 //!
-//! They are few and plain: numbers, strings, buffers and arrays in, the same out. Everything that looks
-//! like Node's internal bindings is made of them in `lib/`. A system call that fails throws the name
-//! of its error (`"ENOENT"`), a string, so that the caller can make Node's error of it.
+//! They are few and plain: numbers, strings, buffers and arrays in, the same out. Everything that
+//! looks like Node's internal bindings is made of them in `lib/`. A system call that fails throws
+//! the name of its error (`"ENOENT"`), a string, so that the caller can make Node's error of it.
 
 pub mod compress;
 pub mod crypto;
@@ -74,7 +74,8 @@ fn errno_name(error: &io::Error) -> &'static str {
     }
 }
 
-/// Returns the name of an error number: of WASI preview 1 (`wasi/api.h`) on the guest, of Linux elsewhere.
+/// Returns the name of an error number: of WASI preview 1 (`wasi/api.h`) on the guest, of Linux
+/// elsewhere.
 #[rustfmt::skip]
 fn raw_name(code: i32) -> Option<&'static str> {
     #[cfg(target_os = "wasi")]

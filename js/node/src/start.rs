@@ -46,7 +46,8 @@ const STAND_INS: &[(&str, &str)] = &[
     ("http2", "http2"),
 ];
 
-/// All of them, made by `build.rs`: each file's name, a zero byte, its text, a zero byte; packed by Zstandard.
+/// All of them, made by `build.rs`: each file's name, a zero byte, its text, a zero byte; packed by
+/// Zstandard.
 static PACKED: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/parts.zst"));
 /// The length of that unpacked.
 const UNPACKED: usize = include!(concat!(env!("OUT_DIR"), "/parts.len"));
@@ -63,8 +64,8 @@ impl LibraryParts {
         String::from_utf8(text).map(LibraryParts).map_err(|_| damaged())
     }
 
-    /// Returns a file's text. Outside of an image the file is read from the folder that this variable names, so that developers
-    /// need not rebuild after a change.
+    /// Returns a file's text. Outside of an image the file is read from the folder that this
+    /// variable names, so that developers need not rebuild after a change.
     fn text(&self, name: &str) -> String {
         #[cfg(not(target_os = "wasi"))]
         if let Some(folder) = std::env::var_os("WASIBOX_JS_PARTS") {
@@ -79,12 +80,14 @@ impl LibraryParts {
     }
 }
 
-/// Bytes of the stack that scripts may use. The engine counts the part of its frames that lies in linear
-/// memory (`js/engine/c/wasi.h`), of which the linker gives 8 MiB; the other part lies on the sandbox's stack of
-/// 16 MiB, which by `tests/escape/javascript/recursion.js` no way of recursion uses up before this.
+/// Bytes of the stack that scripts may use. The engine counts the part of its frames that lies in
+/// linear memory (`js/engine/c/wasi.h`), of which the linker gives 8 MiB; the other part lies on
+/// the sandbox's stack of 16 MiB, which by `tests/escape/javascript/recursion.js` no way of
+/// recursion uses up before this.
 const STACK: usize = 1 << 20;
 
-/// The part of the sandbox's stack that it is where that is smaller, as in a page (docs/decisions.md, "Stacks of workers").
+/// The part of the sandbox's stack that it is where that is smaller, as in a page
+/// (docs/decisions.md, "Stacks of workers").
 const SHARE: (usize, usize) = (11, 16);
 
 /// Returns the number of bytes of stack that scripts of this process may use.
@@ -93,7 +96,8 @@ fn stack_size() -> usize {
     box_sys::engine_stack().map_or(STACK, |told| STACK.min(told / whole * part))
 }
 
-/// The number of bytes allocated before the first collection of cycles, in the preparation and in later processes.
+/// The number of bytes allocated before the first collection of cycles, in the preparation and in
+/// later processes.
 const COLLECT: usize = 8 << 20;
 
 thread_local! {
@@ -170,7 +174,8 @@ fn prepare_engine() -> std::result::Result<(), JsStartError> {
     })?;
     track_rejections(&runtime, rejected);
     library.forget_piece();
-    // Without this, a process that continues from here would collect the prepared objects at its first allocation.
+    // Without this, a process that continues from here would collect the prepared objects at its
+    // first allocation.
     runtime.run_gc();
     let prepared = usize::try_from(runtime.memory_usage().malloc_size).unwrap_or(0);
     runtime.set_gc_threshold(prepared + COLLECT);

@@ -25,8 +25,8 @@ pub fn check_syntax(
     error::first_error(source, &meant.diagnostics)
 }
 
-/// Returns whether a text that no script can be is a module: by `import`, `export`, `import.meta`, or `await` outside of
-/// functions (Node's syntax detection).
+/// Returns whether a text that no script can be is a module: by `import`, `export`, `import.meta`,
+/// or `await` outside of functions (Node's syntax detection).
 pub fn is_module(source: &str, filename: &str) -> bool {
     let allocator = Allocator::default();
     let either = source_type(filename, Some(SourceKind::Either));

@@ -1,7 +1,9 @@
-//! Functions that transformed code calls, inserted before it where it does: once in a text, once in a bundle.
+//! Functions that transformed code calls, inserted before it where it does: once in a text, once in
+//! a bundle.
 //!
-//! Their behaviour is specified by TypeScript's `tslib` (decorators), by ECMA-262's draft of explicit resource management
-//! (`using`), and by the order of evaluation of class fields (the rest).
+//! Their behaviour is specified by TypeScript's `tslib` (decorators), by ECMA-262's draft of
+//! explicit resource management (`using`), and by the order of evaluation of class fields (the
+//! rest).
 
 /// Under which object the transformer looks for them.
 const OBJECT: &str = "babelHelpers.";

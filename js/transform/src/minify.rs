@@ -6,7 +6,8 @@ use oxc::codegen::{Codegen, CodegenOptions};
 use oxc::minifier::{CompressOptions, MangleOptions, Minifier, MinifierOptions};
 use oxc::parser::Parser;
 
-/// Returns the same program in fewer bytes. Names of functions and classes stay as they are only where `keep_names` says so.
+/// Returns the same program in fewer bytes. Names of functions and classes stay as they are only
+/// where `keep_names` says so.
 ///
 /// # Errors
 /// Returns a syntax error if the text is not JavaScript.

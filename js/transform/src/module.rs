@@ -1,8 +1,9 @@
-//! A module as the body of a function, for the bundler: its imports and exports become calls of functions of the bundle, so that
-//! bindings stay live and cycles work as ECMA-262 specifies.
+//! A module as the body of a function, for the bundler: its imports and exports become calls of
+//! functions of the bundle, so that bindings stay live and cycles work as ECMA-262 specifies.
 //!
-//! The body of an ECMAScript module has the free names `__vite_ssr_import__`, `__vite_ssr_exports__`, `__vite_ssr_exportAll__`,
-//! `__vite_ssr_dynamic_import__` and `__vite_ssr_import_meta__` (the names are those of the transformation in oxc). The body of a
+//! The body of an ECMAScript module has the free names `__vite_ssr_import__`,
+//! `__vite_ssr_exports__`, `__vite_ssr_exportAll__`, `__vite_ssr_dynamic_import__` and
+//! `__vite_ssr_import_meta__` (the names are those of the transformation in oxc). The body of a
 //! CommonJS module is unchanged.
 
 use crate::options::CompilerOptions;
@@ -47,7 +48,8 @@ pub struct ModuleExport {
 pub struct ImportRequest {
     pub specifier: String,
     pub how: ImportKind,
-    /// The names that are imported or re-exported; `*` means all, an empty list the side effects only.
+    /// The names that are imported or re-exported; `*` means all, an empty list the side effects
+    /// only.
     pub names: Vec<String>,
 }
 

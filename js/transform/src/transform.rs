@@ -13,11 +13,13 @@ use oxc::transformer::{
 use std::borrow::Cow;
 use std::path::Path;
 
-/// Returns the JavaScript of a text, and whether it is a module. One generated line stands before it, empty if nothing is needed,
-/// so that places in it do not depend on the text that the engine's wrapper has on its first line.
+/// Returns the JavaScript of a text, and whether it is a module. One generated line stands before
+/// it, empty if nothing is needed, so that places in it do not depend on the text that the engine's
+/// wrapper has on its first line.
 ///
 /// # Errors
-/// Returns the first construct that is not TypeScript (or JavaScript), or that cannot be made into code.
+/// Returns the first construct that is not TypeScript (or JavaScript), or that cannot be made into
+/// code.
 pub fn transform_source(
     source: &str,
     filename: &str,
@@ -43,12 +45,13 @@ fn prepend_line(line: &str, output: Output) -> Output {
 /// A program without the constructs that the engine does not support.
 pub(crate) struct StrippedProgram<'a> {
     pub program: Program<'a>,
-    /// Declarations of the names that only CommonJS has, of those that the program uses without its own.
+    /// Declarations of the names that only CommonJS has, of those that the program uses without its
+    /// own.
     commonjs_names: String,
 }
 
-/// Parses and transforms. A text that is one of CommonJS by `export =` or `import x = require()` alone is read again
-/// as that.
+/// Parses and transforms. A text that is one of CommonJS by `export =` or `import x = require()`
+/// alone is read again as that.
 pub(crate) fn strip_types<'a>(
     allocator: &'a Allocator,
     source: &'a str,

@@ -1,8 +1,9 @@
 //! `calculate`: evaluates one expression with SymPy, in an interpreter of the calculator's own.
 //!
-//! The program is `calculator/`, Python that parses a notation of its own and never runs text as code. It runs in sessions that
-//! no client can reach and that are granted nothing. Their interpreters are kept, so that SymPy is imported only once. An
-//! expression that exceeds a limit ends its interpreter, which is then restored to its prepared state. An interpreter is also
+//! The program is `calculator/`, Python that parses a notation of its own and never runs text as
+//! code. It runs in sessions that no client can reach and that are granted nothing. Their
+//! interpreters are kept, so that SymPy is imported only once. An expression that exceeds a limit
+//! ends its interpreter, which is then restored to its prepared state. An interpreter is also
 //! restored after many calls, because SymPy's caches grow.
 
 use crate::client::{CallStop, ClientCall};
@@ -100,7 +101,8 @@ impl ToolAction for Calculate {
 /// The value of an expression in the calculator's notation (docs/calculate.md).
 ///
 /// # Errors
-/// Why it has none: it cannot be read, makes no sense, is too large, or takes too long. If the image has no SymPy.
+/// Why it has none: it cannot be read, makes no sense, is too large, or takes too long. If the
+/// image has no SymPy.
 pub fn calculate(machine: &Machine, expression: &str) -> Result<CalculateAnswer, Refusal> {
     worked_out(machine, expression.to_owned(), &CallStop::default())
 }

@@ -8,8 +8,8 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::time::Duration;
 use wasibox::{Cancel, Error, Exec, InheritedStreams, Interrupt, MountSpec, Outcome, Session};
 
-/// A client of a server, with a session of its own that is created on first use. Dropping the client removes the session if it
-/// has no changes, or if it is not stored anywhere.
+/// A client of a server, with a session of its own that is created on first use. Dropping the
+/// client removes the session if it has no changes, or if it is not stored anywhere.
 pub struct Client {
     space: SessionSpace,
     current: Mutex<CurrentSession>,
@@ -34,7 +34,8 @@ impl Client {
         Ok(Client::with_name(space, format!("client-{name}"), true))
     }
 
-    /// Creates a client that starts with the session of that name, which is created if it does not exist.
+    /// Creates a client that starts with the session of that name, which is created if it does not
+    /// exist.
     pub fn for_session(space: SessionSpace, name: impl Into<String>) -> Client {
         Client::with_name(space, name.into(), false)
     }
@@ -73,7 +74,8 @@ impl Client {
         Ok(session)
     }
 
-    /// Mounts these folders of the host in the client's sessions, in addition to the machine's, from the next call on.
+    /// Mounts these folders of the host in the client's sessions, in addition to the machine's,
+    /// from the next call on.
     pub fn grant_mounts(&self, mounts: Vec<MountSpec>) {
         let mut current = self.lock_current();
         self.space.grant_mounts(mounts);
@@ -85,7 +87,8 @@ impl Client {
     /// Switches to another session.
     ///
     /// # Errors
-    /// Returns an error if there is no session of that name and `make` is false, and the errors of [`Client::session`].
+    /// Returns an error if there is no session of that name and `make` is false, and the errors of
+    /// [`Client::session`].
     pub fn use_session(&self, name: &str, make: bool) -> Result<Arc<Session>, Refusal> {
         let session = if make { self.space.open_or_make(name)? } else { self.space.open(name)? };
         let next =
@@ -137,7 +140,8 @@ impl CallStop {
         }
     }
 
-    /// Runs a command until it ends or is stopped; on the caller's descriptors, if given. One call uses one session.
+    /// Runs a command until it ends or is stopped; on the caller's descriptors, if given. One call
+    /// uses one session.
     ///
     /// # Errors
     /// As [`Session::exec_unless`].

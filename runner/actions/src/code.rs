@@ -1,4 +1,5 @@
-//! `execute_code`: runs one program in a session of its own, which is granted nothing and is removed afterwards.
+//! `execute_code`: runs one program in a session of its own, which is granted nothing and is
+//! removed afterwards.
 
 pub(crate) mod modules;
 
@@ -245,7 +246,8 @@ fn execute_answer(
     }
 }
 
-/// The call that runs a program of Python that may import the modules of a list, which `run.py` does.
+/// The call that runs a program of Python that may import the modules of a list, which `run.py`
+/// does.
 fn python_exec(session: &Session, code: String, list: &ModuleList) -> Result<Exec, Refusal> {
     put_file(session, RUN[0], include_bytes!("code/run.py").to_vec())?;
     put_file(session, PROGRAM[0], code.into_bytes())?;
@@ -299,8 +301,8 @@ fn read_value(session: &Session) -> CellValue {
     }
 }
 
-/// Returns the answer for models: JSON with at most `most` bytes of each stream and of files, of which those that have no
-/// room have their size.
+/// Returns the answer for models: JSON with at most `most` bytes of each stream and of files, of
+/// which those that have no room have their size.
 fn in_words(executed: &ExecuteCodeAnswer, most: u64) -> String {
     let mut answer = serde_json::to_value(executed).unwrap_or_default();
     for (name, text) in [("stdout", &executed.stdout), ("stderr", &executed.stderr)] {

@@ -1,4 +1,5 @@
-//! The tools that act on sessions, in one table. MCP, HTTP and any later protocol are generated from it.
+//! The tools that act on sessions, in one table. MCP, HTTP and any later protocol are generated
+//! from it.
 //!
 //! | file | contents |
 //! |---|---|
@@ -16,7 +17,8 @@
 //!
 //! # Invariants
 //! - Every function blocks the calling thread; servers with a runtime give each call a thread.
-//! - A tool acts only on sessions of its [`SessionSpace`], because names of other sessions cannot be expressed.
+//! - A tool acts only on sessions of its [`SessionSpace`], because names of other sessions cannot
+//!   be expressed.
 //! - The size of an answer is limited, even if guests print or write without end.
 //!
 //! # Deliberately absent

@@ -115,7 +115,8 @@ impl Machine {
         }
     }
 
-    /// The sessions of one owner, `most` of them at most: a name of lower-case letters, digits and `-`.
+    /// The sessions of one owner, `most` of them at most: a name of lower-case letters, digits and
+    /// `-`.
     ///
     /// # Errors
     /// If the name cannot be one.
@@ -169,7 +170,8 @@ impl Machine {
     }
 }
 
-/// The sessions that a client may use: all of a machine's, or those of one owner. Names here are as the client knows them.
+/// The sessions that a client may use: all of a machine's, or those of one owner. Names here are as
+/// the client knows them.
 #[derive(Clone)]
 pub struct SessionSpace {
     machine: Machine,

@@ -1,4 +1,5 @@
-//! `execute_python`, `execute_javascript` and `reset`: cells of the session's interpreters, which keep their state.
+//! `execute_python`, `execute_javascript` and `reset`: cells of the session's interpreters, which
+//! keep their state.
 
 use crate::client::ClientCall;
 use crate::refusal::Refusal;

@@ -1,7 +1,9 @@
-//! JSON Schemas (2020-12), made as short as possible because models read those of arguments with every request.
+//! JSON Schemas (2020-12), made as short as possible because models read those of arguments with
+//! every request.
 //!
-//! References are replaced by their targets, because several clients do not follow them. Parts without information are left out:
-//! titles that repeat names, Rust's widths of numbers, and the remark that an optional value may also be null.
+//! References are replaced by their targets, because several clients do not follow them. Parts
+//! without information are left out: titles that repeat names, Rust's widths of numbers, and the
+//! remark that an optional value may also be null.
 
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;

@@ -10,7 +10,8 @@ use wasibox::files::{Answer, Request};
 use wasibox::value::{CellValue, shorten_text};
 use wasibox::{Exec, FileChange, FileChangeKind, Outcome, Session};
 
-/// Bytes of each stream and of a value that a model gets, if it asks for no other number; and at most.
+/// Bytes of each stream and of a value that a model gets, if it asks for no other number; and at
+/// most.
 pub const OUTPUT: u64 = 32 << 10;
 pub const MOST_OUTPUT: u64 = 4 << 20;
 /// Pictures of one result, and bytes of each.
@@ -40,7 +41,8 @@ pub struct CommandAnswer {
     /// Processes that go on.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub background: Vec<String>,
-    /// The value of a cell's last expression, as Python's `repr` or Node's `util.inspect` writes it.
+    /// The value of a cell's last expression, as Python's `repr` or Node's `util.inspect` writes
+    /// it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub value: Option<String>,
     /// The same as JSON, where it is plain data and short enough.

@@ -1,4 +1,5 @@
-//! Measures requests to a server on 127.0.0.1: `cargo run --release -p wasibox-bridge --example bench URL [N]`.
+//! Measures requests to a server on 127.0.0.1: `cargo run --release -p wasibox-bridge --example
+//! bench URL [N]`.
 #![forbid(unsafe_code)]
 
 use std::time::Instant;

@@ -1,9 +1,10 @@
 //! The addresses to which a name may lead.
 //!
-//! A name may lead only to addresses that are clearly hosts of the public Internet. Every other address has an [`AddressClass`],
-//! by the special-purpose registries of IANA (RFC 6890 and its later additions), and is reached only if a rule names the address,
-//! or a network that contains it. IPv6 addresses that embed IPv4 ones are refused regardless of the embedded address, because no
-//! public name needs them.
+//! A name may lead only to addresses that are clearly hosts of the public Internet. Every other
+//! address has an [`AddressClass`], by the special-purpose registries of IANA (RFC 6890 and its
+//! later additions), and is reached only if a rule names the address, or a network that contains
+//! it. IPv6 addresses that embed IPv4 ones are refused regardless of the embedded address, because
+//! no public name needs them.
 
 use ipnet::IpNet;
 use serde::{Deserialize, Serialize};
@@ -34,8 +35,8 @@ pub enum AddressClass {
     Reserved,
 }
 
-/// Services that give credentials to any client on the right machine. The list has addresses outside the ranges that are closed
-/// anyway, and those that deserve a name of their own.
+/// Services that give credentials to any client on the right machine. The list has addresses
+/// outside the ranges that are closed anyway, and those that deserve a name of their own.
 const METADATA: &[IpAddr] = &[
     IpAddr::V4(Ipv4Addr::new(169, 254, 169, 254)), // most providers
     IpAddr::V4(Ipv4Addr::new(169, 254, 170, 2)),   // AWS, tasks

@@ -115,16 +115,17 @@ impl Bridge {
         self.shared.rules.names_host(host, port)
     }
 
-    /// Returns whether a request is for the guest's own machine, as far as the rules leave that open: its host is a loopback
-    /// address or `localhost`, and no rule names it ([`Bridge::names_host`]). Such a request means the guest's machine, not the
-    /// host's, and does not involve the bridge. Malformed requests do not count.
+    /// Returns whether a request is for the guest's own machine, as far as the rules leave that
+    /// open: its host is a loopback address or `localhost`, and no rule names it
+    /// ([`Bridge::names_host`]). Such a request means the guest's machine, not the host's, and does
+    /// not involve the bridge. Malformed requests do not count.
     #[must_use]
     pub fn is_for_guest(&self, head: &RequestHead) -> bool {
         is_for_guest(&self.shared.rules, &self.shared.limits, head)
     }
 
-    /// Begins a request. Everything that can be judged without the network is judged before this returns. A body that the head
-    /// announces is then written to the exchange.
+    /// Begins a request. Everything that can be judged without the network is judged before this
+    /// returns. A body that the head announces is then written to the exchange.
     ///
     /// # Errors
     /// If the request is malformed, not allowed, or exceeds a limit.
@@ -177,7 +178,8 @@ impl Bridge {
     }
 }
 
-/// A request in progress. Dropping it aborts the request. One thread may write while another one reads.
+/// A request in progress. Dropping it aborts the request. One thread may write while another one
+/// reads.
 pub struct BridgeExchange {
     up: Arc<BodyPipe>,
     down: Arc<BodyPipe>,
@@ -195,8 +197,8 @@ impl std::fmt::Debug for BridgeExchange {
 }
 
 impl BridgeExchange {
-    /// Writes a piece of the body; waits while the server accepts no more. Bytes that a server no longer wants, because it has
-    /// answered, are dropped.
+    /// Writes a piece of the body; waits while the server accepts no more. Bytes that a server no
+    /// longer wants, because it has answered, are dropped.
     ///
     /// # Errors
     /// If the request has failed, or this is more than was announced.

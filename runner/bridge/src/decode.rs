@@ -1,5 +1,5 @@
-//! Content encodings, for bodies that the host must search for secrets. All other bodies are passed to the guest unchanged, and
-//! decoded there within the guest's own limits.
+//! Content encodings, for bodies that the host must search for secrets. All other bodies are passed
+//! to the guest unchanged, and decoded there within the guest's own limits.
 
 use crate::error::RequestError;
 use flate2::write::MultiGzDecoder;
@@ -13,7 +13,8 @@ pub(crate) const PIECE: usize = 1024;
 pub(crate) enum BodyDecoder {
     Plain,
     Gzip(Box<MultiGzDecoder<Vec<u8>>>),
-    /// The encoding deflate of HTTP is the zlib format (RFC 9110, 8.4.1.2). The flag says whether it has ended.
+    /// The encoding deflate of HTTP is the zlib format (RFC 9110, 8.4.1.2). The flag says whether
+    /// it has ended.
     Zlib(Box<Decompress>, bool),
 }
 

@@ -1,7 +1,9 @@
-//! One request from its first hop to the last byte of its response: the task on the bridge's thread.
+//! One request from its first hop to the last byte of its response: the task on the bridge's
+//! thread.
 //!
-//! Each hop has these steps: rules, counts, secrets, addresses, connection, head. A redirect then leads to the next hop; any
-//! other response goes to the guest, with its body decoded and scrubbed if there are secrets.
+//! Each hop has these steps: rules, counts, secrets, addresses, connection, head. A redirect then
+//! leads to the next hop; any other response goes to the guest, with its body decoded and scrubbed
+//! if there are secrets.
 
 use crate::body::BodySource;
 use crate::bridge::BridgeInner;
@@ -403,8 +405,8 @@ fn write_request(
     Ok(builder)
 }
 
-/// Rejects responses that readers of HTTP/1.1 may interpret as different messages (RFC 9112, 6.3), and heads that cannot answer a
-/// request of ours.
+/// Rejects responses that readers of HTTP/1.1 may interpret as different messages (RFC 9112, 6.3),
+/// and heads that cannot answer a request of ours.
 fn check_framing(parts: &response::Parts) -> Result<(), RequestError> {
     let malformed = |text: &str| Err(RequestError::Malformed(text.to_string()));
     let lengths: Vec<&HeaderValue> = parts.headers.get_all(header::CONTENT_LENGTH).iter().collect();

@@ -1,7 +1,9 @@
-//! The bridge's checks without its sockets, for a host that has another program send the requests, as a page has its browser.
+//! The bridge's checks without its sockets, for a host that has another program send the requests,
+//! as a page has its browser.
 //!
-//! Such a host does not learn to which address a name leads. So a rule that restricts the addresses of its host (`at`) cannot be
-//! enforced, and is refused; literal addresses and `localhost` are judged as usual.
+//! Such a host does not learn to which address a name leads. So a rule that restricts the addresses
+//! of its host (`at`) cannot be enforced, and is refused; literal addresses and `localhost` are
+//! judged as usual.
 
 use crate::error::{BridgeLimit, RequestError};
 use crate::limits::{BridgeLimits, RequestCounters};
@@ -54,13 +56,15 @@ impl RequestJudge {
         self.rules.names_host(host, port)
     }
 
-    /// Returns whether the rules allow any request to any host, in which case the targets of redirects need not be judged.
+    /// Returns whether the rules allow any request to any host, in which case the targets of
+    /// redirects need not be judged.
     #[must_use]
     pub fn allows_everything(&self) -> bool {
         self.rules.allow_everything()
     }
 
-    /// Returns whether a request is for the guest's own machine, as far as the rules leave that open.
+    /// Returns whether a request is for the guest's own machine, as far as the rules leave that
+    /// open.
     #[must_use]
     pub fn is_for_guest(&self, head: &RequestHead) -> bool {
         is_for_guest(&self.rules, &self.limits, head)
@@ -74,11 +78,12 @@ impl RequestJudge {
         self.check_allowed(GuestRequest::new(head, &self.limits)?)
     }
 
-    /// Returns the request to which a redirect response leads, after judging it as well; `None` if it is not a redirect, or the
-    /// head of `judged` does not follow redirects.
+    /// Returns the request to which a redirect response leads, after judging it as well; `None` if
+    /// it is not a redirect, or the head of `judged` does not follow redirects.
     ///
     /// # Errors
-    /// As of [`RequestJudge::request`], and if `hop` redirects were followed already and no more are allowed.
+    /// As of [`RequestJudge::request`], and if `hop` redirects were followed already and no more
+    /// are allowed.
     pub fn judge_redirect(
         &self,
         judged: &JudgedRequest,
@@ -194,7 +199,8 @@ impl JudgedRequest {
     }
 }
 
-/// Returns whether a request is for the guest's own machine: its host is a loopback address or `localhost`, and no rule names it.
+/// Returns whether a request is for the guest's own machine: its host is a loopback address or
+/// `localhost`, and no rule names it.
 pub(crate) fn is_for_guest(
     rules: &RequestRules,
     limits: &BridgeLimits,

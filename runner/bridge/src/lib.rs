@@ -1,28 +1,32 @@
-//! HTTP for guests: takes a request of an untrusted guest and a policy, and returns a response, or an error with the reason.
+//! HTTP for guests: takes a request of an untrusted guest and a policy, and returns a response, or
+//! an error with the reason.
 //!
 //! # Stages
-//! A [`RequestHead`] is checked and normalised ([`mod@request`]); [`RequestRules`] decide whether it may be made; its host is
-//! resolved once and the addresses are judged ([`mod@address`], [`mod@connect`]); the owner's headers are added ([`mod@secret`]);
-//! the response's head is judged ([`mod@exchange`]), and a redirect starts all of this over. Everything that goes to the guest is
+//! A [`RequestHead`] is checked and normalised ([`mod@request`]); [`RequestRules`] decide whether
+//! it may be made; its host is resolved once and the addresses are judged ([`mod@address`],
+//! [`mod@connect`]); the owner's headers are added ([`mod@secret`]); the response's head is judged
+//! ([`mod@exchange`]), and a redirect starts all of this over. Everything that goes to the guest is
 //! searched for secrets ([`mod@scrub`]). Every hop is reported to a [`LogSink`].
 //!
-//! A [`BridgeNetwork`] is one thread with one runtime for the whole process. A [`Bridge`] has a session's policy, counts and open
-//! connections. A [`BridgeExchange`] is a request in progress; its calls block.
+//! A [`BridgeNetwork`] is one thread with one runtime for the whole process. A [`Bridge`] has a
+//! session's policy, counts and open connections. A [`BridgeExchange`] is a request in progress;
+//! its calls block.
 //!
-//! Without the feature `transport`, which adds sockets, TLS and secrets, there is a [`RequestJudge`]: the same rules for a host
-//! that has another program send the requests.
+//! Without the feature `transport`, which adds sockets, TLS and secrets, there is a
+//! [`RequestJudge`]: the same rules for a host that has another program send the requests.
 //!
 //! # Invariants
 //! - The default policy allows nothing.
-//! - The URL that is judged is the URL that is sent; the addresses that are judged are those that are connected to.
+//! - The URL that is judged is the URL that is sent; the addresses that are judged are those that
+//!   are connected to.
 //! - Certificates are verified, and nothing can turn that off.
 //! - No secret appears in a guest's response, in an error, in the log, or in a `Debug`.
-//! - The memory of a request is bounded, whatever guest and server do: 256 KiB in each direction, the head, and as much of the
-//!   body as [`BridgeLimits::kept_body`] allows.
+//! - The memory of a request is bounded, whatever guest and server do: 256 KiB in each direction,
+//!   the head, and as much of the body as [`BridgeLimits::kept_body`] allows.
 //!
 //! # Deliberately absent
-//! Proxies from the host's environment; cookies, caches, and decoding of bodies that need not be searched, because those are the
-//! guest's tasks. Trailers, upgrades, CONNECT. HTTP/3.
+//! Proxies from the host's environment; cookies, caches, and decoding of bodies that need not be
+//! searched, because those are the guest's tasks. Trailers, upgrades, CONNECT. HTTP/3.
 #![forbid(unsafe_code)]
 // Code that only the transport uses.
 #![cfg_attr(not(feature = "transport"), allow(dead_code))]

@@ -19,7 +19,8 @@ pub struct BridgeLimits {
     pub requests_per_call: u64,
     /// Maximum number of requests in progress at once.
     pub concurrent: u32,
-    /// The time that a further request waits for its turn, on its caller's thread, before it is refused.
+    /// The time that a further request waits for its turn, on its caller's thread, before it is
+    /// refused.
     pub turn: Duration,
     /// Maximum bytes of a request's body.
     pub upload: u64,

@@ -1,21 +1,23 @@
 //! The messages of a request, between guest and host and between worker and parent.
 //!
-//! A frame is its length in four bytes, little-endian, followed by that many bytes of `postcard`: [`ToHost`] in one direction,
-//! [`ToGuest`] in the other. One stream of frames is one request:
+//! A frame is its length in four bytes, little-endian, followed by that many bytes of `postcard`:
+//! [`ToHost`] in one direction, [`ToGuest`] in the other. One stream of frames is one request:
 //!
 //! ```text
 //! guest: Head, Body..., End        (or GiveUp at any time)
 //! host:  Head, Body..., End        or Failed, at any time, and nothing after it
 //! ```
 //!
-//! [`Frames`] takes bytes in pieces of any size and keeps at most one frame. Hostile bytes cause an error: memory is allocated
-//! for received bytes, never for an announced length, and bytes after a value within its frame are an error as well.
+//! [`Frames`] takes bytes in pieces of any size and keeps at most one frame. Hostile bytes cause an
+//! error: memory is allocated for received bytes, never for an announced length, and bytes after a
+//! value within its frame are an error as well.
 
 use crate::error::RequestError;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-/// Maximum length of a frame in bytes. Heads are limited further by [`crate::BridgeLimits::header_bytes`], bodies by [`MAX_BODY`].
+/// Maximum length of a frame in bytes. Heads are limited further by
+/// [`crate::BridgeLimits::header_bytes`], bodies by [`MAX_BODY`].
 pub const MAX_FRAME: usize = 256 << 10;
 /// Maximum length of a piece of a body in one frame.
 pub const MAX_BODY: usize = 64 << 10;
@@ -221,7 +223,8 @@ mod tests {
         }
     }
 
-    /// Every truncated, changed or random frame yields a message, nothing or an error; memory is bounded by the pushed bytes.
+    /// Every truncated, changed or random frame yields a message, nothing or an error; memory is
+    /// bounded by the pushed bytes.
     #[test]
     fn hostile_bytes_are_bounded() {
         let mut seed = 0x9e37_79b9_7f4a_7c15_u64;

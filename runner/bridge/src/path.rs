@@ -1,10 +1,13 @@
-//! The ways in which servers may read a path, and whether it lies below a prefix in all of these readings.
+//! The ways in which servers may read a path, and whether it lies below a prefix in all of these
+//! readings.
 //!
-//! Servers disagree on the meaning of `%2f`, `%252e`, `\`, `//` and `;x`, and a rule cannot know which server it guards. So a
-//! path has several readings: not decoded, decoded once, twice and so on, each read strictly and as the most lenient servers do.
-//! An allowing rule requires that **all** of them lie below its prefix; for a denying rule **one** is enough.
+//! Servers disagree on the meaning of `%2f`, `%252e`, `\`, `//` and `;x`, and a rule cannot know
+//! which server it guards. So a path has several readings: not decoded, decoded once, twice and so
+//! on, each read strictly and as the most lenient servers do. An allowing rule requires that
+//! **all** of them lie below its prefix; for a denying rule **one** is enough.
 
-/// Characters whose encoding no server treats as equivalent. All other bytes are decoded in every reading.
+/// Characters whose encoding no server treats as equivalent. All other bytes are decoded in every
+/// reading.
 const SPECIAL: &str = "/\\%;\0";
 /// An honest path does not need more decoding than this.
 const MAX_DECODINGS: usize = 4;
@@ -66,7 +69,8 @@ impl PathReadings {
         self.0.iter().all(|r| prefix.covers(r))
     }
 
-    /// Returns whether any reading lies below the prefix, ignoring case; `/x` also counts for a prefix `/x/`.
+    /// Returns whether any reading lies below the prefix, ignoring case; `/x` also counts for a
+    /// prefix `/x/`.
     pub(crate) fn touches_prefix(&self, prefix: &PathPrefix) -> bool {
         let folded = PathPrefix(prefix.0.to_ascii_lowercase());
         let bare = PathPrefix(folded.0.strip_suffix(b"/").unwrap_or(&folded.0).to_vec());
@@ -96,8 +100,8 @@ fn decode_percent(path: &[u8], special: &str) -> Vec<u8> {
     out
 }
 
-/// Converts a path as the most lenient servers do: backslashes are slashes, overlong UTF-8 is decoded, and parameters after `;`
-/// are not part of a segment's name.
+/// Converts a path as the most lenient servers do: backslashes are slashes, overlong UTF-8 is
+/// decoded, and parameters after `;` are not part of a segment's name.
 fn lenient_form(path: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(path.len());
     let mut parameters = false;

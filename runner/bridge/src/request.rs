@@ -43,8 +43,9 @@ impl GuestRequest {
         })
     }
 
-    /// Returns the request to which a redirect leads, or `None` if the response is not a redirect. Follows the Fetch standard,
-    /// section "HTTP-redirect fetch", and also drops Cookie if the redirect leads to another origin.
+    /// Returns the request to which a redirect leads, or `None` if the response is not a redirect.
+    /// Follows the Fetch standard, section "HTTP-redirect fetch", and also drops Cookie if the
+    /// redirect leads to another origin.
     pub(crate) fn follow_redirect(
         &self,
         status: StatusCode,

@@ -1,20 +1,21 @@
 //! Rules: the requests that a guest may make.
 //!
-//! A rule is written `METHODS SCHEME://HOST[:PORT][/PATH] [at NETWORK,...]`, for example `GET https://*.example.com/v1`:
+//! A rule is written `METHODS SCHEME://HOST[:PORT][/PATH] [at NETWORK,...]`, for example `GET
+//! https://*.example.com/v1`:
 //!
 //! - METHODS: names separated by commas, or `*`. GET includes HEAD.
 //! - SCHEME: `http`, `https` or `*`.
 //! - HOST: a name, an address, `*.domain` for all names below a domain (not itself), or `*`.
 //! - PORT: a number or `*`; the default is the scheme's port.
 //! - PATH: a prefix of whole segments.
-//! - NETWORK: the only networks in which the host may be. The default is public addresses for a name, loopback for `localhost`,
-//!   and the address itself for an address.
+//! - NETWORK: the only networks in which the host may be. The default is public addresses for a
+//!   name, loopback for `localhost`, and the address itself for an address.
 //!
-//! A request that no rule allows is refused, and so is one that a rule denies, even if others allow it. A denying rule is read
-//! broadly, an allowing one narrowly ([`crate::path`]).
+//! A request that no rule allows is refused, and so is one that a rule denies, even if others allow
+//! it. A denying rule is read broadly, an allowing one narrowly ([`crate::path`]).
 //!
-//! Naming a host does not open private addresses, because the owner of the name's zone could lead the guest anywhere in the
-//! host's networks. `at` opens them.
+//! Naming a host does not open private addresses, because the owner of the name's zone could lead
+//! the guest anywhere in the host's networks. `at` opens them.
 
 use crate::address::{AddressClass, address_class};
 use crate::error::RuleRefusal;
@@ -37,7 +38,8 @@ pub struct RequestRules {
     pub deny: Vec<RequestRule>,
 }
 
-/// One rule. Its text form is its `Display`, its `FromStr`, and the form that serde writes; serde also reads [`RuleSpec`].
+/// One rule. Its text form is its `Display`, its `FromStr`, and the form that serde writes; serde
+/// also reads [`RuleSpec`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "RuleSource", into = "String")]
 pub struct RequestRule {
@@ -155,8 +157,8 @@ impl RequestRules {
         self.check(method, url).map(|_| ())
     }
 
-    /// Returns whether an allowing rule names this host, a name or an address, and this port, for any method and path. `*` and
-    /// `*.domain` do not name a host.
+    /// Returns whether an allowing rule names this host, a name or an address, and this port, for
+    /// any method and path. `*` and `*.domain` do not name a host.
     #[must_use]
     pub fn names_host(&self, host: &str, port: u16) -> bool {
         let host = if host.contains(':') { format!("[{host}]") } else { host.to_owned() };

@@ -1,10 +1,12 @@
 //! Finds secrets in responses, and replaces them by stars.
 //!
-//! Each secret is searched for verbatim, in base64 (both alphabets, at each of the three offsets that it can have within a longer
-//! text), percent-encoded, with JSON escapes, and in hex. Each byte is replaced by one star, so that lengths stay correct.
+//! Each secret is searched for verbatim, in base64 (both alphabets, at each of the three offsets
+//! that it can have within a longer text), percent-encoded, with JSON escapes, and in hex. Each
+//! byte is replaced by one star, so that lengths stay correct.
 //!
-//! A server that has a secret can always send it in a form that cannot be foreseen: reversed, or piece by piece. Scrubbing is
-//! meant for servers that echo or log, not for hostile ones; those must never get a secret.
+//! A server that has a secret can always send it in a form that cannot be foreseen: reversed, or
+//! piece by piece. Scrubbing is meant for servers that echo or log, not for hostile ones; those
+//! must never get a secret.
 
 use base64::Engine as _;
 use base64::alphabet;
@@ -96,7 +98,8 @@ impl SecretForms {
     }
 }
 
-/// A scrubber of a stream. Bytes that may be the beginning of a secret are held back until more arrive.
+/// A scrubber of a stream. Bytes that may be the beginning of a secret are held back until more
+/// arrive.
 #[derive(Debug, Default)]
 pub(crate) struct Scrubber {
     held: Zeroizing<Vec<u8>>,
@@ -139,7 +142,8 @@ impl Scrubber {
     }
 }
 
-/// Returns the base64 letters that depend only on the secret, if it follows `offset` bytes (modulo 3).
+/// Returns the base64 letters that depend only on the secret, if it follows `offset` bytes (modulo
+/// 3).
 fn within_base64(engine: &GeneralPurpose, secret: &[u8], offset: usize) -> Zeroizing<Vec<u8>> {
     let mut padded = Zeroizing::new(vec![0; offset]);
     padded.extend_from_slice(secret);

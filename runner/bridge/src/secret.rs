@@ -1,12 +1,12 @@
-//! Headers that the owner adds: `[SCHEME://]HOST[:PORT][/PATH]: NAME=TEMPLATE`, for example `api.example.com:
-//! Authorization=Bearer ${env:KEY}`.
+//! Headers that the owner adds: `[SCHEME://]HOST[:PORT][/PATH]: NAME=TEMPLATE`, for example
+//! `api.example.com: Authorization=Bearer ${env:KEY}`.
 //!
-//! A template is text with `${env:NAME}`, `${file:PATH}` and `${call:NAME}`, the last being a function of the embedder.
-//! Environment variables are read once, when the bridge is made; files and functions at each request that the header applies to,
-//! so that they may change.
+//! A template is text with `${env:NAME}`, `${file:PATH}` and `${call:NAME}`, the last being a
+//! function of the embedder. Environment variables are read once, when the bridge is made; files
+//! and functions at each request that the header applies to, so that they may change.
 //!
-//! A secret is sent over https only, or over http to the machine itself if the rule names that. Our copies are overwritten when
-//! they are dropped; those in the buffers of hyper and rustls are not.
+//! A secret is sent over https only, or over http to the machine itself if the rule names that. Our
+//! copies are overwritten when they are dropped; those in the buffers of hyper and rustls are not.
 
 use crate::rules::{HostPattern, RuleFault, Scheme, UrlPattern, is_localhost, parse_target};
 use crate::scrub::{MAX_SECRET, MIN_SECRET, SecretForms};
@@ -127,7 +127,8 @@ fn parse_template(mut template: &str) -> Result<Vec<SecretPart>, SecretError> {
     Ok(out)
 }
 
-/// The secrets of a bridge: the requests that get them, and the values that responses must not contain.
+/// The secrets of a bridge: the requests that get them, and the values that responses must not
+/// contain.
 pub(crate) struct Secrets {
     rules: Vec<Arc<SecretEntry>>,
     functions: BTreeMap<String, SecretFn>,

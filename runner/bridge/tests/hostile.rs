@@ -1,4 +1,5 @@
-//! Servers that are slow, endless, huge, broken or devious. After each of them the bridge serves the next request.
+//! Servers that are slow, endless, huge, broken or devious. After each of them the bridge serves
+//! the next request.
 
 mod common;
 
@@ -36,7 +37,8 @@ fn good(b: &Box) {
 fn broken_responses() {
     let b = limited(short());
     for (answer, code) in [
-        // curl's statuses: 52 for an empty reply, 56 for an incomplete head, 18 for an incomplete body, 8 for anything but HTTP.
+        // curl's statuses: 52 for an empty reply, 56 for an incomplete head, 18 for an incomplete
+        // body, 8 for anything but HTTP.
         ("", 52),
         ("HTTP/1.1 200", 56),
         ("HTTP/1.1 200 OK\r\nContent-Le", 56),
@@ -99,9 +101,9 @@ fn smuggling() {
     }
 }
 
-/// A second response that arrives with the first one is not the answer to the next request. One that arrives later might be, as
-/// with every client of HTTP/1.1; connections are shared within one bridge and one origin only, so that a server can only confuse
-/// its own answers.
+/// A second response that arrives with the first one is not the answer to the next request. One
+/// that arrives later might be, as with every client of HTTP/1.1; connections are shared within one
+/// bridge and one origin only, so that a server can only confuse its own answers.
 #[test]
 fn a_response_too_many() {
     let b = limited(short());

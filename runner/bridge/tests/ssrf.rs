@@ -1,4 +1,5 @@
-//! Nothing that a guest writes, a server redirects to or a resolver answers leads to an address that no rule names.
+//! Nothing that a guest writes, a server redirects to or a resolver answers leads to an address
+//! that no rule names.
 
 mod common;
 

@@ -22,11 +22,12 @@ use wasibox::{Action, Error, Exec, Image, Interrupt, LimitHit, Outcome, Policy, 
 const GRACE: Duration = Duration::from_millis(300);
 /// The time that the sandbox may take to end a command after its time limit.
 const HELD_UP: Duration = Duration::from_secs(5);
-/// A time limit that leaves time for compiling a program; all programs take a minute on two idle cores.
+/// A time limit that leaves time for compiling a program; all programs take a minute on two idle
+/// cores.
 const AMPLE: Duration = Duration::from_secs(600);
 
-/// Runs a command and ends this process with its status. Does not return if a command ran, because the system does all the
-/// cleanup.
+/// Runs a command and ends this process with its status. Does not return if a command ran, because
+/// the system does all the cleanup.
 pub fn run(o: ExecArgs) -> Result<u8, CliFailure> {
     let (path, argv) = o.image_and_command()?;
     let GrantSettings { policy, require_walls, tools_from, .. } = o.grants.grant_settings()?;
@@ -61,8 +62,8 @@ pub fn run(o: ExecArgs) -> Result<u8, CliFailure> {
     end_process(outcome.exit_code.into())
 }
 
-/// Runs a command in a worker, so that this process can save and apply the changes to a workspace, send the command's requests,
-/// call its tools, and listen for it.
+/// Runs a command in a worker, so that this process can save and apply the changes to a workspace,
+/// send the command's requests, call its tools, and listen for it.
 fn in_worker(
     o: &ExecArgs,
     image: PathBuf,
@@ -92,26 +93,29 @@ fn in_worker(
     Ok(outcome.exit_code)
 }
 
-/// Ends the process at once. Guest threads may still be ending, and running exit handlers or unmapping code under them could
-/// cause a fault instead of the status. Nothing is flushed: output is flushed where it is written, and a thread may hold standard
-/// output's lock while its reader is stuck.
+/// Ends the process at once. Guest threads may still be ending, and running exit handlers or
+/// unmapping code under them could cause a fault instead of the status. Nothing is flushed: output
+/// is flushed where it is written, and a thread may hold standard output's lock while its reader is
+/// stuck.
 fn end_process(status: i32) -> ! {
     signal_hook::low_level::exit(status)
 }
 
-/// Returns the program of the image that runs a command. For a command that the image does not have, this is the shell's, because
-/// the shell will report it, or run a script.
+/// Returns the program of the image that runs a command. For a command that the image does not
+/// have, this is the shell's, because the shell will report it, or run a script.
 fn called_program(image: &Image, argv: &[OsString]) -> Option<String> {
     let name = argv.first().map(Path::new).and_then(Path::file_name).unwrap_or_default();
     let find = |name: &OsStr| image.commands().iter().find(|c| *c.name == *name);
     find(name).or_else(|| find("sh".as_ref())).map(|command| command.atom.clone())
 }
 
-/// Compiles code that is not kept yet, in separate processes, because nothing can be kept behind the jail.
+/// Compiles code that is not kept yet, in separate processes, because nothing can be kept behind
+/// the jail.
 ///
-/// The program of the command comes first, and this waits for it. The others are compiled in the background, and a process that
-/// needs one waits for the process that compiles it. With a short time limit (`is_patient` is false) this waits for all of them,
-/// because the limit is meant for the command alone.
+/// The program of the command comes first, and this waits for it. The others are compiled in the
+/// background, and a process that needs one waits for the process that compiles it. With a short
+/// time limit (`is_patient` is false) this waits for all of them, because the limit is meant for
+/// the command alone.
 fn make_ready(
     image: &Path,
     unready: &[String],
@@ -139,7 +143,8 @@ fn make_ready(
         compile(Some(called)).status().map_err(failed)?;
     }
     for name in unready.iter().filter(|name| Some(name.as_str()) != called) {
-        // In a process group of its own, because Ctrl-C is meant for the command, and compiled code is kept.
+        // In a process group of its own, because Ctrl-C is meant for the command, and compiled code
+        // is kept.
         let mut other = compile(Some(name));
         other.stderr(Stdio::null()).process_group(0).spawn().map_err(failed)?;
     }

@@ -87,7 +87,8 @@ pub fn inspect_image(path: &Path, json: bool) -> Result<u8, CliFailure> {
     Ok(0)
 }
 
-/// Compiles every program of an image for which this machine has no code yet, and packs or writes the results as requested.
+/// Compiles every program of an image for which this machine has no code yet, and packs or writes
+/// the results as requested.
 pub fn compile_image(args: &CompileArgs) -> Result<u8, CliFailure> {
     let CompileArgs { image, program, bundle, memories } = args;
     let path = &image.path()?;

@@ -1,18 +1,21 @@
 //! The program as part of a package for Python or Node: its name, and the package's image.
 //!
-//! A package has the program as `wasibox/…/runner`, and its compressed image in the folder of another package beside `wasibox`.
-//! On first use the image is unpacked into the folder that the packages' libraries use as well.
+//! A package has the program as `wasibox/…/runner`, and its compressed image in the folder of
+//! another package beside `wasibox`. On first use the image is unpacked into the folder that the
+//! packages' libraries use as well.
 
 use crate::{CliFailure, progress};
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
-/// The environment variable that names the folder with the compressed image if it is not beside the package.
+/// The environment variable that names the folder with the compressed image if it is not beside the
+/// package.
 const VARIABLE: &str = "WASIBOX_BUNDLE";
 /// The image's folder: in the package for Python, in that for Node.
 const FOLDERS: [&str; 2] = ["wasibox_image/data", "wasibox-image/wasibox_image/data"];
 
-/// Returns the name for messages and examples: `wasibox` if the user has called it by that name, otherwise `runner`.
+/// Returns the name for messages and examples: `wasibox` if the user has called it by that name,
+/// otherwise `runner`.
 pub fn name() -> &'static str {
     static NAME: LazyLock<&str> = LazyLock::new(|| {
         let called = std::env::args_os().next().map(PathBuf::from);

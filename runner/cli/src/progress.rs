@@ -1,8 +1,9 @@
 //! Progress of long operations.
 //!
-//! Compiling an image writes a line for each program, wherever standard error goes. Copying (export, import) is counted in a
-//! single line that is updated in place, only on a terminal and only if it takes long. Unpacking ([`work_patiently`]) is reported
-//! to a terminal at once, and to a file or a pipe only if it takes long.
+//! Compiling an image writes a line for each program, wherever standard error goes. Copying
+//! (export, import) is counted in a single line that is updated in place, only on a terminal and
+//! only if it takes long. Unpacking ([`work_patiently`]) is reported to a terminal at once, and to
+//! a file or a pipe only if it takes long.
 
 use crate::{installed, message};
 use std::fmt::Display;
@@ -25,7 +26,8 @@ pub fn compile_progress() -> Arc<dyn Fn(&str) + Send + Sync> {
 
 /// A reporter for work that may be quick.
 pub struct PatientProgress {
-    /// Lines that are held back while the work may still be quick; `None` once they are written directly.
+    /// Lines that are held back while the work may still be quick; `None` once they are written
+    /// directly.
     waiting: Mutex<Option<Vec<String>>>,
 }
 

@@ -1,7 +1,8 @@
-//! `runner run-json`: one request on standard input, one answer on standard output, both JSON objects.
+//! `runner run-json`: one request on standard input, one answer on standard output, both JSON
+//! objects.
 //!
-//! The request's zip is the folder in which the program runs, and the answer's zip is that folder afterwards. The guest sees
-//! nothing else of the host.
+//! The request's zip is the folder in which the program runs, and the answer's zip is that folder
+//! afterwards. The guest sees nothing else of the host.
 
 use crate::args::exec::RunJsonArgs;
 use crate::{CliFailure, call, print_text};
@@ -128,8 +129,8 @@ fn parse(text: &[u8]) -> Result<RunJsonRequest, RunJsonFault> {
 fn program_command(request: &RunJsonRequest) -> Result<Vec<String>, RunJsonFault> {
     let path = &request.entry_path;
     let plain = |p: &str| !matches!(p, "" | "." | "..") && !p.contains(['\\', '\0']);
-    // A `~` was not expanded by a shell: it means the folder, because the program has nothing else. A folder with that name is
-    // written `./~`.
+    // A `~` was not expanded by a shell: it means the folder, because the program has nothing else.
+    // A folder with that name is written `./~`.
     let relative = path.strip_prefix("./").or(path.strip_prefix("~/")).unwrap_or(path);
     if !relative.split('/').all(plain) || path.len() > 4096 {
         return Err(RunJsonFault::Path(path.clone()));

@@ -11,7 +11,8 @@ use std::path::{Path, PathBuf};
 use wasibox::store::snapshot::export::{self, ImageSource, NoImage};
 use wasibox::store::{SnapshotLimits, Store};
 
-/// Maximum bytes of files in an archive, because a hole in a file takes no space in a session, but is written out as zeros.
+/// Maximum bytes of files in an archive, because a hole in a file takes no space in a session, but
+/// is written out as zeros.
 const MOST: u64 = 64 << 30;
 /// Maximum number of left-out files that are listed.
 const TOLD: usize = 10;

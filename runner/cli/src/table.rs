@@ -3,8 +3,8 @@
 use crate::message::escape_text;
 use std::time::Duration;
 
-/// Formats rows under a header. All columns but the last are as wide as their content; those listed in `right`, which hold
-/// numbers, are aligned to the right.
+/// Formats rows under a header. All columns but the last are as wide as their content; those listed
+/// in `right`, which hold numbers, are aligned to the right.
 pub fn format_table(head: &[&str], right: &[usize], rows: &[Vec<String>]) -> String {
     let width = |column: usize| {
         let cells = rows.iter().filter_map(|row| row.get(column));
@@ -41,7 +41,8 @@ pub fn format_rfc3339(ns: u64) -> String {
     format!("{}.{:03}Z", format_time(ns).replace(' ', "T"), ns / 1_000_000 % 1000)
 }
 
-/// Returns year, month, day and the second of the day, by Howard Hinnant's `civil_from_days` for days since the epoch.
+/// Returns year, month, day and the second of the day, by Howard Hinnant's `civil_from_days` for
+/// days since the epoch.
 fn civil_date(seconds: u64) -> (u64, u64, u64, u64) {
     let z = seconds / 86400 + 719_468;
     let (era, doe) = (z / 146_097, z % 146_097);

@@ -4,7 +4,8 @@ use crate::{CliFailure, message};
 use wasibox::Engine;
 use wasibox_mcp::{ToolServer, ToolServers};
 
-/// Connects to servers and adds their tools to the engine's sessions, for as long as the returned value exists.
+/// Connects to servers and adds their tools to the engine's sessions, for as long as the returned
+/// value exists.
 ///
 /// # Errors
 /// If a source is malformed, or a server does not answer.

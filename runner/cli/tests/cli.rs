@@ -9,8 +9,8 @@ use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 use wasibox_image::{ImageSpec, pack_to};
 
-/// Much shorter than any other limit on the guest, and long enough for a busy machine: how fast a limit works is measured by the
-/// benchmarks.
+/// Much shorter than any other limit on the guest, and long enough for a busy machine: how fast a
+/// limit works is measured by the benchmarks.
 const SOON: Duration = Duration::from_secs(10);
 
 /// Runs `runner exec OPTIONS IMAGE -- COMMAND`.
@@ -284,8 +284,8 @@ fn damaged_machine_code_is_made_anew() {
     assert_eq!(err(&go()), "");
 }
 
-/// The program of the command is compiled first and alone. The others follow in the background, and are waited for if a guest
-/// starts one earlier.
+/// The program of the command is compiled first and alone. The others follow in the background, and
+/// are waited for if a guest starts one earlier.
 #[test]
 fn only_the_program_that_is_called_is_waited_for() {
     let tmp = tempfile::tempdir().unwrap();

@@ -1,5 +1,5 @@
-//! Sessions in a store as their users see them: all tests that need no shell in the image. The others are in
-//! `tests/harness/tests/sessions.rs`.
+//! Sessions in a store as their users see them: all tests that need no shell in the image. The
+//! others are in `tests/harness/tests/sessions.rs`.
 
 mod common;
 

@@ -1,4 +1,5 @@
-//! Sessions with a history, as embedders use them: in memory and in a store, in processes and on threads.
+//! Sessions with a history, as embedders use them: in memory and in a store, in processes and on
+//! threads.
 
 mod common;
 
@@ -73,7 +74,8 @@ fn calls_are_commits_that_can_be_undone() {
             assert_eq!(s.undo().unwrap().number, last.number - 1);
             nap();
             let state = |s: &Session| {
-                // Reading is a call as well, so it is done in a fork, which keeps the redo possible.
+                // Reading is a call as well, so it is done in a fork, which keeps the redo
+                // possible.
                 let fork = s.fork(&format!("{}-{sleeps}-{}", s.name().unwrap(), nonce())).unwrap();
                 (held(&fork, "/tmp/a"), held(&fork, "/home/user/b"))
             };

@@ -1,4 +1,5 @@
-//! Sessions and the interactive shell with the real image, from `WASIBOX_DIST` or the checkout's `dist`.
+//! Sessions and the interactive shell with the real image, from `WASIBOX_DIST` or the checkout's
+//! `dist`.
 
 use serde_json::Value;
 use std::fs::File;
@@ -19,7 +20,8 @@ fn environment(c: &mut Command, dir: &Path) {
     c.env("WASIBOX_IMAGE", image()).current_dir(dir).stdin(Stdio::null());
 }
 
-/// Runs a line in a native shell, in which `runner` is the program under test. Compiling the image, once, may take long.
+/// Runs a line in a native shell, in which `runner` is the program under test. Compiling the image,
+/// once, may take long.
 fn sh(dir: &Path, line: &str) -> Output {
     let mut c = Command::new("bash");
     let own = Path::new(env!("CARGO_BIN_EXE_runner")).parent().unwrap();
@@ -101,7 +103,8 @@ fn the_commands_of_the_manual_work_as_written() {
     assert_eq!((o.status.code(), o.stdout.len()), (Some(1), 0));
 }
 
-/// The output of `diff` for files of the image and of the session turns one into the other when Git applies it.
+/// The output of `diff` for files of the image and of the session turns one into the other when Git
+/// applies it.
 #[test]
 fn git_applies_a_difference() {
     let dir = tempfile::tempdir().unwrap();

@@ -235,8 +235,9 @@ struct Victim {
 }
 
 impl Victim {
-    /// Returns the result of a call, and whether it is certain that no fault affected it. A fault after the answer of the
-    /// previous call is noticed by this one, so `last` is the number of faults that had ended when that one began.
+    /// Returns the result of a call, and whether it is certain that no fault affected it. A fault
+    /// after the answer of the previous call is noticed by this one, so `last` is the number of
+    /// faults that had ended when that one began.
     fn call(&self, last: &mut usize, argv: &[&str]) -> (Result<Outcome, Error>, bool) {
         let ended = self.ended.load(Ordering::SeqCst);
         let result = exec(&self.session, argv);
@@ -246,8 +247,9 @@ impl Victim {
     }
 }
 
-/// Twenty sessions work while 200 faults of all kinds hit their workers at random moments. A session that was not hit has the
-/// right result; one that was hit has a clear error, a right result, or the command's own failure.
+/// Twenty sessions work while 200 faults of all kinds hit their workers at random moments. A
+/// session that was not hit has the right result; one that was hit has a clear error, a right
+/// result, or the command's own failure.
 #[test]
 fn faults_at_any_moment_cost_the_calls_they_hit() {
     const SESSIONS: usize = 20;

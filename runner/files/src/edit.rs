@@ -1,8 +1,9 @@
 //! `edit` and `patch_lines`: replaces text where it stands, or lines by their numbers.
 //!
-//! The text is searched for exactly as given. If it is not found, it is searched for with the file's line ends (CR LF), and, if
-//! it ends with a line feed that the last line of the file lacks, without that line feed. Nothing else is guessed: the error
-//! shows the most similar lines of the file instead.
+//! The text is searched for exactly as given. If it is not found, it is searched for with the
+//! file's line ends (CR LF), and, if it ends with a line feed that the last line of the file lacks,
+//! without that line feed. Nothing else is guessed: the error shows the most similar lines of the
+//! file instead.
 
 use crate::answer::Answer;
 use crate::error::FilesError;
@@ -126,7 +127,8 @@ fn missing_text_hint(old: &str) -> Option<String> {
     None
 }
 
-/// Replaces the matches and returns the new text. `places` are those of earlier replacements, which are shifted accordingly.
+/// Replaces the matches and returns the new text. `places` are those of earlier replacements, which
+/// are shifted accordingly.
 fn replace_matches(
     text: &[u8],
     found: &EditMatch<'_>,

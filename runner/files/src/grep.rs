@@ -1,7 +1,8 @@
 //! `grep` and `search`: find lines of files, and places to edit.
 //!
-//! A file is read through a window that always ends at a line end and keeps the lines that may be needed as leading context, so
-//! memory is bounded by the window and the answer. A line of more than a megabyte is searched in parts.
+//! A file is read through a window that always ends at a line end and keeps the lines that may be
+//! needed as leading context, so memory is bounded by the window and the answer. A line of more
+//! than a megabyte is searched in parts.
 
 use crate::answer::{Answer, GrepAnswer, GrepHit, GrepLine, SearchAnswer, Snippet};
 use crate::error::{FilesError, errno_name};
@@ -28,7 +29,8 @@ const CONTEXT: u32 = 50;
 const LINE: usize = 1 << 20;
 /// The most unreadable paths that an answer lists.
 const FAILED: usize = 20;
-/// Limits of `search`: places by default and at most, lines of a place, and the longest file in which places are compared.
+/// Limits of `search`: places by default and at most, lines of a place, and the longest file in
+/// which places are compared.
 const PLACES: u64 = 20;
 const MOST_PLACES: u64 = 200;
 const PLACE_LINES: usize = 12;
@@ -59,7 +61,8 @@ impl GrepFileRules {
     }
 }
 
-/// Calls `each` for every file to search, with its directory, its name and its full path. `each` returns whether to continue.
+/// Calls `each` for every file to search, with its directory, its name and its full path. `each`
+/// returns whether to continue.
 fn each_file(
     ctx: &FileCtx<'_>,
     path: &str,
@@ -121,8 +124,8 @@ struct FileWindow<'a> {
 }
 
 impl FileWindow<'_> {
-    /// Drops the window's bytes before `keep` and reads until at least one more line is complete; returns false at the end of the
-    /// file.
+    /// Drops the window's bytes before `keep` and reads until at least one more line is complete;
+    /// returns false at the end of the file.
     fn advance(&mut self, keep: usize) -> Result<Result<bool, Errno>, FilesError> {
         self.data.drain(..keep);
         self.end -= keep;
@@ -221,7 +224,8 @@ struct GrepState {
 }
 
 impl GrepState {
-    /// Returns the number of the line that begins at a position. Positions must not decrease from call to call.
+    /// Returns the number of the line that begins at a position. Positions must not decrease from
+    /// call to call.
     fn number_at(&mut self, text: &[u8], at: usize) -> u64 {
         if at >= self.counted {
             self.number += memchr::memchr_iter(b'\n', &text[self.counted..at]).count() as u64;
@@ -304,7 +308,8 @@ impl GrepRun<'_> {
         from
     }
 
-    /// Searches the window's lines from `at` on; returns whether the search of this file is complete.
+    /// Searches the window's lines from `at` on; returns whether the search of this file is
+    /// complete.
     fn lines(
         &mut self,
         text: &[u8],
@@ -532,7 +537,8 @@ fn unique_snippet(text: &[u8], lines: &LineIndex<'_>, line: usize, path: &str) -
     if !unique {
         (from, to) = (line.saturating_sub(2), (line + 3).min(lines.len()));
     }
-    // The snippet has LF at its line ends. `edit` finds it nevertheless, because it also tries the file's own line ends.
+    // The snippet has LF at its line ends. `edit` finds it nevertheless, because it also tries the
+    // file's own line ends.
     let found = lossy_text(part(from, to)).replace("\r\n", "\n");
     Snippet { path: path.to_owned(), first: from as u64 + 1, last: to as u64, text: found, unique }
 }

@@ -1,7 +1,8 @@
 //! File operations for models: reading, editing and searching the session's files, by the host.
 //!
-//! [`apply_request`] carries out a [`Request`] and returns an [`Answer`] or a [`FilesError`]. All three are plain data: they
-//! travel as JSON between the client and the host, and in binary form to the process that runs the session.
+//! [`apply_request`] carries out a [`Request`] and returns an [`Answer`] or a [`FilesError`]. All
+//! three are plain data: they travel as JSON between the client and the host, and in binary form to
+//! the process that runs the session.
 //!
 //! | topic | file |
 //! |---|---|
@@ -17,16 +18,18 @@
 //! | `grep`, `search` | `grep`, `matcher` |
 //!
 //! # Invariants
-//! - Every access goes through [`wasibox_vfs::Vfs`], as a guest's system calls do, so mounts, quota, permission bits and symbolic
-//!   links have the same effect as for guests. No guest is started.
-//! - A file that is replaced is whole at every moment, because the new file is written beside it and then renamed. Only a file
-//!   with several names, or in a read-only directory, is written in place.
+//! - Every access goes through [`wasibox_vfs::Vfs`], as a guest's system calls do, so mounts,
+//!   quota, permission bits and symbolic links have the same effect as for guests. No guest is
+//!   started.
+//! - A file that is replaced is whole at every moment, because the new file is written beside it
+//!   and then renamed. Only a file with several names, or in a read-only directory, is written in
+//!   place.
 //! - Time and memory are bounded for any file and any request ([`FileLimits`]).
 //! - Only regular files are read and written: no device, no pipe.
 //!
 //! # Deliberately absent
-//! Names that are not UTF-8 are shown with U+FFFD and cannot be given in a request. `.gitignore` is ignored. Symbolic links to
-//! directories are not followed while walking.
+//! Names that are not UTF-8 are shown with U+FFFD and cannot be given in a request. `.gitignore` is
+//! ignored. Symbolic links to directories are not followed while walking.
 #![forbid(unsafe_code)]
 
 mod answer;
@@ -85,8 +88,8 @@ impl Default for FileLimits {
 /// Carries out a request within the default limits; relative paths are resolved from `cwd`.
 ///
 /// # Errors
-/// The error names the cause, the state that was found and a way to correct the request. Nothing is changed then, except that
-/// `delete` may have removed a part of a directory.
+/// The error names the cause, the state that was found and a way to correct the request. Nothing is
+/// changed then, except that `delete` may have removed a part of a directory.
 pub fn apply_request(vfs: &Vfs, cwd: &str, request: &Request) -> Result<Answer, FilesError> {
     apply_within(vfs, cwd, request, &FileLimits::default())
 }

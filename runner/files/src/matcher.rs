@@ -1,5 +1,6 @@
-//! Patterns of `grep` and `search`. `grep -E` and `-F` use the engines of the image's `grep`, `box_text::regex`; `-P` uses
-//! `fancy-regex`. Lines are matched one by one; text without a match is skipped quickly.
+//! Patterns of `grep` and `search`. `grep -E` and `-F` use the engines of the image's `grep`,
+//! `box_text::regex`; `-P` uses `fancy-regex`. Lines are matched one by one; text without a match
+//! is skipped quickly.
 
 use crate::error::FilesError;
 use crate::request::PatternSyntax;
@@ -13,9 +14,11 @@ const PATTERN: usize = 8192;
 const NESTING: usize = 200;
 /// The most backtracking steps in one line, which take some tens of milliseconds.
 const STEPS: usize = 1_000_000;
-/// Longest line in which a backtracking pattern is tried, because a single step can look at the whole line.
+/// Longest line in which a backtracking pattern is tried, because a single step can look at the
+/// whole line.
 const STEPPED: usize = 16 << 10;
-/// The constructs that need backtracking: back references, look-around, atomic groups and similar ones.
+/// The constructs that need backtracking: back references, look-around, atomic groups and similar
+/// ones.
 const STEPPING: [&str; 20] = [
     "\\1", "\\2", "\\3", "\\4", "\\5", "\\6", "\\7", "\\8", "\\9", "\\k", "\\g", "\\K", "\\G",
     "(?=", "(?!", "(?<", "(?>", "(?(", "(?P=", "(*",
@@ -25,7 +28,8 @@ const COMPILED: usize = 4 << 20;
 
 enum MatchEngine {
     Posix(Box<Regex>),
-    /// `whole` says that a match in a line is also a match in the surrounding text, `steps` that matching may backtrack.
+    /// `whole` says that a match in a line is also a match in the surrounding text, `steps` that
+    /// matching may backtrack.
     Perl {
         regex: Box<fancy_regex::Regex>,
         whole: bool,
@@ -43,7 +47,8 @@ impl LineMatcher {
     /// Compiles a pattern; with `word` it matches whole words only.
     ///
     /// # Errors
-    /// Returns an error if the pattern has a syntax error, is too long, or would match across lines.
+    /// Returns an error if the pattern has a syntax error, is too long, or would match across
+    /// lines.
     pub fn new(
         pattern: &str,
         syntax: PatternSyntax,
@@ -130,8 +135,8 @@ impl LineMatcher {
         }
     }
 
-    /// Returns the next position, at or after `from`, of a line that may match, or `None` if no line does. `from` is the start of
-    /// a line.
+    /// Returns the next position, at or after `from`, of a line that may match, or `None` if no
+    /// line does. `from` is the start of a line.
     pub fn find_candidate(&self, text: &[u8], from: usize) -> Option<usize> {
         match &self.engine {
             // `$` does not match before CR.

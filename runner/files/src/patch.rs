@@ -1,7 +1,8 @@
 //! `apply_patch`: applies a unified diff of any number of files, all or none.
 //!
-//! The new contents are computed in memory first. Then the files are replaced one after another, and restored if one of them
-//! cannot be replaced. Context lines keep the text of the file; only added lines come from the patch.
+//! The new contents are computed in memory first. Then the files are replaced one after another,
+//! and restored if one of them cannot be replaced. Context lines keep the text of the file; only
+//! added lines come from the patch.
 
 use crate::answer::{Answer, PatchAnswer, PatchedFile};
 use crate::error::FilesError;
@@ -274,8 +275,8 @@ impl PatchRun<'_> {
         Ok(out)
     }
 
-    /// Finds the place nearest to the expected one where a hunk fits, at line `least` or later. Fuzz works as in GNU patch:
-    /// context lines are dropped from the longer end first.
+    /// Finds the place nearest to the expected one where a hunk fits, at line `least` or later.
+    /// Fuzz works as in GNU patch: context lines are dropped from the longer end first.
     fn find_place(
         &self,
         path: &str,

@@ -59,13 +59,14 @@ impl PathPattern {
         Ok(PathPattern { alternatives, names: false })
     }
 
-    /// Compiles a rule as of grep's `--include`: it applies to names, or to paths if it has a slash.
+    /// Compiles a rule as of grep's `--include`: it applies to names, or to paths if it has a
+    /// slash.
     pub fn from_rule(text: &str) -> Result<PathPattern, FilesError> {
         Ok(PathPattern { names: !text.contains('/'), ..PathPattern::new(text)? })
     }
 
-    /// Returns whether a path, relative to the start of the search, matches. Without `hidden`, a part that begins with a dot is
-    /// matched only by a pattern part that begins with a dot, too.
+    /// Returns whether a path, relative to the start of the search, matches. Without `hidden`, a
+    /// part that begins with a dot is matched only by a pattern part that begins with a dot, too.
     pub fn fits(&self, path: &[u8], hidden: bool) -> bool {
         let parts: Vec<&[u8]> = path.split(|b| *b == b'/').collect();
         let parts = if self.names { &parts[parts.len() - 1..] } else { &parts[..] };
@@ -122,7 +123,8 @@ fn step_states(parts: &[PathPart], states: &[bool], name: &[u8], hidden: bool) -
     next
 }
 
-/// Returns the expansions of a text, for example `a1` and `a2` for `a{1,2}`; `None` if there are too many.
+/// Returns the expansions of a text, for example `a1` and `a2` for `a{1,2}`; `None` if there are
+/// too many.
 fn expand_braces(text: &str) -> Option<Vec<String>> {
     let mut todo = vec![text.to_owned()];
     let mut out = Vec::new();

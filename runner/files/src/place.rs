@@ -22,7 +22,8 @@ pub struct FileCtx<'a> {
     until: Instant,
 }
 
-/// The place of a file that may not exist: a directory and a name, with all symbolic links followed.
+/// The place of a file that may not exist: a directory and a name, with all symbolic links
+/// followed.
 pub struct FilePlace {
     pub dir: Loc,
     pub name: Vec<u8>,
@@ -215,7 +216,8 @@ impl<'a> FileCtx<'a> {
         }
     }
 
-    /// Returns the place of a file that may not exist. With `make`, missing parent directories are created.
+    /// Returns the place of a file that may not exist. With `make`, missing parent directories are
+    /// created.
     pub fn find_place(&self, path: &str, make: bool) -> Result<FilePlace, FilesError> {
         let fail = |e| self.error_at("write", path, e);
         if path.is_empty() {
@@ -272,8 +274,8 @@ impl<'a> FileCtx<'a> {
         if stat.kind == FileKind::Dir { Ok(made) } else { Err(fail(Errno::NOTDIR)) }
     }
 
-    /// Replaces a file's contents: a new file is written beside it and then renamed. `mode` applies to a new file, or changes the
-    /// mode of an existing one.
+    /// Replaces a file's contents: a new file is written beside it and then renamed. `mode` applies
+    /// to a new file, or changes the mode of an existing one.
     pub fn replace(
         &self,
         place: &FilePlace,
@@ -402,8 +404,8 @@ pub fn kind_name(kind: FileKind) -> &'static str {
     }
 }
 
-/// Returns the edit distance of two names if it is small: the number of letters to change, add or remove. It is 0 for names that
-/// differ only in extension or case.
+/// Returns the edit distance of two names if it is small: the number of letters to change, add or
+/// remove. It is 0 for names that differ only in extension or case.
 fn edit_distance(a: &str, b: &str) -> Option<usize> {
     let stem = |s: &'_ str| s.rsplit_once('.').map_or(s.to_owned(), |(stem, _)| stem.to_owned());
     if stem(a) == stem(b) {

@@ -377,8 +377,8 @@ impl GrepOf {
     }
 }
 
-/// Finds places to edit: each comes with the exact text around it, which is in its file once where that
-/// takes 12 lines or less.
+/// Finds places to edit: each comes with the exact text around it, which is in its file once where
+/// that takes 12 lines or less.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]

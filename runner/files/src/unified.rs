@@ -1,7 +1,7 @@
 //! Unified diffs: creates them, and parses the output of `diff -u`, of git, and of models.
 //!
-//! The counts in a hunk's header are used if the lines that follow agree with them. Otherwise the hunk ends at the first line
-//! that cannot belong to it, because models count badly.
+//! The counts in a hunk's header are used if the lines that follow agree with them. Otherwise the
+//! hunk ends at the first line that cannot belong to it, because models count badly.
 
 use crate::error::FilesError;
 use imara_diff::{Algorithm, Diff, InternedInput, sources};
@@ -142,7 +142,8 @@ fn is_head(all: &[&str], i: usize) -> bool {
     all[i].starts_with("--- ") && all.get(i + 1).is_some_and(|l| l.starts_with("+++ "))
 }
 
-/// Returns both names of `diff --git a/x b/x`. Names with blanks are found because they are the same name twice.
+/// Returns both names of `diff --git a/x b/x`. Names with blanks are found because they are the
+/// same name twice.
 fn git_names(text: &str) -> (Option<String>, Option<String>) {
     if text.starts_with('"') {
         return (None, None);
@@ -308,7 +309,8 @@ fn parse_body(
     (!hunk.lines.is_empty()).then_some((hunk, i))
 }
 
-/// Returns the unified diff of two texts with `context` lines around each change; it is empty if they are equal.
+/// Returns the unified diff of two texts with `context` lines around each change; it is empty if
+/// they are equal.
 pub fn unified_diff(old: &[u8], new: &[u8], names: (&str, &str), context: usize) -> Vec<u8> {
     let input = InternedInput::new(sources::byte_lines(old), sources::byte_lines(new));
     let mut found = Diff::compute(Algorithm::Histogram, &input);

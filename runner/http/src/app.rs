@@ -42,8 +42,8 @@ pub struct HttpApp {
 }
 
 impl HttpApp {
-    /// Creates the server's state. Without tokens a request's `Host` must be a name of the loopback, the listening address, or
-    /// one of the configured hosts.
+    /// Creates the server's state. Without tokens a request's `Host` must be a name of the
+    /// loopback, the listening address, or one of the configured hosts.
     pub fn new(door: Door, tokens: Option<Tokens>, listen: SocketAddr) -> HttpApp {
         let mut hosts = door.hosts;
         if tokens.is_none() {
@@ -171,7 +171,8 @@ async fn get_openapi(State(app): State<Arc<HttpApp>>) -> Response<Body> {
     axum::Json(openapi::openapi_document(&app.registry)).into_response()
 }
 
-/// Returns a page of this server, which may load nothing from other origins, have no inline code, and not be framed.
+/// Returns a page of this server, which may load nothing from other origins, have no inline code,
+/// and not be framed.
 fn html_response(text: &'static str) -> Response<Body> {
     let policy = "default-src 'none'; script-src 'self'; style-src 'unsafe-inline'; connect-src 'self'; \
         img-src blob: data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";

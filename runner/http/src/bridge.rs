@@ -50,7 +50,8 @@ pub struct BodyReader {
     rest: Bytes,
 }
 
-/// Returns a reader of a body. `take` is called with the number of received bytes, and its error ends the body.
+/// Returns a reader of a body. `take` is called with the number of received bytes, and its error
+/// ends the body.
 pub fn read(body: Body, take: impl Fn(u64) -> Result<()> + Send + Sync + 'static) -> BodyReader {
     let (to, from) = channel(WAITING);
     tokio::spawn(feed_body(body.into_data_stream(), to, Arc::new(take)));

@@ -20,7 +20,8 @@ use wasibox_actions::{SessionSpace, ToolScope};
 const REQUEST_ID: &str = "x-request-id";
 /// The header that identifies a connection of the Model Context Protocol.
 const CONNECTION: &str = "mcp-session-id";
-/// The prefix of a token in the list of a WebSocket's protocols, for clients that cannot set headers.
+/// The prefix of a token in the list of a WebSocket's protocols, for clients that cannot set
+/// headers.
 const IN_PROTOCOL: &str = "bearer.";
 
 /// The sender of a request.
@@ -51,7 +52,8 @@ impl Caller {
 pub struct Connections(Mutex<HashMap<String, (String, Instant)>>);
 
 impl Connections {
-    /// The most connections that are remembered. The least recently used ones are forgotten, which ends them.
+    /// The most connections that are remembered. The least recently used ones are forgotten, which
+    /// ends them.
     const MOST: usize = 10_000;
 
     fn owns_connection(&self, owner: &str, id: &str) -> bool {
@@ -243,8 +245,8 @@ fn request_token(headers: &HeaderMap) -> Option<Cow<'_, str>> {
     }
 }
 
-/// Returns a token that was a protocol's name, which has no '/', '=' or, as some read it, '+': percent-encoded, they
-/// are the only characters of a token that need it.
+/// Returns a token that was a protocol's name, which has no '/', '=' or, as some read it, '+':
+/// percent-encoded, they are the only characters of a token that need it.
 fn unescape_token(name: &str) -> Cow<'_, str> {
     if name.contains('%') {
         name.replace("%2F", "/").replace("%3D", "=").replace("%2B", "+").into()

@@ -17,8 +17,8 @@
 //! | `server` | connections: accepting, deadlines, shutdown |
 //!
 //! # Invariants
-//! - With tokens, a request acts as its token's owner and sees no session of another owner; a connection of the Model Context
-//!   Protocol belongs to the owner that opened it.
+//! - With tokens, a request acts as its token's owner and sees no session of another owner; a
+//!   connection of the Model Context Protocol belongs to the owner that opened it.
 //! - A request's body is held in memory up to a limit, and streamed where it may be longer.
 //! - A guest's output is never served as a page: it is data for downloading.
 //!
@@ -52,7 +52,8 @@ use wasibox_actions::{Machine, Registry};
 pub struct Door {
     pub machine: Machine,
     pub registry: Arc<Registry>,
-    /// Names in addition to the address that a request's `Host` may have. With tokens and without names any host is accepted.
+    /// Names in addition to the address that a request's `Host` may have. With tokens and without
+    /// names any host is accepted.
     pub hosts: Vec<String>,
     /// Origins in addition to the server's own from which browsers may send requests.
     pub origins: Vec<String>,

@@ -170,7 +170,8 @@ impl HttpServer {
         self.address
     }
 
-    /// Returns the token that shuts the server down. Running calls may finish within the drain time.
+    /// Returns the token that shuts the server down. Running calls may finish within the drain
+    /// time.
     pub fn ending_token(&self) -> CancellationToken {
         self.ending.clone()
     }
@@ -227,7 +228,8 @@ async fn accept_connection(listener: &TcpListener, room: &Arc<Semaphore>) -> Opt
     let permit = room.clone().acquire_owned().await.ok()?;
     match listener.accept().await {
         Ok((stream, _)) => {
-            // Responses are short, so they are sent at once rather than collected in fuller packets.
+            // Responses are short, so they are sent at once rather than collected in fuller
+            // packets.
             let _ = stream.set_nodelay(true);
             Some((stream, permit))
         }

@@ -1,8 +1,9 @@
 //! A shell for people, over a WebSocket.
 //!
-//! Messages are texts of JSON. From the client: `{"run": SCRIPT}`, and while it runs `{"stdin": TEXT}`, `{"end": true}` (no more
-//! input) and `{"interrupt": true}`. To the client: `{"stream": "stdout"|"stderr", "text": ...}` and at the end of each script
-//! `{"exit_code": N, "commit": N, "cwd": DIR}`, or `{"problem": ...}`. One script runs at a time.
+//! Messages are texts of JSON. From the client: `{"run": SCRIPT}`, and while it runs `{"stdin":
+//! TEXT}`, `{"end": true}` (no more input) and `{"interrupt": true}`. To the client: `{"stream":
+//! "stdout"|"stderr", "text": ...}` and at the end of each script `{"exit_code": N, "commit": N,
+//! "cwd": DIR}`, or `{"problem": ...}`. One script runs at a time.
 
 use crate::app::HttpApp;
 use crate::gate::Caller;
@@ -100,8 +101,8 @@ async fn serve_socket(socket: WebSocket, session: Arc<Session>, caller: Caller) 
                         script.is_none().then(|| problem("it cannot begin".into()))
                     }
                     (Ok(TerminalMessage::Stdin(text)), Some(TerminalScript { input: Some(input), .. })) => {
-                        // Input beyond the channel's capacity is lost, because the terminal does not wait for a script that does
-                        // not read.
+                        // Input beyond the channel's capacity is lost, because the terminal does
+                        // not wait for a script that does not read.
                         let _ = input.try_send(text.into_bytes());
                         None
                     }
@@ -134,7 +135,8 @@ fn begin_script(
     let stop = Arc::new(CallStop::default());
     let (input, mut typed) = channel::<Vec<u8>>(WAITING);
     let (reader, mut writer) = std::io::pipe().ok()?;
-    // The thread ends when the script has ended, which closes the other end, or when the input has ended.
+    // The thread ends when the script has ended, which closes the other end, or when the input has
+    // ended.
     tokio::task::spawn_blocking(move || {
         while let Some(bytes) = typed.blocking_recv() {
             if writer.write_all(&bytes).is_err() {

@@ -1,7 +1,7 @@
 //! The token file, and the usage of each owner.
 //!
-//! Tokens are kept only as SHA-256. A request's token is compared with all of them, in a time that does not depend on the
-//! position of the first difference.
+//! Tokens are kept only as SHA-256. A request's token is compared with all of them, in a time that
+//! does not depend on the position of the first difference.
 
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
@@ -222,7 +222,8 @@ pub fn anonymous_owner() -> Arc<Owner> {
     Arc::new(Owner::new(String::new(), ToolScope::ALL.to_vec(), limits))
 }
 
-/// Returns whether a token is RFC 6750's `b64token`, the only form that `Authorization: Bearer` can carry.
+/// Returns whether a token is RFC 6750's `b64token`, the only form that `Authorization: Bearer` can
+/// carry.
 fn can_be_sent(token: &str) -> bool {
     let text = token.trim_end_matches('=');
     let is_fine = |b: u8| b.is_ascii_alphanumeric() || b"-._~+/".contains(&b);

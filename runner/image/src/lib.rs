@@ -9,14 +9,16 @@
 //!   ([`manifest::ManifestExtra`]) for facts that the format lacks, such as execute bits.
 //!
 //! # Invariants
-//! - [`Image::open`] maps the file and reads only the manifest and the directory of each part: about 1 ms for any size. Hashes
-//!   are checked on use: [`Image::verify`] checks everything, and a program is checked before it is compiled.
-//! - Hostile bytes give [`ImageError`], never a panic or an endless loop, because the work and the memory are bounded by the
-//!   image's own length.
-//! - An image can also be opened from memory ([`Image::from_bytes`]), for example in a browser, where this crate builds without
-//!   files and without packing.
+//! - [`Image::open`] maps the file and reads only the manifest and the directory of each part:
+//!   about 1 ms for any size. Hashes are checked on use: [`Image::verify`] checks everything, and a
+//!   program is checked before it is compiled.
+//! - Hostile bytes give [`ImageError`], never a panic or an endless loop, because the work and the
+//!   memory are bounded by the image's own length.
+//! - An image can also be opened from memory ([`Image::from_bytes`]), for example in a browser,
+//!   where this crate builds without files and without packing.
 //! - An image that is split into a catalog and parts can be loaded piece by piece ([`parts`]).
-//! - The bytes do not change while the image is open, because a file that other users can write is copied.
+//! - The bytes do not change while the image is open, because a file that other users can write is
+//!   copied.
 //!
 //! # Deliberately absent
 //! The crate does not depend on the engine that runs the programs.

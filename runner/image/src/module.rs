@@ -18,7 +18,8 @@ const GLOBALS: u8 = 6;
 const EXPORTS: u8 = 7;
 const TAGS: u8 = 13;
 
-/// Reads the facts about a module. Returns `None` for an invalid module, and for one that imports mutable state.
+/// Reads the facts about a module. Returns `None` for an invalid module, and for one that imports
+/// mutable state.
 pub fn module_facts(wasm: &[u8]) -> Option<Facts> {
     let mut rest = ModuleBytes(wasm.strip_prefix(b"\0asm\x01\0\0\0")?);
     let mut facts = Facts::default();
@@ -132,7 +133,8 @@ mod tests {
 
     #[test]
     fn what_a_module_says_is_read() {
-        // A stack pointer of 8 MiB, a constant, -1 as i64, 1.0 as f32 and as f64; all except the constant are mutable.
+        // A stack pointer of 8 MiB, a constant, -1 as i64, 1.0 as f32 and as f64; all except the
+        // constant are mutable.
         let globals = [
             b"\x05\x7f\x01\x41\x80\x80\x80\x04\x0b\x7f\0\x41\x05\x0b\x7e\x01\x42\x7f\x0b"
                 .as_slice(),

@@ -56,19 +56,20 @@ pub struct Image {
 }
 
 impl Image {
-    /// Maps the image and reads its manifest. No hash is computed. A file that another user can change is read into memory
-    /// instead, see [`crate::source`].
+    /// Maps the image and reads its manifest. No hash is computed. A file that another user can
+    /// change is read into memory instead, see [`crate::source`].
     ///
     /// # Errors
-    /// Returns [`ImageError::Io`] if the file cannot be read, [`ImageError::NotAnImage`] if it is not an image,
-    /// [`ImageError::TooLarge`] if it had to be read and is too large for that, and [`ImageError::Damaged`] if its parts are
-    /// inconsistent.
+    /// Returns [`ImageError::Io`] if the file cannot be read, [`ImageError::NotAnImage`] if it is
+    /// not an image, [`ImageError::TooLarge`] if it had to be read and is too large for that, and
+    /// [`ImageError::Damaged`] if its parts are inconsistent.
     #[cfg(unix)]
     pub fn open(path: &Path) -> Result<Image, ImageError> {
         Image::open_bytes(path, source::open_image(path)?)
     }
 
-    /// Opens an image in memory, for example in a browser page, which has no files. `name` stands for its path in messages.
+    /// Opens an image in memory, for example in a browser page, which has no files. `name` stands
+    /// for its path in messages.
     ///
     /// # Errors
     /// As [`Image::open`], except for the errors of files.
@@ -165,8 +166,9 @@ impl Image {
         self.reader.get_atom(name).map(|(_, b)| Arc::new(b.clone()) as Bytes)
     }
 
-    /// Returns a copy of a program's bytes whose digest matches the manifest. A program must be compiled from this copy, because
-    /// compiled code is cached under the digest, and the hash is that of the copy.
+    /// Returns a copy of a program's bytes whose digest matches the manifest. A program must be
+    /// compiled from this copy, because compiled code is cached under the digest, and the hash is
+    /// that of the copy.
     ///
     /// # Errors
     /// Returns [`ImageError::Damaged`] if the digests differ or the atom is missing.
@@ -207,7 +209,8 @@ impl Image {
         })
     }
 
-    /// Returns the root file system's volumes with their mount paths, for listing directory by directory.
+    /// Returns the root file system's volumes with their mount paths, for listing directory by
+    /// directory.
     ///
     /// # Errors
     /// Returns [`ImageError::Damaged`] if the image is damaged.
@@ -249,13 +252,14 @@ impl Image {
         ImageEntry { path: found.path, mode, time: self.time(), kind }
     }
 
-    /// Returns the digest of the root file system that the manifest claims, see [`crate::TreeDigest`].
+    /// Returns the digest of the root file system that the manifest claims, see
+    /// [`crate::TreeDigest`].
     pub fn tree(&self) -> &str {
         &self.extra.tree
     }
 
-    /// Computes the digest of the root file system and compares it with the claim. This is required before anything is stored
-    /// under the digest.
+    /// Computes the digest of the root file system and compares it with the claim. This is required
+    /// before anything is stored under the digest.
     ///
     /// # Errors
     /// Returns [`ImageError::Damaged`] if the digests differ or the image is damaged.
@@ -285,8 +289,9 @@ impl Image {
         ImageError::Damaged { path: self.path.clone(), why }
     }
 
-    /// Returns a value that identifies the image, computed from the digests in it: of its programs, its files and the names of
-    /// its commands. This is cheap. An image without a digest of its files is identified by [`Image::digest`].
+    /// Returns a value that identifies the image, computed from the digests in it: of its programs,
+    /// its files and the names of its commands. This is cheap. An image without a digest of its
+    /// files is identified by [`Image::digest`].
     pub fn identity(&self) -> [u8; 32] {
         if self.extra.tree.is_empty() {
             return self.digest();
@@ -346,8 +351,8 @@ impl Image {
     }
 }
 
-/// Returns the length left for other files. A valid image does not hold more bytes than its own length, whereas an image whose
-/// files share their bytes could make a reader hash for days.
+/// Returns the length left for other files. A valid image does not hold more bytes than its own
+/// length, whereas an image whose files share their bytes could make a reader hash for days.
 fn remaining_len(left: u64, file: &[u8]) -> Result<u64, String> {
     left.checked_sub(file.len() as u64).ok_or_else(|| "its files overlap".into())
 }
@@ -402,15 +407,16 @@ impl ImageDir {
     }
 }
 
-/// Runs `f` and converts an error or a panic to [`ImageError::Damaged`], because the reader slices by the offsets it finds and
-/// panics if they are reversed.
+/// Runs `f` and converts an error or a panic to [`ImageError::Damaged`], because the reader slices
+/// by the offsets it finds and panics if they are reversed.
 fn guard_panic<T>(path: &Path, f: impl FnOnce() -> Result<T, String>) -> Result<T, ImageError> {
     let r = std::panic::catch_unwind(std::panic::AssertUnwindSafe(f));
     r.unwrap_or_else(|_| Err("its parts overlap".into()))
         .map_err(|why| ImageError::Damaged { path: path.into(), why })
 }
 
-/// Returns the text of an error and its causes. It is cut, because it may contain strings of the image.
+/// Returns the text of an error and its causes. It is cut, because it may contain strings of the
+/// image.
 pub(crate) fn error_chain(e: &dyn std::error::Error) -> String {
     const TOLD: usize = 400;
     let mut out = e.to_string();

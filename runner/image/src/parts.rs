@@ -1,8 +1,9 @@
 //! An image in parts, for loading over a network: a page can start a shell after a few megabytes.
 //!
-//! The [`Catalog`] has all names, permission bits and lengths, and the part that holds each file's bytes. Each program is a part
-//! of its own; the caller that splits the image assigns the files to parts. A part is fetched when one of its bytes is needed. A
-//! directory of the catalog is decoded when it is listed, because most of the thousands of directories of an image never are.
+//! The [`Catalog`] has all names, permission bits and lengths, and the part that holds each file's
+//! bytes. Each program is a part of its own; the caller that splits the image assigns the files to
+//! parts. A part is fetched when one of its bytes is needed. A directory of the catalog is decoded
+//! when it is listed, because most of the thousands of directories of an image never are.
 //!
 //! # Deliberately absent
 //! Digests of parts, because the code that fetches parts gets their digests from the parts' source.
@@ -88,8 +89,8 @@ impl Catalog {
     /// Decodes a catalog.
     ///
     /// # Errors
-    /// Returns [`ImageError::NotAnImage`] if the bytes are not a catalog, and [`ImageError::Damaged`] if its numbers are
-    /// inconsistent.
+    /// Returns [`ImageError::NotAnImage`] if the bytes are not a catalog, and
+    /// [`ImageError::Damaged`] if its numbers are inconsistent.
     pub fn decode(bytes: &[u8]) -> Result<Catalog, ImageError> {
         let catalog: Catalog = match postcard::take_from_bytes(bytes) {
             Ok((catalog, [])) => catalog,
@@ -104,8 +105,8 @@ impl Catalog {
     /// Returns the entries of a directory.
     ///
     /// # Errors
-    /// Returns [`ImageError::Damaged`] if the catalog has no such directory, if a file lies outside of its part, or if a
-    /// subdirectory does not come before the directory.
+    /// Returns [`ImageError::Damaged`] if the catalog has no such directory, if a file lies outside
+    /// of its part, or if a subdirectory does not come before the directory.
     pub fn list_dir(&self, dir: CatalogDir) -> Result<Vec<CatalogEntry>, ImageError> {
         let range = dir.at as usize..dir.at as usize + dir.len as usize;
         let listing = self.listings.get(range).ok_or_else(|| damaged_image("a directory"))?;
@@ -134,7 +135,8 @@ fn damaged_image(why: &str) -> ImageError {
 /// Splits an image; `part_of` returns the part for a file's path.
 ///
 /// # Errors
-/// Returns [`ImageError::Damaged`] if the image is damaged, and [`ImageError::Pack`] if a part becomes too large.
+/// Returns [`ImageError::Damaged`] if the image is damaged, and [`ImageError::Pack`] if a part
+/// becomes too large.
 pub fn split_image(
     image: &Arc<Image>,
     part_of: &dyn Fn(&str) -> String,

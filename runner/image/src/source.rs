@@ -1,9 +1,9 @@
 //! The source of an image's bytes: a mapping of its file, or memory.
 //!
-//! A mapping costs nothing and is shared, but it shows later changes of the file: a byte may change after it was checked, and
-//! reading a page beyond a new end raises SIGBUS. So a file is mapped only if no user except this one and root can write it. (A
-//! guest could write it through a writable mount, but such mounts do not show the image.) Any other file is read into memory
-//! once.
+//! A mapping costs nothing and is shared, but it shows later changes of the file: a byte may change
+//! after it was checked, and reading a page beyond a new end raises SIGBUS. So a file is mapped
+//! only if no user except this one and root can write it. (A guest could write it through a
+//! writable mount, but such mounts do not show the image.) Any other file is read into memory once.
 
 use crate::ImageError;
 use std::path::Path;
@@ -14,14 +14,16 @@ use webc::v3::read::Section;
 pub use file::open_image;
 pub use shared_buffer::OwnedBuffer as Buffer;
 
-/// The most bytes of the index and of the manifest, because their decoded form is many times as large.
+/// The most bytes of the index and of the manifest, because their decoded form is many times as
+/// large.
 const MAX_INDEX: u64 = 1 << 20;
 const MAX_MANIFEST: usize = 8 << 20;
 /// The length of magic and version, which the index's tag and length follow.
 const HEAD: usize = 8;
 const INDEX: usize = HEAD + 9;
 
-/// Checks that bytes are an image, and that the parts which are read whole are small enough. `path` is for messages.
+/// Checks that bytes are an image, and that the parts which are read whole are small enough. `path`
+/// is for messages.
 pub fn check_image(path: &Path, bytes: Buffer) -> Result<Buffer, ImageError> {
     if bytes.len() < INDEX || !bytes.starts_with(&webc::MAGIC) {
         return Err(ImageError::NotAnImage { path: path.into() });
@@ -75,7 +77,8 @@ mod file {
     /// Returns the bytes of the image at `path`, see [`check_image`].
     pub fn open_image(path: &Path) -> Result<Buffer, ImageError> {
         let io = |source| ImageError::Io { path: path.into(), source };
-        // So that opening a FIFO does not wait for a writer, and a terminal does not become the controlling one.
+        // So that opening a FIFO does not wait for a writer, and a terminal does not become the
+        // controlling one.
         let flags = OFlags::NONBLOCK | OFlags::NOCTTY;
         let file = OpenOptions::new().read(true).custom_flags(flags.bits() as i32).open(path);
         let file = file.map_err(io)?;
@@ -98,8 +101,8 @@ mod file {
         check_image(path, bytes)
     }
 
-    /// Returns whether only this user and root can change the file. A group with the user's own number counts as the user's, as
-    /// most systems set it up.
+    /// Returns whether only this user and root can change the file. A group with the user's own
+    /// number counts as the user's, as most systems set it up.
     fn is_steady(meta: &Metadata) -> bool {
         use rustix::process::{getegid, geteuid};
         let (user, group) = (geteuid().as_raw(), getegid().as_raw());

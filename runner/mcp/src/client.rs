@@ -1,8 +1,8 @@
-//! Servers of the Model Context Protocol as a source of host tools: the host is their client, and guests call their tools like
-//! any other host tools ([`wasibox::tools`]).
+//! Servers of the Model Context Protocol as a source of host tools: the host is their client, and
+//! guests call their tools like any other host tools ([`wasibox::tools`]).
 //!
-//! A call's future is a task of a runtime that all servers of a [`ToolServers`] share. Dropping the future sends the server a
-//! cancellation of the request.
+//! A call's future is a task of a runtime that all servers of a [`ToolServers`] share. Dropping the
+//! future sends the server a cancellation of the request.
 
 use rmcp::model::{
     CallToolRequestParams, CallToolResult, ClientConfig, ContentBlock, Implementation,
@@ -91,7 +91,8 @@ pub struct ToolServers {
 }
 
 impl ToolServers {
-    /// Connects to servers and lists their tools. It blocks, so it must not be called on a thread of a runtime.
+    /// Connects to servers and lists their tools. It blocks, so it must not be called on a thread
+    /// of a runtime.
     ///
     /// # Errors
     /// Returns an error if a server does not answer, or if two tools have the same name.
@@ -157,8 +158,8 @@ impl Drop for ToolServers {
     }
 }
 
-/// Sets the cryptography for TLS of the process's HTTP client (`reqwest`, built without a provider), because the client panics if
-/// none is set. A provider that was set before stays.
+/// Sets the cryptography for TLS of the process's HTTP client (`reqwest`, built without a
+/// provider), because the client panics if none is set. A provider that was set before stays.
 pub fn name_cryptography() {
     let _ = rustls::crypto::ring::default_provider().install_default();
 }
@@ -219,7 +220,8 @@ fn make_host_tool(
     }
 }
 
-/// Returns the result for the guest: the structured content, if there is one, otherwise a text or the blocks of content.
+/// Returns the result for the guest: the structured content, if there is one, otherwise a text or
+/// the blocks of content.
 fn tool_result(
     result: Result<CallToolResult, ServiceError>,
     has_output: bool,

@@ -12,15 +12,18 @@
 //! | `streamable` | the transport over HTTP, as a service for an HTTP server |
 //!
 //! # Invariants
-//! - A connection has one client, which is bound at the first request, and acts for no other client.
-//! - A call runs on a thread of its own; its command ends when it is cancelled or its connection ends.
-//! - A refusal of a tool is a result with `isError`, so that the model reads the reason. Protocol errors are for invalid
-//!   requests.
+//! - A connection has one client, which is bound at the first request, and acts for no other
+//!   client.
+//! - A call runs on a thread of its own; its command ends when it is cancelled or its connection
+//!   ends.
+//! - A refusal of a tool is a result with `isError`, so that the model reads the reason. Protocol
+//!   errors are for invalid requests.
 //!
 //! # Deliberately absent
-//! Protocol versions without a handshake (2026-07-28 and later) over HTTP, because they have no connection that a session could
-//! belong to; clients receive the list of supported versions. Over standard streams all versions are supported. Roots of HTTP
-//! clients are not mounted, because the server's policy, not a client, decides which parts of its host guests see.
+//! Protocol versions without a handshake (2026-07-28 and later) over HTTP, because they have no
+//! connection that a session could belong to; clients receive the list of supported versions. Over
+//! standard streams all versions are supported. Roots of HTTP clients are not mounted, because the
+//! server's policy, not a client, decides which parts of its host guests see.
 #![forbid(unsafe_code)]
 
 mod client;

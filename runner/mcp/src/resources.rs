@@ -79,7 +79,8 @@ pub struct ResourceChanges {
 }
 
 impl ResourceChanges {
-    /// Returns the changes in a tool's answer: changed files of a command, or the path of a written file.
+    /// Returns the changes in a tool's answer: changed files of a command, or the path of a written
+    /// file.
     pub fn of(answer: &Value) -> ResourceChanges {
         let mut out = ResourceChanges::default();
         for file in answer.get("files").and_then(Value::as_array).into_iter().flatten() {

@@ -1,6 +1,8 @@
-//! Folders that the client names as its roots, as mounts of its sessions, where the server's operator has allowed that.
+//! Folders that the client names as its roots, as mounts of its sessions, where the server's
+//! operator has allowed that.
 //!
-//! The protocol plans to remove roots (SEP-2577), but clients support them and will for a long time.
+//! The protocol plans to remove roots (SEP-2577), but clients support them and will for a long
+//! time.
 #![allow(deprecated)]
 
 use rmcp::model::Root;

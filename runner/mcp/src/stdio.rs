@@ -20,8 +20,8 @@ pub enum StdioError {
     Client(String),
 }
 
-/// Serves the client at standard input and output until it closes them. Its roots become mounts of its sessions if that is
-/// allowed.
+/// Serves the client at standard input and output until it closes them. Its roots become mounts of
+/// its sessions if that is allowed.
 ///
 /// # Errors
 /// Returns an error if the first message is not one of the protocol's.

@@ -22,8 +22,8 @@ pub struct StreamableOptions {
     pub end: CancellationToken,
 }
 
-/// Creates a service with a [`McpServer`] for each connection. The HTTP server around it must check `Host` and `Origin`, as the
-/// protocol demands, and identify the owner of each connection.
+/// Creates a service with a [`McpServer`] for each connection. The HTTP server around it must check
+/// `Host` and `Origin`, as the protocol demands, and identify the owner of each connection.
 pub fn streamable_service(
     registry: Arc<Registry>,
     bind: Bind,
@@ -32,7 +32,8 @@ pub fn streamable_service(
     handler_service(move || McpServer::new(registry.clone(), bind.clone(), true), options)
 }
 
-/// Creates the same transport for another handler, for example that of the conformance suite's fixtures.
+/// Creates the same transport for another handler, for example that of the conformance suite's
+/// fixtures.
 pub fn handler_service<H: ServerHandler>(
     make: impl Fn() -> H + Send + Sync + 'static,
     options: StreamableOptions,

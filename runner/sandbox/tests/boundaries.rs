@@ -1,6 +1,6 @@
 //! Every import of the kernel, called with numbers at which mistakes live: a call gives an error
-//! number, soon, and neither ends the process nor the host. The list of imports is the kernel's own,
-//! so that none can be forgotten.
+//! number, soon, and neither ends the process nor the host. The list of imports is the kernel's
+//! own, so that none can be forgotten.
 
 mod common;
 

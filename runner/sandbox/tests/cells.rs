@@ -407,7 +407,8 @@ fn cell_named(sandbox: &SessionSandbox, name: &str, code: &str) -> String {
     String::from_utf8(ran.value.unwrap_or_default()).unwrap()
 }
 
-/// Figures for docs/performance.md: `cargo test --release -p wasibox-sandbox --test cells -- --ignored --nocapture`.
+/// Figures for docs/performance.md: `cargo test --release -p wasibox-sandbox --test cells --
+/// --ignored --nocapture`.
 #[test]
 #[ignore = "a measurement"]
 fn figures() {

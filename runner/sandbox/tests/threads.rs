@@ -54,7 +54,8 @@ const PRELUDE: &str = r#"
     (call $ok (call $futex_wake_all (local.get $at) (i32.const 104))))
 "#;
 
-/// A sandbox whose program `/bin/it` is `PRELUDE`, a memory of two pages and `text`; `/bin/other` exits with 9.
+/// A sandbox whose program `/bin/it` is `PRELUDE`, a memory of two pages and `text`; `/bin/other`
+/// exits with 9.
 fn sandbox(text: &str, limits: Limits) -> SessionSandbox {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("image.webc");
@@ -540,7 +541,8 @@ fn the_first_thread_can_be_alone_again() {
     assert_eq!(exits(&text), 163);
 }
 
-/// Where a thread would have tables or segments of its own that the first one has changed, there are none.
+/// Where a thread would have tables or segments of its own that the first one has changed, there
+/// are none.
 #[test]
 fn programs_that_change_their_tables_have_no_threads() {
     let text = r#"

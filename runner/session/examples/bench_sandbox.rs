@@ -1,7 +1,7 @@
 //! The cost of isolation: sessions on threads and in processes, measured in turn.
 //!
-//! Usage: `bench_sandbox IMAGE RUNNER [SESSIONS]`; `cargo xtask bench sandbox` calls it. With a number, only that many sessions
-//! are used in turn, of which at most 32 are awake.
+//! Usage: `bench_sandbox IMAGE RUNNER [SESSIONS]`; `cargo xtask bench sandbox` calls it. With a
+//! number, only that many sessions are used in turn, of which at most 32 are awake.
 
 use std::error::Error;
 use std::path::{Path, PathBuf};

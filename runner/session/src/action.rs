@@ -19,10 +19,11 @@ pub enum Action {
 pub struct Exec {
     /// The arguments; the first is the command.
     pub argv: Vec<Vec<u8>>,
-    /// Variables that are added to the session's environment, which starts as [`Exec::default_env`], and replace existing ones of
-    /// the same name.
+    /// Variables that are added to the session's environment, which starts as
+    /// [`Exec::default_env`], and replace existing ones of the same name.
     pub env: Vec<(Vec<u8>, Vec<u8>)>,
-    /// The working directory in the guest, as an absolute path. The default is the session's directory, which starts as [`HOME`].
+    /// The working directory in the guest, as an absolute path. The default is the session's
+    /// directory, which starts as [`HOME`].
     pub cwd: Option<String>,
     pub input: Input,
     pub output: Output,
@@ -30,8 +31,9 @@ pub struct Exec {
     pub timeout: Option<Duration>,
     /// Whether the outcome lists changed files.
     pub list_files: bool,
-    /// Whether processes that still run when the command has ended continue until they end, or the session is parked, closed, or
-    /// moved to another of its states. Their output to captured streams is then discarded.
+    /// Whether processes that still run when the command has ended continue until they end, or the
+    /// session is parked, closed, or moved to another of its states. Their output to captured
+    /// streams is then discarded.
     pub keep_background: bool,
     /// Whether a terminal receives output byte by byte as it is, instead of text and colours only.
     pub raw_terminal: bool,
@@ -76,8 +78,8 @@ pub enum Output {
 pub const CAPTURE: u64 = 16 << 20;
 
 impl Exec {
-    /// Makes a command with no input, captured output (16 MiB at most), the default environment and directory, and the policy's
-    /// limits.
+    /// Makes a command with no input, captured output (16 MiB at most), the default environment and
+    /// directory, and the policy's limits.
     ///
     /// ```
     /// use wasibox::Exec;
@@ -101,8 +103,9 @@ impl Exec {
         }
     }
 
-    /// Makes a cell for the session's Python interpreter. Variables, imports and open files stay for the next cell. The value of
-    /// the last expression is in the outcome ([`Outcome::value`](crate::Outcome)).
+    /// Makes a cell for the session's Python interpreter. Variables, imports and open files stay
+    /// for the next cell. The value of the last expression is in the outcome
+    /// ([`Outcome::value`](crate::Outcome)).
     ///
     /// ```no_run
     /// # let engine = wasibox::Engine::open("image.webc".as_ref())?;
@@ -119,8 +122,8 @@ impl Exec {
         Exec { cell: Some(cell), ..Exec::new(["python3"]) }
     }
 
-    /// Makes a cell for the session's JavaScript interpreter. Top-level `let`, `const` and classes may be declared again, and
-    /// `await` and `import` are allowed at the top level.
+    /// Makes a cell for the session's JavaScript interpreter. Top-level `let`, `const` and classes
+    /// may be declared again, and `await` and `import` are allowed at the top level.
     ///
     /// ```no_run
     /// # let engine = wasibox::Engine::open("image.webc".as_ref())?;
@@ -136,8 +139,9 @@ impl Exec {
         Exec { cell: Some(cell), ..Exec::new(["node"]) }
     }
 
-    /// Makes a script for the session's shell, which is bash. It continues with the variables, functions, options and the
-    /// directory of the last call, and leaves its own to the next one. In a session without a history the shell starts fresh.
+    /// Makes a script for the session's shell, which is bash. It continues with the variables,
+    /// functions, options and the directory of the last call, and leaves its own to the next one.
+    /// In a session without a history the shell starts fresh.
     ///
     /// ```no_run
     /// # let engine = wasibox::Engine::open("image.webc".as_ref())?;
@@ -180,8 +184,9 @@ impl Exec {
         }
     }
 
-    /// Returns the state with which a script's shell starts, if it differs from the last one's. Takes the variables out of the
-    /// environment, because otherwise they would only be those of a fresh shell, and not be kept.
+    /// Returns the state with which a script's shell starts, if it differs from the last one's.
+    /// Takes the variables out of the environment, because otherwise they would only be those of a
+    /// fresh shell, and not be kept.
     pub(crate) fn state_after(&mut self, state: &[u8]) -> Option<Vec<u8>> {
         self.as_script()?;
         let cwd = self.cwd.as_ref().map(|cwd| cwd.as_bytes());
@@ -190,8 +195,8 @@ impl Exec {
         Some(state)
     }
 
-    /// Makes the command continue where the session's shell was. The shell itself does so anyway; if no state is kept, it starts
-    /// fresh.
+    /// Makes the command continue where the session's shell was. The shell itself does so anyway;
+    /// if no state is kept, it starts fresh.
     pub(crate) fn go_on(&mut self, state: Option<&[u8]>) {
         match (self.as_script(), state) {
             (Some(_), None) => drop(self.argv.remove(1)),

@@ -6,8 +6,8 @@ use crate::tools::HostTool;
 use std::path::PathBuf;
 use wasibox_sandbox::{Limits, MountSpec, Policy, Workspace};
 
-/// The entry point for a session that has an engine of its own. Sessions that share an engine are opened with
-/// [`Engine::session`].
+/// The entry point for a session that has an engine of its own. Sessions that share an engine are
+/// opened with [`Engine::session`].
 ///
 /// ```no_run
 /// use wasibox::{Sandbox, Workspace};
@@ -23,8 +23,8 @@ use wasibox_sandbox::{Limits, MountSpec, Policy, Workspace};
 pub struct Sandbox(());
 
 impl Sandbox {
-    /// Returns a builder for a session of an image. By default it is granted nothing, and has [`Limits::default`], a process of
-    /// its own and its history in memory.
+    /// Returns a builder for a session of an image. By default it is granted nothing, and has
+    /// [`Limits::default`], a process of its own and its history in memory.
     ///
     /// ```no_run
     /// use wasibox::Sandbox;
@@ -154,7 +154,8 @@ impl Builder {
         self
     }
 
-    /// Keeps the session in a store: opens the session of that name if it exists, and creates it otherwise.
+    /// Keeps the session in a store: opens the session of that name if it exists, and creates it
+    /// otherwise.
     ///
     /// ```no_run
     /// use wasibox::Sandbox;

@@ -1,12 +1,14 @@
-//! An image and its machine code in one compressed folder, which the packages for other languages carry.
+//! An image and its machine code in one compressed folder, which the packages for other languages
+//! carry.
 //!
 //! # Format
-//! `image.webc.zst` is the image. `code.zst` is a line of JSON ([`BundleContents`]), followed by the bytes that it lists, one
-//! item after another. `bundle.json` has the image's size and identity; it is written last.
+//! `image.webc.zst` is the image. `code.zst` is a line of JSON ([`BundleContents`]), followed by
+//! the bytes that it lists, one item after another. `bundle.json` has the image's size and
+//! identity; it is written last.
 //!
-//! Unpacking is done once: the image goes to a folder named by its digest, machine code to the folder where it is kept
-//! ([`wasibox_sandbox::artifact::carry`]). Code for another engine, or for a CPU with features that this one lacks, is skipped
-//! and compiled later, as without a bundle.
+//! Unpacking is done once: the image goes to a folder named by its digest, machine code to the
+//! folder where it is kept ([`wasibox_sandbox::artifact::carry`]). Code for another engine, or for
+//! a CPU with features that this one lacks, is skipped and compiled later, as without a bundle.
 
 use crate::session::Error;
 use serde::{Deserialize, Serialize};
@@ -48,7 +50,8 @@ struct BundleContents {
 #[derive(Debug, Serialize, Deserialize)]
 struct BundlePart {
     subject: CodeSubject,
-    /// For a program, the sizes in bytes of its code and of its memory's template; for a snapshot a single size.
+    /// For a program, the sizes in bytes of its code and of its memory's template; for a snapshot a
+    /// single size.
     sizes: Vec<u64>,
 }
 
@@ -63,7 +66,8 @@ fn at_path(path: &Path) -> impl Fn(std::io::Error) -> Error + '_ {
 /// Writes a bundle of an image and of the machine code that is kept for it.
 ///
 /// # Errors
-/// If the image is damaged, its code is not kept (compile it first), or the folder cannot be written.
+/// If the image is damaged, its code is not kept (compile it first), or the folder cannot be
+/// written.
 pub fn pack_bundle(image: &Path, artifacts: &Path, to: &Path) -> Result<(), Error> {
     let opened = Image::open(image)?;
     let carried = carry::take_code(&opened, artifacts)?
@@ -78,7 +82,8 @@ pub fn pack_bundle(image: &Path, artifacts: &Path, to: &Path) -> Result<(), Erro
     Ok(std::fs::write(to.join(HEAD), text)?)
 }
 
-/// Returns the initial memory of each prepared program of an image, with the program's name ([`carry::prepared_memories`]).
+/// Returns the initial memory of each prepared program of an image, with the program's name
+/// ([`carry::prepared_memories`]).
 ///
 /// # Errors
 /// If it cannot be read.
@@ -132,12 +137,12 @@ pub enum BundleStep {
     Ends(Duration),
 }
 
-/// Unpacks the image of a bundle into `images`, and its machine code into `artifacts`. Existing files stay. `progress` is called
-/// for each step that takes time.
+/// Unpacks the image of a bundle into `images`, and its machine code into `artifacts`. Existing
+/// files stay. `progress` is called for each step that takes time.
 ///
 /// # Errors
-/// If the bundle is damaged or a folder cannot be written. Code that cannot be kept is not an error: it is reported, and compiled
-/// later.
+/// If the bundle is damaged or a folder cannot be written. Code that cannot be kept is not an
+/// error: it is reported, and compiled later.
 pub fn unpack_bundle(
     bundle: &Path,
     images: &Path,

@@ -1,4 +1,5 @@
-//! Operations that other threads may perform while a session's call runs: ending the call, connecting to a port.
+//! Operations that other threads may perform while a session's call runs: ending the call,
+//! connecting to a port.
 
 use crate::worker::link;
 use std::io::Read;
@@ -66,14 +67,16 @@ impl Interrupt {
         }
     }
 
-    /// Connects to a port of the running sandbox; waits until it is known whether a server listens there.
+    /// Connects to a port of the running sandbox; waits until it is known whether a server listens
+    /// there.
     pub(crate) fn connect(&self, port: u16) -> std::io::Result<UnixStream> {
         let (mut mine, theirs) = UnixStream::pair()?;
         match &lock_mutex(&self.0).control {
             Some(control) => control.connect_port(port, theirs),
             None => return Err(std::io::ErrorKind::ConnectionRefused.into()),
         }
-        // A busy worker answers nevertheless, because it has a thread for that; one that is gone closes the stream.
+        // A busy worker answers nevertheless, because it has a thread for that; one that is gone
+        // closes the stream.
         mine.set_read_timeout(Some(CONNECT))?;
         let mut said = [expose::REFUSED];
         match mine.read(&mut said) {

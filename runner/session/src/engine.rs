@@ -38,15 +38,16 @@ pub struct EngineOptions {
     pub isolation: Isolation,
     /// Image, machine code, the worker program, the number of workers kept ready, progress, walls.
     pub pool: PoolOptions,
-    /// Maximum number of sessions that are awake at once. A call of another one puts the least recently used session to sleep, or
-    /// waits.
+    /// Maximum number of sessions that are awake at once. A call of another one puts the least
+    /// recently used session to sleep, or waits.
     pub awake: usize,
     /// The time without a call after which a session goes to sleep; `None`: it stays awake.
     pub idle: Option<Duration>,
 }
 
 impl EngineOptions {
-    /// Returns the defaults: processes, [`PoolOptions::new`], 32 sessions awake, asleep after a minute.
+    /// Returns the defaults: processes, [`PoolOptions::new`], 32 sessions awake, asleep after a
+    /// minute.
     ///
     /// ```no_run
     /// use wasibox::{Engine, EngineOptions};
@@ -66,8 +67,9 @@ impl EngineOptions {
     }
 }
 
-/// An image and the parts that its sessions share: machine code, workers, the rule which sessions are awake. Clones refer to the
-/// same engine. Several engines, of the same or of different images, can exist at once.
+/// An image and the parts that its sessions share: machine code, workers, the rule which sessions
+/// are awake. Clones refer to the same engine. Several engines, of the same or of different images,
+/// can exist at once.
 ///
 /// ```no_run
 /// use wasibox::{Engine, Policy};
@@ -97,7 +99,8 @@ pub(crate) struct EngineInner {
     /// The functions that guests of new sessions may call.
     tools: Mutex<Vec<HostTool>>,
     pub awake: Awake<crate::session::SessionInner>,
-    /// The in-memory store of sessions without a store of their own, and the number of sessions that it has had.
+    /// The in-memory store of sessions without a store of their own, and the number of sessions
+    /// that it has had.
     memory: OnceLock<Store>,
     unnamed: AtomicU64,
 }
@@ -132,7 +135,8 @@ impl EngineInner {
         if let Some(found) = all.iter().find(|p| p.stack() == stack) {
             return found.clone();
         }
-        // The number is bounded, because each entry maps all machine code, and policies may ask for any stack size.
+        // The number is bounded, because each entry maps all machine code, and policies may ask for
+        // any stack size.
         const MOST: usize = 4;
         all.truncate(MOST - 1);
         let PoolOptions { artifacts, progress, .. } = &self.options.pool;
@@ -216,8 +220,8 @@ impl Engine {
         Digest(self.0.image.identity())
     }
 
-    /// Replaces the functions that guests may call in sessions opened from now on. [`Session::set_tools`] sets those of one
-    /// session.
+    /// Replaces the functions that guests may call in sessions opened from now on.
+    /// [`Session::set_tools`] sets those of one session.
     ///
     /// ```no_run
     /// # let engine = wasibox::Engine::open("image.webc".as_ref())?;
@@ -412,7 +416,8 @@ impl Sessions {
         &self.engine
     }
 
-    /// Returns the store itself: history, tags, values, log and snapshots of sessions that are not running.
+    /// Returns the store itself: history, tags, values, log and snapshots of sessions that are not
+    /// running.
     ///
     /// ```no_run
     /// # let engine = wasibox::Engine::open("image.webc".as_ref())?;

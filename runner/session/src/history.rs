@@ -161,8 +161,8 @@ impl Session {
         self.0.turn_to(|s| s.roll_back(number))
     }
 
-    /// Runs several calls as a unit: if `act` fails, the session is as if none of them had been made. Files of host mounts are
-    /// not reset.
+    /// Runs several calls as a unit: if `act` fails, the session is as if none of them had been
+    /// made. Files of host mounts are not reset.
     ///
     /// ```no_run
     /// # let engine = wasibox::Engine::open("image.webc".as_ref())?;
@@ -191,7 +191,8 @@ impl Session {
         done
     }
 
-    /// Makes a second session named `name` with the state of this one. The two share everything that neither of them changes.
+    /// Makes a second session named `name` with the state of this one. The two share everything
+    /// that neither of them changes.
     ///
     /// ```no_run
     /// # let engine = wasibox::Engine::open("image.webc".as_ref())?;
@@ -272,8 +273,8 @@ impl Session {
         self.with_stored(|s| s.store().tags(s.name()))
     }
 
-    /// Removes old commits except the last `keep`, tagged ones and those that other sessions need. Returns the number of removed
-    /// commits.
+    /// Removes old commits except the last `keep`, tagged ones and those that other sessions need.
+    /// Returns the number of removed commits.
     ///
     /// ```no_run
     /// # let engine = wasibox::Engine::open("image.webc".as_ref())?;
@@ -354,8 +355,8 @@ impl Session {
         self.with_stored(|s| s.store().keys(s.name()))
     }
 
-    /// Passes each entry of the session's log to `emit`, the oldest first: the time in nanoseconds since the epoch, and a JSON
-    /// object.
+    /// Passes each entry of the session's log to `emit`, the oldest first: the time in nanoseconds
+    /// since the epoch, and a JSON object.
     ///
     /// ```no_run
     /// # let engine = wasibox::Engine::open("image.webc".as_ref())?;
@@ -375,8 +376,8 @@ impl Session {
         })
     }
 
-    /// Writes the session as one file ([`.wbs`](wasibox_store::snapshot::wbs)): its current state, or its whole history if `all`
-    /// is set.
+    /// Writes the session as one file ([`.wbs`](wasibox_store::snapshot::wbs)): its current state,
+    /// or its whole history if `all` is set.
     ///
     /// ```no_run
     /// # let engine = wasibox::Engine::open("image.webc".as_ref())?;

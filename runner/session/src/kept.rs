@@ -22,9 +22,11 @@ use wasibox_vfs::delta::{Delta, Layer};
 pub const MAX_SHELL: u64 = box_abi::session::STATE_MAX as u64;
 /// Maximum size in bytes of an interpreter's state apart from its memory.
 const MAX_REST: u64 = 16 << 20;
-/// Maximum size in bytes of a layer of an interpreter's memory: all of the memory, and the numbers and masks of its parts.
+/// Maximum size in bytes of a layer of an interpreter's memory: all of the memory, and the numbers
+/// and masks of its parts.
 const MAX_LAYER: u64 = (4 << 30) + (16 << 20);
-/// Size in bytes from which a dropped state leaves the allocator with enough memory to be worth giving back.
+/// Size in bytes from which a dropped state leaves the allocator with enough memory to be worth
+/// giving back.
 const LARGE: u64 = 16 << 20;
 /// Maximum bytes of a command that the history keeps.
 const MAX_COMMAND: usize = 1 << 20;
@@ -52,7 +54,8 @@ pub struct StoredState {
     shell: Option<(Blob, Arc<[u8]>)>,
     /// Whether the running sandbox has that state of the shell.
     is_told: bool,
-    /// Removes the session from its store in the end. Declared after the session so that the session is dropped first.
+    /// Removes the session from its store in the end. Declared after the session so that the
+    /// session is dropped first.
     temporary: Option<TemporarySession>,
     /// The interpreters that are alive in the running sandbox with the state of the last commit.
     cells: BTreeSet<String>,
@@ -115,8 +118,8 @@ impl StateLocation {
         StateLocation::Layer(Box::default())
     }
 
-    /// Returns the state of a stored session. `image` is the image that it continues with, `begun` the one that it began with, if
-    /// known.
+    /// Returns the state of a stored session. `image` is the image that it continues with, `begun`
+    /// the one that it began with, if known.
     pub fn from_store(
         session: wasibox_store::StoreSession,
         image: Digest,
@@ -195,8 +198,9 @@ impl StateLocation {
         }
     }
 
-    /// Makes the session's shell start in the state in which the last one ended. `exec` may ask for another directory and more
-    /// variables, which act as if `cd` and `export` stood before its script.
+    /// Makes the session's shell start in the state in which the last one ended. `exec` may ask for
+    /// another directory and more variables, which act as if `cd` and `export` stood before its
+    /// script.
     ///
     /// # Errors
     /// If the worker is gone.
@@ -276,7 +280,8 @@ impl StateLocation {
     /// Keeps the changes of a call.
     ///
     /// # Errors
-    /// The call's own; or if the changes cannot be kept: the session is then as it was before the call.
+    /// The call's own; or if the changes cannot be kept: the session is then as it was before the
+    /// call.
     pub fn keep_call(
         &mut self,
         called: CallResult,
@@ -311,8 +316,8 @@ impl StateLocation {
         }
     }
 
-    /// Moves the session, and the running sandbox with it, to another state of its store. An error carries whether the sandbox is
-    /// still usable.
+    /// Moves the session, and the running sandbox with it, to another state of its store. An error
+    /// carries whether the sandbox is still usable.
     pub fn turn_to<T>(
         &mut self,
         live: Option<&mut RunningSandbox>,
@@ -351,7 +356,8 @@ impl StateLocation {
 fn add_changes(layer: &mut Layer, changed: Vec<Delta>, limits: &Limits) -> Result<(), Error> {
     let limit = state_limit(limits);
     let more = changed.iter().map(Delta::memory_size).sum::<u64>();
-    // A layer that does not fit is unusable as a whole, so the old one is kept until the new one fits.
+    // A layer that does not fit is unusable as a whole, so the old one is kept until the new one
+    // fits.
     if more.saturating_add(layer.size()) > limit.saturating_mul(2) {
         return Err(Error::Worker("told of more than the session may hold".into()));
     }
@@ -476,7 +482,8 @@ fn changed_file(f: &FileChange) -> ChangedPath {
     ChangedPath { path: f.path.clone().into_bytes().into(), kind, size: f.size }
 }
 
-/// Returns a call as the log has it: one JSON object, for example with `event`, `command` and `exit_code`.
+/// Returns a call as the log has it: one JSON object, for example with `event`, `command` and
+/// `exit_code`.
 fn log_entry(note: &CallNote, result: &Result<Outcome, Error>, after: Option<u64>) -> String {
     let mut entry = json!({ "event": "exec", "command": note.log_text() });
     match result {

@@ -15,21 +15,22 @@
 //! # Ok::<(), wasibox::Error>(())
 //! ```
 //!
-//! An [`Engine`] is an image and everything that its sessions share. A [`Session`] is data: files, the shell's state, live
-//! interpreters, and the history of all of these, in memory or in a store ([`Engine::store`]). While a session is in use it has a
-//! process of its own behind a second wall, or threads ([`Isolation`]). Every entrance (this crate, the command line, MCP, HTTP)
-//! is reduced to one [`Exec`] or one request about files ([`files::Request`]) on a session; the calls of a session run one after
-//! another.
+//! An [`Engine`] is an image and everything that its sessions share. A [`Session`] is data: files,
+//! the shell's state, live interpreters, and the history of all of these, in memory or in a store
+//! ([`Engine::store`]). While a session is in use it has a process of its own behind a second wall,
+//! or threads ([`Isolation`]). Every entrance (this crate, the command line, MCP, HTTP) is reduced
+//! to one [`Exec`] or one request about files ([`files::Request`]) on a session; the calls of a
+//! session run one after another.
 //!
-//! [`Sandbox::builder`] makes one session and an engine for it. With the feature `tokio`, `wasibox::tokio` has sessions whose
-//! methods are futures.
+//! [`Sandbox::builder`] makes one session and an engine for it. With the feature `tokio`,
+//! `wasibox::tokio` has sessions whose methods are futures.
 //!
-//! Sessions in processes need a program that serves as the worker: `runner`, or the embedder's own program, if it calls
-//! [`worker_main`] when its first argument is [`WORKER_ARGUMENT`].
+//! Sessions in processes need a program that serves as the worker: `runner`, or the embedder's own
+//! program, if it calls [`worker_main`] when its first argument is [`WORKER_ARGUMENT`].
 //!
 //! # Stages
-//! `session` takes a call, `awake` finds a place for it, `live` runs it (in a `worker`, or in a sandbox of this process), `kept`
-//! makes a commit of its changes.
+//! `session` takes a call, `awake` finds a place for it, `live` runs it (in a `worker`, or in a
+//! sandbox of this process), `kept` makes a commit of its changes.
 //!
 //! [`tools`] are the embedder's functions that guests may call.
 //!

@@ -94,8 +94,8 @@ impl RunningSandbox {
         }
     }
 
-    /// Applies a part of the session's state, or of the state that replaces it, between two calls. With `is_elsewhere` that state
-    /// was made with another image.
+    /// Applies a part of the session's state, or of the state that replaces it, between two calls.
+    /// With `is_elsewhere` that state was made with another image.
     ///
     /// # Errors
     /// If the part does not fit; the sandbox is then unusable.
@@ -214,8 +214,8 @@ impl LocalSandbox {
         std::mem::take(&mut self.touched)
     }
 
-    /// Applies a delta to the files. With `is_elsewhere` it was made over another image, and entries that do not fit are left
-    /// out.
+    /// Applies a delta to the files. With `is_elsewhere` it was made over another image, and
+    /// entries that do not fit are left out.
     ///
     /// # Errors
     /// If it does not fit, or there is no room.
@@ -301,7 +301,8 @@ impl LocalSandbox {
         Ok(())
     }
 
-    /// Reports the changes since the last report: those of the files go to `emit`, that of the shell is returned.
+    /// Reports the changes since the last report: those of the files go to `emit`, that of the
+    /// shell is returned.
     ///
     /// # Errors
     /// The first error of `emit`.

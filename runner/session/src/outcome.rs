@@ -7,12 +7,12 @@ use serde_json::Value as Json;
 pub use wasibox_files::{FileChange, FileChangeKind};
 use wasibox_sandbox::LimitHit;
 
-/// The outcome of a command. In JSON, invalid bytes of output that is not UTF-8 are replaced, and `stdout_base64` or
-/// `stderr_base64` has the exact bytes in addition.
+/// The outcome of a command. In JSON, invalid bytes of output that is not UTF-8 are replaced, and
+/// `stdout_base64` or `stderr_base64` has the exact bytes in addition.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Outcome {
-    /// The exit code as a shell would report it: the program's own, 128 plus a signal, 124 after the time limit, 137 after the
-    /// output limit, 130 after an interrupt.
+    /// The exit code as a shell would report it: the program's own, 128 plus a signal, 124 after
+    /// the time limit, 137 after the output limit, 130 after an interrupt.
     pub exit_code: u8,
     /// Captured standard output; empty if it was not captured.
     pub stdout: Vec<u8>,
@@ -32,19 +32,23 @@ pub struct Outcome {
     pub files: Vec<FileChange>,
     /// Whether more files may have changed than are listed.
     pub files_truncated: bool,
-    /// The arguments of processes that still ran when the command had ended, and were ended with it: 20 at most.
+    /// The arguments of processes that still ran when the command had ended, and were ended with
+    /// it: 20 at most.
     pub ended: Vec<String>,
-    /// The arguments of processes that continue, because [`Exec::keep_background`](crate::Exec::keep_background) was set: 20 at
-    /// most.
+    /// The arguments of processes that continue, because
+    /// [`Exec::keep_background`](crate::Exec::keep_background) was set: 20 at most.
     pub background: Vec<String>,
-    /// The value of a cell's last expression, as written by `repr` or `util.inspect`. It is limited to 64 KiB and to the capture
-    /// limit; a longer value is cut to its beginning and end, or to its beginning and `...`.
+    /// The value of a cell's last expression, as written by `repr` or `util.inspect`. It is limited
+    /// to 64 KiB and to the capture limit; a longer value is cut to its beginning and end, or to
+    /// its beginning and `...`.
     pub value: Option<String>,
     /// The same value as JSON, if it is plain data and not longer than 1 MiB or the capture limit.
     pub value_json: Option<String>,
-    /// The minimum length of the value in bytes, if `value` or `value_json` was cut or left out for its length.
+    /// The minimum length of the value in bytes, if `value` or `value_json` was cut or left out for
+    /// its length.
     pub value_bytes: Option<u64>,
-    /// Whether the cell's interpreter ended or was ended, so that the next cell continues from the state before this one.
+    /// Whether the cell's interpreter ended or was ended, so that the next cell continues from the
+    /// state before this one.
     pub put_back: bool,
     /// The number of the commit that the call has made; `None` without a history.
     pub commit: Option<u64>,

@@ -1,8 +1,8 @@
 //! Guests' requests to the outside: the node `/.box/http`, served by the bridge.
 //!
-//! Everything here is in the embedder's process, never in a worker: rules, resolver, TLS, secrets and the log. A guest's request
-//! is a sequence of steps (`box_abi::http`). Each open request has a thread, because the bridge's calls block, and is aborted
-//! when its call ends.
+//! Everything here is in the embedder's process, never in a worker: rules, resolver, TLS, secrets
+//! and the log. A guest's request is a sequence of steps (`box_abi::http`). Each open request has a
+//! thread, because the bridge's calls block, and is aborted when its call ends.
 
 use crate::session::Error;
 use crate::tools::ToolCalls;
@@ -22,8 +22,8 @@ use wasibox_sandbox::NetworkPolicy;
 use wasibox_vfs::lock_mutex;
 use wasibox_vfs::{AnswerSlot, Errno, Service};
 
-/// Maximum number of open requests of a session; an exchange beyond that is refused. The bridge limits the requests in progress
-/// by itself.
+/// Maximum number of open requests of a session; an exchange beyond that is refused. The bridge
+/// limits the requests in progress by itself.
 const OPEN: usize = 64;
 /// The time after which a request that the guest no longer asks about is aborted.
 const IDLE: Duration = Duration::from_secs(120);
@@ -80,8 +80,8 @@ struct OpenRequests {
 /// An open request.
 struct OpenRequest {
     steps: Sender<(HttpStep, AnswerSlot)>,
-    /// The exchange, once the request was judged. It is kept here because the request's thread may be waiting for the server when
-    /// the request has to end.
+    /// The exchange, once the request was judged. It is kept here because the request's thread may
+    /// be waiting for the server when the request has to end.
     exchange: Option<Arc<BridgeExchange>>,
 }
 
@@ -130,7 +130,8 @@ impl BridgeRequests {
     /// Makes the service for the requests that a policy allows; `None` if it allows none.
     ///
     /// # Errors
-    /// [`Error::Network`] for rules that cannot be parsed or secrets that cannot be read; if the thread cannot be started.
+    /// [`Error::Network`] for rules that cannot be parsed or secrets that cannot be read; if the
+    /// thread cannot be started.
     pub fn new(
         policy: &NetworkPolicy,
         outside: &BridgeThread,
@@ -194,7 +195,8 @@ fn error_reply(e: &wasibox_bridge::RequestError) -> Reply {
     failure_reply(e.curl_code(), &e.to_string())
 }
 
-/// Runs the thread of a request, until the request is closed or idle for too long, or its call ends.
+/// Runs the thread of a request, until the request is closed or idle for too long, or its call
+/// ends.
 fn serve_request(
     bridge: &Bridge,
     request: &HttpRequest,
@@ -311,7 +313,8 @@ impl Service for BridgeRequests {
                 return send_reply(answer, &if is_named { Reply::Done } else { no() });
             }
             HttpStep::Close(n) => {
-                // Handled outside the sequence of steps, because the step before it may be waiting for the server.
+                // Handled outside the sequence of steps, because the step before it may be waiting
+                // for the server.
                 let ended = lock_mutex(&self.open).all.remove(&n);
                 drop(ended);
                 return send_reply(answer, &Reply::Done);

@@ -39,7 +39,8 @@ pub enum Error {
     /// No program that serves as a worker was found, see [`PoolOptions::program`].
     #[error("no program for workers: put `runner` beside this one, or name it in WASIBOX_WORKER")]
     NoWorker,
-    /// The session's process is gone, and with it the running call. The session's state is as it was before that call.
+    /// The session's process is gone, and with it the running call. The session's state is as it
+    /// was before that call.
     #[error("the process of the session {0}")]
     Worker(String),
     /// The session's process refused or failed to do something.
@@ -61,12 +62,12 @@ pub enum Error {
     /// A request to [`Session::files`] failed.
     #[error(transparent)]
     Files(#[from] files::FilesError),
-    /// A kept interpreter cannot be restored, for the reason given. Files and shell are intact, and [`Session::reset`] starts a
-    /// new one.
+    /// A kept interpreter cannot be restored, for the reason given. Files and shell are intact, and
+    /// [`Session::reset`] starts a new one.
     #[error("the interpreter cannot come back: {0}; reset it to begin a new one")]
     Cell(String),
-    /// The workspace cannot be opened or saved. A call whose result could not be saved is nevertheless complete and in the
-    /// history; the next call that changes files saves it as well.
+    /// The workspace cannot be opened or saved. A call whose result could not be saved is
+    /// nevertheless complete and in the history; the next call that changes files saves it as well.
     #[error("workspace: {0}")]
     Workspace(#[from] WorkspaceError),
     /// The session and the workspace do not belong together.
@@ -105,7 +106,8 @@ pub(crate) struct SessionInner {
     pub(crate) tools: ToolCalls,
     inner: Mutex<SessionRuntime>,
     interrupt: Interrupt,
-    /// The process ID of the worker, 0 for none. It is atomic so that it can be read while the session is busy.
+    /// The process ID of the worker, 0 for none. It is atomic so that it can be read while the
+    /// session is busy.
     pid: AtomicU32,
 }
 
@@ -125,8 +127,8 @@ pub(crate) struct SessionRuntime {
     slot: Option<AwakeGuard>,
 }
 
-/// Tracks whether the caller of [`Session::exec_unless`] still waits for its call, so that a cancellation ends that call and no
-/// other.
+/// Tracks whether the caller of [`Session::exec_unless`] still waits for its call, so that a
+/// cancellation ends that call and no other.
 #[derive(Default)]
 pub struct Cancel(Mutex<CancelState>);
 
@@ -137,7 +139,8 @@ struct CancelState {
 }
 
 impl Cancel {
-    /// Cancels the call: ends it through the session's handle if it is running, and otherwise keeps it from starting.
+    /// Cancels the call: ends it through the session's handle if it is running, and otherwise keeps
+    /// it from starting.
     ///
     /// ```no_run
     /// # let engine = wasibox::Engine::open("image.webc".as_ref())?;
@@ -154,7 +157,8 @@ impl Cancel {
     /// ```
     pub fn cancel(&self, interrupt: &Interrupt) {
         let mut waited = lock_mutex(&self.0);
-        // Only once, because a second interrupt could reach the worker after this call has ended, and end the next one.
+        // Only once, because a second interrupt could reach the worker after this call has ended,
+        // and end the next one.
         let is_first = !std::mem::replace(&mut waited.is_cancelled, true);
         if is_first && waited.is_running {
             interrupt.interrupt();
@@ -167,7 +171,8 @@ impl Cancel {
         waited.is_running
     }
 
-    /// Marks the call as over, after which it cannot be interrupted, and returns whether it was cancelled before.
+    /// Marks the call as over, after which it cannot be interrupted, and returns whether it was
+    /// cancelled before.
     fn end_call(&self) -> bool {
         let mut waited = lock_mutex(&self.0);
         waited.is_running = false;
@@ -193,7 +198,8 @@ impl Session {
         }
     }
 
-    /// Runs a command unless `cancel` is cancelled, on the caller's descriptors if there are any, as [`Session::exec_on`] does.
+    /// Runs a command unless `cancel` is cancelled, on the caller's descriptors if there are any,
+    /// as [`Session::exec_on`] does.
     ///
     /// ```no_run
     /// # let engine = wasibox::Engine::open("image.webc".as_ref())?;
@@ -206,7 +212,8 @@ impl Session {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Cancelled`] if it was cancelled before it could begin; otherwise as [`Session::apply`].
+    /// [`Error::Cancelled`] if it was cancelled before it could begin; otherwise as
+    /// [`Session::apply`].
     pub fn exec_unless(
         &self,
         exec: Exec,
@@ -220,14 +227,15 @@ impl Session {
         let result = self.0.run_call(&mut inner, exec, streams);
         let was_ended = matches!(&result, Ok(outcome) if outcome.exit_code == 130);
         if cancel.end_call() && !was_ended {
-            // The call may have ended by itself just then, so the interrupt must not hit the next one.
+            // The call may have ended by itself just then, so the interrupt must not hit the next
+            // one.
             self.0.put_to_sleep(&mut inner);
         }
         result
     }
 
-    /// Opens a session on the image at `path`, in a process of its own. Its state ends with it. To open several sessions, make an
-    /// [`Engine`](crate::Engine).
+    /// Opens a session on the image at `path`, in a process of its own. Its state ends with it. To
+    /// open several sessions, make an [`Engine`](crate::Engine).
     ///
     /// ```no_run
     /// use wasibox::{Policy, Session};
@@ -265,9 +273,10 @@ impl Session {
         Ok(session)
     }
 
-    /// Opens a session on threads of this process. It starts faster, but has one wall only: a fault of the sandbox or of the
-    /// engine is a fault of this process. Its state ends with it. The arguments say where machine code is kept (`None`: nowhere)
-    /// and which function receives a line of text for each program that must be compiled first.
+    /// Opens a session on threads of this process. It starts faster, but has one wall only: a fault
+    /// of the sandbox or of the engine is a fault of this process. Its state ends with it. The
+    /// arguments say where machine code is kept (`None`: nowhere) and which function receives a
+    /// line of text for each program that must be compiled first.
     ///
     /// ```no_run
     /// # let engine = wasibox::Engine::open("image.webc".as_ref())?;
@@ -321,8 +330,9 @@ impl Session {
         }))
     }
 
-    /// Replaces the functions that guests may call; waits for a running call. A session that is opened elsewhere needs this call
-    /// there again, because the rights of guests are never read from a store.
+    /// Replaces the functions that guests may call; waits for a running call. A session that is
+    /// opened elsewhere needs this call there again, because the rights of guests are never read
+    /// from a store.
     ///
     /// ```no_run
     /// # let engine = wasibox::Engine::open("image.webc".as_ref())?;
@@ -373,8 +383,8 @@ impl Session {
         self.0.interrupt.clone()
     }
 
-    /// Connects to a port on the session's own loopback, where a guest's server listens. This also works from another thread
-    /// while a call runs. Dropping the stream closes the connection.
+    /// Connects to a port on the session's own loopback, where a guest's server listens. This also
+    /// works from another thread while a call runs. Dropping the stream closes the connection.
     ///
     /// ```no_run
     /// # let engine = wasibox::Engine::open("image.webc".as_ref())?;
@@ -391,13 +401,14 @@ impl Session {
     /// ```
     ///
     /// # Errors
-    /// [`std::io::ErrorKind::ConnectionRefused`] if no server listens there, or the session is asleep.
+    /// [`std::io::ErrorKind::ConnectionRefused`] if no server listens there, or the session is
+    /// asleep.
     pub fn connect(&self, port: u16) -> std::io::Result<UnixStream> {
         self.0.interrupt.connect(port)
     }
 
-    /// Returns the walls around the session's process, or `None` if it runs in this one. For a session that sleeps, returns those
-    /// around its last process.
+    /// Returns the walls around the session's process, or `None` if it runs in this one. For a
+    /// session that sleeps, returns those around its last process.
     ///
     /// ```no_run
     /// # let engine = wasibox::Engine::open("image.webc".as_ref())?;
@@ -436,8 +447,9 @@ impl Session {
         &self.0.policy
     }
 
-    /// Releases the process, its threads and its mappings until the next call; waits for a running call. Has no effect on a
-    /// session of [`Session::with`], because its state exists nowhere else.
+    /// Releases the process, its threads and its mappings until the next call; waits for a running
+    /// call. Has no effect on a session of [`Session::with`], because its state exists nowhere
+    /// else.
     ///
     /// ```no_run
     /// # let engine = wasibox::Engine::open("image.webc".as_ref())?;
@@ -466,9 +478,10 @@ impl Session {
         lock_mutex(&self.0.inner).live.is_some()
     }
 
-    /// Closes a jail around this whole process, which must have one thread. It is meant for programs that serve a single session,
-    /// for example `runner exec`. The session's mounts, machine code and image remain reachable. A session with a process of its
-    /// own does not need it.
+    /// Closes a jail around this whole process, which must have one thread. It is meant for
+    /// programs that serve a single session, for example `runner exec`. The session's mounts,
+    /// machine code and image remain reachable. A session with a process of its own does not need
+    /// it.
     ///
     /// ```no_run
     /// # let engine = wasibox::Engine::open("image.webc".as_ref())?;
@@ -500,8 +513,9 @@ impl Session {
         jail.close().map_err(|e| Error::Refused(e.to_string()))
     }
 
-    /// Returns the names of the image's programs whose machine code or prepared memory is not kept yet, or `None` if nothing can
-    /// be kept. A session with a process of its own starts with all of it.
+    /// Returns the names of the image's programs whose machine code or prepared memory is not kept
+    /// yet, or `None` if nothing can be kept. A session with a process of its own starts with all
+    /// of it.
     ///
     /// ```no_run
     /// # let engine = wasibox::Engine::open("image.webc".as_ref())?;
@@ -531,8 +545,8 @@ impl Session {
     /// ```
     ///
     /// # Errors
-    /// If the action could not be started, or the session's process died during it; the session is then as it was before the
-    /// call. A command that fails is an outcome, not an error.
+    /// If the action could not be started, or the session's process died during it; the session is
+    /// then as it was before the call. A command that fails is an outcome, not an error.
     pub fn apply(&self, action: Action) -> Result<Outcome, Error> {
         match action {
             Action::Exec(exec) => self.exec(exec),
@@ -608,8 +622,9 @@ impl Session {
         kept.reset_cells(live.as_mut(), &[PYTHON, JAVASCRIPT])
     }
 
-    /// Reads or changes the session's files without running a guest, with a guest's rights. Relative paths start at the shell's
-    /// current directory. A request that changes files is a commit.
+    /// Reads or changes the session's files without running a guest, with a guest's rights.
+    /// Relative paths start at the shell's current directory. A request that changes files is a
+    /// commit.
     ///
     /// ```no_run
     /// # let engine = wasibox::Engine::open("image.webc".as_ref())?;
@@ -646,8 +661,9 @@ impl Session {
         self.0.run_call(&mut inner, exec.into(), None)
     }
 
-    /// Runs a command whose [`Input::Inherit`](crate::Input::Inherit) and [`Output::Inherit`](crate::Output::Inherit) refer to
-    /// these descriptors instead of this process's streams: pipes, for example, that other threads feed and read while it runs.
+    /// Runs a command whose [`Input::Inherit`](crate::Input::Inherit) and
+    /// [`Output::Inherit`](crate::Output::Inherit) refer to these descriptors instead of this
+    /// process's streams: pipes, for example, that other threads feed and read while it runs.
     ///
     /// ```no_run
     /// # let engine = wasibox::Engine::open("image.webc".as_ref())?;
@@ -670,8 +686,9 @@ impl Session {
         self.0.run_call(&mut lock_mutex(&self.0.inner), exec, Some(streams))
     }
 
-    /// Returns the changes to a host's folder ([`WorkspaceKind::Overlay`](crate::WorkspaceKind)) in git's diff format, limited to
-    /// `paths` and everything below them (all changes if `paths` is empty).
+    /// Returns the changes to a host's folder ([`WorkspaceKind::Overlay`](crate::WorkspaceKind)) in
+    /// git's diff format, limited to `paths` and everything below them (all changes if `paths` is
+    /// empty).
     ///
     /// ```no_run
     /// use wasibox::{Sandbox, Workspace};
@@ -683,16 +700,17 @@ impl Session {
     /// ```
     ///
     /// # Errors
-    /// If the session has no such workspace, or the folder is no longer as it was when the session began.
+    /// If the session has no such workspace, or the folder is no longer as it was when the session
+    /// began.
     pub fn workspace_diff(&self, paths: &[&str]) -> Result<Diff, Error> {
         let inner = lock_mutex(&self.0.inner);
         let (workspace, engine, stored) = self.0.overlay_parts(&inner)?;
         workspace.diff_text(engine.image(), &self.0.policy, stored, paths)
     }
 
-    /// Applies the session's changes to the host's folder, limited to `paths` and everything below them (all changes if `paths`
-    /// is empty). Files that have changed on the host in the meantime are skipped and reported. The session cannot run anything
-    /// afterwards: start a new one.
+    /// Applies the session's changes to the host's folder, limited to `paths` and everything below
+    /// them (all changes if `paths` is empty). Files that have changed on the host in the meantime
+    /// are skipped and reported. The session cannot run anything afterwards: start a new one.
     ///
     /// ```no_run
     /// use wasibox::{Sandbox, Workspace};
@@ -715,7 +733,8 @@ impl Session {
         Ok(done)
     }
 
-    /// Returns the paths that the zip format could not represent at the last save, each with the reason.
+    /// Returns the paths that the zip format could not represent at the last save, each with the
+    /// reason.
     ///
     /// ```no_run
     /// use wasibox::{Sandbox, Workspace};
@@ -874,7 +893,8 @@ impl SessionInner {
         Ok(())
     }
 
-    /// Records the names of the tools that the session has had, so that a missing one can be reported elsewhere.
+    /// Records the names of the tools that the session has had, so that a missing one can be
+    /// reported elsewhere.
     fn remember_tools(&self, stored: &wasibox_store::StoreSession) -> Result<(), Error> {
         let before = stored.value(TOOLS)?.unwrap_or_default();
         // These are names only: nothing is granted by them.
@@ -1012,7 +1032,8 @@ impl SessionInner {
         kept
     }
 
-    /// Moves the session to another kept state and returns the result of `act`, if the session has a history.
+    /// Moves the session to another kept state and returns the result of `act`, if the session has
+    /// a history.
     pub(crate) fn turn_to<T>(
         &self,
         act: impl FnOnce(&wasibox_store::StoreSession) -> Result<T, wasibox_store::StoreError>,

@@ -1,8 +1,9 @@
 //! Sessions for programs on [tokio](https://docs.rs/tokio), with the feature `tokio`.
 //!
-//! A call blocks a thread of the runtime's blocking pool while it runs, and nothing else of the runtime. Dropping the future of a
-//! call ends the call, as by [`Interrupt`](crate::Interrupt), or cancels it if it still waits for another call of its
-//! session. All other operations (files, history) are short and are completed even if their future is dropped.
+//! A call blocks a thread of the runtime's blocking pool while it runs, and nothing else of the
+//! runtime. Dropping the future of a call ends the call, as by [`Interrupt`](crate::Interrupt), or
+//! cancels it if it still waits for another call of its session. All other operations (files,
+//! history) are short and are completed even if their future is dropped.
 //!
 //! ```no_run
 //! use wasibox::tokio::AsyncSession;
@@ -29,7 +30,8 @@ use wasibox_files as files;
 use wasibox_store::snapshot::Commit;
 use wasibox_workspace::{ApplyReport, Diff};
 
-/// A session whose methods are futures. Clones, and the session it was made from, refer to the same session.
+/// A session whose methods are futures. Clones, and the session it was made from, refer to the same
+/// session.
 #[derive(Clone)]
 pub struct AsyncSession(Session);
 
@@ -48,8 +50,8 @@ impl<T> Drop for TaskGuard<T> {
     }
 }
 
-/// Makes a [`HostTool`] whose futures are tasks of the current runtime, so that they have its clock and its sockets. A task is
-/// aborted when the caller stops waiting for its result.
+/// Makes a [`HostTool`] whose futures are tasks of the current runtime, so that they have its clock
+/// and its sockets. A task is aborted when the caller stops waiting for its result.
 ///
 /// # Errors
 /// As [`HostTool::new`].

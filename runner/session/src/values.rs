@@ -6,14 +6,16 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use wasibox_store::{StoreError, StoreSession};
 use wasibox_vfs::{AnswerSlot, Service};
 
-/// Maximum number of keys of a session, checked when a guest sets one, and maximum bytes of keys and values.
+/// Maximum number of keys of a session, checked when a guest sets one, and maximum bytes of keys
+/// and values.
 const KEYS: usize = 1000;
 const BYTES: u64 = 64 << 20;
 
 /// The prefix of the host's own keys, which guests neither see nor change.
 const OWN: &[u8] = b"wasibox.";
 
-/// Maximum bytes that guests may write in one call, because old values stay in the store until it is collected.
+/// Maximum bytes that guests may write in one call, because old values stay in the store until it
+/// is collected.
 const WRITTEN: u64 = 64 << 20;
 
 /// The service for the key-values of one session.

@@ -1,15 +1,18 @@
-//! The session's workspace: a zip, or a host's folder that is left unchanged ([`wasibox_sandbox::Workspace`]).
+//! The session's workspace: a zip, or a host's folder that is left unchanged
+//! ([`wasibox_sandbox::Workspace`]).
 //!
 //! # Division of work
-//! The sandbox gets the folder as part of its initial state and only reads it: a zip through a descriptor, a host's folder
-//! through its path, opened before the jail closes. The rest happens here: the parent builds its own tree from the session's
-//! store, and writes the zip or the host's folder from that. So a worker is never asked for anything, and a session that sleeps
-//! can be saved as well.
+//! The sandbox gets the folder as part of its initial state and only reads it: a zip through a
+//! descriptor, a host's folder through its path, opened before the jail closes. The rest happens
+//! here: the parent builds its own tree from the session's store, and writes the zip or the host's
+//! folder from that. So a worker is never asked for anything, and a session that sleeps can be
+//! saved as well.
 //!
 //! # Kept state
-//! A session's changes fit only the workspace that it began with. So its store records that workspace in a value ([`KEY`]): for a
-//! zip a number that is in the zip as well; for a host's folder the original entry at each path that the session has changed
-//! ([`OriginalEntry`]). If the workspace no longer matches, the session is refused, because its changes would be mixed with
+//! A session's changes fit only the workspace that it began with. So its store records that
+//! workspace in a value ([`KEY`]): for a zip a number that is in the zip as well; for a host's
+//! folder the original entry at each path that the session has changed ([`OriginalEntry`]). If the
+//! workspace no longer matches, the session is refused, because its changes would be mixed with
 //! something different.
 //!
 //! A zip carries the history as a snapshot (`.wbs`), so having the zip is having the session.
@@ -32,12 +35,14 @@ use wasibox_workspace::{
     ZipWorkspace,
 };
 
-/// The key of the session's value that identifies its workspace. Guests must not write values that begin with `wasibox.`.
+/// The key of the session's value that identifies its workspace. Guests must not write values that
+/// begin with `wasibox.`.
 pub const KEY: &[u8] = b"wasibox.workspace";
 /// The files of a zip's hidden folder: the history, and the number of its session.
 const HISTORY: &str = "history";
 const NUMBER: &str = "session";
-/// Maximum size in bytes of a history in a zip. Beyond it, only the session's current state is kept, or nothing.
+/// Maximum size in bytes of a history in a zip. Beyond it, only the session's current state is
+/// kept, or nothing.
 const MAX_HISTORY: u64 = 64 << 20;
 /// Maximum number of changed paths of a host's folder that are recorded, and their bytes.
 const MAX_PATHS: usize = 1_000_000;
@@ -137,7 +142,8 @@ pub struct WorkspaceHandle {
 }
 
 enum WorkspaceHost {
-    /// A zip. The flag says whether the session began with the original folder, which the zip keeps.
+    /// A zip. The flag says whether the session began with the original folder, which the zip
+    /// keeps.
     Zip {
         zip: Box<ZipWorkspace>,
         is_original: bool,
@@ -304,13 +310,15 @@ impl WorkspaceHandle {
         zip.hidden_file(NUMBER, 16).ok().flatten()?.try_into().ok()
     }
 
-    /// Takes a session that was made from the zip's history, and returns whether it belongs to this zip.
+    /// Takes a session that was made from the zip's history, and returns whether it belongs to this
+    /// zip.
     ///
     /// # Errors
     /// If the store cannot be read.
     pub fn take_carried(&mut self, session: &wasibox_store::StoreSession) -> Result<bool, Error> {
         let number = self.carried_number();
-        // A zip's claims about itself are as untrusted as any snapshot: a marker that makes no sense counts as none.
+        // A zip's claims about itself are as untrusted as any snapshot: a marker that makes no
+        // sense counts as none.
         let Ok(Some(marker)) = Marker::read_marker(session) else { return Ok(false) };
         if marker.kind != WorkspaceKind::Zip
             || marker.guest != self.spec.guest
@@ -437,7 +445,8 @@ impl WorkspaceHandle {
         })
     }
 
-    /// Records the host's original entries that a call has touched, before the call's changes are kept.
+    /// Records the host's original entries that a call has touched, before the call's changes are
+    /// kept.
     ///
     /// # Errors
     /// If there are too many, or the store cannot be written.
@@ -519,7 +528,8 @@ impl WorkspaceHandle {
         Ok(())
     }
 
-    /// Returns the paths that the zip format could not represent at the last save, each with the reason.
+    /// Returns the paths that the zip format could not represent at the last save, each with the
+    /// reason.
     pub fn left_out(&self) -> Vec<(String, String)> {
         self.lock_state().left_out.clone()
     }
@@ -553,7 +563,8 @@ impl WorkspaceHandle {
         let (snapshot, overlay) = self.overlay_parts(image, policy, session)?;
         let most = policy.limits.disk.bytes;
         let before = self.lock_state().marker.clone();
-        // Recorded before the changes are made, because a session that continues by mistake is worse than one that does not.
+        // Recorded before the changes are made, because a session that continues by mistake is
+        // worse than one that does not.
         let begun = Marker { is_applied: true, ..before.clone() };
         begun.keep(session)?;
         let done =
@@ -603,8 +614,8 @@ fn paths_overlap(a: &str, b: &str) -> bool {
     a.starts_with(&b) || b.starts_with(&a)
 }
 
-/// Returns the session as a snapshot: with its whole history or, if that is too long, with its current state only. `None` if both
-/// are too long.
+/// Returns the session as a snapshot: with its whole history or, if that is too long, with its
+/// current state only. `None` if both are too long.
 fn history_of(session: &wasibox_store::StoreSession) -> Result<Option<Vec<u8>>, Error> {
     for all in [true, false] {
         let mut out = HistoryBuffer { bytes: Vec::new(), is_over: false };

@@ -20,7 +20,8 @@ pub struct FileTree {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CommitState {
     pub files: FileTree,
-    /// The shell's state: variables, functions, options, the working directory. Only the shell interprets the bytes.
+    /// The shell's state: variables, functions, options, the working directory. Only the shell
+    /// interprets the bytes.
     pub shell: Blob,
     pub cells: Vec<CellRecord>,
 }
@@ -32,7 +33,8 @@ pub struct CellRecord {
     pub name: String,
     /// The digest of the module that its memory belongs to. The memory fits no other module.
     pub module: Digest,
-    /// The differences of its memory from the module's: layers, the lowest first, in the format of the code that parked it.
+    /// The differences of its memory from the module's: layers, the lowest first, in the format of
+    /// the code that parked it.
     pub memory: Vec<Blob>,
     /// Globals and open files, in the format of the same code.
     pub rest: Blob,

@@ -1,11 +1,12 @@
 //! The files of a state as an archive that other programs can read: tar in a Zstandard frame, zip.
 //!
-//! It contains the files that a session has made or changed, by path, with the permission bits, times and links that the format
-//! supports. The bytes of the image that a file still has come from an [`ImageSource`].
+//! It contains the files that a session has made or changed, by path, with the permission bits,
+//! times and links that the format supports. The bytes of the image that a file still has come from
+//! an [`ImageSource`].
 //!
 //! # Deliberately absent
-//! Removed files, and files of the image that were moved unchanged, because an archive cannot represent them. Named pipes in a
-//! zip.
+//! Removed files, and files of the image that were moved unchanged, because an archive cannot
+//! represent them. Named pipes in a zip.
 
 use crate::commit::FileTree;
 use crate::delta::{CHUNK, Id, NodeContent, TreeNode};
@@ -97,8 +98,8 @@ fn mtime_seconds(node: &TreeNode) -> u64 {
     node.mtime / 1_000_000_000
 }
 
-/// Writes the files as compressed tar. They may have at most `most` bytes in total, because a hole in a file takes no space in a
-/// session, but is written as zeros here.
+/// Writes the files as compressed tar. They may have at most `most` bytes in total, because a hole
+/// in a file takes no space in a session, but is written as zeros here.
 ///
 /// # Errors
 /// TooLarge beyond `most`; if objects are damaged or `to` cannot be written.
@@ -190,8 +191,8 @@ fn as_path(bytes: &[u8]) -> std::path::PathBuf {
     String::from_utf8_lossy(bytes).into_owned().into()
 }
 
-/// Writes the files as zip. A file with two names is written twice. Files whose names are not text are left out, because a zip
-/// cannot represent them.
+/// Writes the files as zip. A file with two names is written twice. Files whose names are not text
+/// are left out, because a zip cannot represent them.
 ///
 /// # Errors
 /// As [`tar_zst`].

@@ -1,4 +1,5 @@
-//! Converts a session's changes to a state ([`TreeWriter`]), and states to changes ([`emit_changes`]).
+//! Converts a session's changes to a state ([`TreeWriter`]), and states to changes
+//! ([`emit_changes`]).
 
 pub mod check;
 mod part;
@@ -133,8 +134,9 @@ impl<'a> TreeWriter<'a> {
     }
 }
 
-/// Emits the changes that turn the files `old` into the files `new`, or those of a new session if `old` is the empty state. The
-/// cost is proportional to the difference, plus all of each directory of the image in which something differs.
+/// Emits the changes that turn the files `old` into the files `new`, or those of a new session if
+/// `old` is the empty state. The cost is proportional to the difference, plus all of each directory
+/// of the image in which something differs.
 ///
 /// # Errors
 /// If objects cannot be read; the first error of `emit`.
@@ -147,8 +149,8 @@ pub fn emit_changes<E: From<SnapshotError>>(
     emit_differences(objects, old, new, Loader::new(objects), emit).map(drop)
 }
 
-/// Does [`emit_changes`] for a new session and a damaged store: the bytes of missing or damaged objects become zeros. Returns the
-/// files that contain any.
+/// Does [`emit_changes`] for a new session and a damaged store: the bytes of missing or damaged
+/// objects become zeros. Returns the files that contain any.
 ///
 /// # Errors
 /// As [`emit_changes`], except for such objects.
@@ -328,7 +330,8 @@ impl<E: From<SnapshotError>> DeltaEmitter<'_, E> {
 }
 
 impl TreeNode {
-    /// Returns whether enough was collected to emit. It is called after each part, so it must be cheap.
+    /// Returns whether enough was collected to emit. It is called after each part, so it must be
+    /// cheap.
     fn what_is_large(&self) -> bool {
         match &self.what {
             NodeContent::Dir { put, gone, hidden, .. } => {
@@ -357,8 +360,8 @@ impl TreeNode {
     }
 }
 
-/// Returns the bytes of a file starting at `from`: written bytes on top of those of the image, which are `image`. The result is
-/// shorter than `most` at the end of the file.
+/// Returns the bytes of a file starting at `from`: written bytes on top of those of the image,
+/// which are `image`. The result is shorter than `most` at the end of the file.
 ///
 /// # Errors
 /// If objects cannot be read.

@@ -1,15 +1,16 @@
 //! A session as a growing file: the contents of a snapshot, in the order in which they were made.
 //!
-//! It is meant for keeping a session where there is no database, for example in a page. After each call one record is added,
-//! which contains the call's changes. A record is complete or it does not count: an interrupted write leaves a torn end, which
-//! [`replay_journal`] ignores.
+//! It is meant for keeping a session where there is no database, for example in a page. After each
+//! call one record is added, which contains the call's changes. A record is complete or it does not
+//! count: an interrupted write leaves a torn end, which [`replay_journal`] ignores.
 //!
 //! # Format
-//! The magic number and the version (two bytes, little-endian), followed by records. A record is the length of its body (four
-//! bytes, little-endian), a BLAKE3 digest, and the body. The digest covers the digest of the previous record (zeros for the first
-//! one), the length and the body, so that a record is valid only in its place. A body is the lengths of a manifest and of the
-//! objects, the [`Manifest`] in postcard, and then each object: its digest, whether it is compressed (one byte), its lengths
-//! unpacked and as stored (four bytes each), and its bytes.
+//! The magic number and the version (two bytes, little-endian), followed by records. A record is
+//! the length of its body (four bytes, little-endian), a BLAKE3 digest, and the body. The digest
+//! covers the digest of the previous record (zeros for the first one), the length and the body, so
+//! that a record is valid only in its place. A body is the lengths of a manifest and of the
+//! objects, the [`Manifest`] in postcard, and then each object: its digest, whether it is
+//! compressed (one byte), its lengths unpacked and as stored (four bytes each), and its bytes.
 //!
 //! # Deliberately absent
 //! Removing data: to get a smaller file, write a new one.
@@ -75,8 +76,8 @@ pub struct SessionJournal {
 }
 
 impl SessionJournal {
-    /// Returns the bytes to append to the file so that it contains the current state; none if it already does. The caller must
-    /// append them before those of the next call.
+    /// Returns the bytes to append to the file so that it contains the current state; none if it
+    /// already does. The caller must append them before those of the next call.
     ///
     /// # Errors
     /// If objects are missing or damaged.
@@ -166,15 +167,16 @@ pub struct JournalContents {
     /// The session; without commits if there was no complete record.
     pub contents: SnapshotContents,
     pub tip: u64,
-    /// The length in bytes of all complete records. The rest was never completed, and must be cut off.
+    /// The length in bytes of all complete records. The rest was never completed, and must be cut
+    /// off.
     pub whole: usize,
 }
 
 /// Reads a file, and stores its objects. They may be used only if this succeeds.
 ///
 /// # Errors
-/// If it is not a journal, or has another version; for damage that an interrupted write cannot have caused; if objects cannot be
-/// stored.
+/// If it is not a journal, or has another version; for damage that an interrupted write cannot have
+/// caused; if objects cannot be stored.
 pub fn replay_journal(
     bytes: &[u8],
     objects: &dyn Objects,
@@ -231,7 +233,8 @@ pub fn replay_journal(
     Ok(out)
 }
 
-/// Returns the body of the next record and the bytes after it; `None` after the last complete record.
+/// Returns the body of the next record and the bytes after it; `None` after the last complete
+/// record.
 fn next<'a>(
     bytes: &'a [u8],
     last: &mut Option<Digest>,
@@ -244,8 +247,8 @@ fn next<'a>(
         *last = Some(digest);
         return Ok(Some((body, rest)));
     }
-    // Each record is written once the previous one is on the disk, so only the last one can be torn. If its first bytes are
-    // missing, its length is 0, because missing bytes read as zeros.
+    // Each record is written once the previous one is on the disk, so only the last one can be
+    // torn. If its first bytes are missing, its length is 0, because missing bytes read as zeros.
     let is_torn = len == 0 || rest.iter().all(|b| *b == 0);
     if is_torn { Ok(None) } else { Err(SnapshotError::Damaged("a record")) }
 }

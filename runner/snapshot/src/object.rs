@@ -35,8 +35,8 @@ impl StoredObject {
         }
     }
 
-    /// Returns the object's bytes, which are not verified; `None` if their length is not the stated one. Never uses more memory
-    /// than that.
+    /// Returns the object's bytes, which are not verified; `None` if their length is not the stated
+    /// one. Never uses more memory than that.
     pub fn unpack_object(self) -> Option<Vec<u8>> {
         let len = Some(self.len as usize).filter(|len| *len <= MAX_OBJECT)?;
         let bytes =
@@ -148,7 +148,8 @@ mod tests {
             let mut damaged = packed.clone();
             damaged.bytes[at] ^= 1;
             m.put_object(&digest, damaged).unwrap();
-            // Some bits have no meaning for the decompressor; flipping them leaves the object unchanged.
+            // Some bits have no meaning for the decompressor; flipping them leaves the object
+            // unchanged.
             assert!(
                 matches!(load_object(&m, &digest), Err(SnapshotError::Corrupt(_)))
                     || load_object(&m, &digest).unwrap() == bytes

@@ -1,19 +1,22 @@
-//! The stored form of the session's tree: one sorted map of records, kept in pages that are objects.
+//! The stored form of the session's tree: one sorted map of records, kept in pages that are
+//! objects.
 //!
-//! The tree of a session (`wasibox-vfs`) is a table of numbered nodes, and a directory maps names to numbers. Each record encodes
-//! a node, an entry of a directory, or a part of a file. The map is a B-tree whose pages refer to each other by digest. This has
-//! several consequences. A state is a single digest. States share their common pages. A change costs the pages that it touches
-//! plus one page per level above them, however deep the changed file lies and however many names a directory has. A state is
-//! changed by making another one.
+//! The tree of a session (`wasibox-vfs`) is a table of numbered nodes, and a directory maps names
+//! to numbers. Each record encodes a node, an entry of a directory, or a part of a file. The map is
+//! a B-tree whose pages refer to each other by digest. This has several consequences. A state is a
+//! single digest. States share their common pages. A change costs the pages that it touches plus
+//! one page per level above them, however deep the changed file lies and however many names a
+//! directory has. A state is changed by making another one.
 //!
 //! # Stages
-//! [`page`] defines and checks a page, [`edit`] makes a state from another one, [`read`] iterates over the records of a state, or
-//! over those in which two states differ.
+//! [`page`] defines and checks a page, [`edit`] makes a state from another one, [`read`] iterates
+//! over the records of a state, or over those in which two states differ.
 //!
 //! # Deliberately absent
-//! Directories that refer to their children by digest, as in Git: renaming a directory or changing a file with two names would
-//! need an index from nodes to names beside the tree, and a changed file would cost all directories above it. Unchanged files and
-//! directories of the image have no records.
+//! Directories that refer to their children by digest, as in Git: renaming a directory or changing
+//! a file with two names would need an index from nodes to names beside the tree, and a changed
+//! file would cost all directories above it. Unchanged files and directories of the image have no
+//! records.
 
 pub mod edit;
 pub mod page;
@@ -38,7 +41,8 @@ pub enum RecordPart {
     Node,
     /// An entry of a directory.
     Entry(ByteBuf),
-    /// The part of a file with that number, which has [`crate::delta::CHUNK`] bytes except for the last one.
+    /// The part of a file with that number, which has [`crate::delta::CHUNK`] bytes except for the
+    /// last one.
     Data(u64),
 }
 

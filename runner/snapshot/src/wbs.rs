@@ -1,16 +1,18 @@
 //! The portable snapshot, `.wbs`: one file with a session and everything that it needs.
 //!
 //! # Format
-//! The magic number, the version (two bytes, little-endian), followed by frames. A frame is its kind (one byte), whether it is
-//! compressed (one byte), the lengths of its bytes unpacked and as stored (four bytes each), and the bytes. The frames of the
-//! manifest come first, in the order of [`ManifestFrame`]: the session, its commits starting with the oldest, tags, key-values.
-//! Then comes every object once, in the order in which they are first referenced, and then the end frame, with the number of
-//! frames and the digest of all bytes before it. Nothing follows.
+//! The magic number, the version (two bytes, little-endian), followed by frames. A frame is its
+//! kind (one byte), whether it is compressed (one byte), the lengths of its bytes unpacked and as
+//! stored (four bytes each), and the bytes. The frames of the manifest come first, in the order of
+//! [`ManifestFrame`]: the session, its commits starting with the oldest, tags, key-values. Then
+//! comes every object once, in the order in which they are first referenced, and then the end
+//! frame, with the number of frames and the digest of all bytes before it. Nothing follows.
 //!
 //! # Invariants
-//! The same session from the same store yields the same file. Reading and writing pass through the file once, and hold one object
-//! plus 36 bytes for each object. A reader computes the objects' digests itself, and makes nothing permanent until it has reached
-//! the end and followed every reference.
+//! The same session from the same store yields the same file. Reading and writing pass through the
+//! file once, and hold one object plus 36 bytes for each object. A reader computes the objects'
+//! digests itself, and makes nothing permanent until it has reached the end and followed every
+//! reference.
 
 mod read;
 mod write;

@@ -4,8 +4,8 @@
 #[cfg(not(target_family = "wasm"))]
 const LEVEL: i32 = 1;
 
-/// A pool of idle contexts, as many as there are cores. Making one takes longer than compressing most objects, and half a
-/// megabyte, which each thread of a server would otherwise keep.
+/// A pool of idle contexts, as many as there are cores. Making one takes longer than compressing
+/// most objects, and half a megabyte, which each thread of a server would otherwise keep.
 #[cfg(not(target_family = "wasm"))]
 struct ContextPool<T>(std::sync::Mutex<Vec<T>>);
 

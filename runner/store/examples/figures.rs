@@ -1,5 +1,6 @@
-//! Prints the store's figures: `cargo run --release -p wasibox-store --example figures [FOLDER]`. FOLDER holds the store and is
-//! the temporary folder by default. It matters because the cost of a durable commit depends on its disk.
+//! Prints the store's figures: `cargo run --release -p wasibox-store --example figures [FOLDER]`.
+//! FOLDER holds the store and is the temporary folder by default. It matters because the cost of a
+//! durable commit depends on its disk.
 
 #[path = "../tests/common/mod.rs"]
 mod common;

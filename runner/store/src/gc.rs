@@ -76,11 +76,12 @@ impl NeededObjects {
 }
 
 impl Store {
-    /// Removes commits that no session and no tag leads to, then objects that no commit needs, and returns their space to the
-    /// file system.
+    /// Removes commits that no session and no tag leads to, then objects that no commit needs, and
+    /// returns their space to the file system.
     ///
     /// # Errors
-    /// Returns an error if the store is damaged. Nothing is removed then, because the needed objects cannot be determined.
+    /// Returns an error if the store is damaged. Nothing is removed then, because the needed
+    /// objects cannot be determined.
     pub fn collect_garbage(&self) -> Result<GcReport, StoreError> {
         let gone = self.transaction(|db| {
             let mut gone = GcReport::default();

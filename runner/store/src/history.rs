@@ -24,8 +24,8 @@ pub fn find_commit(db: &Db, row: &SessionRow, number: u64) -> Result<i64, StoreE
     found.ok_or_else(|| StoreError::NoCommit { session: row.name.clone(), number })
 }
 
-/// Returns the row ids of all commits that sessions and tags lead to. With `without`, the undone commits of that session are left
-/// out.
+/// Returns the row ids of all commits that sessions and tags lead to. With `without`, the undone
+/// commits of that session are left out.
 pub fn reachable_commits(db: &Db, without: Option<i64>) -> Result<HashSet<i64>, StoreError> {
     // A session's own commits stay reachable even if others were made in their stead after an undo.
     let sql = "WITH RECURSIVE needed(id) AS (
@@ -121,8 +121,9 @@ impl Store {
 }
 
 impl StoreSession {
-    /// Keeps the last `keep` commits up to the head, those that have tags and those that other sessions need. An older commit is
-    /// merged into the one after it. Nothing can be redone afterwards. Returns the number of removed commits.
+    /// Keeps the last `keep` commits up to the head, those that have tags and those that other
+    /// sessions need. An older commit is merged into the one after it. Nothing can be redone
+    /// afterwards. Returns the number of removed commits.
     ///
     /// # Errors
     /// Returns an error if the store cannot be written.

@@ -1,9 +1,10 @@
 //! Exclusive use of a session by one process, and by one part of it.
 //!
-//! A lease is a lock of the operating system on a file beside the store, rather than a row with a process's number and start
-//! time. The system releases the lock however the process ends, so there is nothing to take over. A process number, by contrast,
-//! may mean another process by now, or none, for example in another container that shares the file. The number in the file is
-//! only for messages.
+//! A lease is a lock of the operating system on a file beside the store, rather than a row with a
+//! process's number and start time. The system releases the lock however the process ends, so there
+//! is nothing to take over. A process number, by contrast, may mean another process by now, or
+//! none, for example in another container that shares the file. The number in the file is only for
+//! messages.
 
 use crate::StoreError;
 use std::collections::HashSet;
@@ -49,7 +50,8 @@ impl Lease {
                 }
                 Err(TryLockError::Error(source)) => return Err(StoreError::Open { path, source }),
             }
-            // The previous holder may have removed the file; then this one is no longer the session's lock file.
+            // The previous holder may have removed the file; then this one is no longer the
+            // session's lock file.
             let same = |there: std::fs::Metadata| {
                 file.metadata()
                     .is_ok_and(|own| (own.dev(), own.ino()) == (there.dev(), there.ino()))

@@ -1,23 +1,25 @@
 //! The store of sessions: one SQLite file, `.wbx`, or the same in memory.
 //!
 //! # Stages
-//! [`Store`] opens the file ([`mod@db`]: tables, migration, objects) and lists its sessions. A [`StoreSession`] is a session that
-//! this process holds ([`lease`]): it adds commits and moves among them. These work on all sessions: [`Store::collect_garbage`],
-//! [`Store::check`], and conversion to and from a snapshot ([`Store::export`], [`Store::import`]).
+//! [`Store`] opens the file ([`mod@db`]: tables, migration, objects) and lists its sessions. A
+//! [`StoreSession`] is a session that this process holds ([`lease`]): it adds commits and moves
+//! among them. These work on all sessions: [`Store::collect_garbage`], [`Store::check`], and
+//! conversion to and from a snapshot ([`Store::export`], [`Store::import`]).
 //!
 //! # Invariants
 //! - The types and the encoding are those of `wasibox-snapshot`; this crate keeps objects and knows
 //!   which commits need them.
-//! - A commit is one transaction, from its first object to the session's new head, and is on the disk when
-//!   [`StoreSession::commit`] returns. A process that is killed loses only the call that ran.
-//! - Objects are never changed. They are removed when no commit of any session needs them, in a transaction of their own, so that
-//!   no commit relies on an object that is being removed.
-//! - Nothing in the file is trusted: the tables must be exactly those of this program, and every object is hashed when it is
-//!   read.
+//! - A commit is one transaction, from its first object to the session's new head, and is on the
+//!   disk when [`StoreSession::commit`] returns. A process that is killed loses only the call that
+//!   ran.
+//! - Objects are never changed. They are removed when no commit of any session needs them, in a
+//!   transaction of their own, so that no commit relies on an object that is being removed.
+//! - Nothing in the file is trusted: the tables must be exactly those of this program, and every
+//!   object is hashed when it is read.
 //!
 //! # Deliberately absent
-//! A second kind of store for sessions without a file, because SQLite in memory costs 20 us a commit and has the same undo, fork
-//! and export.
+//! A second kind of store for sessions without a file, because SQLite in memory costs 20 us a
+//! commit and has the same undo, fork and export.
 #![forbid(unsafe_code)]
 
 mod check;
@@ -191,7 +193,8 @@ impl Store {
         self.shared.db.lock().unwrap_or_else(|e| e.into_inner())
     }
 
-    /// Runs `act` in a transaction: all of it takes effect or none, with no other process writing meanwhile.
+    /// Runs `act` in a transaction: all of it takes effect or none, with no other process writing
+    /// meanwhile.
     fn transaction<T, E: From<StoreError>>(
         &self,
         act: impl FnOnce(&Db) -> Result<T, E>,
@@ -291,7 +294,8 @@ impl Store {
         StoreSession::new(self.clone(), row.id, name, lease)
     }
 
-    /// Removes a session that is not in use. [`Store::collect_garbage`] then frees the objects that only this session needed.
+    /// Removes a session that is not in use. [`Store::collect_garbage`] then frees the objects that
+    /// only this session needed.
     ///
     /// # Errors
     /// Returns an error if there is no session with that name, or it is in use.
@@ -307,11 +311,12 @@ impl Store {
         })
     }
 
-    /// Creates the session `new` as a copy of another one, at its head or at an earlier commit. Both share all data until one of
-    /// them changes it. The source may be in use.
+    /// Creates the session `new` as a copy of another one, at its head or at an earlier commit.
+    /// Both share all data until one of them changes it. The source may be in use.
     ///
     /// # Errors
-    /// Returns an error if there is no such session or commit, or if a session with the new name exists.
+    /// Returns an error if there is no such session or commit, or if a session with the new name
+    /// exists.
     pub fn fork(&self, name: &str, at: Option<u64>, new: &str) -> Result<StoreSession, StoreError> {
         check_name(new)?;
         self.transaction(|db| {
@@ -356,7 +361,8 @@ impl Store {
         Ok(keys.collect::<Result<_, _>>()?)
     }
 
-    /// Calls `emit` with each entry of the session's log: its time, in nanoseconds since the epoch, and its text.
+    /// Calls `emit` with each entry of the session's log: its time, in nanoseconds since the epoch,
+    /// and its text.
     ///
     /// # Errors
     /// Returns an error if there is no such session, and the first error of `emit`.

@@ -28,7 +28,8 @@ impl StoreSession {
         name: &str,
         lease: Lease,
     ) -> Result<StoreSession, StoreError> {
-        // Read only now that the session is held, because another process may have held it until now and removed it.
+        // Read only now that the session is held, because another process may have held it until
+        // now and removed it.
         let head = {
             let db = store.lock_db();
             let row = SessionRow::find_by_name(&db, name)?;
@@ -64,7 +65,8 @@ impl StoreSession {
         self.head().state
     }
 
-    /// Returns whether the current commit was made by another session, that is, whether this is a fork without changes so far.
+    /// Returns whether the current commit was made by another session, that is, whether this is a
+    /// fork without changes so far.
     ///
     /// # Errors
     /// Returns an error if the store cannot be read.
@@ -86,8 +88,8 @@ impl StoreSession {
         if row.id == self.id { Ok(row) } else { Err(StoreError::NoSession(self.name.clone())) }
     }
 
-    /// Adds a commit that `fill` describes, or nothing if `fill` fails. The commit is on the disk when this returns. Other
-    /// sessions of the store wait meanwhile.
+    /// Adds a commit that `fill` describes, or nothing if `fill` fails. The commit is on the disk
+    /// when this returns. Other sessions of the store wait meanwhile.
     ///
     /// # Errors
     /// Returns the error of `fill`, and an error if the commit cannot be written.
@@ -186,8 +188,8 @@ impl StoreSession {
         Ok(self.set_head(commit))
     }
 
-    /// Discards the commits after `number`, an ancestor of the current one, for example those of a failed transaction. Nothing
-    /// can be redone afterwards.
+    /// Discards the commits after `number`, an ancestor of the current one, for example those of a
+    /// failed transaction. Nothing can be redone afterwards.
     ///
     /// # Errors
     /// Returns an error if no earlier commit has this number.
@@ -212,8 +214,8 @@ impl StoreSession {
         Ok(self.set_head(commit))
     }
 
-    /// Calls `emit` with the steps that turn the files of `old` into those of `new`. If `old` is the default, the steps start
-    /// from the files of a new session. `emit` must not use the store.
+    /// Calls `emit` with the steps that turn the files of `old` into those of `new`. If `old` is
+    /// the default, the steps start from the files of a new session. `emit` must not use the store.
     ///
     /// # Errors
     /// Returns an error if the store is damaged, and the first error of `emit`.
@@ -231,11 +233,13 @@ impl StoreSession {
         })
     }
 
-    /// Calls `emit` with the steps that make the files of a commit in a new session, from a damaged store. Lost bytes become
-    /// zeros. Returns the paths of the files that lost bytes. `emit` must not use the store.
+    /// Calls `emit` with the steps that make the files of a commit in a new session, from a damaged
+    /// store. Lost bytes become zeros. Returns the paths of the files that lost bytes. `emit` must
+    /// not use the store.
     ///
     /// # Errors
-    /// Returns an error if anything other than file contents is damaged, and the first error of `emit`.
+    /// Returns an error if anything other than file contents is damaged, and the first error of
+    /// `emit`.
     pub fn salvage(
         &self,
         files: &FileTree,
@@ -302,8 +306,8 @@ impl StoreSession {
         self.store.transaction(|db| self.put_value(db, key, value))
     }
 
-    /// Sets a value if the table then has at most so many keys, and so many bytes in keys and values together. Returns whether
-    /// the value was set.
+    /// Sets a value if the table then has at most so many keys, and so many bytes in keys and
+    /// values together. Returns whether the value was set.
     ///
     /// # Errors
     /// As [`StoreSession::set_value`].
@@ -454,8 +458,9 @@ impl CommitWriter<'_> {
         Ok(())
     }
 
-    /// Sets a parked cell: the number of layers of its memory that are unchanged since it was last parked, an optional layer on
-    /// top of them, and everything outside of memory. With a different module no layer is kept.
+    /// Sets a parked cell: the number of layers of its memory that are unchanged since it was last
+    /// parked, an optional layer on top of them, and everything outside of memory. With a different
+    /// module no layer is kept.
     ///
     /// # Errors
     /// Returns an error if there are fewer layers, or the cell cannot be written.

@@ -7,10 +7,12 @@ use wasibox_snapshot::Commit;
 use wasibox_snapshot::wbs::{self, SnapshotContents, SnapshotLimits};
 
 impl Store {
-    /// Writes a session as a snapshot: its current state, or all of its history with its tags. The session may be in use.
+    /// Writes a session as a snapshot: its current state, or all of its history with its tags. The
+    /// session may be in use.
     ///
     /// # Errors
-    /// Returns an error if there is no such session, the store is damaged, or `to` cannot be written.
+    /// Returns an error if there is no such session, the store is damaged, or `to` cannot be
+    /// written.
     pub fn export(&self, name: &str, all: bool, to: impl Write) -> Result<(), StoreError> {
         let db = self.lock_db();
         // So that everything stays readable until the export ends.
@@ -45,8 +47,8 @@ impl Store {
     /// Creates a session from a snapshot. On an error nothing is created.
     ///
     /// # Errors
-    /// Returns an error if a session with that name exists, or if the input is damaged, not a snapshot, or larger than the
-    /// limits.
+    /// Returns an error if a session with that name exists, or if the input is damaged, not a
+    /// snapshot, or larger than the limits.
     pub fn import(
         &self,
         name: &str,

@@ -1,5 +1,5 @@
-//! Random sequences of operations on files, commits, undo, redo, restore, fork, export and import, compared with a simple model
-//! of the expected state.
+//! Random sequences of operations on files, commits, undo, redo, restore, fork, export and import,
+//! compared with a simple model of the expected state.
 //!
 //! WASIBOX_SEQUENCES sets their number (10,000 are the long form), WASIBOX_SEED the first seed.
 
@@ -192,7 +192,8 @@ fn sequence(seed: u64, file: Option<&std::path::Path>) {
         let at = random.below(live.len() as u64) as usize;
         let (name, store) = (format!("s{}", n + 1), live[at].session.store().clone());
         match random.below(12) {
-            // A fork shares the history up to its commit, so the model's source must not be compacted.
+            // A fork shares the history up to its commit, so the model's source must not be
+            // compacted.
             0 if live.len() < 4 => {
                 let source = &live[at];
                 let number = source.some_commit(&mut random);

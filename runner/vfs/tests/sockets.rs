@@ -1,5 +1,5 @@
-//! Sockets against Linux: each scenario is played with the session's loopback and with the host's, and
-//! every answer must be the same, errors in the words of glibc.
+//! Sockets against Linux: each scenario is played with the session's loopback and with the host's,
+//! and every answer must be the same, errors in the words of glibc.
 
 use rustix::net as host;
 use std::collections::HashMap;

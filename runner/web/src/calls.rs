@@ -53,18 +53,21 @@ impl Guest<Web> for PageCaller {
     }
 }
 
-/// Number of stack frames that are tried before a call: at 64 bytes or more each, this exceeds the kernel's needs.
+/// Number of stack frames that are tried before a call: at 64 bytes or more each, this exceeds the
+/// kernel's needs.
 const FRAMES: u32 = 600;
 
-/// Uses and releases the stack that a call may need. Guest and kernel share the engine's stack. If it overflows, it must do so
-/// before the kernel has locked anything, and end the guest as if its own code had overflowed.
+/// Uses and releases the stack that a call may need. Guest and kernel share the engine's stack. If
+/// it overflows, it must do so before the kernel has locked anything, and end the guest as if its
+/// own code had overflowed.
 #[inline(never)]
 fn try_stack(frames: u32) -> u32 {
     // Hidden from the optimiser, which would turn the recursion into a loop.
     if frames == 0 { 0 } else { std::hint::black_box(try_stack(frames - 1)) + 1 }
 }
 
-/// Serves a call. A call that ends the guest does not return; all its values have been dropped by then.
+/// Serves a call. A call that ends the guest does not return; all its values have been dropped by
+/// then.
 pub fn serve_call(call: impl FnOnce(&mut GuestCall<'_, Web>) -> Sys) -> i32 {
     try_stack(FRAMES);
     slots::to_kernel();

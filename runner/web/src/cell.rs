@@ -1,10 +1,11 @@
 //! Interpreters that stay alive between cells.
 //!
-//! An instance cannot leave its worker. So an interpreter keeps the worker in which it began: between two cells that worker waits
-//! for the next one, which arrives through `next` of [`StandingInterpreter::Waits`]. Dropping that sender ends the interpreter,
-//! after which the worker is like any other. The rest of an interpreter's state ([`wasibox_kernel::CellRemains`]) is kept here,
-//! by name. A commit stores interpreters in the form in which the native runner parks them; one that is restored from there
-//! starts in the worker of its next cell (`park`).
+//! An instance cannot leave its worker. So an interpreter keeps the worker in which it began:
+//! between two cells that worker waits for the next one, which arrives through `next` of
+//! [`StandingInterpreter::Waits`]. Dropping that sender ends the interpreter, after which the
+//! worker is like any other. The rest of an interpreter's state ([`wasibox_kernel::CellRemains`])
+//! is kept here, by name. A commit stores interpreters in the form in which the native runner parks
+//! them; one that is restored from there starts in the worker of its next cell (`park`).
 
 use crate::ffi;
 use crate::history::ParkedCell;
@@ -73,7 +74,8 @@ pub struct PageCellAnswer {
 }
 
 impl PageCellAnswer {
-    /// Reads the answer at address `at` of the memory of this worker's guest, which may have written anything there.
+    /// Reads the answer at address `at` of the memory of this worker's guest, which may have
+    /// written anything there.
     pub fn read(at: u32) -> Option<PageCellAnswer> {
         let size = ffi::guest_size();
         let bytes = |at: u32, len: usize| {
@@ -203,7 +205,8 @@ impl PendingCell {
         self.taken.is_some()
     }
 
-    /// Takes the interpreter of a commit; with `is_fork` it is a copy of one that continues elsewhere.
+    /// Takes the interpreter of a commit; with `is_fork` it is a copy of one that continues
+    /// elsewhere.
     pub fn restore_from(
         &mut self,
         session: &PageSession,
@@ -261,8 +264,8 @@ impl PendingCell {
         Ok(())
     }
 
-    /// Keeps the state that the run has left, and returns the cell's answer, or `None` if its interpreter did not stay alive,
-    /// together with the change for the commit.
+    /// Keeps the state that the run has left, and returns the cell's answer, or `None` if its
+    /// interpreter did not stay alive, together with the change for the commit.
     pub fn end_run(
         mut self,
         session: &PageSession,

@@ -18,7 +18,8 @@ const MAX_TEXT: u64 = 256 << 10;
 pub struct ShownChange {
     path: String,
     change: &'static str,
-    /// The file's text before and after; `None` if the file does not exist, is not text, is too long, or is partly the image's.
+    /// The file's text before and after; `None` if the file does not exist, is not text, is too
+    /// long, or is partly the image's.
     before: Option<String>,
     after: Option<String>,
 }

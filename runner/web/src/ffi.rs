@@ -1,6 +1,8 @@
-//! The interface to JavaScript. Apart from the allocator (`heap.rs`) it has the only `unsafe` code of the crate.
+//! The interface to JavaScript. Apart from the allocator (`heap.rs`) it has the only `unsafe` code
+//! of the crate.
 //!
-//! Addresses refer to this module's memory, which JavaScript reads and writes while an import runs or between two exports.
+//! Addresses refer to this module's memory, which JavaScript reads and writes while an import runs
+//! or between two exports.
 
 use std::sync::atomic::AtomicU32;
 use wasibox_kernel::EntryPoint;
@@ -72,7 +74,8 @@ mod imports {
 
 /// Returns the size in bytes of the memory of the guest that runs in this worker.
 pub fn guest_size() -> usize {
-    // JUSTIFICATION: imports are unsafe to call. SAFETY: it has no preconditions; without a guest it returns 0.
+    // JUSTIFICATION: imports are unsafe to call. SAFETY: it has no preconditions; without a guest
+    // it returns 0.
     unsafe { imports::guest_size() }
 }
 
@@ -99,8 +102,8 @@ pub enum HandlerEnd {
 
 /// Calls the guest's signal handler.
 pub fn guest_signal(signal: u8) -> HandlerEnd {
-    // JUSTIFICATION: as above. SAFETY: the guest's code has no access to this module's memory. The functions that it calls are in
-    // `calls`, which borrows nothing from its caller.
+    // JUSTIFICATION: as above. SAFETY: the guest's code has no access to this module's memory. The
+    // functions that it calls are in `calls`, which borrows nothing from its caller.
     match unsafe { imports::guest_signal(signal.into()) } {
         0 => HandlerEnd::Done,
         1 => HandlerEnd::None,
@@ -120,9 +123,10 @@ pub struct MemoryContent<'a> {
     pub is_prepared: bool,
 }
 
-/// Makes a guest in this worker: an instance of a program, which stays until [`forget_guest`]. It begins with this memory, or as
-/// its module describes. With `may_be_spare` it may be an instance that [`guest_begin_again`] has reset, whose memory may be
-/// larger than a new one's. Returns false if there is no room for it.
+/// Makes a guest in this worker: an instance of a program, which stays until [`forget_guest`]. It
+/// begins with this memory, or as its module describes. With `may_be_spare` it may be an instance
+/// that [`guest_begin_again`] has reset, whose memory may be larger than a new one's. Returns false
+/// if there is no room for it.
 pub fn guest_begin(program: u32, prepared: Option<MemoryContent>, may_be_spare: bool) -> bool {
     let (bytes, at, size) = prepared.map_or((&[][..], 0, 0), |c| (c.bytes, c.at as u32, c.size));
     let (from, len) = (bytes.as_ptr(), bytes.len());
@@ -142,8 +146,8 @@ pub fn guest_can_be_prepared() -> bool {
     unsafe { imports::guest_can_be_prepared() != 0 }
 }
 
-/// Resets this worker's guest, which has ended and can be reset, to the initial state of its program. It then waits for the next
-/// process of that program, unless there is no room.
+/// Resets this worker's guest, which has ended and can be reset, to the initial state of its
+/// program. It then waits for the next process of that program, unless there is no room.
 pub fn guest_begin_again(content: MemoryContent) {
     let MemoryContent { bytes, at, size, is_prepared } = content;
     let (from, len) = (bytes.as_ptr(), bytes.len());
@@ -151,7 +155,8 @@ pub fn guest_begin_again(content: MemoryContent) {
     unsafe { imports::guest_begin_again(from, len, at as u32, size, is_prepared.into()) }
 }
 
-/// Makes the page end waiting workers, together with the memory that they hold of guests that have ended.
+/// Makes the page end waiting workers, together with the memory that they hold of guests that have
+/// ended.
 pub fn make_room() {
     // JUSTIFICATION: as above. SAFETY: it has no preconditions.
     unsafe { imports::make_room() }
@@ -169,7 +174,8 @@ pub fn guest_settle() {
     unsafe { imports::guest_settle() }
 }
 
-/// Returns the numbers of the parts of the guest's memory that are new or have changed since the last call.
+/// Returns the numbers of the parts of the guest's memory that are new or have changed since the
+/// last call.
 pub fn guest_changed() -> Vec<u32> {
     let mut parts = vec![0; guest_size() / wasibox_kernel::layer::PART];
     // JUSTIFICATION: as above. SAFETY: it writes at most that many numbers, and keeps no reference.
@@ -181,16 +187,18 @@ pub fn guest_changed() -> Vec<u32> {
 /// The way a program ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProgramResult {
-    /// The function returned this value, which depends on the entry: nothing, whether the program asks to start from another
-    /// memory, or the address of a cell's answer, if there is one.
+    /// The function returned this value, which depends on the entry: nothing, whether the program
+    /// asks to start from another memory, or the address of a cell's answer, if there is one.
     Returned(u32),
-    /// The program trapped by itself, with that signal; or the kernel ended it by a trap and knows the reason.
+    /// The program trapped by itself, with that signal; or the kernel ended it by a trap and knows
+    /// the reason.
     Trap(u8),
     /// The program could not be instantiated, because the module or the memory for it is missing.
     Cannot,
 }
 
-/// Runs the guest's function for that entry to its end. The slot and its generation are passed to the page.
+/// Runs the guest's function for that entry to its end. The slot and its generation are passed to
+/// the page.
 pub fn run(entry: EntryPoint, kind: i32, (slot, generation): (u32, u32)) -> ProgramResult {
     let entry = match entry {
         EntryPoint::Start => 0,
@@ -208,7 +216,8 @@ pub fn run(entry: EntryPoint, kind: i32, (slot, generation): (u32, u32)) -> Prog
 
 /// Drops this worker's guest, if there is one.
 pub fn forget_guest() {
-    // JUSTIFICATION: as above. SAFETY: it drops JavaScript's references; no guest runs in this worker now.
+    // JUSTIFICATION: as above. SAFETY: it drops JavaScript's references; no guest runs in this
+    // worker now.
     unsafe { imports::forget_guest() }
 }
 
@@ -236,26 +245,30 @@ fn run_done(told: &[u8]) {
     unsafe { imports::done(told.as_ptr(), told.len()) }
 }
 
-/// Asks the page to end the guest in that slot, if its generation is still the same and it runs its own code.
+/// Asks the page to end the guest in that slot, if its generation is still the same and it runs its
+/// own code.
 pub fn interrupt(slot: u32, generation: u32) {
     // JUSTIFICATION: as above. SAFETY: it sends a message.
     unsafe { imports::interrupt(slot, generation) }
 }
 
-/// Fetches a part of the image through the page and waits for it. `to` has the part's length. Returns `false` on failure.
+/// Fetches a part of the image through the page and waits for it. `to` has the part's length.
+/// Returns `false` on failure.
 pub fn fetch(part: u32, to: &mut [u8]) -> bool {
-    // JUSTIFICATION: as above. SAFETY: it writes only `to`, before it returns, and keeps no reference.
+    // JUSTIFICATION: as above. SAFETY: it writes only `to`, before it returns, and keeps no
+    // reference.
     unsafe { imports::fetch(part, to.as_mut_ptr(), to.len()) == 0 }
 }
 
-/// Makes the page prepare a program for workers that start from now on, and waits for it; returns `false` on failure.
+/// Makes the page prepare a program for workers that start from now on, and waits for it; returns
+/// `false` on failure.
 pub fn need(program: u32) -> bool {
     // JUSTIFICATION: as above. SAFETY: it has no preconditions.
     unsafe { imports::need(program) == 0 }
 }
 
-/// Returns the bytes of a program that the page has kept by [`keep`], in this visit or in an earlier one. With `fetches` they may
-/// be fetched from the image's origin, which takes longer.
+/// Returns the bytes of a program that the page has kept by [`keep`], in this visit or in an
+/// earlier one. With `fetches` they may be fetched from the image's origin, which takes longer.
 pub fn kept(program: u32, fetches: bool) -> Option<Vec<u8>> {
     // JUSTIFICATION: as above. SAFETY: it has no preconditions.
     let len = unsafe { imports::kept(program, fetches.into()) };
@@ -263,12 +276,14 @@ pub fn kept(program: u32, fetches: bool) -> Option<Vec<u8>> {
         return None;
     }
     let mut bytes = vec![0; len];
-    // JUSTIFICATION: as above. SAFETY: it writes only the bytes, before it returns, and keeps no reference.
+    // JUSTIFICATION: as above. SAFETY: it writes only the bytes, before it returns, and keeps no
+    // reference.
     let failed = unsafe { imports::take_kept(program, bytes.as_mut_ptr(), len) };
     (failed == 0).then_some(bytes)
 }
 
-/// Makes the page keep bytes of a program for later visits: `bytes` followed by `about`. Returns without waiting for it.
+/// Makes the page keep bytes of a program for later visits: `bytes` followed by `about`. Returns
+/// without waiting for it.
 pub fn keep(program: u32, bytes: &[u8], about: &[u8]) {
     // JUSTIFICATION: as above. SAFETY: it copies the bytes before it returns.
     unsafe { imports::keep(program, bytes.as_ptr(), bytes.len(), about.as_ptr(), about.len()) }
@@ -280,26 +295,29 @@ pub fn programs() -> u32 {
     unsafe { imports::programs() }
 }
 
-/// Returns the programs of which this worker has a guest that was reset, one bit for each of the first 32.
+/// Returns the programs of which this worker has a guest that was reset, one bit for each of the
+/// first 32.
 pub fn spares() -> u32 {
     // JUSTIFICATION: as above. SAFETY: it has no preconditions.
     unsafe { imports::spares() }
 }
 
-/// Announces to the page which program the next new thread is for, because some workers start it faster.
+/// Announces to the page which program the next new thread is for, because some workers start it
+/// faster.
 pub fn wants(program: u32) {
     // JUSTIFICATION: as above. SAFETY: it has no preconditions.
     unsafe { imports::wants(program) }
 }
 
-/// Makes the page send a request, which was judged: its head as JSON, and its body. The response arrives through
-/// `wasibox_responded`.
+/// Makes the page send a request, which was judged: its head as JSON, and its body. The response
+/// arrives through `wasibox_responded`.
 pub fn request(number: u32, head: &[u8], body: &[u8]) {
     // JUSTIFICATION: as above. SAFETY: it copies the bytes before it returns.
     unsafe { imports::request(number, head.as_ptr(), head.len(), body.as_ptr(), body.len()) }
 }
 
-/// Asks the page for the next part of a request's response, which arrives through `wasibox_received`.
+/// Asks the page for the next part of a request's response, which arrives through
+/// `wasibox_received`.
 pub fn request_read(number: u32) {
     // JUSTIFICATION: as above. SAFETY: it sends a message.
     unsafe { imports::request_read(number) }
@@ -316,12 +334,14 @@ pub fn halt() -> ! {
     core::arch::wasm32::unreachable()
 }
 
-/// Returns the address of a list of numbers that JavaScript reads by atomic operations. It is never moved.
+/// Returns the address of a list of numbers that JavaScript reads by atomic operations. It is never
+/// moved.
 pub fn address_of(words: &'static [AtomicU32]) -> u32 {
     words.as_ptr() as u32
 }
 
-/// Allocates room for bytes that JavaScript will write and pass to an export; null if there is none.
+/// Allocates room for bytes that JavaScript will write and pass to an export; null if there is
+/// none.
 #[unsafe(no_mangle)]
 extern "C" fn wasibox_alloc(len: usize) -> *mut u8 {
     let mut room = Vec::new();
@@ -335,12 +355,13 @@ extern "C" fn wasibox_alloc(len: usize) -> *mut u8 {
 /// Takes an argument back from JavaScript.
 fn take_argument(at: *mut u8, len: usize) -> Vec<u8> {
     let bytes = std::ptr::slice_from_raw_parts_mut(at, len);
-    // JUSTIFICATION: there is no other way to pass bytes. SAFETY: the page passes each address of `wasibox_alloc` with its length
-    // to one export, once.
+    // JUSTIFICATION: there is no other way to pass bytes. SAFETY: the page passes each address of
+    // `wasibox_alloc` with its length to one export, once.
     unsafe { Box::from_raw(bytes) }.into_vec()
 }
 
-/// Opens an image, whose guests have a stack of `stack` bytes. Returns 0, or the length of an error message at `wasibox_answer`.
+/// Opens an image, whose guests have a stack of `stack` bytes. Returns 0, or the length of an error
+/// message at `wasibox_answer`.
 #[unsafe(no_mangle)]
 extern "C" fn wasibox_boot(at: *mut u8, len: usize, stack: usize) -> usize {
     crate::session::boot_session(take_argument(at, len), stack)
@@ -354,7 +375,8 @@ extern "C" fn wasibox_boot_parts(at: *mut u8, len: usize, stack: usize) -> usize
         .map_or_else(crate::session::keep_answer, |()| 0)
 }
 
-/// Writes the name of the image's program with that number to `wasibox_answer`, and returns its length; 0 if there is none.
+/// Writes the name of the image's program with that number to `wasibox_answer`, and returns its
+/// length; 0 if there is none.
 #[unsafe(no_mangle)]
 extern "C" fn wasibox_program_name(number: u32) -> usize {
     crate::session::program_name(number).map_or(0, crate::session::keep_answer)
@@ -390,8 +412,8 @@ extern "C" fn wasibox_heap() -> u32 {
     crate::heap::counter_address()
 }
 
-/// Runs a command in a worker of its own, which passes the result of `session::run` to `done`. Returns without waiting. `asked`
-/// is JSON, `session::Command`.
+/// Runs a command in a worker of its own, which passes the result of `session::run` to `done`.
+/// Returns without waiting. `asked` is JSON, `session::Command`.
 #[unsafe(no_mangle)]
 extern "C" fn wasibox_run(asked: *mut u8, len: usize) -> u32 {
     let asked = take_argument(asked, len);
@@ -424,7 +446,8 @@ extern "C" fn wasibox_reap(slot: u32) {
     crate::thread::reap_process(slot);
 }
 
-/// Passes an answer to the page through `wasibox_answer`. Returns its length; for a failure, which is JSON, -1 minus its length.
+/// Passes an answer to the page through `wasibox_answer`. Returns its length; for a failure, which
+/// is JSON, -1 minus its length.
 fn hand_over(answer: Result<Vec<u8>, crate::outcome::PageFailure>) -> i64 {
     match answer {
         Ok(bytes) => crate::session::keep_answer(bytes) as i64,
@@ -468,13 +491,15 @@ extern "C" fn wasibox_network(at: *mut u8, len: usize) -> i64 {
     hand_over(crate::session::allow_network(&take_argument(at, len)).map(|()| Vec::new()))
 }
 
-/// Takes the head of a response, or the reason for its failure, as JSON. Returns 0 if it is no longer wanted.
+/// Takes the head of a response, or the reason for its failure, as JSON. Returns 0 if it is no
+/// longer wanted.
 #[unsafe(no_mangle)]
 extern "C" fn wasibox_responded(number: u32, at: *mut u8, len: usize) -> u32 {
     crate::requests::take_response(number, &take_argument(at, len)).into()
 }
 
-/// Takes the next part of a response's body, an empty one at its end. Returns 0 if it is no longer wanted.
+/// Takes the next part of a response's body, an empty one at its end. Returns 0 if it is no longer
+/// wanted.
 #[unsafe(no_mangle)]
 extern "C" fn wasibox_received(number: u32, at: *mut u8, len: usize) -> u32 {
     crate::requests::take_body_part(number, take_argument(at, len)).into()
@@ -486,7 +511,8 @@ extern "C" fn wasibox_files(at: *mut u8, len: usize) -> i64 {
     hand_over(crate::files::run_request(&take_argument(at, len)))
 }
 
-/// Makes interpreters' memories prepared in the background from now on, once a program has started twice.
+/// Makes interpreters' memories prepared in the background from now on, once a program has started
+/// twice.
 #[unsafe(no_mangle)]
 extern "C" fn wasibox_prepare_by_itself() {
     crate::prepare::by_itself()
@@ -504,7 +530,8 @@ extern "C" fn wasibox_export(all: u32) -> i64 {
     hand_over(crate::past::export_session(all != 0).map(|()| Vec::new()))
 }
 
-/// Imports a snapshot into the session, which must be new; with `is_fork` it is a copy of one that continues elsewhere.
+/// Imports a snapshot into the session, which must be new; with `is_fork` it is a copy of one that
+/// continues elsewhere.
 #[unsafe(no_mangle)]
 extern "C" fn wasibox_import(at: *mut u8, len: usize, is_fork: u32) -> i64 {
     hand_over(
@@ -518,7 +545,8 @@ extern "C" fn wasibox_record() -> i64 {
     hand_over(crate::journal::next_record())
 }
 
-/// Restores the session, which must be new, from a journal. The answer is the number of complete bytes, as text.
+/// Restores the session, which must be new, from a journal. The answer is the number of complete
+/// bytes, as text.
 #[unsafe(no_mangle)]
 extern "C" fn wasibox_replay(at: *mut u8, len: usize) -> i64 {
     hand_over(

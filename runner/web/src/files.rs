@@ -45,8 +45,8 @@ pub fn run_request(text: &[u8]) -> Result<Vec<u8>, PageFailure> {
     serde_json::to_vec(&answer).map_err(|e| PageFailure::new(FailureKind::Internal, e))
 }
 
-/// Writes a file. One of up to 8 MiB is replaced at once, a longer one is written in parts. Makes a commit if `commits`;
-/// otherwise the commit of the next call includes the change.
+/// Writes a file. One of up to 8 MiB is replaced at once, a longer one is written in parts. Makes a
+/// commit if `commits`; otherwise the commit of the next call includes the change.
 pub fn write(path: &str, bytes: &[u8], commits: bool) -> Result<(), PageFailure> {
     let _bounded = heap::begin_guard();
     let (vfs, cwd) = session_files()?;

@@ -1,10 +1,12 @@
-//! The heap: the source of the allocator's memory, with an `sbrk` in place of wasi-libc's, and a count of the bytes in use.
+//! The heap: the source of the allocator's memory, with an `sbrk` in place of wasi-libc's, and a
+//! count of the bytes in use.
 //!
-//! Wasi-libc's `sbrk` makes the engine grow the memory. V8 informs the other threads' instances, but an instance notices only
-//! when its code checks for interrupts; until then its `memory.copy` and `memory.fill` treat the new part as out of bounds, and
-//! `Memory.buffer` is too short. A thread that has just received such an address would trap through no fault of the program. So
-//! the page makes the memory as large as it will ever be, which costs address space but no memory, and the heap ends somewhere
-//! inside it.
+//! Wasi-libc's `sbrk` makes the engine grow the memory. V8 informs the other threads' instances,
+//! but an instance notices only when its code checks for interrupts; until then its `memory.copy`
+//! and `memory.fill` treat the new part as out of bounds, and `Memory.buffer` is too short. A
+//! thread that has just received such an address would trap through no fault of the program. So the
+//! page makes the memory as large as it will ever be, which costs address space but no memory, and
+//! the heap ends somewhere inside it.
 
 use core::alloc::{GlobalAlloc, Layout};
 use core::arch::wasm32::memory_size;
@@ -38,8 +40,8 @@ fn memory_bytes() -> usize {
     memory_size(0).saturating_mul(PAGE)
 }
 
-/// Returns the bytes that may still be allocated. A sixteenth of the memory is excluded, for allocations that are not checked and
-/// for fragmentation.
+/// Returns the bytes that may still be allocated. A sixteenth of the memory is excluded, for
+/// allocations that are not checked and for fragmentation.
 pub fn free_room() -> u64 {
     let size = memory_bytes();
     size.saturating_sub(size / 16 + ALLOCATED.load(Ordering::Relaxed)) as u64
@@ -48,8 +50,9 @@ pub fn free_room() -> u64 {
 /// The room in bytes that must remain free.
 static FLOOR: AtomicUsize = AtomicUsize::new(0);
 
-/// A guard for an operation that may add to the session. While it exists, guests may use only a third of the free room, because
-/// new file contents are written as objects afterwards, and then once more for the page's store.
+/// A guard for an operation that may add to the session. While it exists, guests may use only a
+/// third of the free room, because new file contents are written as objects afterwards, and then
+/// once more for the page's store.
 pub struct HeapGuard(());
 
 /// Begins such an operation.
@@ -81,8 +84,8 @@ struct CountingAllocator;
 #[global_allocator]
 static ALLOCATOR: CountingAllocator = CountingAllocator;
 
-// JUSTIFICATION: there is no other way to count allocated bytes. SAFETY: every call is passed unchanged to the system's
-// allocator; the count does not affect it.
+// JUSTIFICATION: there is no other way to count allocated bytes. SAFETY: every call is passed
+// unchanged to the system's allocator; the count does not affect it.
 unsafe impl GlobalAlloc for CountingAllocator {
     #[inline(never)]
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
@@ -123,10 +126,10 @@ unsafe impl GlobalAlloc for CountingAllocator {
     }
 }
 
-/// Moves the heap's end up by that many bytes, which are whole pages, and returns its old address. Dlmalloc, its only caller,
-/// asks for nothing else.
-// JUSTIFICATION: the C library's allocator calls it by this name. SAFETY: no other part of the module defines it, because
-// wasi-libc's own is then not linked.
+/// Moves the heap's end up by that many bytes, which are whole pages, and returns its old address.
+/// Dlmalloc, its only caller, asks for nothing else.
+// JUSTIFICATION: the C library's allocator calls it by this name. SAFETY: no other part of the
+// module defines it, because wasi-libc's own is then not linked.
 #[unsafe(no_mangle)]
 extern "C" fn sbrk(increment: isize) -> *mut c_void {
     let first = (&raw const __heap_end).addr();

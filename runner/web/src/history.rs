@@ -1,8 +1,8 @@
-//! The session's history: a commit after each call, in memory, in the form of the native runner's store (`runner/store`), and
-//! snapshots (`.wbs`) exported from it and imported into it.
+//! The session's history: a commit after each call, in memory, in the form of the native runner's
+//! store (`runner/store`), and snapshots (`.wbs`) exported from it and imported into it.
 //!
-//! Interpreters are parked after each cell. Moving to a commit with other interpreters ends the live ones, and the next cell
-//! restores those of the commit.
+//! Interpreters are parked after each cell. Moving to a commit with other interpreters ends the
+//! live ones, and the next cell restores those of the commit.
 
 use crate::cell::{self, PageCellChange};
 use crate::outcome::{FailureKind, PageFailure, PageOutcome};
@@ -63,8 +63,8 @@ pub struct ParkedCell {
     pub rest: Vec<u8>,
 }
 
-/// Maximum bytes of an interpreter's state apart from its memory, and of a layer of its memory, as in
-/// `runner/session/src/kept.rs`.
+/// Maximum bytes of an interpreter's state apart from its memory, and of a layer of its memory, as
+/// in `runner/session/src/kept.rs`.
 const MAX_REST: u64 = 16 << 20;
 const MAX_LAYER: u64 = (4 << 30) + (16 << 20);
 
@@ -205,7 +205,8 @@ impl PageHistory {
         Ok(())
     }
 
-    /// Returns the interpreter of that name if it is to be restored from the head, and whether as a copy.
+    /// Returns the interpreter of that name if it is to be restored from the head, and whether as a
+    /// copy.
     pub fn parked_cell(&self, name: &str) -> Result<Option<(ParkedCell, bool)>, PageFailure> {
         let cell = self.head().state.cells.iter().find(|cell| cell.name == name);
         let Some(cell) = cell.filter(|_| !self.alive.contains(name)) else { return Ok(None) };
@@ -342,7 +343,8 @@ impl PageHistory {
         Ok(self.add_commit(call, state))
     }
 
-    /// Does [`PageHistory::turn_to`] for a commit that is followed by a new one: that one comes after the old head.
+    /// Does [`PageHistory::turn_to`] for a commit that is followed by a new one: that one comes
+    /// after the old head.
     fn turn_with(&mut self, vfs: &Vfs, number: u64) -> Result<(), PageFailure> {
         let head = self.head;
         self.turn_to(vfs, number)?;
@@ -403,7 +405,8 @@ impl PageHistory {
         JournalState { image: Some(self.image), commits, head: *head, tip: *tip, tags, values }
     }
 
-    /// Sends the session to the page as a snapshot, piece by piece: its current state, or its whole history.
+    /// Sends the session to the page as a snapshot, piece by piece: its current state, or its whole
+    /// history.
     pub fn export(&self, all: bool) -> Result<(), PageFailure> {
         let is_there = |n: &u64| all || *n == self.head;
         let commits = self.commits.values().filter(|commit| is_there(&commit.number)).cloned();
@@ -421,7 +424,8 @@ impl PageHistory {
         Ok(out.flush().map_err(SnapshotError::Io)?)
     }
 
-    /// Imports a snapshot into the session, which must be new; with `is_fork` it is a copy of one that continues elsewhere.
+    /// Imports a snapshot into the session, which must be new; with `is_fork` it is a copy of one
+    /// that continues elsewhere.
     pub fn import(&mut self, vfs: &Vfs, bytes: &[u8], is_fork: bool) -> Result<(), PageFailure> {
         let objects = MemoryObjects::default();
         let contents = wbs::read(bytes, &SnapshotLimits::default(), &objects)?;

@@ -30,7 +30,8 @@ pub struct Web {
     pub idle: IdleWorkers,
 }
 
-/// The assumed initial memory of a program whose module was not inspected yet: only the engine knows it, and it charges nothing.
+/// The assumed initial memory of a program whose module was not inspected yet: only the engine
+/// knows it, and it charges nothing.
 const BEGINS_WITH: u64 = 1 << 20;
 
 /// A program, with its memory if it was prepared.
@@ -120,7 +121,8 @@ impl Host for Web {
         match clock {}
     }
 
-    /// Returns the elapsed time, because engines do not report the CPU time of a worker, and it cannot be more than that.
+    /// Returns the elapsed time, because engines do not report the CPU time of a worker, and it
+    /// cannot be more than that.
     fn cpu_ns() -> u64 {
         thread_local!(static BEGAN: Instant = Instant::now());
         BEGAN.with(|began| u64::try_from(began.elapsed().as_nanos()).unwrap_or(u64::MAX))
@@ -181,7 +183,8 @@ impl wasibox_kernel::HostWatch for PageProcessWatch {
         self.fatal.compare_exchange(0, signal, Ordering::SeqCst, Ordering::SeqCst).is_ok()
     }
 
-    /// Returns 0, so that the kernel never stops all guests at once: the page can end a guest without that.
+    /// Returns 0, so that the kernel never stops all guests at once: the page can end a guest
+    /// without that.
     fn told_count(&self) -> u32 {
         0
     }

@@ -20,8 +20,8 @@ pub fn next_record() -> Result<Vec<u8>, PageFailure> {
     })
 }
 
-/// Restores the session, which must be new, from a file, and returns the number of bytes that are complete. If the file has no
-/// complete record, that is 0, and the session stays new.
+/// Restores the session, which must be new, from a file, and returns the number of bytes that are
+/// complete. If the file has no complete record, that is 0, and the session stays new.
 pub fn replay_journal(bytes: &[u8]) -> Result<usize, PageFailure> {
     let objects = MemoryObjects::default();
     let JournalContents { journal, contents, tip, whole } =

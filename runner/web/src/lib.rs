@@ -1,9 +1,11 @@
-//! The kernel as a WebAssembly module: the same processes, files and system calls as natively, in a page or in Node.
+//! The kernel as a WebAssembly module: the same processes, files and system calls as natively, in a
+//! page or in Node.
 //!
 //! # How it runs
-//! There is one instance per worker, and all share one memory, as threads of wasm32-wasip1-threads do. A guest is an instance
-//! with its own memory in the worker of its process; its imports are this module's exports. Everything that only JavaScript can
-//! do is imported in `ffi` and implemented by `sdk/web`.
+//! There is one instance per worker, and all share one memory, as threads of wasm32-wasip1-threads
+//! do. A guest is an instance with its own memory in the worker of its process; its imports are
+//! this module's exports. Everything that only JavaScript can do is imported in `ffi` and
+//! implemented by `sdk/web`.
 //!
 //! ```text
 //!  page:    makes all workers, hears of threads that begin, of output, of guests to be ended
@@ -11,9 +13,10 @@
 //! ```
 //!
 //! # Ends
-//! A guest that exits, is killed or replaced during a call is ended by a trap in the kernel's export, because guests can catch a
-//! JavaScript exception but not a trap. All values of the call were dropped before (`calls`). A guest that computes is ended from
-//! outside (`slots`): its worker is terminated while it runs guest code, when it holds none of the kernel's locks, and another
+//! A guest that exits, is killed or replaced during a call is ended by a trap in the kernel's
+//! export, because guests can catch a JavaScript exception but not a trap. All values of the call
+//! were dropped before (`calls`). A guest that computes is ended from outside (`slots`): its worker
+//! is terminated while it runs guest code, when it holds none of the kernel's locks, and another
 //! worker reports its end.
 //!
 //! # Deliberately absent, so far

@@ -1,8 +1,8 @@
-//! Converts the interpreter in this worker to bytes and back: the differences of its memory from the one that it began with
-//! ([`wasibox_kernel::parked`]).
+//! Converts the interpreter in this worker to bytes and back: the differences of its memory from
+//! the one that it began with ([`wasibox_kernel::parked`]).
 //!
-//! An engine does not report which memory was written. So `sdk/web/dirty.js` hashes all parts of the memory after each cell: 1 ms
-//! for about 10 MiB.
+//! An engine does not report which memory was written. So `sdk/web/dirty.js` hashes all parts of
+//! the memory after each cell: 1 ms for about 10 MiB.
 
 use crate::prepare::{self, PageTemplate};
 use crate::{ffi, heap};
@@ -49,10 +49,12 @@ thread_local! {
     static HERE: RefCell<Option<MemorySource>> = const { RefCell::new(None) };
 }
 
-/// Maximum growth in bytes of a memory that is kept for the next process, because no engine can shrink one.
+/// Maximum growth in bytes of a memory that is kept for the next process, because no engine can
+/// shrink one.
 const GROWN: usize = 32 << 20;
 
-/// Starts a program in this worker, from its prepared memory or as its module describes. Returns false if there is no room.
+/// Starts a program in this worker, from its prepared memory or as its module describes. Returns
+/// false if there is no room.
 pub fn begin_program(
     program: ProgramMark,
     prepared: Option<&Arc<PageTemplate>>,
@@ -132,7 +134,8 @@ pub fn take_change() -> Option<ParkChange> {
     })
 }
 
-/// Returns the memory to which this worker's guest, of that program, can be reset when it has ended; `None` if it cannot.
+/// Returns the memory to which this worker's guest, of that program, can be reset when it has
+/// ended; `None` if it cannot.
 pub fn reset_template(program: ProgramMark) -> Option<Arc<PageTemplate>> {
     let template =
         prepare::prepared_template(program).or_else(|| prepare::known_of_module(program))?;
@@ -140,8 +143,8 @@ pub fn reset_template(program: ProgramMark) -> Option<Arc<PageTemplate>> {
     (fits && ffi::guest_can_begin_again()).then_some(template)
 }
 
-/// Handles the end of this worker's guest. It is reset to `again`, and the next process of its program starts with it, because
-/// making an instance takes longer than filling a memory.
+/// Handles the end of this worker's guest. It is reset to `again`, and the next process of its
+/// program starts with it, because making an instance takes longer than filling a memory.
 pub fn guest_ended(again: Option<Arc<PageTemplate>>) {
     HERE.set(None);
     match again {

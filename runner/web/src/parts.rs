@@ -1,4 +1,5 @@
-//! An image of which the page has the catalog: a part is fetched when one of its files is first opened, and stays.
+//! An image of which the page has the catalog: a part is fetched when one of its files is first
+//! opened, and stays.
 //!
 //! The thread that needs the part waits; the page, which must not block, fetches it.
 
@@ -121,7 +122,8 @@ impl PageImage {
         ffi::fetch(part.number, &mut bytes).then_some(bytes)
     }
 
-    /// Returns its files, in the form in which `wasibox_kernel::image_files` returns those of a whole image.
+    /// Returns its files, in the form in which `wasibox_kernel::image_files` returns those of a
+    /// whole image.
     pub fn base_files(&self) -> Vec<BaseFile> {
         let PageImage { catalog, parts } = self;
         let time = catalog.time;

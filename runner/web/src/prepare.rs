@@ -1,9 +1,11 @@
-//! The initial content of a program's memory: as its module describes, or as it was after preparation.
+//! The initial content of a program's memory: as its module describes, or as it was after
+//! preparation.
 //!
-//! A memory is prepared once in a page, when a parked interpreter or the page needs it. It equals the native runner's bit by bit
-//! (`runner/sandbox/src/snapshot.rs`), because environment, clocks and random numbers are the same. So an interpreter parked on
-//! one fits the other, and an image in parts includes the native runner's memory, which takes the page less time than preparing
-//! it. The page keeps it for later visits, where the program starts with it at once.
+//! A memory is prepared once in a page, when a parked interpreter or the page needs it. It equals
+//! the native runner's bit by bit (`runner/sandbox/src/snapshot.rs`), because environment, clocks
+//! and random numbers are the same. So an interpreter parked on one fits the other, and an image in
+//! parts includes the native runner's memory, which takes the page less time than preparing it. The
+//! page keeps it for later visits, where the program starts with it at once.
 
 use crate::ffi::{self, MemoryContent};
 use crate::host::{Kernel, Web};
@@ -43,8 +45,9 @@ pub struct PageTemplate {
 const ABOUT: usize = 48;
 
 impl PageTemplate {
-    /// Reads the memory of this worker's guest, which has just started as its module describes. The memory is checked page by
-    /// page, because most of it is an empty stack, which would otherwise be copied only to be found empty.
+    /// Reads the memory of this worker's guest, which has just started as its module describes. The
+    /// memory is checked page by page, because most of it is an empty stack, which would otherwise
+    /// be copied only to be found empty.
     pub fn of_module() -> PageTemplate {
         let size = ffi::guest_size();
         let mut page = vec![0; ALIGN];
@@ -69,15 +72,16 @@ impl PageTemplate {
         PageTemplate { start: what.start, content, size: what.size, digest }
     }
 
-    /// Makes the page keep it for later visits, in the format that [`PageTemplate::load_kept`] reads.
+    /// Makes the page keep it for later visits, in the format that [`PageTemplate::load_kept`]
+    /// reads.
     fn keep(&self, program: ProgramMark) {
         let numbers = [self.start as u64, self.size as u64];
         let about = [numbers.map(u64::to_le_bytes).as_flattened(), &self.digest].concat();
         ffi::keep(program.0, &self.content, &about);
     }
 
-    /// Returns the memory of a program that the page has kept, or with `fetches` that of the image. The digest is trusted,
-    /// because code that can write there can change the page as well.
+    /// Returns the memory of a program that the page has kept, or with `fetches` that of the image.
+    /// The digest is trusted, because code that can write there can change the page as well.
     fn load_kept(program: ProgramMark, fetches: bool) -> Option<PageTemplate> {
         let mut content = ffi::kept(program.0, fetches)?;
         let about = content.split_off(content.len().checked_sub(ABOUT)?);
@@ -116,8 +120,8 @@ pub fn prepared_template(program: ProgramMark) -> Option<Arc<PageTemplate>> {
     lock_mutex(&PREPARED).get(&program.0).cloned()
 }
 
-/// Returns the initial memory of a program that was not prepared. The first time it is read from this worker's guest, which has
-/// just started.
+/// Returns the initial memory of a program that was not prepared. The first time it is read from
+/// this worker's guest, which has just started.
 pub fn of_module(program: ProgramMark) -> Arc<PageTemplate> {
     let mut all = lock_mutex(&OF_MODULE);
     all.entry(program.0).or_insert_with(|| Arc::new(PageTemplate::of_module())).clone()
@@ -131,7 +135,8 @@ pub fn known_of_module(program: ProgramMark) -> Option<Arc<PageTemplate>> {
 /// Programs for which the page was asked for a kept memory.
 static ASKED: Mutex<BTreeSet<u32>> = Mutex::new(BTreeSet::new());
 
-/// Returns a program's prepared memory, if it was made in this visit, or in an earlier one and background preparation is on.
+/// Returns a program's prepared memory, if it was made in this visit, or in an earlier one and
+/// background preparation is on.
 pub fn prepared_ever(program: ProgramMark) -> Option<Arc<PageTemplate>> {
     if BY_ITSELF.load(Ordering::Relaxed) {
         // Only once: other callers do not wait for it meanwhile.
@@ -156,8 +161,9 @@ fn take_kept(program: ProgramMark, fetches: bool) {
 static BEGUN: Mutex<BTreeMap<u32, u32>> = Mutex::new(BTreeMap::new());
 /// Programs that were prepared in the background, or are about to be.
 static TAKEN: Mutex<BTreeSet<u32>> = Mutex::new(BTreeSet::new());
-/// Number of starts after which a program's prepared memory is fetched from the image. If the image has none, the program is
-/// prepared once there was no call for [`MOMENT`], or after [`VERY_OFTEN`] starts.
+/// Number of starts after which a program's prepared memory is fetched from the image. If the image
+/// has none, the program is prepared once there was no call for [`MOMENT`], or after [`VERY_OFTEN`]
+/// starts.
 const OFTEN: u32 = 2;
 const MOMENT: Duration = Duration::from_millis(300);
 /// Number of starts after which a program is prepared even while calls run.
@@ -185,8 +191,8 @@ pub fn call_begins() {
     CALLS.fetch_add(1, Ordering::Relaxed);
 }
 
-/// Counts the end of a call. Programs that start often are fetched, or prepared while no call runs, and finally even while calls
-/// run.
+/// Counts the end of a call. Programs that start often are fetched, or prepared while no call runs,
+/// and finally even while calls run.
 pub fn call_ended() {
     ENDED.fetch_add(1, Ordering::Relaxed);
     if !BY_ITSELF.load(Ordering::Relaxed) {
@@ -257,7 +263,8 @@ pub fn prepare_program(session: &PageSession, program: ProgramMark) -> Result<()
     Ok(())
 }
 
-/// Returns the memory of the program after preparation. Its whole environment is the native one, including the stack's size.
+/// Returns the memory of the program after preparation. Its whole environment is the native one,
+/// including the stack's size.
 fn run(session: &PageSession, program: ProgramMark) -> Result<Vec<u8>, PageFailure> {
     let limits = Limits { timeout: Some(TIMEOUT), memory: MEMORY, ..Limits::default() };
     let budget = Budget::new(limits.memory);

@@ -1,11 +1,13 @@
 //! Guests' requests to hosts outside: the node `/.box/http`, served by the page's `fetch`.
 //!
-//! Rules are checked here, and the page sends the requests that they allow. It receives one request at a time, in the form that
-//! was judged, and never a guest's own text. It passes results to the kernel's first worker, which answers the waiting guest.
+//! Rules are checked here, and the page sends the requests that they allow. It receives one request
+//! at a time, in the form that was judged, and never a guest's own text. It passes results to the
+//! kernel's first worker, which answers the waiting guest.
 //!
 //! # Invariants
 //! - The page never receives a request that no rule allows; a redirect is a request of its own.
-//! - A request's body is kept until its response has arrived, and counts against the session's memory limit.
+//! - A request's body is kept until its response has arrived, and counts against the session's
+//!   memory limit.
 //! - The requests of a call are aborted when it ends, and the page is notified.
 
 use crate::ffi;
@@ -131,7 +133,8 @@ pub fn end_call() {
     left.keys().for_each(|n| ffi::request_close(*n));
 }
 
-/// Takes the head of a response or a failure from the page, as JSON, and returns whether it is still wanted.
+/// Takes the head of a response or a failure from the page, as JSON, and returns whether it is
+/// still wanted.
 pub fn take_response(number: u32, got: &[u8]) -> bool {
     let Some(requests) = REQUESTS.get() else { return false };
     let got = serde_json::from_slice(got)
@@ -139,7 +142,8 @@ pub fn take_response(number: u32, got: &[u8]) -> bool {
     requests.take_head(number, got)
 }
 
-/// Takes a part of a response's body from the page, an empty one at its end, and returns whether it is still wanted.
+/// Takes a part of a response's body from the page, an empty one at its end, and returns whether it
+/// is still wanted.
 pub fn take_body_part(number: u32, part: Vec<u8>) -> bool {
     REQUESTS.get().is_some_and(|requests| requests.take_body_bytes(number, part))
 }

@@ -1,11 +1,12 @@
-//! The slots of running guests: which worker runs which guest, and whether it is in the guest's code, which the page must know to
-//! end it.
+//! The slots of running guests: which worker runs which guest, and whether it is in the guest's
+//! code, which the page must know to end it.
 //!
-//! Each running process has a slot, which is a word in this module's memory: its generation and, in the lowest two bits, the
-//! state. The page ends a guest by changing [`GUEST`] to 3, taken, in the word that it was given. If that succeeds, the worker is
-//! in guest code, holds none of the kernel's locks, and can be terminated. It cannot enter a call any more, because it stops at
-//! [`to_kernel`]. If it fails, the worker is in the kernel, which sees the signal by itself, or the slot belongs to another
-//! process by now, which the generation shows.
+//! Each running process has a slot, which is a word in this module's memory: its generation and, in
+//! the lowest two bits, the state. The page ends a guest by changing [`GUEST`] to 3, taken, in the
+//! word that it was given. If that succeeds, the worker is in guest code, holds none of the
+//! kernel's locks, and can be terminated. It cannot enter a call any more, because it stops at
+//! [`to_kernel`]. If it fails, the worker is in the kernel, which sees the signal by itself, or the
+//! slot belongs to another process by now, which the generation shows.
 
 use crate::ffi;
 use std::cell::Cell;
@@ -31,7 +32,8 @@ pub fn slots_address() -> u32 {
     ffi::address_of(&WORDS)
 }
 
-/// Takes a slot for the calling worker, and returns its number and generation; `None` if all are in use.
+/// Takes a slot for the calling worker, and returns its number and generation; `None` if all are in
+/// use.
 pub fn take_slot() -> Option<(u32, u32)> {
     for (n, word) in WORDS.iter().enumerate() {
         let old = word.load(Ordering::SeqCst);
@@ -63,12 +65,14 @@ pub fn to_guest() {
     turn_slot(KERNEL, GUEST);
 }
 
-/// Returns whether the calling worker is in the kernel, as recorded by [`to_guest`] and [`to_kernel`].
+/// Returns whether the calling worker is in the kernel, as recorded by [`to_guest`] and
+/// [`to_kernel`].
 pub fn is_in_kernel() -> bool {
     HERE.get().is_some_and(|(n, generation)| WORDS[n].load(Ordering::SeqCst) == generation | KERNEL)
 }
 
-/// Marks that the calling worker has left its guest's code. Does not return if the page has taken it.
+/// Marks that the calling worker has left its guest's code. Does not return if the page has taken
+/// it.
 pub fn to_kernel() {
     turn_slot(GUEST, KERNEL);
 }
@@ -79,8 +83,8 @@ fn turn_slot(from: u32, to: u32) {
     let changed = WORDS[n].compare_exchange(old, new, Ordering::SeqCst, Ordering::SeqCst);
     // A guest that the kernel has ended left its code by a call, which has changed the word.
     if changed.is_err_and(|now| now != new) {
-        // The guest was taken, and its worker is about to be terminated. A browser may be late, and another process may have the
-        // slot by then.
+        // The guest was taken, and its worker is about to be terminated. A browser may be late, and
+        // another process may have the slot by then.
         loop {
             std::thread::park();
         }

@@ -1,7 +1,7 @@
 //! The workers that run processes.
 //!
-//! A worker runs one process at a time and then waits for the next one, because starting a worker requires the page. A worker
-//! with a live interpreter waits for the next cell of that interpreter.
+//! A worker runs one process at a time and then waits for the next one, because starting a worker
+//! requires the page. A worker with a live interpreter waits for the next cell of that interpreter.
 
 use crate::calls::{has_why, set_process, take_why};
 use crate::cell::{PageCellAnswer, StandingInterpreter};
@@ -65,8 +65,8 @@ impl IdleWorkers {
         lock_mutex(&self.0).clear();
     }
 
-    /// Gives a job to a worker that has its program: preferably one in which it starts at once, otherwise the one that began to
-    /// wait last. Returns the job if there is none.
+    /// Gives a job to a worker that has its program: preferably one in which it starts at once,
+    /// otherwise the one that began to wait last. Returns the job if there is none.
     fn hand_over(&self, job: Job) -> Option<Job> {
         let program = program_bit(job.program);
         let mut idle = lock_mutex(&self.0);
@@ -234,8 +234,8 @@ fn run(process: &Process, next: &NextProgram, place: (u32, u32)) -> ProgramResul
     let kind = process.kernel.cell_kind();
     let begin = || park::begin_program(next.program, next.prepared(), next.entry);
     if !next.goes_on && !begin() {
-        // Engines have room for a few hundred memories, and those of ended guests count until their worker collects garbage,
-        // which a waiting worker does not do.
+        // Engines have room for a few hundred memories, and those of ended guests count until their
+        // worker collects garbage, which a waiting worker does not do.
         process.kernel.host.idle.let_go();
         ffi::make_room();
         if !begin() {
@@ -244,13 +244,15 @@ fn run(process: &Process, next: &NextProgram, place: (u32, u32)) -> ProgramResul
     }
     slots::to_guest();
     let ran = ffi::run(next.entry, kind, place);
-    // A call that has trapped by itself has left its locks locked, so nothing of the session can be relied upon.
+    // A call that has trapped by itself has left its locks locked, so nothing of the session can be
+    // relied upon.
     assert!(!slots::is_in_kernel() || has_why(), "a call of the kernel has ended by {ran:?}");
     slots::to_kernel();
     ran
 }
 
-/// Returns the next action of a process after such an end of its program; a cell's answer is stored in `answer`.
+/// Returns the next action of a process after such an end of its program; a cell's answer is stored
+/// in `answer`.
 fn program_aftermath(
     process: &Process,
     next: &NextProgram,

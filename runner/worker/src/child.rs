@@ -19,7 +19,8 @@ pub const ARGUMENT: &str = "worker";
 pub struct Worker {
     /// A child of this process that no other code waits for.
     pid: Pid,
-    /// How it ended, once it was waited for, because its number may belong to another process after that.
+    /// How it ended, once it was waited for, because its number may belong to another process after
+    /// that.
     ended: Option<WorkerEnd>,
     pidfd: Option<OwnedFd>,
     /// `None` until a group was requested, then the group if the host's kernel has allowed one.
@@ -58,11 +59,11 @@ impl std::fmt::Display for WorkerEnd {
 }
 
 impl Worker {
-    /// Starts `program` as a worker: with an empty environment, in the root directory, with two sockets for standard input and
-    /// output and nothing for standard error.
+    /// Starts `program` as a worker: with an empty environment, in the root directory, with two
+    /// sockets for standard input and output and nothing for standard error.
     ///
-    /// Because a worker ends with the thread that started it (prctl(2), `PR_SET_PDEATHSIG`), this must be called by a thread that
-    /// lives as long as the worker may.
+    /// Because a worker ends with the thread that started it (prctl(2), `PR_SET_PDEATHSIG`), this
+    /// must be called by a thread that lives as long as the worker may.
     ///
     /// # Errors
     /// Returns an error if the process cannot be started.
@@ -80,7 +81,8 @@ impl Worker {
         Ok(Worker::from_parts(Pid::from_child(&child), channel, control))
     }
 
-    /// Adopts a worker that another worker has created as a child of this process, and that has the other ends of these sockets.
+    /// Adopts a worker that another worker has created as a child of this process, and that has the
+    /// other ends of these sockets.
     ///
     /// # Errors
     /// Returns an error if this process has no such child.
@@ -97,8 +99,9 @@ impl Worker {
         Worker { pid, ended: None, pidfd, group: None, channel, control }
     }
 
-    /// Moves the worker to a control group of its own, if the host's kernel permits it and it is not in one. The first move after
-    /// a while takes ten milliseconds, because the kernel waits until each processor has taken note.
+    /// Moves the worker to a control group of its own, if the host's kernel permits it and it is
+    /// not in one. The first move after a while takes ten milliseconds, because the kernel waits
+    /// until each processor has taken note.
     pub fn enter_cgroup(&mut self) {
         let pid = self.pid();
         self.group.get_or_insert_with(|| CgroupHandle::for_process(pid));
@@ -113,13 +116,15 @@ impl Worker {
         self.pid.as_raw_nonzero().get().unsigned_abs()
     }
 
-    /// Limits the worker's memory by the host's kernel, in a group of its own; returns whether that was possible.
+    /// Limits the worker's memory by the host's kernel, in a group of its own; returns whether that
+    /// was possible.
     pub fn limit_memory(&mut self, bytes: u64) -> bool {
         self.enter_cgroup();
         self.own_group().is_some_and(|g| g.limit_memory(bytes).is_ok())
     }
 
-    /// Returns the private memory in bytes: pages that no file backs. Returns `None` if the process has ended.
+    /// Returns the private memory in bytes: pages that no file backs. Returns `None` if the process
+    /// has ended.
     pub fn memory(&self) -> Option<u64> {
         memory_of(self.pid())
     }

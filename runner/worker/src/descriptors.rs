@@ -41,7 +41,8 @@ impl PromisedDescriptors<'_> {
     /// files without a name, are the image and its machine code.
     ///
     /// # Errors
-    /// Returns an error if a descriptor is open that was not promised, or if `/proc` cannot be read.
+    /// Returns an error if a descriptor is open that was not promised, or if `/proc` cannot be
+    /// read.
     pub fn check(&self) -> Result<(), DescriptorError> {
         let sockets = self.socket_inodes()?;
         let paths: Vec<PathBuf> = self.paths.iter().filter_map(|p| p.canonicalize().ok()).collect();

@@ -1,8 +1,8 @@
 //! The system calls that a jailed process may make (seccomp(2)).
 //!
-//! The list contains the calls of the engine, the sandbox's kernel and the file system, found by tracing them and reading their
-//! sources. Any other call ends the process, because there is no legitimate reason for one, and an error could be mistaken for an
-//! answer.
+//! The list contains the calls of the engine, the sandbox's kernel and the file system, found by
+//! tracing them and reading their sources. Any other call ends the process, because there is no
+//! legitimate reason for one, and an error could be mistaken for an answer.
 
 use seccompiler::{
     BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter,
@@ -13,8 +13,9 @@ use std::collections::BTreeMap;
 /// Whether the process may still map executable memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NewCode {
-    /// All machine code is mapped. Its protection may be switched between executable and not executable, but never to writable,
-    /// in place. Each range is from its first address to before its second one.
+    /// All machine code is mapped. Its protection may be switched between executable and not
+    /// executable, but never to writable, in place. Each range is from its first address to before
+    /// its second one.
     Known(Vec<(usize, usize)>),
     /// Machine code of programs that were not needed yet will be mapped from their files.
     Mapped,
@@ -167,12 +168,14 @@ const OLD: &[libc::c_long] = &[
 #[cfg(not(target_arch = "x86_64"))]
 const OLD: &[libc::c_long] = &[];
 
-/// These return ENOSYS instead of ending the process, because the C library then uses `clone`, whose flags a filter can check.
+/// These return ENOSYS instead of ending the process, because the C library then uses `clone`,
+/// whose flags a filter can check.
 const MISSING: &[libc::c_long] = &[libc::SYS_clone3];
 
-/// The requests of `ioctl` for streams and terminals, and two that find the pages that an interpreter has written to
-/// (`wasibox_sandbox::track`). The latter need descriptors that were opened before: `userfaultfd` itself is not allowed, and an
-/// open one receives no faults of the host's kernel.
+/// The requests of `ioctl` for streams and terminals, and two that find the pages that an
+/// interpreter has written to (`wasibox_sandbox::track`). The latter need descriptors that were
+/// opened before: `userfaultfd` itself is not allowed, and an open one receives no faults of the
+/// host's kernel.
 const IOCTLS: &[u64] =
     &[libc::FIONREAD, libc::FIONBIO, libc::TCGETS, libc::TIOCGWINSZ, UFFDIO_REGISTER, PAGEMAP_SCAN];
 const UFFDIO_REGISTER: u64 = 0xc020_aa00;

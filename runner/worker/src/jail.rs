@@ -1,7 +1,7 @@
 //! Closes a process's jail.
 //!
-//! The order matters: steps that may still fail come first, and the filter of system calls comes last, because it does not allow
-//! the calls of the earlier steps.
+//! The order matters: steps that may still fail come first, and the filter of system calls comes
+//! last, because it does not allow the calls of the earlier steps.
 
 use crate::filter::{self, FilterError, NewCode};
 use crate::privileges::drop_privileges;
@@ -33,7 +33,8 @@ pub struct Walls {
     pub not_dumpable: bool,
     /// Files beyond the given ones cannot be opened.
     pub files: Wall,
-    /// TCP sockets cannot be bound or connected; signals and abstract sockets reach no process outside.
+    /// TCP sockets cannot be bound or connected; signals and abstract sockets reach no process
+    /// outside.
     pub network: Wall,
     /// System calls beyond the list end the process (seccomp(2)).
     pub system_calls: bool,
@@ -52,8 +53,8 @@ pub enum Wall {
 }
 
 impl Walls {
-    /// Returns the names of the inactive walls. The memory wall is not among them, because without it the parent watches the
-    /// worker's memory.
+    /// Returns the names of the inactive walls. The memory wall is not among them, because without
+    /// it the parent watches the worker's memory.
     pub fn missing_walls(&self) -> Vec<&'static str> {
         let all = [
             (self.no_new_privs, "no_new_privs"),
@@ -85,8 +86,8 @@ pub enum JailError {
 const LANDLOCK: ABI = ABI::V6;
 
 impl Jail {
-    /// Closes the jail around the calling process. Returns the active walls; those that the host's kernel does not support are
-    /// missing.
+    /// Closes the jail around the calling process. Returns the active walls; those that the host's
+    /// kernel does not support are missing.
     ///
     /// # Errors
     /// Returns an error if the process has more than one thread, or if a supported wall fails.
@@ -115,8 +116,9 @@ impl Jail {
         Ok(walls)
     }
 
-    /// Installs one set of rules for everything. A second one would refuse every move from directory to directory, because each
-    /// set does that unless it allows the move somewhere (Landlock's manual, `LANDLOCK_ACCESS_FS_REFER`).
+    /// Installs one set of rules for everything. A second one would refuse every move from
+    /// directory to directory, because each set does that unless it allows the move somewhere
+    /// (Landlock's manual, `LANDLOCK_ACCESS_FS_REFER`).
     fn close_landlock(&self) -> Result<(Wall, Wall), JailError> {
         let all = AccessFs::from_all(LANDLOCK);
         let mut rules = Ruleset::default()
@@ -139,7 +141,8 @@ impl Jail {
     }
 }
 
-/// Returns how far files and the network are closed, by the Landlock version that has the newest of the required rights.
+/// Returns how far files and the network are closed, by the Landlock version that has the newest of
+/// the required rights.
 fn landlock_walls(status: &RestrictionStatus) -> (Wall, Wall) {
     let LandlockStatus::Available { effective_abi: abi, .. } = status.landlock else {
         return Default::default();
@@ -149,7 +152,8 @@ fn landlock_walls(status: &RestrictionStatus) -> (Wall, Wall) {
         abi if abi < whole => Wall::Partial,
         _ => Wall::Full,
     };
-    // Files: control of devices is the newest right. Network: TCP came first, then signals and abstract sockets.
+    // Files: control of devices is the newest right. Network: TCP came first, then signals and
+    // abstract sockets.
     (wall(ABI::V1, ABI::V5), wall(ABI::V4, ABI::V6))
 }
 

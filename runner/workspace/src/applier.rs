@@ -1,8 +1,9 @@
 //! Performs operations in a folder of the host.
 //!
-//! New files are first written to a temporary folder inside it. Once all of them are there, names are removed, and then the new
-//! ones are put in place. So a file that was moved in the session is read before it is removed, and a full disk changes nothing.
-//! Entries that have changed since the session began are left alone and reported.
+//! New files are first written to a temporary folder inside it. Once all of them are there, names
+//! are removed, and then the new ones are put in place. So a file that was moved in the session is
+//! read before it is removed, and a full disk changes nothing. Entries that have changed since the
+//! session began are left alone and reported.
 
 use crate::archive::HIDDEN;
 use crate::changes::{Operation, OriginalEntry};
@@ -72,12 +73,12 @@ pub struct Applier {
 }
 
 impl Overlay {
-    /// Applies changes to the host's folder `dir`, which the overlay shows, in one process: all changes, or those of the `chosen`
-    /// paths and everything below them.
+    /// Applies changes to the host's folder `dir`, which the overlay shows, in one process: all
+    /// changes, or those of the `chosen` paths and everything below them.
     ///
     /// # Errors
-    /// If files cannot be read or the folder cannot be written. Nothing has changed then, apart from steps that may have been
-    /// done before.
+    /// If files cannot be read or the folder cannot be written. Nothing has changed then, apart
+    /// from steps that may have been done before.
     pub fn apply_to_folder(
         &self,
         snapshot: &TreeVersion,

@@ -1,7 +1,7 @@
 //! Reads a zip: its directory is checked as a whole, and then its entries form a tree.
 //!
-//! The central directory is trusted only if everything else agrees: local headers are consistent with it, entries do not overlap,
-//! no name occurs twice, no entry is unlisted.
+//! The central directory is trusted only if everything else agrees: local headers are consistent
+//! with it, entries do not overlap, no name occurs twice, no entry is unlisted.
 
 use crate::entry::{Cache, ZipMember};
 use crate::error::WorkspaceError;
@@ -25,7 +25,8 @@ const TARGET: u64 = 4095;
 const DEPTH: usize = 200;
 /// Maximum ratio by which deflated data can grow.
 const RATIO: u64 = 1032;
-/// Number of bytes that are read from the file at once: few after a seek, and more with each sequential read.
+/// Number of bytes that are read from the file at once: few after a seek, and more with each
+/// sequential read.
 const FEW: usize = 512;
 const MANY: usize = 64 << 10;
 
@@ -47,7 +48,8 @@ impl Default for ZipLimits {
     }
 }
 
-/// A reader of a shared file with its own position, and with a bound on the bytes it may read in total.
+/// A reader of a shared file with its own position, and with a bound on the bytes it may read in
+/// total.
 #[derive(Clone)]
 pub(crate) struct ArchiveReader {
     file: Arc<File>,
@@ -176,8 +178,8 @@ impl Archive {
         }))
     }
 
-    /// Opens the zip's file again, for another process, which passes it to [`Archive::open`]. It is the same file, even if
-    /// another one has taken its name.
+    /// Opens the zip's file again, for another process, which passes it to [`Archive::open`]. It is
+    /// the same file, even if another one has taken its name.
     ///
     /// # Errors
     /// If the system has no descriptors left.
@@ -191,7 +193,8 @@ impl Archive {
         &self.limits
     }
 
-    /// Returns the folder for [`wasibox_vfs::Vfs::new`], at an absolute plain path, for example `/work`.
+    /// Returns the folder for [`wasibox_vfs::Vfs::new`], at an absolute plain path, for example
+    /// `/work`.
     ///
     /// # Errors
     /// If a workspace may not be at that path.
@@ -199,8 +202,9 @@ impl Archive {
         self.base_of(&self.root, at)
     }
 
-    /// Returns the folder with which the first session began, if the zip has kept it and no other program has changed the zip
-    /// since. A session's changes, as data, fit this folder ([`crate::KeepBase`]).
+    /// Returns the folder with which the first session began, if the zip has kept it and no other
+    /// program has changed the zip since. A session's changes, as data, fit this folder
+    /// ([`crate::KeepBase`]).
     ///
     /// # Errors
     /// If a workspace may not be at that path.

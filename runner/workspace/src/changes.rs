@@ -1,4 +1,5 @@
-//! A session's changes to an overlaid folder: as a list, as a diff, and as operations that apply them to the host's folder.
+//! A session's changes to an overlaid folder: as a list, as a diff, and as operations that apply
+//! them to the host's folder.
 
 use crate::error::WorkspaceError;
 use crate::overlay::{Overlay, OverlayFile, join_path};
@@ -45,8 +46,8 @@ pub enum OriginalEntry {
     Link(ByteBuf),
 }
 
-/// A step that changes the host's folder towards the session's. Paths are relative to the folder, without dots. In removals and
-/// in all other steps, each directory comes before its contents.
+/// A step that changes the host's folder towards the session's. Paths are relative to the folder,
+/// without dots. In removals and in all other steps, each directory comes before its contents.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Operation {
     Remove {
@@ -153,11 +154,12 @@ impl Overlay {
         Ok((out, more))
     }
 
-    /// Returns the changes as text, for the `chosen` paths and everything below them (all if it is empty), of about `most` bytes
-    /// at most.
+    /// Returns the changes as text, for the `chosen` paths and everything below them (all if it is
+    /// empty), of about `most` bytes at most.
     ///
     /// # Errors
-    /// If a file of the session cannot be read. A file of the host that can no longer be read is mentioned in the text.
+    /// If a file of the session cannot be read. A file of the host that can no longer be read is
+    /// mentioned in the text.
     pub fn diff_text(
         &self,
         snapshot: &TreeVersion,
@@ -178,8 +180,8 @@ impl Overlay {
         Ok(out)
     }
 
-    /// Emits the steps that apply the `chosen` changes to the host's folder, with at most `most` bytes in total. Returns the
-    /// paths that cannot be applied.
+    /// Emits the steps that apply the `chosen` changes to the host's folder, with at most `most`
+    /// bytes in total. Returns the paths that cannot be applied.
     ///
     /// # Errors
     /// If a file cannot be read, beyond `most`, or the first error of `each`.
@@ -281,7 +283,8 @@ fn file_text(file: &FileView<'_>) -> Result<Vec<u8>, String> {
     Ok(out)
 }
 
-/// Returns a name for the headers of a diff: quoted, as by git, if it contains a line feed or the like.
+/// Returns a name for the headers of a diff: quoted, as by git, if it contains a line feed or the
+/// like.
 fn quote_name(prefix: &str, path: &[u8]) -> String {
     let text = format!("{prefix}{}", lossy_path(path));
     if text.chars().any(|c| c.is_control() || c == '"' || c == '\\') {

@@ -1,8 +1,8 @@
 //! The bytes of a zip's entry: unpacked when the file is opened, and kept within bounds.
 //!
-//! Unpacked bytes are reserved from the session's budget. If there is no room, or too much is kept already, the entries that were
-//! unpacked first are dropped; they are unpacked again when they are read. Entries that are open for writing stay, so that a
-//! write does not have to wait.
+//! Unpacked bytes are reserved from the session's budget. If there is no room, or too much is kept
+//! already, the entries that were unpacked first are dropped; they are unpacked again when they are
+//! read. Entries that are open for writing stay, so that a write does not have to wait.
 
 use crate::archive::{Archive, unpack_entry};
 use std::collections::VecDeque;
@@ -86,7 +86,8 @@ pub(crate) struct ZipMember {
 }
 
 impl ZipMember {
-    /// Makes the file with that number in the archive, with its size in bytes, its permission bits and its modification time.
+    /// Makes the file with that number in the archive, with its size in bytes, its permission bits
+    /// and its modification time.
     pub fn new(
         archive: Arc<Archive>,
         index: usize,

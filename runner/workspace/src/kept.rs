@@ -1,12 +1,14 @@
-//! The original files that a zip keeps: those with which its first session began, so that the zip alone carries a history.
+//! The original files that a zip keeps: those with which its first session began, so that the zip
+//! alone carries a history.
 //!
-//! A session's changes, as data (`wasibox_vfs::delta`), refer to the files that it began with. A zip that was saved no longer
-//! contains all of them. So, if requested, they are kept in the host's folder: a list of all, and the packed data of those that
-//! are not at their original places in the zip. A later session begins with the same files, applies the changes, and can return
-//! to any earlier state.
+//! A session's changes, as data (`wasibox_vfs::delta`), refer to the files that it began with. A
+//! zip that was saved no longer contains all of them. So, if requested, they are kept in the host's
+//! folder: a list of all, and the packed data of those that are not at their original places in the
+//! zip. A later session begins with the same files, applies the changes, and can return to any
+//! earlier state.
 //!
-//! The list is trusted only while the zip's visible files are those that were written with it, because another program may have
-//! changed the zip. A damaged list counts as missing.
+//! The list is trusted only while the zip's visible files are those that were written with it,
+//! because another program may have changed the zip. A damaged list counts as missing.
 
 use crate::archive::{
     Archive, ArchiveNode, ArchiveReader, HIDDEN, ZipLimits, insert_entry, name_parts, unpack_entry,
@@ -69,8 +71,8 @@ struct KeptList {
     items: Vec<KeptItem>,
 }
 
-/// Updates an FNV-1a hash. It protects against accidents, not against attackers, who could change the list as well if they can
-/// change the zip.
+/// Updates an FNV-1a hash. It protects against accidents, not against attackers, who could change
+/// the list as well if they can change the zip.
 fn mix_hash(hash: &mut u64, bytes: &[u8]) {
     for b in bytes {
         *hash = (*hash ^ u64::from(*b)).wrapping_mul(0x100_0000_01b3);
@@ -158,7 +160,8 @@ impl Keeper {
     }
 }
 
-/// Returns the files with which the first session began, if the zip has kept them and its visible files are unchanged.
+/// Returns the files with which the first session began, if the zip has kept them and its visible
+/// files are unchanged.
 ///
 /// # Errors
 /// If the list makes no sense.

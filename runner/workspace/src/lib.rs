@@ -1,8 +1,10 @@
-//! Workspaces: folders of a session that show a zip, or a folder of the host that must not be changed.
+//! Workspaces: folders of a session that show a zip, or a folder of the host that must not be
+//! changed.
 //!
-//! Both are the *base* of a folder in the session's tree ([`wasibox_vfs::BaseFile`]): their contents are listed and read when a
-//! guest accesses them, and a guest's changes stay in the session like all its files. So quota, history, undo and snapshots treat
-//! them like the image's files.
+//! Both are the *base* of a folder in the session's tree ([`wasibox_vfs::BaseFile`]): their
+//! contents are listed and read when a guest accesses them, and a guest's changes stay in the
+//! session like all its files. So quota, history, undo and snapshots treat them like the image's
+//! files.
 //!
 //! | topic | file |
 //! |---|---|
@@ -17,19 +19,23 @@
 //! | applying operations on the host | `applier` |
 //!
 //! # Division of work
-//! [`Archive`] and [`Overlay`] are used where the session's tree is, possibly in a jailed process: they only read.
-//! [`ReplacementFile`] and [`Applier`] write, and are used where that is allowed, in the parent. The data between them, the bytes
-//! of a zip and [`Operation`]s, is checked like data from a guest.
+//! [`Archive`] and [`Overlay`] are used where the session's tree is, possibly in a jailed process:
+//! they only read. [`ReplacementFile`] and [`Applier`] write, and are used where that is allowed,
+//! in the parent. The data between them, the bytes of a zip and [`Operation`]s, is checked like
+//! data from a guest.
 //!
 //! # Invariants
-//! - A zip is refused as a whole, before any of it becomes visible, if the names, sizes or offsets of its entries are invalid.
-//! - A saved zip is complete at every moment, and its folder `.wasibox` belongs to the host: guests do not see it.
-//! - Nothing is written outside the folder that an [`Applier`] was made for: all paths are resolved from its descriptor as in
-//!   mounts, and links that lead out are not made.
+//! - A zip is refused as a whole, before any of it becomes visible, if the names, sizes or offsets
+//!   of its entries are invalid.
+//! - A saved zip is complete at every moment, and its folder `.wasibox` belongs to the host: guests
+//!   do not see it.
+//! - Nothing is written outside the folder that an [`Applier`] was made for: all paths are resolved
+//!   from its descriptor as in mounts, and links that lead out are not made.
 //! - Memory is bounded by the limits and by the session's budget.
 //!
 //! # Deliberately absent
-//! Encryption, methods other than stored and deflated. Hard links: a file with two names is in the zip twice.
+//! Encryption, methods other than stored and deflated. Hard links: a file with two names is in the
+//! zip twice.
 #![forbid(unsafe_code)]
 
 mod applier;
@@ -53,8 +59,8 @@ pub use target::{FileLock, ReplacementFile};
 pub use write::ZipReport;
 pub use zipped::ZipWorkspace;
 
-/// Returns whether a symbolic link in the directory `dir` of a folder leads out of the folder: by an absolute path, or upwards
-/// beyond its top.
+/// Returns whether a symbolic link in the directory `dir` of a folder leads out of the folder: by
+/// an absolute path, or upwards beyond its top.
 fn leads_out(dir: &[u8], target: &[u8]) -> bool {
     if target.starts_with(b"/") {
         return true;

@@ -1,7 +1,8 @@
-//! A folder of the host beneath the session's changes: read when a guest accesses it, never written.
+//! A folder of the host beneath the session's changes: read when a guest accesses it, never
+//! written.
 //!
-//! A file must be the same one that was listed, otherwise reading it fails (ESTALE): changes that another program makes on the
-//! host are not mixed with the session's.
+//! A file must be the same one that was listed, otherwise reading it fails (ESTALE): changes that
+//! another program makes on the host are not mixed with the session's.
 
 use crate::applier::errno_words;
 use crate::changes::{self, OriginalEntry};
@@ -48,8 +49,8 @@ pub(crate) fn mount_folder(
 }
 
 impl Overlay {
-    /// Opens the host's folder `dir` for the folder `at` of a session, for example `/work`. `protected` paths are not shown, as
-    /// in mounts.
+    /// Opens the host's folder `dir` for the folder `at` of a session, for example `/work`.
+    /// `protected` paths are not shown, as in mounts.
     ///
     /// # Errors
     /// If it is not a folder that may be mounted.
@@ -87,7 +88,8 @@ impl Overlay {
         changes::original_entry(&snapshot.original_view(&join_path(self.guest_path(), path)))
     }
 
-    /// Returns the reason why the host's entry at a path is no longer the original one, if it is not.
+    /// Returns the reason why the host's entry at a path is no longer the original one, if it is
+    /// not.
     pub fn changed_since(&self, path: &[u8], was: &OriginalEntry) -> Option<&'static str> {
         is_still(&self.mount, path, was).err()
     }

@@ -29,8 +29,9 @@ impl Stamp {
 
 /// A file that is locked against other sessions.
 ///
-/// The lock is released explicitly instead of only by closing the file, because a process that another thread starts meanwhile
-/// has a copy of the descriptor until it executes its program, and would hold the lock for as long.
+/// The lock is released explicitly instead of only by closing the file, because a process that
+/// another thread starts meanwhile has a copy of the descriptor until it executes its program, and
+/// would hold the lock for as long.
 #[derive(Debug)]
 pub struct FileLock(File);
 
@@ -108,8 +109,8 @@ impl ReplacementFile {
         self.file.as_ref().ok_or_else(|| io::Error::other("the file is in its place already"))
     }
 
-    /// Puts the file in place, if it is a zip within the limits. Its permission bits are those of the file that it replaces, or
-    /// `bits`. The file is on the disk when this returns.
+    /// Puts the file in place, if it is a zip within the limits. Its permission bits are those of
+    /// the file that it replaces, or `bits`. The file is on the disk when this returns.
     ///
     /// # Errors
     /// If it is not a valid zip, or cannot be written; the old file is then unchanged.

@@ -1,7 +1,8 @@
 //! Writes the current state of the session's folder as a zip.
 //!
-//! Files that the session has not changed are copied in packed form. All others are deflated. Names are UTF-8; files with other
-//! names are left out and reported, as are kinds of files that a zip cannot represent.
+//! Files that the session has not changed are copied in packed form. All others are deflated. Names
+//! are UTF-8; files with other names are left out and reported, as are kinds of files that a zip
+//! cannot represent.
 
 use crate::archive::{Archive, HIDDEN, workspace_path};
 use crate::entry::ZipMember;
@@ -60,8 +61,8 @@ fn file_options(seen: &PathView<'_>) -> SimpleFileOptions {
 }
 
 impl Archive {
-    /// Writes the folder at `at` of a session that began with this zip to a seekable target. `hidden` are files of the host's
-    /// folder, by name; the zip's other ones are kept.
+    /// Writes the folder at `at` of a session that began with this zip to a seekable target.
+    /// `hidden` are files of the host's folder, by name; the zip's other ones are kept.
     ///
     /// # Errors
     /// If a file cannot be read or `to` cannot be written.
@@ -188,7 +189,8 @@ impl Archive {
         Ok(())
     }
 
-    /// Copies an entry of this zip in packed form, if the file is still that entry, and returns its number and checksum.
+    /// Copies an entry of this zip in packed form, if the file is still that entry, and returns its
+    /// number and checksum.
     fn copy_entry<W: Write + Seek>(
         self: &Arc<Self>,
         name: &str,

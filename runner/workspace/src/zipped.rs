@@ -22,8 +22,8 @@ pub struct ZipWorkspace {
 }
 
 impl ZipWorkspace {
-    /// Opens the zip at `path` for the folder `at`, for example `/work`; with `create` an empty one is created if it does not
-    /// exist.
+    /// Opens the zip at `path` for the folder `at`, for example `/work`; with `create` an empty one
+    /// is created if it does not exist.
     ///
     /// # Errors
     /// If it is not a valid zip, cannot be read, or is in use by another session.

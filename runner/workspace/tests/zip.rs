@@ -503,8 +503,9 @@ fn bombs_stay_within_the_budget() {
     }
 }
 
-/// Takes a good zip with each of its bytes changed: it is refused, or one of its files cannot be read, or it has other but valid
-/// contents. Nothing panics, and no bytes are returned that do not match the checksum.
+/// Takes a good zip with each of its bytes changed: it is refused, or one of its files cannot be
+/// read, or it has other but valid contents. Nothing panics, and no bytes are returned that do not
+/// match the checksum.
 #[test]
 fn every_flipped_byte_is_survived() {
     let mut z = ZipWriter::new(Cursor::new(Vec::new()));
@@ -562,7 +563,8 @@ fn every_shorter_zip_is_refused() {
     }
 }
 
-/// A session's changes, as data, are applied on top of the files that its zip has kept; earlier states can be restored.
+/// A session's changes, as data, are applied on top of the files that its zip has kept; earlier
+/// states can be restored.
 #[test]
 fn a_zip_carries_what_a_history_needs() {
     let dir = tempfile::tempdir().unwrap();

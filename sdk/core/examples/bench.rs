@@ -1,4 +1,5 @@
-//! Measures calls through the crate and prints medians in milliseconds, as a line of JSON. Used by `cargo xtask bench sdk`.
+//! Measures calls through the crate and prints medians in milliseconds, as a line of JSON. Used by
+//! `cargo xtask bench sdk`.
 
 use std::path::PathBuf;
 use std::time::Instant;

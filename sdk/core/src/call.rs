@@ -47,7 +47,8 @@ impl CallOptions {
     /// Returns the call, with its standard input.
     ///
     /// # Errors
-    /// Returns an error for an invalid time or variable, and if there is nothing to run or more than one thing.
+    /// Returns an error for an invalid time or variable, and if there is nothing to run or more
+    /// than one thing.
     pub fn exec(self, stdin: Vec<u8>) -> Result<Exec, SdkFailure> {
         let mut exec = match (self.script, self.argv, self.python, self.javascript) {
             (Some(script), None, None, None) => Exec::script(script),
@@ -92,11 +93,12 @@ const INPUT: usize = 256 << 10;
 /// A receiver of output: whether it is standard error, and its bytes.
 pub type Chunk<'a> = &'a (dyn Fn(bool, &[u8]) + Sync);
 
-/// Runs a call until it ends or is cancelled. With `chunk`, output is passed on as it is written, in addition to the outcome.
+/// Runs a call until it ends or is cancelled. With `chunk`, output is passed on as it is written,
+/// in addition to the outcome.
 ///
 /// # Errors
-/// Returns an error if the call could not be started or was cancelled before, or if the session's process died. A command that
-/// fails is an outcome.
+/// Returns an error if the call could not be started or was cancelled before, or if the session's
+/// process died. A command that fails is an outcome.
 pub fn run(
     session: &Session,
     mut exec: Exec,
@@ -173,7 +175,8 @@ fn drain_pipe(mut from: PipeReader, limit: u64, tell: &dyn Fn(&[u8])) -> (Vec<u8
     }
 }
 
-/// Splits an outcome into standard output, standard error, and the rest as JSON in the format of `runner exec --json`.
+/// Splits an outcome into standard output, standard error, and the rest as JSON in the format of
+/// `runner exec --json`.
 pub fn outcome_parts(mut outcome: Outcome) -> (Vec<u8>, Vec<u8>, String) {
     let stdout = std::mem::take(&mut outcome.stdout);
     let stderr = std::mem::take(&mut outcome.stderr);

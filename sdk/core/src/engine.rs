@@ -42,10 +42,12 @@ enum IsolationWord {
     Threads,
 }
 
-/// Creates an engine from options in JSON. `progress` receives a line for each slow step, on another thread.
+/// Creates an engine from options in JSON. `progress` receives a line for each slow step, on
+/// another thread.
 ///
 /// # Errors
-/// Returns an error for invalid options, a missing or damaged image, or if there is no program for workers.
+/// Returns an error for invalid options, a missing or damaged image, or if there is no program for
+/// workers.
 pub fn engine_from_options(
     options: &str,
     progress: impl Fn(&str) + Send + Sync + 'static,
@@ -125,7 +127,8 @@ impl Opener {
     /// Opens or creates the session.
     ///
     /// # Errors
-    /// Returns an error for an invalid policy, an unusable store, or a session that does not exist or is in use.
+    /// Returns an error for an invalid policy, an unusable store, or a session that does not exist
+    /// or is in use.
     pub fn open(&self, engine: &Engine) -> Result<Session, SdkFailure> {
         let policy = self.granted_policy()?;
         let (store, name) = match (&self.store, &self.name) {

@@ -84,7 +84,8 @@ impl From<Error> for SdkFailure {
                     ..SdkFailure::new(SdkFailureKind::File, e)
                 };
             }
-            // The session has removed its working directory, or the caller has named one that does not exist.
+            // The session has removed its working directory, or the caller has named one that does
+            // not exist.
             Error::Sandbox(SandboxError::Cwd { .. }) => SdkFailureKind::Conflict,
             _ => SdkFailureKind::Internal,
         };

@@ -49,7 +49,8 @@ pub fn read_file(session: &Session, path: &str) -> Result<Vec<u8>, SdkFailure> {
     }
 }
 
-/// Replaces a file's contents. Up to 8 MiB are replaced atomically; a longer file is written in parts.
+/// Replaces a file's contents. Up to 8 MiB are replaced atomically; a longer file is written in
+/// parts.
 ///
 /// # Errors
 /// Returns an error if the file cannot be written.

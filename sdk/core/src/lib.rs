@@ -1,5 +1,6 @@
-//! The common core of the packages for other languages: the crate `wasibox` behind calls that take and return JSON texts, bytes
-//! and numbers, so that each language has the same terms and the same errors.
+//! The common core of the packages for other languages: the crate `wasibox` behind calls that take
+//! and return JSON texts, bytes and numbers, so that each language has the same terms and the same
+//! errors.
 //!
 //! | topic | file |
 //! |---|---|

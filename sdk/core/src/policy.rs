@@ -6,10 +6,10 @@ use std::path::Path;
 use wasibox::policy::PolicyFile;
 use wasibox::{HostToolPolicy, Policy};
 
-/// Returns the policy of a file, if given, and of an object with the terms of a policy file, which take precedence: it may name
-/// another preset, change single limits, and add mounts and rules; its host tools replace the file's. Host paths in the object
-/// are relative to `dir` unless they are absolute, those in the file to the file's folder. Also returns whether walls are
-/// required.
+/// Returns the policy of a file, if given, and of an object with the terms of a policy file, which
+/// take precedence: it may name another preset, change single limits, and add mounts and rules; its
+/// host tools replace the file's. Host paths in the object are relative to `dir` unless they are
+/// absolute, those in the file to the file's folder. Also returns whether walls are required.
 ///
 /// # Errors
 /// Returns an error for a file that cannot be read, and for an invalid policy.

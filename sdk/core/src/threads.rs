@@ -1,5 +1,5 @@
-//! Threads for blocking calls, so that a program's event loop does not block: a loop's own pool is small, and a call may take as
-//! long as its guest.
+//! Threads for blocking calls, so that a program's event loop does not block: a loop's own pool is
+//! small, and a call may take as long as its guest.
 
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard};

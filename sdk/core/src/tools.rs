@@ -23,8 +23,8 @@ struct ToolDescription {
     timeout: Option<f64>,
 }
 
-/// Creates a tool from a description and a blocking function. The function receives arguments and returns a result, both as JSON,
-/// or the reason for its failure.
+/// Creates a tool from a description and a blocking function. The function receives arguments and
+/// returns a result, both as JSON, or the reason for its failure.
 ///
 /// # Errors
 /// Returns an error for an invalid description.
@@ -40,7 +40,8 @@ pub fn host_tool(
     })
 }
 
-/// Creates a tool from a function that returns a future, which is dropped when its call is cancelled.
+/// Creates a tool from a function that returns a future, which is dropped when its call is
+/// cancelled.
 ///
 /// # Errors
 /// As [`host_tool`].

@@ -17,7 +17,8 @@ mod session;
 mod settle;
 mod tools;
 
-/// A buffer's memory waits for JavaScript's collector, which comes by the dozen megabytes. glibc gives it back to the system
-/// then, and fresh pages take five times as long as the copy into them; this one keeps it for a while.
+/// A buffer's memory waits for JavaScript's collector, which comes by the dozen megabytes. glibc
+/// gives it back to the system then, and fresh pages take five times as long as the copy into them;
+/// this one keeps it for a while.
 #[global_allocator]
 static MEMORY: mimalloc::MiMalloc = mimalloc::MiMalloc;

@@ -4,7 +4,8 @@ use napi::bindgen_prelude::{Object, ToNapiValue};
 use napi::{Env, Error, Result, Status};
 use wasibox_sdk::SdkFailure;
 
-/// A failure as an error, whose message the package's TypeScript takes apart: kind, code and text, a line each.
+/// A failure as an error, whose message the package's TypeScript takes apart: kind, code and text,
+/// a line each.
 pub fn js_error(failure: impl Into<SdkFailure>) -> Error {
     let SdkFailure { kind, text, code } = failure.into();
     let code = code.unwrap_or_default();

@@ -4,7 +4,8 @@ use crate::failure::python_error;
 use pyo3::PyResult;
 use wasibox_sdk::{SdkFailure, SdkFailureKind};
 
-/// Something that a copy of the process (`os.fork`) has neither use for nor may end: its workers are the parent's.
+/// Something that a copy of the process (`os.fork`) has neither use for nor may end: its workers
+/// are the parent's.
 pub struct ForkSafe<T> {
     process: u32,
     value: Option<T>,

@@ -116,8 +116,8 @@ impl Session {
         Ok(())
     }
 
-    /// Makes these the functions that guests may call: descriptions in JSON, and functions of a call and its arguments
-    /// that give whether they could, and a result or why not.
+    /// Makes these the functions that guests may call: descriptions in JSON, and functions of a
+    /// call and its arguments that give whether they could, and a result or why not.
     fn set_tools(&self, py: Python<'_>, tools: Vec<(String, Py<PyAny>)>) -> PyResult<()> {
         let tools = tools.into_iter().map(|(told, act)| crate::tools::host_tool(&told, act));
         let tools = tools.collect::<Result<Vec<_>, _>>().map_err(python_error)?;

@@ -28,7 +28,8 @@ impl Drop for PythonFunction {
     }
 }
 
-/// A tool of a function that takes a call and arguments, and gives whether it could, and a result or why not.
+/// A tool of a function that takes a call and arguments, and gives whether it could, and a result
+/// or why not.
 pub fn host_tool(told: &str, act: Py<PyAny>) -> Result<HostTool, SdkFailure> {
     let act = PythonFunction(Some(act));
     wasibox_sdk::host_tool(told, move |arguments, context| {

@@ -1,5 +1,5 @@
-//! The possible effects of a script, found without running any of it: the answer behind `sh --analyze`, for permission prompts.
-//! The JSON form is described in `docs/analyze.md`.
+//! The possible effects of a script, found without running any of it: the answer behind `sh
+//! --analyze`, for permission prompts. The JSON form is described in `docs/analyze.md`.
 //!
 //! # Map
 //! | file | contents |
@@ -17,12 +17,15 @@
 //!
 //! # Invariants
 //! - Nothing is run, expanded or opened: the result depends on the text and the tables only.
-//! - Everything that cannot be known is reported: a word that is not static text carries `dynamic`, code that was not seen is
-//!   listed as an unknown. A report without unknowns means that there are none.
-//! - Input is hostile: nesting of texts within texts is bounded by [`MAX_TEXTS`], the nesting of the tree by the parser.
+//! - Everything that cannot be known is reported: a word that is not static text carries `dynamic`,
+//!   code that was not seen is listed as an unknown. A report without unknowns means that there are
+//!   none.
+//! - Input is hostile: nesting of texts within texts is bounded by [`MAX_TEXTS`], the nesting of
+//!   the tree by the parser.
 //!
 //! # Absent
-//! Values of variables are not followed (`x=rm; $x` is an unknown command name), and sourced files and scripts are not read.
+//! Values of variables are not followed (`x=rm; $x` is an unknown command name), and sourced files
+//! and scripts are not read.
 #![forbid(unsafe_code)]
 
 mod builtins;
@@ -38,7 +41,8 @@ mod wrap;
 
 pub use report::AnalysisReport;
 
-/// The maximum depth of analyzed texts within texts (`eval`, `bash -c`, traps), because the input is hostile.
+/// The maximum depth of analyzed texts within texts (`eval`, `bash -c`, traps), because the input
+/// is hostile.
 pub const MAX_TEXTS: u32 = 8;
 
 /// The commands that exist where the script will run.

@@ -31,8 +31,8 @@ impl ScriptWord {
     }
 }
 
-/// The context of a finding: the constructs around it, outermost first, for example `function f`, `pipeline`, `substitution`,
-/// `trap EXIT`, `bash -c`.
+/// The context of a finding: the constructs around it, outermost first, for example `function f`,
+/// `pipeline`, `substitution`, `trap EXIT`, `bash -c`.
 pub type Context = Vec<String>;
 
 /// The kind of command that a name stands for.
@@ -86,7 +86,8 @@ pub enum Access {
     Execute,
 }
 
-/// A file that may be used. Paths are in their written form; relative ones are relative to the working directory at that moment.
+/// A file that may be used. Paths are in their written form; relative ones are relative to the
+/// working directory at that moment.
 #[derive(Clone, Debug)]
 pub struct FileUse {
     pub path: ScriptWord,
@@ -160,7 +161,8 @@ pub struct AnalysisReport {
 }
 
 impl AnalysisReport {
-    /// Returns whether the lists are complete: no syntax error, nothing unknown, and every file named.
+    /// Returns whether the lists are complete: no syntax error, nothing unknown, and every file
+    /// named.
     pub fn is_complete(&self) -> bool {
         self.errors.is_empty()
             && self.unknowns.is_empty()

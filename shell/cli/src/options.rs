@@ -46,7 +46,8 @@ pub enum OptionList {
     Shopt { table: bool },
 }
 
-/// The error for a wrong option: the message after the name of the shell, and whether the usage follows.
+/// The error for a wrong option: the message after the name of the shell, and whether the usage
+/// follows.
 #[derive(Debug)]
 pub struct ShellUsageError {
     pub message: Vec<u8>,
@@ -112,8 +113,8 @@ pub fn parse(args: &[Vec<u8>]) -> Result<Invocation, ShellUsageError> {
     Ok(inv)
 }
 
-/// Parses `-o`, or `-O` of `shopt`, with the name behind it, or without one: then the options are listed. Returns the number of
-/// further arguments used.
+/// Parses `-o`, or `-O` of `shopt`, with the name behind it, or without one: then the options are
+/// listed. Returns the number of further arguments used.
 fn named_option(
     inv: &mut Invocation,
     of_set: bool,

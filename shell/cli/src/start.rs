@@ -13,7 +13,8 @@ use sh_exec::{STATE_OPTION, Shell, ShellStart};
 
 use crate::options::{Invocation, OptionList, ScriptSource, ShellUsageError, parse};
 
-/// Environment variable with the limits in the format of `--budget`, so that shells started by this one get the same limits.
+/// Environment variable with the limits in the format of `--budget`, so that shells started by this
+/// one get the same limits.
 const BUDGET: &[u8] = b"BOX_BUDGET";
 
 /// Runs the applet `bash`.
@@ -223,8 +224,9 @@ fn resume_shell(ctx: &mut Ctx<'_>, number: &[u8]) -> Exit {
     to_exit(shell.run_shipped(&data))
 }
 
-/// Returns the descriptors that the process started with; `skip` is not the script's. A script that redirects one for good
-/// (`exec > file`) closes the previous file, because they are the shell's alone from then on.
+/// Returns the descriptors that the process started with; `skip` is not the script's. A script that
+/// redirects one for good (`exec > file`) closes the previous file, because they are the shell's
+/// alone from then on.
 fn inherited_descriptors(ctx: &mut Ctx<'_>, skip: Option<u32>) -> FdTable {
     let table = shared_descriptors(ctx, skip);
     ctx.stdin = StdInput::new(Stream::Closed);
@@ -264,7 +266,8 @@ fn shared_descriptors(ctx: &mut Ctx<'_>, skip: Option<u32>) -> FdTable {
     table
 }
 
-/// Returns the limits in force. A variable with an invalid value is ignored, as bash does with its own.
+/// Returns the limits in force. A variable with an invalid value is ignored, as bash does with its
+/// own.
 fn read_limits(ctx: &Ctx<'_>) -> ScriptLimits {
     ctx.env.get(BUDGET).and_then(|b| ScriptLimits::parse(b).ok()).unwrap_or(ScriptLimits::NORMAL)
 }

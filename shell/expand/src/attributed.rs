@@ -1,4 +1,5 @@
-//! Attributed text: the result of the first phase for a word, with the properties of each character that the later phases need.
+//! Attributed text: the result of the first phase for a word, with the properties of each character
+//! that the later phases need.
 //!
 //! Characters of one kind form runs. An empty quoted run counts, because it makes `""` a field.
 
@@ -103,7 +104,8 @@ impl AttributedText {
         )
     }
 
-    /// Returns the text as a field that is not split: the only property left of a character's origin is whether it is quoted.
+    /// Returns the text as a field that is not split: the only property left of a character's
+    /// origin is whether it is quoted.
     pub(crate) fn into_field(self) -> SplitField {
         if let Some(text) = self.shared {
             return SplitField::Shared(text);
@@ -120,8 +122,8 @@ impl AttributedText {
     }
 }
 
-/// The expansion of a word before it is split: the texts between the boundaries that `"$@"` and similar expansions produce.
-/// Without any text if nothing was added.
+/// The expansion of a word before it is split: the texts between the boundaries that `"$@"` and
+/// similar expansions produce. Without any text if nothing was added.
 #[derive(Debug, Default)]
 pub(crate) struct AttributedFields {
     done: Vec<AttributedText>,

@@ -1,8 +1,9 @@
 //! Brace expansion (bash manual 3.5.1): one word becomes several, before every other expansion.
 //!
-//! Only unquoted text of the source takes part; every other part of a word (quoted text, expansions) is one opaque symbol, copied
-//! to each word it comes into. Groups are found from left to right; each multiplies the words so far, so the words come in bash's
-//! order without building a tree.
+//! Only unquoted text of the source takes part; every other part of a word (quoted text,
+//! expansions) is one opaque symbol, copied to each word it comes into. Groups are found from left
+//! to right; each multiplies the words so far, so the words come in bash's order without building a
+//! tree.
 
 use std::rc::Rc;
 
@@ -21,7 +22,8 @@ type Symbol = u32;
 type Symbols = Vec<Symbol>;
 type Result<T> = std::result::Result<T, ExpandError>;
 
-/// Returns the words that a word's braces make, each as its parts; `None` if there are none to expand.
+/// Returns the words that a word's braces make, each as its parts; `None` if there are none to
+/// expand.
 pub(crate) fn expand_braces(
     env: &mut dyn ExpandEnv,
     parts: &[WordPart],
@@ -79,7 +81,8 @@ fn to_parts(word: &[Symbol], parts: &[WordPart]) -> Vec<WordPart> {
     out
 }
 
-/// Appends text to a parameter's name, because brace expansion is textual: it turns `$x{a,b}` into `$xa` and `$xb`.
+/// Appends text to a parameter's name, because brace expansion is textual: it turns `$x{a,b}` into
+/// `$xa` and `$xb`.
 fn lengthen_name(param: &mut Param, text: &mut Vec<u8>) {
     let ParamName::Variable(name) = &mut param.name else { return };
     if param.raw.starts_with(b"${") {
@@ -97,7 +100,8 @@ fn is_byte(symbol: Option<&Symbol>, byte: u8) -> bool {
 
 struct Expansion<'e> {
     env: &'e mut dyn ExpandEnv,
-    /// The number of steps that searches for braces may still take, because unclosed braces would be quadratic.
+    /// The number of steps that searches for braces may still take, because unclosed braces would
+    /// be quadratic.
     steps: usize,
 }
 
@@ -152,8 +156,8 @@ impl Expansion<'_> {
         }
     }
 
-    /// Returns the first `wanted` from `from` on that is not within braces. A closing brace counts if a comma or two dots precede
-    /// it.
+    /// Returns the first `wanted` from `from` on that is not within braces. A closing brace counts
+    /// if a comma or two dots precede it.
     fn find_symbol(&mut self, word: &[Symbol], from: usize, wanted: u8) -> Option<usize> {
         let mut level = 0_usize;
         let mut group = wanted != b'}';

@@ -1,5 +1,5 @@
-//! The elements of compound assignments, `name=(...)` (bash manual 6.7). Elements of associative arrays undergo no tilde
-//! expansion.
+//! The elements of compound assignments, `name=(...)` (bash manual 6.7). Elements of associative
+//! arrays undergo no tilde expansion.
 
 use std::rc::Rc;
 
@@ -16,8 +16,9 @@ use crate::word;
 /// One element to assign, in order.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CompoundElement {
-    /// The expanded subscript, which for an indexed array is still an expression. `None`: the place behind the previous element
-    /// (indexed arrays), or a word that cannot be assigned (associative arrays).
+    /// The expanded subscript, which for an indexed array is still an expression. `None`: the place
+    /// behind the previous element (indexed arrays), or a word that cannot be assigned (associative
+    /// arrays).
     pub key: Option<Str>,
     /// `[key]+=value`
     pub append: bool,
@@ -25,9 +26,10 @@ pub struct CompoundElement {
     pub value: Str,
 }
 
-/// Expands the elements of `name=(...)`. Elements without a key undergo brace expansion, splitting and pathname expansion,
-/// elements with a key do not. For an associative array whose first element has no key, words are alternately keys and values;
-/// later elements without a key cannot be assigned.
+/// Expands the elements of `name=(...)`. Elements without a key undergo brace expansion, splitting
+/// and pathname expansion, elements with a key do not. For an associative array whose first element
+/// has no key, words are alternately keys and values; later elements without a key cannot be
+/// assigned.
 ///
 /// # Errors
 /// Returns the errors of the expansions.
@@ -94,8 +96,8 @@ fn whole_parts(element: &ArrayElement) -> Vec<WordPart> {
     parts
 }
 
-/// Expands pairs, for example `a=(key value key value)`: no splitting, a missing last value is empty. Later elements with a key
-/// are words like any other.
+/// Expands pairs, for example `a=(key value key value)`: no splitting, a missing last value is
+/// empty. Later elements with a key are words like any other.
 fn expand_pairs(
     env: &mut dyn ExpandEnv,
     elements: &[ArrayElement],

@@ -1,5 +1,5 @@
-//! The interface between expansion and the shell around it. All effects pass through this trait: expansion itself opens no file,
-//! runs no command and reads no global.
+//! The interface between expansion and the shell around it. All effects pass through this trait:
+//! expansion itself opens no file, runs no command and reads no global.
 
 use std::borrow::Cow;
 use std::rc::Rc;
@@ -61,10 +61,11 @@ pub enum VarLookup {
 /// The shell as seen by expansion. Names passed here are base names after
 /// nameref resolution unless stated otherwise.
 pub trait ExpandEnv {
-    /// Follows namerefs. Returns the base name, and a subscript's text if the reference has one (`ref=a[2]`). A cycle is an
-    /// error. Returns the name itself if it is not a nameref.
+    /// Follows namerefs. Returns the base name, and a subscript's text if the reference has one
+    /// (`ref=a[2]`). A cycle is an error. Returns the name itself if it is not a nameref.
     fn resolve<'a>(&self, name: &'a [u8]) -> Result<(Cow<'a, [u8]>, Option<Str>), ExpandError>;
-    /// Returns the raw value of `name` itself if it has the nameref attribute and a target (`${!ref}`).
+    /// Returns the raw value of `name` itself if it has the nameref attribute and a target
+    /// (`${!ref}`).
     fn nameref(&self, name: &[u8]) -> Option<Str>;
     /// Looks up a variable: the fast path of [`ExpandEnv::resolve`] and [`ExpandEnv::get`]
     /// together. It is worth overriding because every expansion of a variable comes here first.
@@ -77,8 +78,8 @@ pub trait ExpandEnv {
             None => VarLookup::Unset,
         }
     }
-    /// Returns the number in a scalar that is not a nameref and holds a plain decimal integer: the fast path of arithmetic.
-    /// `None` means "take the slow path", never "unset".
+    /// Returns the number in a scalar that is not a nameref and holds a plain decimal integer: the
+    /// fast path of arithmetic. `None` means "take the slow path", never "unset".
     fn get_int(&mut self, name: &[u8]) -> Option<i64> {
         match self.lookup(name) {
             VarLookup::Value(VarValue::Scalar(text)) => crate::arith::plain_integer(&text),
@@ -93,7 +94,8 @@ pub trait ExpandEnv {
         let (_, _) = (name, value);
         Ok(false)
     }
-    /// Returns a variable's value; `None` if unset. Dynamic variables (RANDOM, SECONDS, LINENO, ...) are computed here.
+    /// Returns a variable's value; `None` if unset. Dynamic variables (RANDOM, SECONDS, LINENO,
+    /// ...) are computed here.
     fn get(&mut self, name: &[u8]) -> Option<VarValue>;
     /// Returns the attributes of a variable, also of one declared but unset.
     fn attributes(&self, name: &[u8]) -> Attributes;
@@ -105,7 +107,8 @@ pub trait ExpandEnv {
     fn stack_low(&mut self) -> bool {
         false
     }
-    /// Assigns to a scalar (or to element 0 of an array) and applies the readonly, integer and case attributes.
+    /// Assigns to a scalar (or to element 0 of an array) and applies the readonly, integer and case
+    /// attributes.
     fn set(&mut self, name: &[u8], value: Str) -> Result<(), ExpandError>;
     /// Assigns to an array element and creates an indexed array if there is none.
     fn set_element(
@@ -129,26 +132,26 @@ pub trait ExpandEnv {
     /// Performs prompt expansion for `${x@P}`.
     fn prompt(&mut self, text: &[u8]) -> Result<Vec<u8>, ExpandError>;
 
-    /// Returns entry `n` of the directory stack for `~n`/`~+n` (from the left, 0 is the current directory) and `~-n`
-    /// (`from_end`).
+    /// Returns entry `n` of the directory stack for `~n`/`~+n` (from the left, 0 is the current
+    /// directory) and `~-n` (`from_end`).
     fn dir_stack(&self, n: usize, from_end: bool) -> Option<Vec<u8>> {
         let (_, _) = (n, from_end);
         None
     }
     /// Returns the home directory of the named user, or `$HOME`'s fallback for `None`.
     fn home_dir(&self, user: Option<&[u8]>) -> Option<Vec<u8>>;
-    /// Returns the entries of a directory without `.` and `..`, in any order; `None` if it is unreadable. The path is relative to
-    /// the shell's cwd.
+    /// Returns the entries of a directory without `.` and `..`, in any order; `None` if it is
+    /// unreadable. The path is relative to the shell's cwd.
     fn read_dir(&self, path: &[u8]) -> Option<Vec<PathnameEntry>>;
     /// Returns whether the path exists (`lstat`), and whether it is a directory (`stat`).
     fn path_exists(&self, path: &[u8]) -> bool;
     fn is_dir(&self, path: &[u8]) -> bool;
 
-    /// Prints a message on the shell's stderr with its usual prefix (`bash: line 3: `). With `set -e` such a message ends the
-    /// shell: bash's `report_error`.
+    /// Prints a message on the shell's stderr with its usual prefix (`bash: line 3: `). With `set
+    /// -e` such a message ends the shell: bash's `report_error`.
     fn warn(&mut self, message: &[u8]) -> Result<(), ExpandError>;
-    /// Prints a message with the name of the command that evaluates an expression: `((`, `let`, `[[`. The shell continues after
-    /// it even with `set -e`.
+    /// Prints a message with the name of the command that evaluates an expression: `((`, `let`,
+    /// `[[`. The shell continues after it even with `set -e`.
     fn warn_by_name(&mut self, message: &[u8]) -> Result<(), ExpandError> {
         self.warn(message)
     }

@@ -1,8 +1,9 @@
 //! The error of a failed expansion: a cause with its data.
 //!
-//! The text, bash's own without the `bash: line N: ` prefix, is made in [`ExpandError::message`] only, and no code decides by it.
-//! [`ExpandError::reach`] is the first half of the consequences: how far the error reaches, by its cause. The other half, by the
-//! shell's mode, is `verdict.rs` of the executor.
+//! The text, bash's own without the `bash: line N: ` prefix, is made in [`ExpandError::message`]
+//! only, and no code decides by it. [`ExpandError::reach`] is the first half of the consequences:
+//! how far the error reaches, by its cause. The other half, by the shell's mode, is `verdict.rs` of
+//! the executor.
 
 use thiserror::Error;
 
@@ -89,7 +90,8 @@ pub enum ExpandCause {
     TooManyWords(usize),
     /// Expansions that refer to each other without end.
     TooDeep,
-    /// The message has already been printed, or bash has none; the only information left is how far the error reaches.
+    /// The message has already been printed, or bash has none; the only information left is how far
+    /// the error reaches.
     Told(ErrorReach),
     /// A command substitution ended the shell, or the shell was interrupted: to be passed on.
     Interrupted,
@@ -158,14 +160,16 @@ impl ExpandError {
         }
     }
 
-    /// Returns the message, for example `x: unbound variable`; empty if it was printed already or there is none.
+    /// Returns the message, for example `x: unbound variable`; empty if it was printed already or
+    /// there is none.
     pub fn message(&self) -> Vec<u8> {
         let mut out = Vec::new();
         self.cause.write(&mut out);
         out
     }
 
-    /// Returns whether the error is an element that cannot exist, named with its subscript, in a command that continues.
+    /// Returns whether the error is an element that cannot exist, named with its subscript, in a
+    /// command that continues.
     pub fn is_missing_element(&self) -> bool {
         matches!(*self.cause, ExpandCause::BadSubscript { subscript: Some(_), .. })
             && self.reach() == ErrorReach::Command

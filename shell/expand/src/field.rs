@@ -1,4 +1,5 @@
-//! A field: text that records which of its characters are quoted. The last phase, quote removal, discards that.
+//! A field: text that records which of its characters are quoted. The last phase, quote removal,
+//! discards that.
 
 use std::rc::Rc;
 
@@ -16,7 +17,8 @@ pub(crate) enum SplitField {
 }
 
 impl SplitField {
-    /// Returns a field of text. `toggles` are ascending places within the text, the first of which begins a quoted part.
+    /// Returns a field of text. `toggles` are ascending places within the text, the first of which
+    /// begins a quoted part.
     pub(crate) fn from_text(text: Vec<u8>, toggles: Vec<usize>) -> SplitField {
         SplitField::Built { text, toggles }
     }
@@ -39,7 +41,8 @@ impl SplitField {
         glob::has_magic(&pattern, extglob).then_some(pattern)
     }
 
-    /// Returns the field as a pattern: quoted characters have backslashes in front, as [`glob`] reads them.
+    /// Returns the field as a pattern: quoted characters have backslashes in front, as [`glob`]
+    /// reads them.
     pub(crate) fn escaped_pattern(&self) -> Vec<u8> {
         let length = match self {
             SplitField::Shared(text) => text.len(),

@@ -1,5 +1,6 @@
-//! The first phase: from a word's parts to attributed text, by the expansion of parameters, commands, arithmetic and
-//! tildes (POSIX XCU 2.6). One walk from left to right, so that `${x=1}$x` sees the assignment.
+//! The first phase: from a word's parts to attributed text, by the expansion of parameters,
+//! commands, arithmetic and tildes (POSIX XCU 2.6). One walk from left to right, so that `${x=1}$x`
+//! sees the assignment.
 
 use sh_syntax::ast::WordPart;
 
@@ -21,7 +22,8 @@ const FIELD_COST: usize = 32;
 pub(crate) enum Purpose {
     /// Expansion to fields: words of commands, elements of arrays.
     Fields,
-    /// Expansion to one text: values, patterns, here-documents. `*` lists are joined by `IFS`, `@` lists by spaces.
+    /// Expansion to one text: values, patterns, here-documents. `*` lists are joined by `IFS`, `@`
+    /// lists by spaces.
     Text,
 }
 
@@ -64,7 +66,8 @@ impl<'e> Expander<'e> {
         Ok(())
     }
 
-    /// Expands the word of an operator that takes the place of its parameter. Its text counts as a result then, and is split.
+    /// Expands the word of an operator that takes the place of its parameter. Its text counts as a
+    /// result then, and is split.
     pub(crate) fn expand_operand(&mut self, parts: &[WordPart], quoted: bool) -> Result<()> {
         if quoted {
             return self.expand_quoted(parts).map(drop);
@@ -82,7 +85,8 @@ impl<'e> Expander<'e> {
         Ok(())
     }
 
-    /// Expands parts within double quotes or a here-document. Returns true if a list without elements was among them.
+    /// Expands parts within double quotes or a here-document. Returns true if a list without
+    /// elements was among them.
     pub(crate) fn expand_quoted(&mut self, parts: &[WordPart]) -> Result<bool> {
         let mut empty_list = false;
         for part in parts {
@@ -108,7 +112,8 @@ impl<'e> Expander<'e> {
             WordPart::DoubleQuoted(parts) => {
                 let before = self.phrase.current_extent();
                 let empty_list = self.expand_quoted(parts)?;
-                // A field even if it is empty, except where `"$@"` without elements is the only part.
+                // A field even if it is empty, except where `"$@"` without elements is the only
+                // part.
                 if !empty_list || self.phrase.current_extent() != before {
                     self.phrase.push(b"", CharOrigin::Quoted);
                 }
@@ -160,7 +165,8 @@ impl<'e> Expander<'e> {
         Ok(())
     }
 
-    /// Appends the value of an expansion. If it is empty and quoted, the quotes around it make the field.
+    /// Appends the value of an expansion. If it is empty and quoted, the quotes around it make the
+    /// field.
     pub(crate) fn append_value(&mut self, text: Str, quoted: bool) -> Result<()> {
         self.env.charge(text.len())?;
         if !quoted {
@@ -171,11 +177,12 @@ impl<'e> Expander<'e> {
         Ok(())
     }
 
-    /// Appends the elements of `$@` and `${a[@]}`, of `$*` and `${a[*]}` (`star`), or the values that an operator made of them.
-    /// Returns true if they were none of an `@` list, because `"$@"` alone is not a field then.
+    /// Appends the elements of `$@` and `${a[@]}`, of `$*` and `${a[*]}` (`star`), or the values
+    /// that an operator made of them. Returns true if they were none of an `@` list, because `"$@"`
+    /// alone is not a field then.
     ///
-    /// Unquoted elements of words are joined by the first character of `IFS` and split again with the rest, so that empty ones
-    /// stay between delimiters, as in bash.
+    /// Unquoted elements of words are joined by the first character of `IFS` and split again with
+    /// the rest, so that empty ones stay between delimiters, as in bash.
     pub(crate) fn append_list(
         &mut self,
         items: Vec<Str>,
@@ -212,7 +219,8 @@ impl<'e> Expander<'e> {
     }
 }
 
-/// Returns a list as one string: `*` lists are joined by the first character of `IFS`, `@` lists by spaces.
+/// Returns a list as one string: `*` lists are joined by the first character of `IFS`, `@` lists by
+/// spaces.
 pub(crate) fn join_items(env: &mut dyn ExpandEnv, items: &[Str], star: bool) -> Str {
     let ifs = star.then(|| Ifs::from_env(env));
     let separator = ifs.as_ref().map_or(b" ".as_slice(), Ifs::separator);

@@ -1,8 +1,9 @@
-//! The third phase: pathname expansion (POSIX XCU 2.6.6, bash manual 3.5.8). A field that holds an active pattern character
-//! becomes the paths that match, or stays as it is.
+//! The third phase: pathname expansion (POSIX XCU 2.6.6, bash manual 3.5.8). A field that holds an
+//! active pattern character becomes the paths that match, or stays as it is.
 //!
-//! The pattern is split at its slashes; each component turns the list of paths so far into the next one. Only components with
-//! active characters read a directory. No recursion, neither over components nor over the tree below `**`.
+//! The pattern is split at its slashes; each component turns the list of paths so far into the next
+//! one. Only components with active characters read a directory. No recursion, neither over
+//! components nor over the tree below `**`.
 
 use box_text::glob::{self, GlobOptions, GlobPattern};
 
@@ -11,8 +12,8 @@ use crate::error::{ExpandCause, ExpandError};
 use crate::field::SplitField;
 use crate::value::{Str, VarValue};
 
-/// Fields that are patterns. They become paths when all words of a command have been expanded, so that `rm * $(make one)` finds
-/// the file that the command made.
+/// Fields that are patterns. They become paths when all words of a command have been expanded, so
+/// that `rm * $(make one)` finds the file that the command made.
 #[derive(Debug, Default)]
 pub struct PendingPathnames {
     /// The place among the fields, the pattern, and the field to use if nothing matches.
@@ -112,7 +113,8 @@ struct PathnameSearch {
     skip_dots: bool,
     nocase: bool,
     utf8: bool,
-    /// The patterns of `GLOBIGNORE`, each with whether a star at its end was removed, which matches slashes, too.
+    /// The patterns of `GLOBIGNORE`, each with whether a star at its end was removed, which matches
+    /// slashes, too.
     ignore: Vec<(GlobPattern, bool)>,
 }
 
@@ -242,8 +244,8 @@ impl PathnameSearch {
         matches!(name, b"." | b"..")
     }
 
-    /// Matches `**`: each directory itself and all below it; as the last component also all files. Symbolic links are listed, not
-    /// followed.
+    /// Matches `**`: each directory itself and all below it; as the last component also all files.
+    /// Symbolic links are listed, not followed.
     fn match_tree(
         &self,
         env: &mut dyn ExpandEnv,
@@ -291,8 +293,8 @@ fn directory_of(path: &[u8]) -> &[u8] {
     if path.is_empty() { b"." } else { path }
 }
 
-/// Splits a pattern without leading slashes into components. A backslash before a slash is dropped, because a slash cannot be
-/// quoted in a path.
+/// Splits a pattern without leading slashes into components. A backslash before a slash is dropped,
+/// because a slash cannot be quoted in a path.
 fn pattern_components(pattern: &[u8]) -> Vec<Component<'_>> {
     let mut out = Vec::new();
     let mut rest = pattern;
@@ -306,7 +308,8 @@ fn pattern_components(pattern: &[u8]) -> Vec<Component<'_>> {
     out
 }
 
-/// Splits the patterns of `GLOBIGNORE`: colons within brackets and behind backslashes do not separate.
+/// Splits the patterns of `GLOBIGNORE`: colons within brackets and behind backslashes do not
+/// separate.
 fn split_colons(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     let mut rest = Some(text);
     std::iter::from_fn(move || {

@@ -8,7 +8,8 @@ use crate::error::ExpandError;
 use crate::tilde::Tilde;
 use crate::word;
 
-/// Returns the pattern of a `case` arm: as [`expand_pattern`], but groups count with `extglob` only.
+/// Returns the pattern of a `case` arm: as [`expand_pattern`], but groups count with `extglob`
+/// only.
 ///
 /// # Errors
 /// Returns the errors of the expansions.
@@ -20,7 +21,8 @@ pub fn expand_arm_pattern(
     compile_pattern(env, word, options)
 }
 
-/// Returns the pattern of `[[ x == word ]]`: quoted parts match literally, `extglob` is on, and `nocasematch` applies.
+/// Returns the pattern of `[[ x == word ]]`: quoted parts match literally, `extglob` is on, and
+/// `nocasematch` applies.
 ///
 /// # Errors
 /// Returns the errors of the expansions.
@@ -29,7 +31,8 @@ pub fn expand_pattern(env: &mut dyn ExpandEnv, word: &Word) -> Result<GlobPatter
     compile_pattern(env, word, options)
 }
 
-/// Returns the pattern as [`expand_pattern`] does, with the text that `set -x` shows: a backslash before every quoted character.
+/// Returns the pattern as [`expand_pattern`] does, with the text that `set -x` shows: a backslash
+/// before every quoted character.
 ///
 /// # Errors
 /// Returns the errors of the expansions.
@@ -52,8 +55,8 @@ pub fn expand_pattern_traced(
     Ok((GlobPattern::new(&field.escaped_pattern(), options), shown))
 }
 
-/// Returns the pattern of `${x^p}` and similar operators, in which groups count without `extglob`, too; `None` if nothing is left
-/// of the word, as if it were not there.
+/// Returns the pattern of `${x^p}` and similar operators, in which groups count without `extglob`,
+/// too; `None` if nothing is left of the word, as if it were not there.
 pub(crate) fn case_pattern(
     env: &mut dyn ExpandEnv,
     word: &Word,
@@ -99,7 +102,8 @@ pub fn expand_pattern_text(env: &mut dyn ExpandEnv, word: &Word) -> Result<Vec<u
     Ok(word::one_field(env, &word.parts, Tilde::Start)?.escaped_pattern())
 }
 
-/// Returns an extended regular expression; characters of quoted parts are escaped where they would be special.
+/// Returns an extended regular expression; characters of quoted parts are escaped where they would
+/// be special.
 ///
 /// # Errors
 /// Returns the errors of the expansions.
@@ -124,7 +128,8 @@ pub fn expand_regex(env: &mut dyn ExpandEnv, word: &Word) -> Result<Vec<u8>, Exp
     Ok(out)
 }
 
-/// Returns whether bash escapes a byte; closing brackets and braces mean nothing without their openings.
+/// Returns whether bash escapes a byte; closing brackets and braces mean nothing without their
+/// openings.
 fn is_special(byte: u8) -> bool {
     matches!(
         byte,

@@ -11,7 +11,8 @@ use crate::value::{Str, VarValue};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ByteClass {
     Ordinary,
-    /// Space, tab or newline in `IFS`: a run of them separates fields; leading and trailing ones are removed.
+    /// Space, tab or newline in `IFS`: a run of them separates fields; leading and trailing ones
+    /// are removed.
     Blank,
     /// Any other character of `IFS`: each one ends a field.
     Delimiter,
@@ -37,7 +38,8 @@ static DEFAULT: [ByteClass; 256] = {
 };
 
 impl Ifs {
-    /// Returns the delimiters in the variable's value; `None` is an unset `IFS`, which acts as space, tab, newline.
+    /// Returns the delimiters in the variable's value; `None` is an unset `IFS`, which acts as
+    /// space, tab, newline.
     pub fn new(value: Option<&[u8]>) -> Ifs {
         let Some(value) = value.filter(|&v| v != b" \t\n") else {
             return Ifs {
@@ -93,7 +95,8 @@ impl Ifs {
         &self.first
     }
 
-    /// Returns the class and the length of the character at the start of `text`, which is not empty.
+    /// Returns the class and the length of the character at the start of `text`, which is not
+    /// empty.
     pub(crate) fn classify_char(&self, text: &[u8]) -> (ByteClass, usize) {
         let byte = text[0];
         if byte >= 0x80
@@ -122,7 +125,8 @@ impl Ifs {
         self.classes[usize::from(byte)] == ByteClass::Blank
     }
 
-    /// Returns the length of the delimiter (blank or not) at the start of the text; 0 if there is none.
+    /// Returns the length of the delimiter (blank or not) at the start of the text; 0 if there is
+    /// none.
     pub fn delimiter_len(&self, text: &[u8]) -> usize {
         match text {
             [] => 0,
@@ -138,8 +142,8 @@ fn class_of(byte: u8) -> ByteClass {
     if matches!(byte, b' ' | b'\t' | b'\n') { ByteClass::Blank } else { ByteClass::Delimiter }
 }
 
-/// Splits attributed text into fields: results of expansions are split, all other text stays whole. Reads `IFS` from `env` only
-/// if there is text to split.
+/// Splits attributed text into fields: results of expansions are split, all other text stays whole.
+/// Reads `IFS` from `env` only if there is text to split.
 pub(crate) fn split_phrase(env: &mut dyn ExpandEnv, phrase: AttributedFields) -> Vec<SplitField> {
     let mut fields = Vec::new();
     let mut ifs = None;
@@ -253,7 +257,8 @@ impl FieldSplitter<'_> {
 mod tests {
     use super::*;
 
-    /// Returns the fields of runs, in which `e` marks results of expansions, `q` quoted text and `l` literal text.
+    /// Returns the fields of runs, in which `e` marks results of expansions, `q` quoted text and
+    /// `l` literal text.
     fn fields(ifs: &str, runs: &[(char, &str)]) -> Vec<String> {
         let mut phrase = AttributedFields::default();
         for (kind, text) in runs {

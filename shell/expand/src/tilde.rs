@@ -24,7 +24,8 @@ pub(crate) struct TildePosition {
     pub(crate) ends: bool,
 }
 
-/// Returns the start of the value if unquoted text has the form of an assignment, for example `a=`, `a+=` or `a[1]=`.
+/// Returns the start of the value if unquoted text has the form of an assignment, for example `a=`,
+/// `a+=` or `a[1]=`.
 pub(crate) fn looks_like_assignment(text: &[u8]) -> Option<usize> {
     let is_name = |b: &u8| b.is_ascii_alphanumeric() || *b == b'_';
     if !text.first().is_some_and(|b| is_name(b) && !b.is_ascii_digit()) {
@@ -40,8 +41,9 @@ pub(crate) fn looks_like_assignment(text: &[u8]) -> Option<usize> {
     (text.get(at) == Some(&b'=')).then_some(at + 1)
 }
 
-/// Returns the tilde-prefixes in unquoted text, with the directories they stand for. A prefix ends at a slash, at a colon, or
-/// with the word: a quote or an expansion in it keeps the tilde as it is.
+/// Returns the tilde-prefixes in unquoted text, with the directories they stand for. A prefix ends
+/// at a slash, at a colon, or with the word: a quote or an expansion in it keeps the tilde as it
+/// is.
 pub(crate) fn tilde_prefixes(
     env: &mut dyn ExpandEnv,
     text: &[u8],

@@ -1,4 +1,5 @@
-//! The entry points, one for each place that a word can stand in, which determines the phases that the word goes through.
+//! The entry points, one for each place that a word can stand in, which determines the phases that
+//! the word goes through.
 
 use sh_syntax::ast::{HereDoc, Word, WordPart};
 
@@ -44,7 +45,8 @@ pub fn expand_word_into(
     expand_into(env, &word.parts, Tilde::Word, out, late)
 }
 
-/// Expands a word as [`expand_word_into`] does, with a mode for tildes: elements of arrays never look like assignments.
+/// Expands a word as [`expand_word_into`] does, with a mode for tildes: elements of arrays never
+/// look like assignments.
 pub(crate) fn expand_into(
     env: &mut dyn ExpandEnv,
     parts: &[WordPart],
@@ -81,7 +83,8 @@ pub fn expand_braces_into(
     for parts in &words {
         match plain_text(parts) {
             Some(text) => out.push(text),
-            // To bash, the result of brace expansion is never an assignment, even if it looks like one.
+            // To bash, the result of brace expansion is never an assignment, even if it looks like
+            // one.
             None => expand_fields(env, parts, Tilde::Start, out, late)?,
         }
     }
@@ -126,7 +129,8 @@ fn plain_text(parts: &[WordPart]) -> Option<Str> {
     Some(text.clone())
 }
 
-/// Returns the value of `"$x"`, or of `$x` if the value neither splits nor holds pattern characters.
+/// Returns the value of `"$x"`, or of `$x` if the value neither splits nor holds pattern
+/// characters.
 fn plain_variable(env: &mut dyn ExpandEnv, parts: &[WordPart]) -> Result<Option<Str>> {
     let (param, quoted) = match parts {
         [WordPart::DoubleQuoted(parts)] => match parts.as_slice() {
@@ -149,7 +153,8 @@ fn plain_variable(env: &mut dyn ExpandEnv, parts: &[WordPart]) -> Result<Option<
     Ok((ifs.ordinary_run(&text) == text.len()).then_some(text))
 }
 
-/// Expands to one string without braces, splitting and pathnames, for example `case` subjects and operands of `[[`.
+/// Expands to one string without braces, splitting and pathnames, for example `case` subjects and
+/// operands of `[[`.
 ///
 /// # Errors
 /// As for [`expand_words`].
@@ -157,7 +162,8 @@ pub fn expand_single(env: &mut dyn ExpandEnv, word: &Word) -> Result<Str> {
     expand_text(env, word, Tilde::Start)
 }
 
-/// Expands the value of an assignment or a here-string: as [`expand_single`], with tildes also behind colons.
+/// Expands the value of an assignment or a here-string: as [`expand_single`], with tildes also
+/// behind colons.
 ///
 /// # Errors
 /// As for [`expand_words`].
@@ -217,8 +223,9 @@ pub fn expand_heredoc(env: &mut dyn ExpandEnv, doc: &HereDoc) -> Result<Str> {
 /// Expands the file name of a redirection.
 ///
 /// # Errors
-/// `word: ambiguous redirect` unless the word expands to exactly one field. In POSIX mode there is neither splitting nor pathname
-/// expansion, so that only a word of which nothing is left is ambiguous.
+/// `word: ambiguous redirect` unless the word expands to exactly one field. In POSIX mode there is
+/// neither splitting nor pathname expansion, so that only a word of which nothing is left is
+/// ambiguous.
 pub fn expand_redirect_target(env: &mut dyn ExpandEnv, word: &Word) -> Result<Str> {
     let ambiguous = || ExpandCause::Ambiguous(word.raw.to_vec()).into();
     if env.options().posix {

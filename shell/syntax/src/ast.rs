@@ -10,8 +10,8 @@
 //!   printing functions.
 //! - Bodies that outlive a statement (functions, substitutions) are behind `Rc`,
 //!   so that a copied shell state shares them.
-//! - The tree holds no I/O, no state and no cached results. It is data: a shell that runs a part of it beside itself
-//!   sends it to another process (`serde`).
+//! - The tree holds no I/O, no state and no cached results. It is data: a shell that runs a part of
+//!   it beside itself sends it to another process (`serde`).
 
 use std::cell::OnceCell;
 use std::rc::Rc;
@@ -21,7 +21,8 @@ use serde::{Deserialize, Serialize};
 /// A byte string in the tree.
 pub type Text = Box<[u8]>;
 
-/// Literal text of a word. A word without expansions becomes a field that shares it, without a copy.
+/// Literal text of a word. A word without expansions becomes a field that shares it, without a
+/// copy.
 pub type Literal = Rc<Vec<u8>>;
 
 /// A sequence of and-or lists, each ended by `;`, `&` or a newline.
@@ -126,8 +127,8 @@ pub struct SimpleCommand {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum CommandWord {
     Word(Word),
-    /// An operand of a declaration builtin (`declare typeset local export readonly`) that has the form of an assignment: its
-    /// value undergoes neither word splitting nor pathname expansion.
+    /// An operand of a declaration builtin (`declare typeset local export readonly`) that has the
+    /// form of an assignment: its value undergoes neither word splitting nor pathname expansion.
     Assignment(Assignment),
 }
 
@@ -249,8 +250,8 @@ pub struct HereDoc {
     pub body: DocBody,
 }
 
-/// The body of a here-document, parsed as if within double quotes, except that `"` is ordinary. It is read after the command that
-/// announces it and is empty until then.
+/// The body of a here-document, parsed as if within double quotes, except that `"` is ordinary. It
+/// is read after the command that announces it and is empty until then.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(from = "Word", into = "Word")]
 pub struct DocBody(OnceCell<Word>);
@@ -435,8 +436,8 @@ pub struct Word {
 }
 
 impl Word {
-    /// Returns the word's text if it is one unquoted literal without any expansion. Brace, tilde and glob characters may still be
-    /// in it.
+    /// Returns the word's text if it is one unquoted literal without any expansion. Brace, tilde
+    /// and glob characters may still be in it.
     pub fn as_literal(&self) -> Option<&[u8]> {
         match self.parts.as_slice() {
             [] => Some(b""),
@@ -477,7 +478,8 @@ pub struct CommandSub {
     pub is_file_read: bool,
     /// The body of a here-document that does not parse: the error is reported when it is expanded.
     pub error: Option<Box<crate::error::SyntaxError>>,
-    /// Text that does not parse as a whole. It is run command by command, so that the commands before the error take effect.
+    /// Text that does not parse as a whole. It is run command by command, so that the commands
+    /// before the error take effect.
     pub source: Option<Text>,
     pub line: u32,
 }
@@ -574,8 +576,8 @@ pub struct ArithText {
     /// The text with its expansions, parsed as if within double quotes
     /// (quotes themselves are dropped).
     pub word: Word,
-    /// The expression, in which every expansion of the text is an operand of its own; `None` means: expand `word`, then parse the
-    /// result.
+    /// The expression, in which every expansion of the text is an operand of its own; `None` means:
+    /// expand `word`, then parse the result.
     pub expr: Option<Box<ArithExpr>>,
 }
 
@@ -585,8 +587,9 @@ pub enum ArithExpr {
     Number(i64),
     /// A variable, whose value is evaluated as an expression, too (`x=y; y=3; ((x))`).
     Variable(ArithPlace),
-    /// An expansion, identified by its number among those of the word. It stands for the *text*, so that an expansion that is not
-    /// a plain integer sends the whole expression back to expand-then-parse.
+    /// An expansion, identified by its number among those of the word. It stands for the *text*, so
+    /// that an expansion that is not a plain integer sends the whole expression back to
+    /// expand-then-parse.
     Operand(usize),
     Unary(ArithUnary, Box<ArithExpr>),
     /// The number is the place from which messages about this operation quote the text.

@@ -20,7 +20,8 @@ use crate::ast::Text;
 pub struct SyntaxError {
     /// The cause of the first message.
     pub cause: SyntaxCause,
-    /// Line of the first message, counted from the parser's first line number; 0 if the message has none.
+    /// Line of the first message, counted from the parser's first line number; 0 if the message has
+    /// none.
     pub line: u32,
     /// Further messages, for example the offending source line in `` `...' ``.
     pub more: Vec<(u32, Text)>,
@@ -108,8 +109,8 @@ impl SyntaxError {
         Some(first).into_iter().filter(|(_, text)| !text.is_empty()).chain(more)
     }
 
-    /// Returns the whole report: each line is `prefix`, `line N: `, message. The prefix of bash is for example `bash: `,
-    /// `bash: -c: ` or `script: `.
+    /// Returns the whole report: each line is `prefix`, `line N: `, message. The prefix of bash is
+    /// for example `bash: `, `bash: -c: ` or `script: `.
     pub fn render(&self, prefix: &[u8]) -> Vec<u8> {
         let mut out = Vec::new();
         for (line, message) in self.lines() {
@@ -122,7 +123,8 @@ impl SyntaxError {
     }
 }
 
-/// A warning that bash prints while reading, for example about a here-document ended by the end of input.
+/// A warning that bash prints while reading, for example about a here-document ended by the end of
+/// input.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SyntaxWarning {
     pub line: u32,

@@ -1,9 +1,10 @@
 //! Command lines of applets as data, run in-process: the harness of `tools/*/tests/cases.rs`.
 //!
-//! A file of cases names the authority that gave its expected values. Each case runs in a folder of its own, with the
-//! file's `files`. [`Suite::ours`] runs the applet as a function, so that a crate's cases need no binary;
-//! [`Suite::authority`] runs the real program where this machine has it in that version, so that expected values cannot
-//! drift. Cases that need a shell are in `tests/cases` and run by `tests/harness`.
+//! A file of cases names the authority that gave its expected values. Each case runs in a folder of
+//! its own, with the file's `files`. [`Suite::ours`] runs the applet as a function, so that a
+//! crate's cases need no binary; [`Suite::authority`] runs the real program where this machine has
+//! it in that version, so that expected values cannot drift. Cases that need a shell are in
+//! `tests/cases` and run by `tests/harness`.
 #![forbid(unsafe_code)]
 
 use std::cell::RefCell;
@@ -82,7 +83,8 @@ impl Suite {
         self.check("ours", |case, dir| ours(table, case, dir));
     }
 
-    /// Runs all cases with the authority itself, if this machine's program says that it is of that version.
+    /// Runs all cases with the authority itself, if this machine's program says that it is of that
+    /// version.
     ///
     /// # Panics
     /// With the list of the cases that differ, if there are any.

@@ -1,7 +1,7 @@
 //! The documents: every command in them runs, every link leads somewhere, the book has every page.
 //!
-//! Blocks of `README.md` and `docs/` run in their order in a folder of their document's own, with `runner`, `image.webc` and `dist` at
-//! hand and no network but the loopback's:
+//! Blocks of `README.md` and `docs/` run in their order in a folder of their document's own, with
+//! `runner`, `image.webc` and `dist` at hand and no network but the loopback's:
 //!
 //! | block | what is checked |
 //! |---|---|
@@ -13,8 +13,8 @@
 //!
 //! That the packages' tests have all documents with such blocks is checked here.
 //!
-//! `<!-- before: COMMANDS -->` runs unseen, for files that a reader is taken to have. `<!-- not run: REASON -->` stands above a block
-//! that cannot be run here.
+//! `<!-- before: COMMANDS -->` runs unseen, for files that a reader is taken to have. `<!-- not
+//! run: REASON -->` stands above a block that cannot be run here.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;

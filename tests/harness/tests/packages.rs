@@ -12,7 +12,8 @@ fn folder() -> PathBuf {
     root().join("tests/javascript")
 }
 
-/// Standard output, standard error and status of a script in the image, with the packages at `/node_modules`.
+/// Standard output, standard error and status of a script in the image, with the packages at
+/// `/node_modules`.
 fn sh(script: &str, work: &str) -> (String, String, i32) {
     let modules = given("WASIBOX_PACKAGES", "target/packages/node_modules");
     let mut cmd = Command::new(runner());

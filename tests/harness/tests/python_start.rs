@@ -332,7 +332,8 @@ python3 -c 'import random; print([random.random() for _ in range(3)])'";
     }
 }
 
-/// Files of prepared memories: a page with a head, then the content (`runner/kernel/src/parked.rs`, `Prepared`).
+/// Files of prepared memories: a page with a head, then the content (`runner/kernel/src/parked.rs`,
+/// `Prepared`).
 #[test]
 fn compile_writes_prepared_memories() {
     const PAGE: usize = 64 << 10;

@@ -1,5 +1,5 @@
-//! Sessions of the built image, for the tests beside this file. `WASIBOX_DIST` is the folder with `runner` and
-//! `image.webc`; without it, it is `dist` of the checkout.
+//! Sessions of the built image, for the tests beside this file. `WASIBOX_DIST` is the folder with
+//! `runner` and `image.webc`; without it, it is `dist` of the checkout.
 #![forbid(unsafe_code)]
 
 pub mod http;

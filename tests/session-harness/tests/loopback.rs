@@ -219,7 +219,8 @@ fn nc_and_the_shell_connect() {
                 "hello\nConnection to localhost (127.0.0.1) 9000 port [tcp/*] succeeded!\n"
             );
         }
-        // A server of one line, asked by the shell alone; in POSIX mode a failed `exec` would end it.
+        // A server of one line, asked by the shell alone; in POSIX mode a failed `exec` would end
+        // it.
         let script = "bash -c '(echo answer | nc -l 9001 >/tmp/asked) & until exec 3<>/dev/tcp/localhost/9001; do sleep 0.05; done 2>/dev/null; echo question >&3; read -r x <&3; exec 3>&-; wait; echo \"$x $(cat /tmp/asked)\"'";
         assert_eq!(sh(&s, script), "answer question\n");
         let said = sh(&s, "exec 3<>/dev/tcp/127.0.0.1/1");
@@ -249,7 +250,8 @@ fn nc_and_the_shell_connect() {
     }
 }
 
-/// Neither another session nor the host's own loopback is reached, and the host only where a rule names it.
+/// Neither another session nor the host's own loopback is reached, and the host only where a rule
+/// names it.
 #[test]
 fn nothing_but_the_own_session_is_reached() {
     let real = TcpListener::bind("127.0.0.1:0").unwrap();

@@ -265,8 +265,8 @@ fn arguments_that_are_none_are_refused_in_words() {
     assert_eq!(c.done("sandbox_exec", json!({"command": "echo ok"}))["stdout"], "ok\n");
 }
 
-/// Values that are too long say so, and no part of one passes for another. Python's `len(repr(list(range(100000))))` is
-/// 688890.
+/// Values that are too long say so, and no part of one passes for another. Python's
+/// `len(repr(list(range(100000))))` is 688890.
 #[test]
 fn values_are_bounded_like_output() {
     let mut c = Stdio::begin(&[]);

@@ -67,8 +67,8 @@ fn an_interpreter_that_is_lost_is_put_back() {
     }
 }
 
-/// Between two cells an interpreter has one thread: work is waited for, the rest ends as in the child of a fork, and
-/// everything that begins threads goes on to work.
+/// Between two cells an interpreter has one thread: work is waited for, the rest ends as in the
+/// child of a fork, and everything that begins threads goes on to work.
 #[test]
 fn threads_end_with_their_cell() {
     for engine in both() {

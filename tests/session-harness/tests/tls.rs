@@ -11,7 +11,8 @@ use std::process::Command;
 use std::sync::Arc;
 use wasibox_sessions::dist;
 
-/// A server for `localhost` that answers every request alike; its URL. The authority is written to `pem`.
+/// A server for `localhost` that answers every request alike; its URL. The authority is written to
+/// `pem`.
 fn serve(pem: &Path) -> String {
     let mut params = CertificateParams::new(Vec::new()).unwrap();
     params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);

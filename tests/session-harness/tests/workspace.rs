@@ -157,7 +157,8 @@ fn a_session_of_a_store_knows_its_zip() {
         t.undo().unwrap();
         assert_eq!(sh(&t, "cat /work/b; pwd"), "2\n/tmp\n");
         drop(t);
-        // A session in which something was done has no workspace later, and a new one none that is another's.
+        // A session in which something was done has no workspace later, and a new one none that is
+        // another's.
         let s = sessions.create("d", policy()).unwrap();
         sh(&s, "echo > f");
         drop(s);

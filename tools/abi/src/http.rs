@@ -1,6 +1,6 @@
-//! Requests to the outside world, by exchanges with the node [`HTTP`]: the host resolves names, speaks TLS, judges
-//! by the policy's rules, and adds secrets that guests do not see. One `write` is one [`HttpStep`]; the reads after it
-//! return one [`HttpAnswer`].
+//! Requests to the outside world, by exchanges with the node [`HTTP`]: the host resolves names,
+//! speaks TLS, judges by the policy's rules, and adds secrets that guests do not see. One `write`
+//! is one [`HttpStep`]; the reads after it return one [`HttpAnswer`].
 //!
 //! ```text
 //! Open -> Opened(n)     Body(n)... -> Done     End(n) -> Head     Read(n)... -> Body, an empty one at the end
@@ -8,8 +8,9 @@
 //! ```
 //!
 //! # Format
-//! A tag byte, then fields: numbers are little-endian, of eight bytes unless stated otherwise; a text or a list of bytes
-//! has its length (`u32`) before it, the last field of a message takes the rest.
+//! A tag byte, then fields: numbers are little-endian, of eight bytes unless stated otherwise; a
+//! text or a list of bytes has its length (`u32`) before it, the last field of a message takes the
+//! rest.
 
 use alloc::vec::Vec;
 
@@ -37,7 +38,8 @@ pub struct HttpRequest {
     pub body: Option<u64>,
     /// Redirects that the host follows, judging each; 0 gives them to the guest.
     pub redirects: u32,
-    /// The time limit in milliseconds, for the whole request and for connecting; 0 means the policy's.
+    /// The time limit in milliseconds, for the whole request and for connecting; 0 means the
+    /// policy's.
     pub time: u64,
     pub connect_time: u64,
 }
@@ -50,8 +52,9 @@ pub enum HttpStep {
     End(u64),
     Read(u64),
     Close(u64),
-    /// Asks whether an allowing rule names this host, literally, and this port: `Done`, otherwise `Failed` with 7. The
-    /// session has a loopback of its own; by this request a guest learns which servers on it are the host's.
+    /// Asks whether an allowing rule names this host, literally, and this port: `Done`, otherwise
+    /// `Failed` with 7. The session has a loopback of its own; by this request a guest learns which
+    /// servers on it are the host's.
     Names(u16, Vec<u8>),
 }
 
@@ -63,10 +66,11 @@ pub enum HttpAnswer {
     Done,
     Head(Response),
     Body(Vec<u8>),
-    /// The host of the request is the machine itself, and no rule says that the host's own is meant: it
-    /// is the session's, whose servers the guest reaches by its own sockets.
+    /// The host of the request is the machine itself, and no rule says that the host's own is
+    /// meant: it is the session's, whose servers the guest reaches by its own sockets.
     Own,
-    /// The exit status that curl(1) has for the failure, and a message for people. No step follows it.
+    /// The exit status that curl(1) has for the failure, and a message for people. No step follows
+    /// it.
     Failed {
         code: u8,
         why: Vec<u8>,

@@ -1,5 +1,6 @@
 //! The session's key-values: bytes under names that outlive calls, undo and restore. A guest asks
-//! for them by exchanges with the node [`KV`]: one `write` of a [`KvRequest`], then reads of the [`KvAnswer`].
+//! for them by exchanges with the node [`KV`]: one `write` of a [`KvRequest`], then reads of the
+//! [`KvAnswer`].
 //!
 //! # Format
 //! A tag byte, then fields: numbers are little-endian; a key has its length (`u16`) before

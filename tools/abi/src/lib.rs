@@ -58,25 +58,27 @@ pub const PIPE_DIR: &str = "/.box/pipe";
 pub const PIPE_CAPACITY: usize = 65536;
 
 /// A program's descriptors from 3 up are handed to it at their number plus this: on WASI the low
-/// numbers belong to the preopened directories. `/dev/fd/N` of the guest means the descriptor there.
+/// numbers belong to the preopened directories. `/dev/fd/N` of the guest means the descriptor
+/// there.
 pub const FD_SHIFT: u32 = 29;
 
-/// The environment variable that names the applet to the multicall program where `argv[0]` differs (`exec -a`, a link
-/// by another name); `main` removes it.
+/// The environment variable that names the applet to the multicall program where `argv[0]` differs
+/// (`exec -a`, a link by another name); `main` removes it.
 pub const PROGRAM_VARIABLE: &str = "BOX_PROGRAM";
 
-/// The environment variable that holds a process's file mode creation mask, in octal; without it the mask is
-/// [`DEFAULT_UMASK`]. The host applies it to the files that the process creates.
+/// The environment variable that holds a process's file mode creation mask, in octal; without it
+/// the mask is [`DEFAULT_UMASK`]. The host applies it to the files that the process creates.
 pub const UMASK_VARIABLE: &str = "BOX_UMASK";
 /// The usual mask.
 pub const DEFAULT_UMASK: u16 = 0o022;
 
-/// The environment variable that describes a process's work to the host where its arguments do not: a shell that runs a
-/// part of another one's script. The host shows it to people and bases no decision on it.
+/// The environment variable that describes a process's work to the host where its arguments do not:
+/// a shell that runs a part of another one's script. The host shows it to people and bases no
+/// decision on it.
 pub const TASK_VARIABLE: &str = "BOX_TASK";
 
-/// The environment variable by which a parent selects a child's process group: [`GROUP_NEW`] or the number of a group
-/// of its session. The host removes it.
+/// The environment variable by which a parent selects a child's process group: [`GROUP_NEW`] or the
+/// number of a group of its session. The host removes it.
 pub const GROUP_VARIABLE: &str = "BOX_GROUP";
 /// The value for a new group.
 pub const GROUP_NEW: &str = "new";
@@ -85,13 +87,14 @@ pub const GROUP_NEW: &str = "new";
 /// milliseconds are CPU time, then LENGTH bytes: its arguments, each with a NUL behind it.
 pub const PROCESSES: &str = "/.box/processes";
 
-/// The bytes of a process's call stack, as a decimal number: the part that an engine keeps, in addition to the stack in
-/// linear memory. Programs bound their recursion by it. Frames count with the size they have in optimised code: a host
-/// whose engine makes larger ones reports less than it has.
+/// The bytes of a process's call stack, as a decimal number: the part that an engine keeps, in
+/// addition to the stack in linear memory. Programs bound their recursion by it. Frames count with
+/// the size they have in optimised code: a host whose engine makes larger ones reports less than it
+/// has.
 pub const STACK: &str = "/.box/stack";
 
-/// The effects of `proc_signal` with these numbers in place of a signal. Their lowest byte is that of signal 0, so that
-/// a host that looks only at that byte does nothing.
+/// The effects of `proc_signal` with these numbers in place of a signal. Their lowest byte is that
+/// of signal 0, so that a host that looks only at that byte does nothing.
 pub mod control {
     /// The caller ignores exactly the signals of the set given as process, bit N for signal N.
     pub const IGNORE: u32 = 0x100;
@@ -100,8 +103,9 @@ pub mod control {
     /// All threads of the caller's process end but the caller, which is its first one; the process
     /// does not matter. They end where they wait, as if the process had been forked.
     pub const ALONE: u32 = 0x400;
-    /// From now on a write to a pipe without readers ends the caller's process as SIGPIPE does by default; the process
-    /// argument does not matter. Without it such a write returns EPIPE, which a program has to check for.
+    /// From now on a write to a pipe without readers ends the caller's process as SIGPIPE does by
+    /// default; the process argument does not matter. Without it such a write returns EPIPE, which
+    /// a program has to check for.
     pub const PIPE: u32 = 0x800;
 }
 
@@ -118,8 +122,8 @@ pub mod clock {
     pub const CHILDREN_SYSTEM: u32 = 0x103;
 }
 
-/// The type of a file; the values are the type bits of `st_mode` shifted right by 12 (POSIX `sys/stat.h` as numbered by
-/// Linux).
+/// The type of a file; the values are the type bits of `st_mode` shifted right by 12 (POSIX
+/// `sys/stat.h` as numbered by Linux).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum FileKind {
@@ -182,7 +186,8 @@ pub struct Stat {
 }
 
 impl Stat {
-    /// Returns the name that GNU's tools have for such a file (`stat -c %F`, `diff`), for example `regular file`.
+    /// Returns the name that GNU's tools have for such a file (`stat -c %F`, `diff`), for example
+    /// `regular file`.
     pub fn kind_name(&self) -> &'static str {
         match self.kind {
             FileKind::File if self.size == 0 => "regular empty file",

@@ -62,7 +62,8 @@ pub enum SessionValue<'a> {
     Unset,
     Scalar(&'a [u8]),
     Indexed(Vec<(i64, &'a [u8])>),
-    /// The elements of an associative array, in an order that makes a new array list them as the old one did.
+    /// The elements of an associative array, in an order that makes a new array list them as the
+    /// old one did.
     Assoc(Vec<(&'a [u8], &'a [u8])>),
 }
 
@@ -511,7 +512,8 @@ impl Surroundings {
         Ok(s)
     }
 
-    /// Sets or removes a variable. The environment is text with `=` behind each name and NUL behind each value.
+    /// Sets or removes a variable. The environment is text with `=` behind each name and NUL behind
+    /// each value.
     fn put_variable(&mut self, name: &[u8], value: Option<&[u8]>) {
         let text = value.is_none_or(|v| !v.contains(&0));
         if text && !name.is_empty() && !name.iter().any(|b| matches!(b, 0 | b'=')) {

@@ -1,4 +1,5 @@
-//! Signals by number and name, once for both sides: Linux's numbers, names as bash's `kill -l` prints them.
+//! Signals by number and name, once for both sides: Linux's numbers, names as bash's `kill -l`
+//! prints them.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -49,8 +50,8 @@ pub const NAMES: [&str; 32] = [
     "URG", "XCPU", "XFSZ", "VTALRM", "PROF", "WINCH", "IO", "PWR", "SYS",
 ];
 
-/// Parses a signal given as `9`, `KILL` or `SIGKILL`, in any case, and returns its number; also parses the
-/// real-time signals `RTMIN`, `RTMIN+n`, `RTMAX-n`, `RTMAX` (34 to 64).
+/// Parses a signal given as `9`, `KILL` or `SIGKILL`, in any case, and returns its number; also
+/// parses the real-time signals `RTMIN`, `RTMIN+n`, `RTMAX-n`, `RTMAX` (34 to 64).
 pub fn parse(text: &[u8]) -> Option<u8> {
     if !text.is_empty() && text.iter().all(u8::is_ascii_digit) {
         return core::str::from_utf8(text).ok()?.parse().ok().filter(|n| *n <= 64);
@@ -86,8 +87,8 @@ pub fn name(number: u8) -> Option<String> {
     }
 }
 
-/// The descriptions of signals in messages, by number, as `strsignal(3)` of the GNU C library has them; index 0 is
-/// `EXIT`.
+/// The descriptions of signals in messages, by number, as `strsignal(3)` of the GNU C library has
+/// them; index 0 is `EXIT`.
 const DESCRIPTIONS: [&str; 32] = [
     "EXIT",
     "Hangup",

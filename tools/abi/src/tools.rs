@@ -1,10 +1,11 @@
-//! Host tools: functions of the embedder's that a guest calls by name, with JSON in and JSON out. A guest asks for them
-//! by exchanges with the node [`TOOLS`]: one `write` of a [`ToolsRequest`], then reads of the [`ToolsAnswer`].
+//! Host tools: functions of the embedder's that a guest calls by name, with JSON in and JSON out. A
+//! guest asks for them by exchanges with the node [`TOOLS`]: one `write` of a [`ToolsRequest`],
+//! then reads of the [`ToolsAnswer`].
 //!
 //! # Format
 //! A tag byte, then fields: numbers are little-endian; a name has its length (`u16`) before it, a
-//! description of a tool its own (`u32`); arguments, a result or a text take the rest. Arguments, results and
-//! descriptions are JSON (RFC 8259) in UTF-8, which this module does not parse.
+//! description of a tool its own (`u32`); arguments, a result or a text take the rest. Arguments,
+//! results and descriptions are JSON (RFC 8259) in UTF-8, which this module does not parse.
 
 use alloc::vec::Vec;
 
@@ -33,8 +34,8 @@ pub enum ToolsRequest<'a> {
 /// An answer of the host.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ToolsAnswer {
-    /// Descriptions, each an object with `name`, `description`, `inputSchema` and, if the tool has one, `outputSchema`,
-    /// as the Model Context Protocol has them; `more` if others follow.
+    /// Descriptions, each an object with `name`, `description`, `inputSchema` and, if the tool has
+    /// one, `outputSchema`, as the Model Context Protocol has them; `more` if others follow.
     Tools { tools: Vec<Vec<u8>>, more: bool },
     /// Bytes of the result of a call, which has `len` in all.
     Value { call: u64, len: u64, bytes: Vec<u8> },

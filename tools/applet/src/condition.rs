@@ -1,8 +1,9 @@
 //! The conditions of `test` and `[` (POSIX XCU test).
 //!
-//! Up to four words mean what POSIX's table says for their number; longer expressions are read by the grammar
-//! `-o`, `-a`, `!`, parentheses, operators. The shell's builtin and the applet of coreutils agree on that. They
-//! differ by their [`ConditionHost`]: the operators there are, how integers compare, and the texts of messages.
+//! Up to four words mean what POSIX's table says for their number; longer expressions are read by
+//! the grammar `-o`, `-a`, `!`, parentheses, operators. The shell's builtin and the applet of
+//! coreutils agree on that. They differ by their [`ConditionHost`]: the operators there are, how
+//! integers compare, and the texts of messages.
 
 use std::cmp::Ordering;
 use std::ops::Deref;
@@ -85,8 +86,8 @@ pub trait ConditionHost {
     /// Evaluates a unary operator other than `-n` and `-z`.
     fn unary(&mut self, letter: u8, operand: &[u8]) -> Result<bool, Self::Error>;
 
-    /// Evaluates a unary operator that, in a longer expression, does not take the word behind it; `None` if this is
-    /// not one.
+    /// Evaluates a unary operator that, in a longer expression, does not take the word behind it;
+    /// `None` if this is not one.
     fn alone(&mut self, _letter: u8, _next: &[u8]) -> Option<bool> {
         None
     }
@@ -265,8 +266,8 @@ impl<'e, J: ConditionHost, W: Deref<Target = Vec<u8>>> Expression<'e, J, W> {
     }
 }
 
-/// Returns whether a unary operator holds for the file of this status, for `-h` and `-L` that of the link itself.
-/// `None` if there is no such operator on files.
+/// Returns whether a unary operator holds for the file of this status, for `-h` and `-L` that of
+/// the link itself. `None` if there is no such operator on files.
 #[must_use]
 pub fn file_holds(letter: u8, stat: &Stat) -> Option<bool> {
     Some(match letter {

@@ -78,7 +78,8 @@ impl Ctx<'_> {
         Ok(data)
     }
 
-    /// Returns the contents of a file. Refuses a directory, because the result of reading one differs between systems.
+    /// Returns the contents of a file. Refuses a directory, because the result of reading one
+    /// differs between systems.
     ///
     /// # Errors
     /// The error of opening or reading it.
@@ -97,7 +98,8 @@ impl Ctx<'_> {
         crate::version::version_text(self.applet)
     }
 
-    /// Prints the text that replaces any work (`--help`, `--version`); returns the status to end with.
+    /// Prints the text that replaces any work (`--help`, `--version`); returns the status to end
+    /// with.
     pub fn print(&mut self, text: &str) -> Exit {
         let _ = self.stdout.write_all(text.as_bytes());
         Exit::SUCCESS
@@ -134,8 +136,9 @@ impl Ctx<'_> {
         self.error_bytes(&[operand, b": ", text.as_bytes()]);
     }
 
-    /// Flushes standard output. A closed pipe gives [`Exit::SIGPIPE`] silently, unless the parent has SIGPIPE ignored; any
-    /// other failure a `write error` message and status 1; without failure `exit` is kept.
+    /// Flushes standard output. A closed pipe gives [`Exit::SIGPIPE`] silently, unless the parent
+    /// has SIGPIPE ignored; any other failure a `write error` message and status 1; without failure
+    /// `exit` is kept.
     pub fn finish(&mut self, ended: Ended) -> Exit {
         let exit = ended.unwrap_or_else(|exit| exit);
         let flushed = self.stdout.flush();
@@ -152,7 +155,8 @@ impl Ctx<'_> {
     }
 }
 
-/// Returns whether SIGPIPE was ignored as this process began. Not known natively, where `std` ignores it by itself.
+/// Returns whether SIGPIPE was ignored as this process began. Not known natively, where `std`
+/// ignores it by itself.
 fn is_pipe_ignored() -> bool {
     events::ignored_at_start() & events::signal_bit(signal::PIPE) != 0
 }

@@ -1,9 +1,9 @@
-//! The replacement for a command that is not there. The shell adds it to `command not found`, because a
-//! user who knows only common systems (mostly a model) would otherwise try three more names that are not
-//! there either.
+//! The replacement for a command that is not there. The shell adds it to `command not found`,
+//! because a user who knows only common systems (mostly a model) would otherwise try three more
+//! names that are not there either.
 //!
-//! A test of `tools/box` checks the list: no name in it is a program of the image, and all programs that a
-//! text refers to are. So a line must go when its command comes.
+//! A test of `tools/box` checks the list: no name in it is a program of the image, and all programs
+//! that a text refers to are. So a line must go when its command comes.
 
 use crate::AppletTable;
 

@@ -2,8 +2,9 @@
 //! abbreviated long options, `--`), usage and `--help` all derive from one const list.
 //!
 //! An applet names its options by an enum of its own. Several rows of the list may have one name:
-//! then they are the same option, spelled differently. The options as written are a [`ParsedOptions`];
-//! the applet resolves them to their meaning, a struct of its own, before it does anything.
+//! then they are the same option, spelled differently. The options as written are a
+//! [`ParsedOptions`]; the applet resolves them to their meaning, a struct of its own, before it
+//! does anything.
 //!
 //! ```
 //! use box_applet::opts::{Opt, Spec};
@@ -49,7 +50,8 @@ pub enum OptArg {
     No,
     /// Always has an argument, attached or as the next word; the text is its name in `--help`.
     Required(&'static str),
-    /// Has only an attached argument: `-iSUFFIX`, `--in-place=SUFFIX`; the text is its name in `--help`.
+    /// Has only an attached argument: `-iSUFFIX`, `--in-place=SUFFIX`; the text is its name in
+    /// `--help`.
     Optional(&'static str),
 }
 
@@ -72,7 +74,8 @@ pub struct Opt<I> {
 }
 
 impl<I: Copy> Opt<I> {
-    /// Declares an option without argument, with a letter and a long name; an empty long name is none.
+    /// Declares an option without argument, with a letter and a long name; an empty long name is
+    /// none.
     pub const fn new(id: I, short: char, long: &'static str) -> Opt<I> {
         Opt { id, form: OptForm { short: Some(short), long, arg: OptArg::No, help: "" } }
     }
@@ -110,8 +113,9 @@ pub struct Spec<I: 'static = ()> {
 }
 
 impl<I: Copy + PartialEq> Spec<I> {
-    /// Declares a command line: the text after the name in the usage line, a description of the applet (a sentence or
-    /// a paragraph), and every way to write an option, in the order of `--help`. Options may stand behind operands.
+    /// Declares a command line: the text after the name in the usage line, a description of the
+    /// applet (a sentence or a paragraph), and every way to write an option, in the order of
+    /// `--help`. Options may stand behind operands.
     pub const fn new(
         usage: &'static str,
         about: &'static str,
@@ -138,22 +142,23 @@ impl<I: Copy + PartialEq> Spec<I> {
         Ok(ParsedOptions { options: named.collect(), operands: words.operands })
     }
 
-    /// Returns the kind of argument that the option of this letter takes; `None` if no option has the letter.
+    /// Returns the kind of argument that the option of this letter takes; `None` if no option has
+    /// the letter.
     pub fn argument_of(&self, letter: u8) -> Option<OptArg> {
         let letter = Some(char::from(letter));
         self.options.iter().find(|o| o.form.short == letter).map(|o| o.form.arg)
     }
 
-    /// Returns the kind of argument that the option of this whole long name, without dashes, takes; `None` if there
-    /// is none.
+    /// Returns the kind of argument that the option of this whole long name, without dashes, takes;
+    /// `None` if there is none.
     pub fn argument_of_long(&self, name: &[u8]) -> Option<OptArg> {
         let mut named = self.options.iter().filter(|o| !o.form.long.is_empty());
         named.find(|o| o.form.long.as_bytes() == name).map(|o| o.form.arg)
     }
 
-    /// Returns the options of the letters in one word, which is given without its dash, each with its attached text
-    /// and the kind of argument it takes. It is for commands whose options are not followed by their arguments in the
-    /// usual way. `Err` is a letter that no option has.
+    /// Returns the options of the letters in one word, which is given without its dash, each with
+    /// its attached text and the kind of argument it takes. It is for commands whose options are
+    /// not followed by their arguments in the usual way. `Err` is a letter that no option has.
     pub fn match_letters<'w>(&self, word: &'w [u8]) -> Result<Vec<(I, OptArg, &'w [u8])>, u8> {
         let found = parse::match_letters(&self.option_forms(), word)?;
         let named =
@@ -161,8 +166,8 @@ impl<I: Copy + PartialEq> Spec<I> {
         Ok(found.into_iter().map(named).collect())
     }
 
-    /// Returns the option of a long name, without dashes, which may be abbreviated (`--verb` for `--verbose`), and
-    /// the kind of argument it takes.
+    /// Returns the option of a long name, without dashes, which may be abbreviated (`--verb` for
+    /// `--verbose`), and the kind of argument it takes.
     pub fn find_long(&self, name: &[u8]) -> Result<(I, OptArg), UsageError> {
         let same = |a: usize, b: usize| self.options[a].id == self.options[b].id;
         let row = parse::match_long(&self.option_forms(), &same, name)?;
@@ -191,8 +196,8 @@ impl<I: Copy + PartialEq> Spec<I> {
         self.parse(args).map_err(|e| self.answer_usage(ctx, e, usage_status))
     }
 
-    /// Says on the applet's streams why there is nothing to do; returns the status to end with, as of
-    /// [`Spec::parse_or_exit`].
+    /// Says on the applet's streams why there is nothing to do; returns the status to end with, as
+    /// of [`Spec::parse_or_exit`].
     pub fn answer_usage(&self, ctx: &mut Ctx<'_>, e: UsageError, usage_status: Exit) -> Exit {
         answer_usage(ctx, e, &|name| self.help_text(name), usage_status)
     }

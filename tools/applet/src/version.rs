@@ -1,5 +1,6 @@
-//! The text of `--version`: the tool whose behaviour ours has. Scripts choose their GNU or BSD branch by the first
-//! line, so it is the same as the original's (`sed --version | grep -q GNU`, `grep --version | head -n 1`).
+//! The text of `--version`: the tool whose behaviour ours has. Scripts choose their GNU or BSD
+//! branch by the first line, so it is the same as the original's (`sed --version | grep -q GNU`,
+//! `grep --version | head -n 1`).
 
 /// Tools of one package, and the first line of their `--version`, `{}` for the tool's name.
 struct VersionLine {

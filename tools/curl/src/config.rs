@@ -1,5 +1,5 @@
-//! Config files (curl(1), `-K`): a line is an option with or without its dashes, then blanks, `=` or `:`, and a value,
-//! in quotes if it has blanks.
+//! Config files (curl(1), `-K`): a line is an option with or without its dashes, then blanks, `=`
+//! or `:`, and a value, in quotes if it has blanks.
 
 use std::fs;
 

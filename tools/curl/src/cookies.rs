@@ -1,4 +1,5 @@
-//! The cookie jar: cookies that servers set (RFC 6265), Netscape's files, and the choice of cookies for a request.
+//! The cookie jar: cookies that servers set (RFC 6265), Netscape's files, and the choice of cookies
+//! for a request.
 
 use box_sys::http::Response;
 use box_text::time::civil;
@@ -74,7 +75,8 @@ impl Jar {
         }
     }
 
-    /// Returns the value of the `Cookie` header for this URL: longer paths first, then newer cookies.
+    /// Returns the value of the `Cookie` header for this URL: longer paths first, then newer
+    /// cookies.
     pub(crate) fn cookie_header(&self, url: &Url, now: i64) -> Option<Vec<u8>> {
         let mut fit: Vec<&Cookie> =
             self.all.iter().rev().filter(|c| c.fits_url(url, now)).collect();

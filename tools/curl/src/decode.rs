@@ -6,7 +6,8 @@ use flate2::write::{DeflateDecoder, MultiGzDecoder, ZlibDecoder};
 
 use crate::error::CurlError;
 
-/// The size of the input pieces, so that the decoded output of one piece stays within a few megabytes.
+/// The size of the input pieces, so that the decoded output of one piece stays within a few
+/// megabytes.
 const BITE: usize = 4096;
 const BROKEN: CurlError = CurlError::Encoding("Error while processing content unencoding");
 
@@ -78,7 +79,8 @@ impl ContentDecoder {
         if out.is_empty() { Ok(()) } else { sink(&out) }
     }
 
-    /// Ends the body: passes on the output that was held back, or returns an error if the body is incomplete.
+    /// Ends the body: passes on the output that was held back, or returns an error if the body is
+    /// incomplete.
     pub(crate) fn end_body(
         &mut self,
         sink: &mut dyn FnMut(&[u8]) -> Result<(), CurlError>,

@@ -71,8 +71,8 @@ pub(crate) fn parse_field(
     Ok(field)
 }
 
-/// Parses a word up to `;`, or in quotes with `\` before `"` and `\`. A type has parameters of its own: there a `;` ends the word
-/// only before one of `-F`'s.
+/// Parses a word up to `;`, or in quotes with `\` before `"` and `\`. A type has parameters of its
+/// own: there a `;` ends the word only before one of `-F`'s.
 fn parse_word(text: &[u8], is_type: bool) -> (Vec<u8>, &[u8]) {
     if let Some(found) = text.strip_prefix(b"\"").and_then(quoted_word) {
         return found;

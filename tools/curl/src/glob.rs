@@ -1,4 +1,5 @@
-//! URL globbing (curl(1), "GLOBBING"): `{a,b}`, `[1-10]`, `[001-100:2]`, `[a-z]`; `\` takes a sign's meaning.
+//! URL globbing (curl(1), "GLOBBING"): `{a,b}`, `[1-10]`, `[001-100:2]`, `[a-z]`; `\` takes a
+//! sign's meaning.
 
 use crate::error::CurlError;
 

@@ -1,8 +1,10 @@
-//! `curl`: transfers by HTTP as curl 8 makes them (manual page curl(1)), through the host; and `wget`.
+//! `curl`: transfers by HTTP as curl 8 makes them (manual page curl(1)), through the host; and
+//! `wget`.
 //!
-//! There is no TLS here. A request is handed to the host by the node `/.box/http` (`box_sys::http`); the host
-//! judges it by the policy's rules and sends it. A request to the local machine that no rule gives to the
-//! host, goes to the session's own servers, by a socket of its loopback. Stages:
+//! There is no TLS here. A request is handed to the host by the node `/.box/http`
+//! (`box_sys::http`); the host judges it by the policy's rules and sends it. A request to the local
+//! machine that no rule gives to the host, goes to the session's own servers, by a socket of its
+//! loopback. Stages:
 //!
 //! | file | contents |
 //! |---|---|
@@ -23,8 +25,8 @@
 //! | `wget` | GNU's wget, over the same requests |
 //!
 //! # Invariants
-//! - Redirects are followed here and never by the host: so `-i`, `-v`, `-X`, cookies and long bodies are as
-//!   with curl. The host judges each hop as a request of its own.
+//! - Redirects are followed here and never by the host: so `-i`, `-v`, `-X`, cookies and long
+//!   bodies are as with curl. The host judges each hop as a request of its own.
 //! - A body is never whole in memory on its way in, nor on its way out of a file.
 //! - No protection depends on decisions of the guest: the host checks names, addresses and headers.
 //!

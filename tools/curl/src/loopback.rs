@@ -1,8 +1,9 @@
 //! Requests to servers of the session itself: HTTP/1.1 (RFC 9112) over a socket of its loopback.
 //!
-//! It takes the same steps as the host's node, so that the rest of curl does not need to know which of the two it talks to. Each
-//! request has its own connection, which the server is asked to close. Body lengths follow curl: chunks before `Content-Length`,
-//! and without either the body lasts until the connection closes.
+//! It takes the same steps as the host's node, so that the rest of curl does not need to know which
+//! of the two it talks to. Each request has its own connection, which the server is asked to close.
+//! Body lengths follow curl: chunks before `Content-Length`, and without either the body lasts
+//! until the connection closes.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -151,8 +152,8 @@ impl LoopbackConnection {
         Ok(connection)
     }
 
-    /// Writes to the socket. A server that has closed already may have answered, and then its answer counts, so a broken
-    /// connection is not an error here.
+    /// Writes to the socket. A server that has closed already may have answered, and then its
+    /// answer counts, so a broken connection is not an error here.
     fn write(&mut self, bytes: &[u8]) -> Result<(), CurlError> {
         match self.socket.write_all(bytes) {
             Err(e) if !matches!(e.kind(), ErrorKind::BrokenPipe | ErrorKind::ConnectionReset) => {
@@ -335,7 +336,8 @@ fn request_head(request: &HttpRequest, url: &Url) -> Vec<u8> {
     out
 }
 
-/// Parses the head at the beginning of these bytes and returns it with its length; `None` if it is incomplete.
+/// Parses the head at the beginning of these bytes and returns it with its length; `None` if it is
+/// incomplete.
 fn parse(bytes: &[u8]) -> Result<Option<(usize, Response)>, CurlError> {
     let mut headers = [httparse::EMPTY_HEADER; MAX_HEADERS];
     let mut response = httparse::Response::new(&mut headers);

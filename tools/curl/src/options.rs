@@ -1,4 +1,5 @@
-//! The command line as written: groups of settings (`--next` begins one), each with its URLs, outputs and uploads.
+//! The command line as written: groups of settings (`--next` begins one), each with its URLs,
+//! outputs and uploads.
 
 mod table;
 

@@ -1,4 +1,5 @@
-//! The meter, or the bar of `-#`: on standard error, if that is a terminal and the body goes elsewhere.
+//! The meter, or the bar of `-#`: on standard error, if that is a terminal and the body goes
+//! elsewhere.
 
 use std::io::Write;
 use std::time::{Duration, Instant};

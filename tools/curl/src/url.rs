@@ -1,5 +1,5 @@
-//! URLs: parsed, assembled, joined with a `Location` (RFC 3986, 5.2). The host parses them again with its own parser and judges
-//! the result of that one.
+//! URLs: parsed, assembled, joined with a `Location` (RFC 3986, 5.2). The host parses them again
+//! with its own parser and judges the result of that one.
 
 use crate::error::CurlError;
 
@@ -130,8 +130,8 @@ fn has_scheme(text: &[u8]) -> bool {
     scheme_end(text).is_some_and(|end| text[end..].starts_with(b"://"))
 }
 
-/// Splits off the scheme, which is empty if there is none, and returns it with the text after its slashes. curl accepts one to
-/// three slashes.
+/// Splits off the scheme, which is empty if there is none, and returns it with the text after its
+/// slashes. curl accepts one to three slashes.
 fn split_scheme(text: &[u8]) -> (&[u8], &[u8]) {
     let Some(end) = scheme_end(text) else { return (b"", text) };
     let rest = &text[end + 1..];

@@ -11,7 +11,8 @@ use crate::loopback::{Loopback, is_own};
 
 /// The services that a transfer needs apart from files and streams.
 pub(crate) trait TransferHost {
-    /// Performs one step and returns its answer; `Failed` is an error, and so is a host that takes no requests.
+    /// Performs one step and returns its answer; `Failed` is an error, and so is a host that takes
+    /// no requests.
     fn ask(&mut self, step: &HttpStep) -> Result<HttpAnswer, NoAnswer>;
     fn sleep(&mut self, time: Duration);
 }
@@ -24,8 +25,9 @@ pub(crate) enum NoAnswer {
     Failed(CurlError),
 }
 
-/// The host's node, opened at the first use, and the loopback. A request to the local machine goes to the host if a rule names
-/// its address, and to the session's servers otherwise, because only the host knows the rules.
+/// The host's node, opened at the first use, and the loopback. A request to the local machine goes
+/// to the host if a rule names its address, and to the session's servers otherwise, because only
+/// the host knows the rules.
 #[derive(Default)]
 pub(crate) struct HttpNode {
     file: Option<File>,

@@ -1,5 +1,5 @@
-//! `-w`: text with variables, printed after a transfer. Values that only the host knows (addresses, times of connecting) are
-//! empty or 0.
+//! `-w`: text with variables, printed after a transfer. Values that only the host knows (addresses,
+//! times of connecting) are empty or 0.
 
 use std::io::Write;
 

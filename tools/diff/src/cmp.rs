@@ -80,8 +80,8 @@ pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     })
 }
 
-/// Parses how many bytes of each file are skipped at first, and how many are compared; `None` for text that is
-/// not a number.
+/// Parses how many bytes of each file are skipped at first, and how many are compared; `None` for
+/// text that is not a number.
 fn compared_part(
     parsed: &ParsedOptions<CmpFlag>,
     operands: &[Vec<u8>],

@@ -266,8 +266,8 @@ fn parse(text: &[u8]) -> Result<Vec<FilePatch>, String> {
     Ok(out)
 }
 
-/// Returns both names of `diff --git a/x b/x`. If they have blanks, they are one name twice; a name in quotes ends at
-/// its closing quote.
+/// Returns both names of `diff --git a/x b/x`. If they have blanks, they are one name twice; a name
+/// in quotes ends at its closing quote.
 fn git_names(text: &[u8]) -> (Vec<u8>, Vec<u8>) {
     if let Some((old, rest)) = quoted_name(text)
         && let Some(rest) = rest.strip_prefix(b" ")
@@ -303,8 +303,9 @@ fn git_mode(line: &[u8], patch: Option<&mut FilePatch>) -> bool {
     mode.is_some()
 }
 
-/// Returns the name in quotes that a text begins with, as git writes it (git-config(1), `core.quotePath`), and the rest
-/// of the text; `None` if there is no such name, or the name has a NUL.
+/// Returns the name in quotes that a text begins with, as git writes it (git-config(1),
+/// `core.quotePath`), and the rest of the text; `None` if there is no such name, or the name has a
+/// NUL.
 fn quoted_name(text: &[u8]) -> Option<(Vec<u8>, &[u8])> {
     let mut rest = text.strip_prefix(b"\"")?;
     let mut name = Vec::new();
@@ -349,7 +350,8 @@ fn file_name(text: &[u8]) -> Vec<u8> {
     text.split(|&c| c == b'\t').next().unwrap_or_default().trim_ascii_end().to_vec()
 }
 
-/// Returns whether a header's time is the epoch, which `diff -N` writes for a file that does not exist.
+/// Returns whether a header's time is the epoch, which `diff -N` writes for a file that does not
+/// exist.
 fn is_epoch(header: &[u8]) -> bool {
     let seconds = || -> Option<i64> {
         let (_, stamp) = std::str::from_utf8(header).ok()?.split_once('\t')?;
@@ -513,7 +515,8 @@ fn reverse_patch(p: &mut FilePatch) {
     }
 }
 
-/// Returns the name after stripping: without the first components, by `-pN`, or without `-p` only the last one.
+/// Returns the name after stripping: without the first components, by `-pN`, or without `-p` only
+/// the last one.
 fn strip_name(name: &[u8], strip: Option<usize>) -> Option<Vec<u8>> {
     if name == b"/dev/null" || name.is_empty() {
         return None;
@@ -642,8 +645,8 @@ fn reject_hunks(
     std::fs::write(ctx.path(&file), text)
 }
 
-/// Returns whether the first hunk does not fit but its reverse does. GNU patch asks the user then. No user can be asked
-/// here, so the patch is skipped, as with `-N`, unless `--force` was given.
+/// Returns whether the first hunk does not fit but its reverse does. GNU patch asks the user then.
+/// No user can be asked here, so the patch is skipped, as with `-N`, unless `--force` was given.
 fn already_applied(job: &PatchJob, p: &FilePatch, old: &[&[u8]]) -> bool {
     let Some(first) = p.hunks.first() else { return false };
     let fits = |want: &[Vec<u8>]| {

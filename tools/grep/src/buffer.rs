@@ -21,7 +21,8 @@ pub struct LineBuffer {
 }
 
 impl LineBuffer {
-    /// Creates an empty window that uses memory again, for an input of which `limit` bytes are read at most.
+    /// Creates an empty window that uses memory again, for an input of which `limit` bytes are read
+    /// at most.
     pub fn new(reuse: Vec<u8>, limit: u64) -> LineBuffer {
         LineBuffer { data: reuse, filled: 0, lines_end: 0, base: 0, ended: false, limit }
     }

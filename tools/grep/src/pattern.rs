@@ -47,8 +47,9 @@ impl GrepMatcher {
         regex.map(|r| GrepMatcher::Regex(Box::new(r))).map_err(|e| e.to_string())
     }
 
-    /// Returns the first line at or after `from` that has a match. `from` is a line's start; `text` lacks its last line's
-    /// terminator. `shown`: matches are going to be shown, so that it is better to find the whole of one at once.
+    /// Returns the first line at or after `from` that has a match. `from` is a line's start; `text`
+    /// lacks its last line's terminator. `shown`: matches are going to be shown, so that it is
+    /// better to find the whole of one at once.
     pub fn find_line(&self, text: &[u8], from: usize, end: u8, shown: bool) -> Option<LineHit> {
         let on = |at| LineHit { at, first: None };
         match self {

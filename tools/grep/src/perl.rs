@@ -1,6 +1,7 @@
 //! `-P`: Perl-compatible patterns by the `fancy-regex` engine, line by line.
 //!
-//! As in PCRE2 without its UCP option (the setting of grep 3.8), classes are ASCII (`box_text::perl`).
+//! As in PCRE2 without its UCP option (the setting of grep 3.8), classes are ASCII
+//! (`box_text::perl`).
 
 use std::cell::Cell;
 

@@ -1,15 +1,15 @@
-//! The empty path, which names nothing (POSIX XBD 4.16): wasi-libc takes it for `.` before the host sees it, in every
-//! call that takes a path. Its two functions that turn a path into a directory's descriptor and a name below are
-//! wrapped by the linker (`--wrap`, from the build script of the program `box`), so that an empty path stays
-//! one and the kernel answers ENOENT.
+//! The empty path, which names nothing (POSIX XBD 4.16): wasi-libc takes it for `.` before the host
+//! sees it, in every call that takes a path. Its two functions that turn a path into a directory's
+//! descriptor and a name below are wrapped by the linker (`--wrap`, from the build script of the
+//! program `box`), so that an empty path stays one and the kernel answers ENOENT.
 
 use core::ffi::{c_char, c_int};
 
 /// The root, which a descriptor is always found for.
 const ROOT: *const c_char = c"/".as_ptr();
 
-// JUSTIFICATION: libc's own functions, by the names that `--wrap` gives them; their types are those of wasi-libc's
-// `wasi/libc-find-relpath.h`.
+// JUSTIFICATION: libc's own functions, by the names that `--wrap` gives them; their types are those
+// of wasi-libc's `wasi/libc-find-relpath.h`.
 unsafe extern "C" {
     #[link_name = "__real___wasilibc_find_relpath"]
     fn find_relpath(
@@ -28,10 +28,12 @@ unsafe extern "C" {
     ) -> c_int;
 }
 
-/// Finds the descriptor for `path` and points `relative` at the rest, which is empty for an empty path.
+/// Finds the descriptor for `path` and points `relative` at the rest, which is empty for an empty
+/// path.
 // JUSTIFICATION: the linker puts it in the place of libc's function, by this name.
-// SAFETY: no other function of the program has the name; callers pass the pointers that `wasi/libc-find-relpath.h` asks
-// for. `relative` may point at a constant, because libc itself does that for `.`.
+// SAFETY: no other function of the program has the name; callers pass the pointers that
+// `wasi/libc-find-relpath.h` asks for. `relative` may point at a constant, because libc itself does
+// that for `.`.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn __wrap___wasilibc_find_relpath(
     path: *const c_char,
@@ -51,10 +53,11 @@ unsafe extern "C" fn __wrap___wasilibc_find_relpath(
     }
 }
 
-/// Finds the descriptor for `path` and writes the rest into the buffer at `relative`, which libc grows; the rest of an
-/// empty path is empty.
+/// Finds the descriptor for `path` and writes the rest into the buffer at `relative`, which libc
+/// grows; the rest of an empty path is empty.
 // JUSTIFICATION: as above.
-// SAFETY: as above; where a descriptor was found, the buffer holds the rest of `/` and its terminator.
+// SAFETY: as above; where a descriptor was found, the buffer holds the rest of `/` and its
+// terminator.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn __wrap___wasilibc_find_relpath_alloc(
     path: *const c_char,

@@ -1,8 +1,8 @@
 //! Signals that are caught instead of acted on, sleeping and waiting for input that such a
 //! signal interrupts, and CPU times.
 //!
-//! A caught signal only becomes pending; the code that caught it asks between two of its own
-//! steps ([`has_pending`], [`take_pending`]). On the guest signals arrive at system calls, so code that
+//! A caught signal only becomes pending; the code that caught it asks between two of its own steps
+//! ([`has_pending`], [`take_pending`]). On the guest signals arrive at system calls, so code that
 //! makes none calls [`poke_signals`] from time to time.
 //!
 //! Dispositions belong to the process: only the program's main interpreter sets them.
@@ -24,8 +24,8 @@ pub fn signal_bit(signal: u8) -> u64 {
     1u64.checked_shl(u32::from(signal)).unwrap_or(0) & !1
 }
 
-/// Catches exactly the signals of the first set and ignores those of the second; all others have their default
-/// action. Children inherit the ignored signals. KILL and STOP stay as they are.
+/// Catches exactly the signals of the first set and ignores those of the second; all others have
+/// their default action. Children inherit the ignored signals. KILL and STOP stay as they are.
 pub fn catch_signals(caught: u64, ignored: u64) {
     let fixed = signal_bit(9) | signal_bit(19);
     let (caught, ignored) = (caught & !fixed, ignored & !fixed & !caught);
@@ -35,8 +35,9 @@ pub fn catch_signals(caught: u64, ignored: u64) {
     }
 }
 
-/// Makes a write to a pipe without readers end this process, as SIGPIPE does by default. It is for third-party
-/// code written for Unix, because such code expects to be ended and would report an error here.
+/// Makes a write to a pipe without readers end this process, as SIGPIPE does by default. It is for
+/// third-party code written for Unix, because such code expects to be ended and would report an
+/// error here.
 pub fn end_by_closed_pipes() {
     backend::end_by_closed_pipes();
 }
@@ -69,8 +70,8 @@ pub fn poke_signals() {
     }
 }
 
-/// Records the arrival of a signal. The backend's handler calls it, so it may only touch atomics. Returns
-/// whether the signal was one to be caught or ignored.
+/// Records the arrival of a signal. The backend's handler calls it, so it may only touch atomics.
+/// Returns whether the signal was one to be caught or ignored.
 pub(crate) fn signal_arrived(signal: u8) -> bool {
     let bit = signal_bit(signal);
     if CAUGHT.load(Relaxed) & bit != 0 {
@@ -99,8 +100,8 @@ pub fn sleep_for(time: Duration) -> bool {
     }
 }
 
-/// Returns whether reading would not block, because there is input or its end; waits at most `time` for that.
-/// Error `Interrupted` if a caught signal arrived first.
+/// Returns whether reading would not block, because there is input or its end; waits at most `time`
+/// for that. Error `Interrupted` if a caught signal arrived first.
 pub fn poll_readable(file: &File, time: Duration) -> io::Result<bool> {
     net::wait(&[(file, Wait::Read)], Some(time)).map(|ready| ready[0])
 }
@@ -115,7 +116,8 @@ pub struct CpuTimes {
     pub children_system: Duration,
 }
 
-/// Returns the CPU times of this process and its children; zero where the system does not report them.
+/// Returns the CPU times of this process and its children; zero where the system does not report
+/// them.
 pub fn cpu_times() -> CpuTimes {
     backend::cpu_times()
 }

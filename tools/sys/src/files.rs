@@ -1,5 +1,5 @@
-//! Files by name, as the shell uses them: a trait, so that effects can be handed in. It returns open files, whose
-//! reads and writes are their own.
+//! Files by name, as the shell uses them: a trait, so that effects can be handed in. It returns
+//! open files, whose reads and writes are their own.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read};
@@ -12,7 +12,8 @@ use crate::path;
 pub struct FolderItem {
     /// The name, as its bytes are.
     pub name: Vec<u8>,
-    /// Whether it is a directory; `None` for a symbolic link and where the system does not report the kind.
+    /// Whether it is a directory; `None` for a symbolic link and where the system does not report
+    /// the kind.
     pub is_dir: Option<bool>,
 }
 

@@ -1,8 +1,9 @@
 //! The source of the allocator's memory: `sbrk`, which replaces wasi-libc's.
 //!
-//! wasi-libc's `sbrk` asks the engine to grow the memory for each piece. A host that runs one program after another in
-//! one instance resets a memory to its first contents, but no engine makes a memory smaller: so the memory that is
-//! there beyond the heap is taken first. It is zeros, as new memory is.
+//! wasi-libc's `sbrk` asks the engine to grow the memory for each piece. A host that runs one
+//! program after another in one instance resets a memory to its first contents, but no engine makes
+//! a memory smaller: so the memory that is there beyond the heap is taken first. It is zeros, as
+//! new memory is.
 
 use core::arch::wasm32::{memory_grow, memory_size};
 use core::ffi::c_void;
@@ -21,10 +22,11 @@ unsafe extern "C" {
     static __heap_end: u8;
 }
 
-/// Moves the end of the heap up by that many bytes, which are whole pages; returns the old end. Dlmalloc, its only
-/// caller, asks for nothing else.
+/// Moves the end of the heap up by that many bytes, which are whole pages; returns the old end.
+/// Dlmalloc, its only caller, asks for nothing else.
 // JUSTIFICATION: the C library's allocator calls it by this name.
-// SAFETY: no other function of the program has the name, because wasi-libc's own is not linked then.
+// SAFETY: no other function of the program has the name, because wasi-libc's own is not linked
+// then.
 #[unsafe(no_mangle)]
 extern "C" fn sbrk(increment: isize) -> *mut c_void {
     let end = match END.load(Ordering::Relaxed) {

@@ -63,8 +63,8 @@ pub use stdio::{
     INHERITED_FDS, InheritedDescriptors, ignore_empty_locale_variables, is_terminal, take_inherited,
 };
 
-/// Returns the bytes of the stack that the engine keeps for a process, as optimised code fills it; `None` where the
-/// host does not report it.
+/// Returns the bytes of the stack that the engine keeps for a process, as optimised code fills it;
+/// `None` where the host does not report it.
 pub fn engine_stack() -> Option<usize> {
     std::fs::read_to_string(box_abi::STACK).ok()?.parse().ok()
 }

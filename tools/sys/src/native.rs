@@ -47,8 +47,8 @@ fn cstr(p: &Path) -> io::Result<CString> {
     CString::new(path::to_bytes(p)).map_err(|_| io::Error::from(io::ErrorKind::InvalidInput))
 }
 
-/// Returns whether a program with an applet's name is that applet: it lies where the image has applets, or is a link
-/// to `own`, this executable.
+/// Returns whether a program with an applet's name is that applet: it lies where the image has
+/// applets, or is a link to `own`, this executable.
 fn is_place_of_applets(program: &Path, own: &Path) -> bool {
     let dir = program.parent().map(path::to_bytes).unwrap_or_default();
     matches!(dir, b"/bin" | b"/usr/bin")
@@ -96,10 +96,11 @@ impl Os {
             .map(|(n, f)| Ok((RawFd::try_from(*n).map_err(|_| invalid())?, f.as_raw_fd())))
             .collect::<io::Result<_>>()?;
         let keep: Vec<RawFd> = map.iter().map(|(n, _)| *n).collect();
-        // JUSTIFICATION: descriptors must get exact numbers in the child, which `Command` offers for 0..2 only.
+        // JUSTIFICATION: descriptors must get exact numbers in the child, which `Command` offers
+        // for 0..2 only.
         // SAFETY: the closure runs between fork and exec and calls only async-signal-safe
-        // functions (fcntl, dup2, close); it allocates nothing: `map` and `keep` were built before, and
-        // the scratch array is on the stack.
+        // functions (fcntl, dup2, close); it allocates nothing: `map` and `keep` were built before,
+        // and the scratch array is on the stack.
         unsafe {
             cmd.pre_exec(move || {
                 let top = map.iter().map(|(n, _)| *n).max().unwrap_or(2).max(2) + 1;
@@ -107,7 +108,8 @@ impl Os {
                 if map.len() > moved.len() {
                     return Err(io::Error::from_raw_os_error(libc::EMFILE));
                 }
-                // First lift every source above all targets, so that no dup2 overwrites a later source.
+                // First lift every source above all targets, so that no dup2 overwrites a later
+                // source.
                 for (slot, (_, src)) in moved.iter_mut().zip(&map) {
                     *slot = cvt(libc::fcntl(*src, libc::F_DUPFD, top))?;
                 }
@@ -249,7 +251,8 @@ fn invalid() -> io::Error {
 fn waitpid(pid: Pid, flags: libc::c_int) -> io::Result<Option<WaitStatus>> {
     let pid = libc::pid_t::try_from(pid).map_err(|_| invalid())?;
     let mut status = 0;
-    // JUSTIFICATION: a child is known by its number only (it may have been started before a state copy).
+    // JUSTIFICATION: a child is known by its number only (it may have been started before a state
+    // copy).
     // SAFETY: `status` is a live c_int for the duration of the call.
     let got = cvt(unsafe { libc::waitpid(pid, &mut status, flags) })?;
     Ok((got != 0).then(|| {
@@ -265,8 +268,8 @@ fn waitpid(pid: Pid, flags: libc::c_int) -> io::Result<Option<WaitStatus>> {
 pub(crate) fn adopt_fd(fd: u32) -> Option<File> {
     let fd = RawFd::try_from(fd).ok()?;
     // JUSTIFICATION: inherited descriptors are known by number only.
-    // SAFETY: F_SETFD on a number is harmless; the check proves the descriptor open, and `inherited`'s
-    // contract (called once, first) makes this its only owner.
+    // SAFETY: F_SETFD on a number is harmless; the check proves the descriptor open, and
+    // `inherited`'s contract (called once, first) makes this its only owner.
     unsafe {
         if libc::fcntl(fd, libc::F_GETFD) < 0 {
             return None;
@@ -340,7 +343,8 @@ pub(crate) fn set_times(
     let times = [spec(atime), spec(mtime)];
     let c = cstr(p)?;
     let flags = if follow { 0 } else { libc::AT_SYMLINK_NOFOLLOW };
-    // JUSTIFICATION: std sets times only through an open file, which a read-only file or a link does not give.
+    // JUSTIFICATION: std sets times only through an open file, which a read-only file or a link
+    // does not give.
     // SAFETY: `c` is NUL-terminated and `times` has two elements; both live across the call.
     cvt(unsafe { libc::utimensat(libc::AT_FDCWD, c.as_ptr(), times.as_ptr(), flags) }).map(drop)
 }
@@ -372,7 +376,8 @@ extern "C" fn handler(signal: libc::c_int) {
     events::signal_arrived(signal as u8);
     let waiter = WAITER.load(Ordering::Relaxed);
     // JUSTIFICATION: the kernel may run the handler on any thread.
-    // SAFETY: both functions are async-signal-safe; `waiter` is a thread that lives as long as the program.
+    // SAFETY: both functions are async-signal-safe; `waiter` is a thread that lives as long as the
+    // program.
     unsafe {
         if waiter != 0 && waiter != libc::pthread_self() as u64 {
             libc::pthread_kill(waiter as libc::pthread_t, signal);
@@ -415,7 +420,8 @@ pub(crate) fn ignored_at_start() -> u64 {
         let mut set = 0;
         for n in (1..32u8).filter(|n| *n != signal::PIPE) {
             // JUSTIFICATION: std has no call for dispositions.
-            // SAFETY: sigaction is plain data, for which zero is valid; a null new action only reads the old one.
+            // SAFETY: sigaction is plain data, for which zero is valid; a null new action only
+            // reads the old one.
             let handler = unsafe {
                 let mut sa: libc::sigaction = std::mem::zeroed();
                 libc::sigaction(libc::c_int::from(n), std::ptr::null(), &mut sa);

@@ -1,8 +1,8 @@
 //! Connections on the loopback, for `nc`, `curl` and the shell's `/dev/tcp`.
 //!
-//! A socket is a [`File`]: it is read, written and handed to a child as one. The guest's sockets are WASIX's and reach
-//! the session's own loopback only; on a host they are the host's, for tests. Under plain preview 1 every call fails
-//! with ENOSYS.
+//! A socket is a [`File`]: it is read, written and handed to a child as one. The guest's sockets
+//! are WASIX's and reach the session's own loopback only; on a host they are the host's, for tests.
+//! Under plain preview 1 every call fails with ENOSYS.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -32,8 +32,8 @@ const HOSTS: &str = "/etc/hosts";
 /// The most bytes that are read of it, because a guest may write any file there.
 const MAX_HOSTS: u64 = 1 << 20;
 
-/// Returns the addresses of a name that are known without a server: numbers, `localhost` and names below it (RFC 6761,
-/// 6.3), and names in `/etc/hosts`.
+/// Returns the addresses of a name that are known without a server: numbers, `localhost` and names
+/// below it (RFC 6761, 6.3), and names in `/etc/hosts`.
 pub fn resolve_name(name: &str) -> Option<Vec<IpAddr>> {
     let bare = name.strip_suffix('.').unwrap_or(name).to_ascii_lowercase();
     if bare == "localhost" || bare.ends_with(".localhost") {
@@ -49,8 +49,8 @@ pub fn resolve_name(name: &str) -> Option<Vec<IpAddr>> {
     (!addresses.is_empty()).then_some(addresses)
 }
 
-/// Returns the addresses of a name, in lower case, in the text of a file of hosts: each line has an address and its names,
-/// and `#` begins a comment.
+/// Returns the addresses of a name, in lower case, in the text of a file of hosts: each line has an
+/// address and its names, and `#` begins a comment.
 fn find_addresses(hosts: &str, name: &str) -> Vec<IpAddr> {
     let lines = hosts.lines().map(|line| line.split('#').next().unwrap_or_default());
     let address_of = |line: &str| {
@@ -118,7 +118,8 @@ pub fn local_address(socket: &File) -> io::Result<SocketAddr> {
     backend::net::local_address(socket)
 }
 
-/// Waits for the next datagram, connects the socket with its sender and returns the sender; the datagram stays unread.
+/// Waits for the next datagram, connects the socket with its sender and returns the sender; the
+/// datagram stays unread.
 ///
 /// # Errors
 /// EINTR if a signal arrived.
@@ -134,8 +135,9 @@ pub fn finish(socket: &File) -> io::Result<()> {
     backend::net::finish(socket)
 }
 
-/// Waits until one of the files can be read, or written, without blocking; returns which ones. A file at the end of
-/// input counts as readable; a pipe with room takes `PIPE_BUF` bytes (4096). Returns none of them if the time is over.
+/// Waits until one of the files can be read, or written, without blocking; returns which ones. A
+/// file at the end of input counts as readable; a pipe with room takes `PIPE_BUF` bytes (4096).
+/// Returns none of them if the time is over.
 ///
 /// # Errors
 /// EINTR if a caught signal arrived first.

@@ -1,4 +1,5 @@
-//! Byte strings to paths and back, parts of paths, names in directories. Paths are byte strings on all guests and on POSIX hosts.
+//! Byte strings to paths and back, parts of paths, names in directories. Paths are byte strings on
+//! all guests and on POSIX hosts.
 
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -33,16 +34,17 @@ pub fn os_into_bytes(s: OsString) -> Vec<u8> {
     s.into_vec()
 }
 
-/// The path that replaces an empty one. Linux and our kernel refuse an empty path with ENOENT, but some runtimes of
-/// preview 1 programs do not (Node's says EINVAL). There it is a name in a directory that does not exist, so that no
-/// file can ever have it.
+/// The path that replaces an empty one. Linux and our kernel refuse an empty path with ENOENT, but
+/// some runtimes of preview 1 programs do not (Node's says EINVAL). There it is a name in a
+/// directory that does not exist, so that no file can ever have it.
 #[cfg(not(target_os = "wasi"))]
 const NOTHING: &str = "";
 #[cfg(target_os = "wasi")]
 const NOTHING: &str = "/\u{1}nothing/\u{1}";
 
-/// Returns `path` made absolute by `cwd`; nothing else changes lexically (`..` stays). An empty path names no file
-/// (POSIX XBD 4.16), in particular not `cwd`: any use of the result ends in ENOENT.
+/// Returns `path` made absolute by `cwd`; nothing else changes lexically (`..` stays). An empty
+/// path names no file (POSIX XBD 4.16), in particular not `cwd`: any use of the result ends in
+/// ENOENT.
 pub fn resolve_path(cwd: &Path, path: &[u8]) -> PathBuf {
     match path {
         [] => PathBuf::from(NOTHING),
@@ -60,7 +62,8 @@ pub fn join_path(dir: &[u8], name: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Returns the last component without trailing slashes; `/` for the root, an empty name for an empty path.
+/// Returns the last component without trailing slashes; `/` for the root, an empty name for an
+/// empty path.
 pub fn base_name(path: &[u8]) -> &[u8] {
     let end = path.iter().rposition(|c| *c != b'/').map_or(0, |i| i + 1);
     if end == 0 {

@@ -1,5 +1,5 @@
-//! Substitutes for plain WASI preview 1: spool files instead of pipes, and moving descriptors so that
-//! an applet that uses `std`'s global streams can run in-process.
+//! Substitutes for plain WASI preview 1: spool files instead of pipes, and moving descriptors so
+//! that an applet that uses `std`'s global streams can run in-process.
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -116,7 +116,8 @@ pub fn with_stdio<R>(files: [Option<Rc<File>>; 3], f: impl FnOnce() -> R) -> io:
     for (n, file) in (0i32..).zip(&files) {
         let Some(file) = file else { continue };
         // JUSTIFICATION: std cannot replace a standard descriptor.
-        // SAFETY: dup and dup2 take open descriptors and touch no memory; the duplicate is ours alone.
+        // SAFETY: dup and dup2 take open descriptors and touch no memory; the duplicate is ours
+        // alone.
         unsafe {
             let copy = libc::dup(n);
             if copy < 0 || libc::dup2(file.as_raw_fd(), n) < 0 {

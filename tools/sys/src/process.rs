@@ -10,8 +10,8 @@ use crate::FileSystem;
 /// A process id. Positive; unique within one session.
 pub type Pid = u32;
 
-/// A program to start: its path, arguments, environment, directory and descriptors, complete. The child
-/// inherits nothing that is not named here.
+/// A program to start: its path, arguments, environment, directory and descriptors, complete. The
+/// child inherits nothing that is not named here.
 pub struct SpawnSpec<'a> {
     /// Absolute path of the program file. For an applet (`/bin/NAME`) the same module
     /// runs again under that name.
@@ -43,7 +43,8 @@ pub enum NewGroup {
 }
 
 impl SpawnSpec<'_> {
-    /// Returns the value of [`PROGRAM_VARIABLE`](crate::PROGRAM_VARIABLE) for the child, if it needs one.
+    /// Returns the value of [`PROGRAM_VARIABLE`](crate::PROGRAM_VARIABLE) for the child, if it
+    /// needs one.
     pub(crate) fn renamed(&self) -> Option<&[u8]> {
         let base = |p: &[u8]| -> usize { p.iter().rposition(|c| *c == b'/').map_or(0, |i| i + 1) };
         let (program, arg0) = (crate::path::to_bytes(self.program), self.argv.first()?.as_slice());
@@ -73,8 +74,9 @@ impl WaitStatus {
 
 /// Processes and pipes of the system below.
 pub trait Processes: FileSystem {
-    /// Starts a process. `NotFound` if there is no such program, `PermissionDenied` if it may
-    /// not run, `Unsupported` if this system has no processes, `WouldBlock` (EAGAIN) at the process limit.
+    /// Starts a process. `NotFound` if there is no such program, `PermissionDenied` if it may not
+    /// run, `Unsupported` if this system has no processes, `WouldBlock` (EAGAIN) at the process
+    /// limit.
     fn spawn(&self, spec: &SpawnSpec<'_>) -> io::Result<Pid>;
     /// Waits until the child ends. `NotFound` (ECHILD) if it is not an unwaited child.
     fn wait(&self, pid: Pid) -> io::Result<WaitStatus>;
@@ -95,22 +97,23 @@ pub trait Processes: FileSystem {
     fn kill_group(&self, _group: Pid, _signal: u8) -> io::Result<()> {
         Err(io::ErrorKind::Unsupported.into())
     }
-    /// Makes the caller the leader of a new session. `PermissionDenied` if it leads a process group.
+    /// Makes the caller the leader of a new session. `PermissionDenied` if it leads a process
+    /// group.
     fn begin_session(&self) -> io::Result<()> {
         Err(io::ErrorKind::Unsupported.into())
     }
-    /// Replaces this process with another program under the same process id; returns only after a failure.
-    /// With `Unsupported`, where this cannot be done, nothing has changed.
+    /// Replaces this process with another program under the same process id; returns only after a
+    /// failure. With `Unsupported`, where this cannot be done, nothing has changed.
     fn exec(&self, _spec: &SpawnSpec<'_>) -> io::Error {
         io::ErrorKind::Unsupported.into()
     }
-    /// Returns a pipe's reading and writing end. Where processes do not run concurrently it is a spool
-    /// file that is written first and read after.
+    /// Returns a pipe's reading and writing end. Where processes do not run concurrently it is a
+    /// spool file that is written first and read after.
     fn pipe(&self) -> io::Result<(File, File)>;
     /// Returns a second descriptor for the same open file.
     fn dup(&self, file: &File) -> io::Result<File>;
-    /// Returns the state that the last call of this session has left ([`box_abi::session`]); empty if
-    /// there was no call, `NotFound` if the process belongs to no session's call.
+    /// Returns the state that the last call of this session has left ([`box_abi::session`]); empty
+    /// if there was no call, `NotFound` if the process belongs to no session's call.
     fn session_state(&self) -> io::Result<Vec<u8>> {
         std::fs::read(box_abi::session::STATE)
     }
@@ -119,8 +122,8 @@ pub trait Processes: FileSystem {
         let node = File::options().write(true).open(box_abi::session::STATE)?;
         (&node).write_all(state)
     }
-    /// Returns whether spawned processes run concurrently with the caller. If not, `spawn` returns after
-    /// the child's end.
+    /// Returns whether spawned processes run concurrently with the caller. If not, `spawn` returns
+    /// after the child's end.
     fn concurrent(&self) -> bool;
     /// Returns the caller's process id.
     fn pid(&self) -> Pid;

@@ -46,8 +46,8 @@ pub fn is_terminal(f: &File) -> bool {
     f.is_terminal()
 }
 
-/// Takes empty `LC_ALL`, `LC_CTYPE` and the like out of the environment: they count as unset
-/// (POSIX XBD 8.2), but not for the library that some tools ask. To be called before any thread starts.
+/// Takes empty `LC_ALL`, `LC_CTYPE` and the like out of the environment: they count as unset (POSIX
+/// XBD 8.2), but not for the library that some tools ask. To be called before any thread starts.
 pub fn ignore_empty_locale_variables() {
     for name in ["LC_ALL", "LC_CTYPE", "LC_COLLATE", "LC_NUMERIC", "LC_MESSAGES", "LC_TIME"] {
         if std::env::var_os(name).is_some_and(|v| v.is_empty()) {

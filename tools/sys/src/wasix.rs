@@ -114,8 +114,8 @@ unsafe extern "C" {
 pub struct Os {}
 
 impl Os {
-    /// Returns the system. On the guest every program in the applet directories is an applet of the image, so the
-    /// argument is not needed.
+    /// Returns the system. On the guest every program in the applet directories is an applet of the
+    /// image, so the argument is not needed.
     pub fn with_applets(_: fn(&[u8]) -> bool) -> Os {
         Os {}
     }
@@ -145,7 +145,8 @@ impl CStrings {
     }
 }
 
-/// Returns the child's environment as `NAME=value` strings, with the variables that our own programs pass on in it.
+/// Returns the child's environment as `NAME=value` strings, with the variables that our own
+/// programs pass on in it.
 fn environment(spec: &SpawnSpec<'_>) -> Vec<Vec<u8>> {
     let mut env: Vec<Vec<u8>> =
         spec.env.iter().map(|(k, v)| [k.as_slice(), b"=", v].concat()).collect();
@@ -200,7 +201,8 @@ fn open_fds() -> Vec<u32> {
     found
 }
 
-/// Returns the real descriptor for the child's number `n`, because numbers from 3 up would collide with preopens.
+/// Returns the real descriptor for the child's number `n`, because numbers from 3 up would collide
+/// with preopens.
 fn actual_fd(n: u32) -> u32 {
     if n < 3 { n } else { n.saturating_add(box_abi::FD_SHIFT) }
 }
@@ -460,8 +462,8 @@ pub fn enter_cwd(dir: &Path) -> io::Result<()> {
     std::env::set_current_dir(dir)
 }
 
-/// Makes one exchange with the metadata node: returns the reply after its errno; `None` without a bridge. An empty path
-/// names no file.
+/// Makes one exchange with the metadata node: returns the reply after its errno; `None` without a
+/// bridge. An empty path names no file.
 fn exchange(request: &MetaRequest<'_>) -> Option<io::Result<Vec<u8>>> {
     if request.path().is_empty() {
         return Some(Err(io::Error::from_raw_os_error(libc::ENOENT)));

@@ -1,8 +1,8 @@
 //! Signals, waiting, CPU times and the creation mask of a guest.
 //!
 //! The host calls the export `__wasm_signal` at the end of a system call for each signal that
-//! arrived, as WASIX's libc has it; a waiting call ends with EINTR then. There is one handler for all signals, so
-//! a signal that is neither caught nor ignored is raised again without the handler.
+//! arrived, as WASIX's libc has it; a waiting call ends with EINTR then. There is one handler for
+//! all signals, so a signal that is neither caught nor ignored is raised again without the handler.
 
 use std::fs::File;
 use std::io;
@@ -84,15 +84,16 @@ extern "C" fn __wasm_signal(signal: i32) {
 }
 
 pub(crate) fn set_dispositions(old: (u64, u64), (caught, ignored): (u64, u64)) {
-    // The host withholds the signals that the process ignores, so that a program that replaces it ignores them,
-    // too, and a signal that its parent let it begin with may be caught from now on.
+    // The host withholds the signals that the process ignores, so that a program that replaces it
+    // ignores them, too, and a signal that its parent let it begin with may be caught from now on.
     if old.1 | caught | ignored != 0 && ours() {
         // A host that refuses leaves it to the handler.
         let _ = super::signal_call(ignored as u32, box_abi::control::IGNORE);
     }
     let len = if caught | ignored == 0 { 0 } else { HANDLER.len() };
     // The result does not matter: a host without signals never calls the handler.
-    // SAFETY: the name is live and has this length or more. JUSTIFICATION: a host call without a library.
+    // SAFETY: the name is live and has this length or more. JUSTIFICATION: a host call without a
+    // library.
     unsafe { callback_signal(HANDLER.as_ptr(), len) };
 }
 
@@ -152,7 +153,8 @@ pub(crate) fn pause(time: Duration) {
     let _ = poll(&[after(time)]);
 }
 
-/// Returns which of the files can be read, or written, after waiting at most that long for one of them.
+/// Returns which of the files can be read, or written, after waiting at most that long for one of
+/// them.
 pub(super) fn poll_files(files: &[(&File, Wait)], time: Duration) -> io::Result<Vec<bool>> {
     let one = |(n, (file, wait)): (u64, &(&File, Wait))| {
         let tag = if *wait == Wait::Read { TAG_READ } else { TAG_WRITE };

@@ -1,8 +1,8 @@
 //! `exec`: replaces the process with another program.
 //!
-//! WASIX's call takes its lists as lines, so a line feed in an argument or in the environment, as exported
-//! functions have it, rules it out on other hosts; the caller spawns and waits then. Our own host takes
-//! strings that end in NULs as well.
+//! WASIX's call takes its lists as lines, so a line feed in an argument or in the environment, as
+//! exported functions have it, rules it out on other hosts; the caller spawns and waits then. Our
+//! own host takes strings that end in NULs as well.
 
 use std::io;
 use std::os::fd::AsRawFd;
@@ -38,7 +38,8 @@ unsafe extern "C" {
 const HIGH: u32 = 4000;
 
 pub(super) fn exec(spec: &SpawnSpec<'_>) -> io::Error {
-    // Another host would not ignore for the new program the signals that this process ignores by its handler.
+    // Another host would not ignore for the new program the signals that this process ignores by
+    // its handler.
     if crate::events::signal_dispositions().1 != 0 && !super::events::ours() {
         return io::ErrorKind::Unsupported.into();
     }
@@ -68,8 +69,8 @@ fn replace(spec: &SpawnSpec<'_>, env: &[Vec<u8>]) -> io::Result<()> {
     // JUSTIFICATION: descriptors must get exact numbers, which std cannot give; the rest are host
     // calls without a library.
     // SAFETY: pointers come with their lengths and outlive the calls. The descriptors closed and
-    // replaced here belong to files of this program, none of which is used again: after success the program is
-    // gone, and after a failure its caller ends the process.
+    // replaced here belong to files of this program, none of which is used again: after success the
+    // program is gone, and after a failure its caller ends the process.
     unsafe {
         cvt(chdir(cwd.as_ptr(), cwd.len()))?;
         for (n, file) in spec.fds {

@@ -29,7 +29,8 @@ use bracket::Bracket;
 use held::HeldStar;
 pub use search::GlobMatches;
 
-/// How a pattern is parsed and matched. The default is that of `case` in a UTF-8 locale without `extglob`.
+/// How a pattern is parsed and matched. The default is that of `case` in a UTF-8 locale without
+/// `extglob`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GlobOptions {
     /// `?(..)`, `*(..)`, `+(..)`, `@(..)`, `!(..)` are groups.
@@ -148,7 +149,8 @@ impl GlobPattern {
         }
     }
 
-    /// Matches by sets of positions. A literal prefix is compared first, because that rejects most texts cheaply.
+    /// Matches by sets of positions. A literal prefix is compared first, because that rejects most
+    /// texts cheaply.
     fn matches_by_sets(&self, text: &[u8]) -> bool {
         if let Some(GlobNode::Literal(first)) = self.nodes.first()
             && !text.starts_with(first)
@@ -178,8 +180,9 @@ fn shape_of(nodes: &[GlobNode]) -> PatternShape {
     }
 }
 
-/// Returns whether the text (with backslash quoting) holds an active pattern character: `*`, `?`, a bracket that may close before
-/// a slash, or with `extglob` a group's opening. Decides if a word is a pattern at all.
+/// Returns whether the text (with backslash quoting) holds an active pattern character: `*`, `?`, a
+/// bracket that may close before a slash, or with `extglob` a group's opening. Decides if a word is
+/// a pattern at all.
 pub fn has_magic(text: &[u8], extglob: bool) -> bool {
     let mut open_bracket = false;
     let mut i = 0;
@@ -246,7 +249,8 @@ pub fn unescape_pattern(text: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Returns the character at `at` and its length in bytes; an invalid byte is a character of its own that equals no valid one.
+/// Returns the character at `at` and its length in bytes; an invalid byte is a character of its own
+/// that equals no valid one.
 fn char_at(text: &[u8], at: usize, utf8: bool) -> Option<(u32, usize)> {
     let first = *text.get(at)?;
     if first < 0x80 {

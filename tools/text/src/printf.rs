@@ -220,8 +220,8 @@ pub fn put_string(out: &mut Vec<u8>, spec: &ConversionSpec, value: &[u8]) {
     put_padded(out, spec, value, value.len());
 }
 
-/// Formats `%s` where width and precision count UTF-8 characters (gawk in a UTF-8 locale). A byte that is not part of a character
-/// counts as one.
+/// Formats `%s` where width and precision count UTF-8 characters (gawk in a UTF-8 locale). A byte
+/// that is not part of a character counts as one.
 pub fn string_chars(out: &mut Vec<u8>, spec: &ConversionSpec, value: &[u8]) {
     if spec.width == 0 && spec.precision.is_none() {
         out.extend_from_slice(value);

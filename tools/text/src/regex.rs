@@ -98,7 +98,8 @@ pub struct Captures {
 }
 
 impl Captures {
-    /// Returns the start and end of group `n`; 0 is the whole match. `None` if the group took no part.
+    /// Returns the start and end of group `n`; 0 is the whole match. `None` if the group took no
+    /// part.
     pub fn get(&self, n: usize) -> Option<(usize, usize)> {
         match (self.slots.get(2 * n)?, self.slots.get(2 * n + 1)?) {
             (&NONE, _) | (_, &NONE) => None,
@@ -220,7 +221,8 @@ impl Regex {
         self.earliest_end(hay, 0).is_some()
     }
 
-    /// Returns the leftmost longest match that starts at `start` or later. `None` also if `start` lies beyond the text.
+    /// Returns the leftmost longest match that starts at `start` or later. `None` also if `start`
+    /// lies beyond the text.
     pub fn find_at(&self, hay: &[u8], start: usize) -> Option<(usize, usize)> {
         if start > hay.len() {
             return None;
@@ -248,9 +250,9 @@ impl Regex {
         }
     }
 
-    /// Returns the result of `find` from `start` on. Where every match contains one of a few texts, `find` searches only the
-    /// lines that contain one; once such lines come so densely that looking for the texts gains nothing, it searches all of the
-    /// rest.
+    /// Returns the result of `find` from `start` on. Where every match contains one of a few texts,
+    /// `find` searches only the lines that contain one; once such lines come so densely that
+    /// looking for the texts gains nothing, it searches all of the rest.
     fn search<T>(
         &self,
         auto: &Automata,
@@ -301,8 +303,8 @@ impl Regex {
         true
     }
 
-    /// Returns whether a search since the last call ended without answer (or without groups): because back-references took too
-    /// many steps, or the text is too long for the pattern.
+    /// Returns whether a search since the last call ended without answer (or without groups):
+    /// because back-references took too many steps, or the text is too long for the pattern.
     pub fn gave_up(&self) -> bool {
         self.gave_up.replace(false)
     }
@@ -368,7 +370,8 @@ impl Regex {
     }
 }
 
-/// Returns the texts, if the pattern is a choice of a few. A text that is not UTF-8 could be found within a character.
+/// Returns the texts, if the pattern is a choice of a few. A text that is not UTF-8 could be found
+/// within a character.
 fn few_literals(node: &RegexNode, options: &RegexOptions) -> Option<Literals> {
     let texts = shape::literal_choice(node).filter(|_| options.bound == MatchBound::None)?;
     let whole = !options.utf8 || texts.iter().all(|text| std::str::from_utf8(text).is_ok());

@@ -1,5 +1,6 @@
-//! The cost of a request over the bridge compared with the same program on the host: each script runs by `runner exec` and
-//! natively in turn, against one server on the host's loopback that responds at once.
+//! The cost of a request over the bridge compared with the same program on the host: each script
+//! runs by `runner exec` and natively in turn, against one server on the host's loopback that
+//! responds at once.
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};

@@ -9,7 +9,8 @@ use serde::Deserialize;
 use super::median_of;
 use crate::env;
 
-/// A line printed by a script of `tests/bench/peers`, or by a benchmark of this project: milliseconds by call.
+/// A line printed by a script of `tests/bench/peers`, or by a benchmark of this project:
+/// milliseconds by call.
 #[derive(Deserialize)]
 pub struct CallTimes {
     pub peer: String,
@@ -22,8 +23,9 @@ pub fn read_times(command: &mut Command) -> Result<Vec<CallTimes>> {
     said.lines().map(|line| serde_json::from_str(line).with_context(|| line.to_owned())).collect()
 }
 
-/// Measures other sandboxes, each through its own library: just-bash and bashkit interpret within the caller's process and keep
-/// only the files of a call; the Wasmer SDK runs this image, with a process for each call.
+/// Measures other sandboxes, each through its own library: just-bash and bashkit interpret within
+/// the caller's process and keep only the files of a call; the Wasmer SDK runs this image, with a
+/// process for each call.
 pub fn peer_times() -> Result<Vec<CallTimes>> {
     let scripts = env::root().join("tests/bench/peers");
     let mut node = Command::new("node");
@@ -44,7 +46,8 @@ pub fn median_times(runs: Vec<CallTimes>) -> Result<CallTimes> {
     Ok(CallTimes { peer: first.peer.clone(), times: first.times.keys().map(of).collect() })
 }
 
-/// Prints a table of calls (their names in the lines, and their descriptions) for all measured sandboxes.
+/// Prints a table of calls (their names in the lines, and their descriptions) for all measured
+/// sandboxes.
 pub fn print_table(title: &str, calls: &[(&str, &str)], all: &[CallTimes]) {
     let row = |what: &str, cells: Vec<String>| println!("{what:<44} {}", cells.join(" "));
     row(title, all.iter().map(|p| format!("{:>12}", p.peer)).collect());

@@ -27,8 +27,8 @@ const LINEAR: f64 = 20.0;
 const PATIENCE: &str = "40";
 /// The status of `timeout` after it killed.
 const KILLED: i32 = 137;
-/// Has bash write the seconds that a command computes as the last line of standard error. What other
-/// programs do at the same time disturbs them less than the time of a clock.
+/// Has bash write the seconds that a command computes as the last line of standard error. What
+/// other programs do at the same time disturbs them less than the time of a clock.
 const CLOCK: &str = "TIMEFORMAT='%U %S'; time timeout -s KILL \"$0\" \"$@\"";
 
 /// Runs `cargo xtask bench growth`.

@@ -1,4 +1,5 @@
-//! JavaScript in the image against the pinned Node, QuickJS-NG built for this machine, and quickjs-emscripten.
+//! JavaScript in the image against the pinned Node, QuickJS-NG built for this machine, and
+//! quickjs-emscripten.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -54,7 +55,8 @@ fn our_command(scripts: &Path, name: &str) -> Vec<String> {
     argv
 }
 
-/// Runs the programs in turn; prints medians of their figures, and ratios of the first program to each other one.
+/// Runs the programs in turn; prints medians of their figures, and ratios of the first program to
+/// each other one.
 fn print_table(programs: &[(&str, Vec<String>)]) -> Result<()> {
     let mut times: Vec<BTreeMap<String, Vec<f64>>> = vec![BTreeMap::new(); programs.len()];
     let mut order: Vec<String> = Vec::new();

@@ -1,5 +1,5 @@
-//! Measurements against peers, always as ratios within one run, because machines are noisy: the commands take turns and medians
-//! are compared.
+//! Measurements against peers, always as ratios within one run, because machines are noisy: the
+//! commands take turns and medians are compared.
 //!
 //! | benchmark | contents |
 //! |---|---|

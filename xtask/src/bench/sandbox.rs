@@ -1,4 +1,5 @@
-//! The cost of the second wall: the library's own example, calls of other sandboxes, and `runner exec` as a whole process.
+//! The cost of the second wall: the library's own example, calls of other sandboxes, and `runner
+//! exec` as a whole process.
 
 use std::process::Command;
 
@@ -7,7 +8,8 @@ use anyhow::Result;
 use super::{BenchSubject, calls, compare_subjects};
 use crate::env;
 
-/// The calls that other sandboxes are timed at: the name in `tests/bench/peers`, and the description.
+/// The calls that other sandboxes are timed at: the name in `tests/bench/peers`, and the
+/// description.
 const CALLS: [(&str, &str); 4] = [
     ("true", "warm `true`"),
     ("echo hi | wc -c", "warm `echo hi | wc -c`"),

@@ -1,6 +1,7 @@
-//! One call and a megabyte of a file by the crate (`sdk/core/examples/bench.rs`), by the packages for Python
-//! (`sdk/python/tests/bench.py`) and Node (`sdk/node/tests/bench.mjs`), and by peers; also the time to import a package and of
-//! the first call. The packages must be installed: `cargo xtask sdk`.
+//! One call and a megabyte of a file by the crate (`sdk/core/examples/bench.rs`), by the packages
+//! for Python (`sdk/python/tests/bench.py`) and Node (`sdk/node/tests/bench.mjs`), and by peers;
+//! also the time to import a package and of the first call. The packages must be installed: `cargo
+//! xtask sdk`.
 
 use crate::{env, sdk};
 use anyhow::Result;

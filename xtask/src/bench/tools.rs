@@ -1,9 +1,10 @@
-//! Tools over a log, a CSV and JSON lines: those of the image in WebAssembly through `runner exec`, against GNU's and jq of this
-//! machine, in turns.
+//! Tools over a log, a CSV and JSON lines: those of the image in WebAssembly through `runner exec`,
+//! against GNU's and jq of this machine, in turns.
 //!
-//! The commands are `tests/bench/tools/commands`. The data are generated here, the same each time, and mounted read-only in the
-//! sandbox. Both sides write to a pipe, because GNU's grep stops at its first match if its output is `/dev/null`. The time of an
-//! empty command is subtracted. Both sides must print the same.
+//! The commands are `tests/bench/tools/commands`. The data are generated here, the same each time,
+//! and mounted read-only in the sandbox. Both sides write to a pipe, because GNU's grep stops at
+//! its first match if its output is `/dev/null`. The time of an empty command is subtracted. Both
+//! sides must print the same.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};

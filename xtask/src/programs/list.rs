@@ -25,15 +25,18 @@ pub struct ProgramSuite {
     pub name: String,
     /// Its folder, if that differs from the name.
     folder: Option<String>,
-    /// Shell text that prepares a copy on the host before the tests run; `$SUITES` is the folder of all suites.
+    /// Shell text that prepares a copy on the host before the tests run; `$SUITES` is the folder of
+    /// all suites.
     pub setup: Option<String>,
-    /// Test files: paths with `*` in the last part. Each runs separately, as `$FILE`. Without any there is one run.
+    /// Test files: paths with `*` in the last part. Each runs separately, as `$FILE`. Without any
+    /// there is one run.
     #[serde(default)]
     files: Vec<String>,
     /// Test files that are skipped, with the reason.
     #[serde(default)]
     pub without: BTreeMap<String, String>,
-    /// Shell text that runs `$FILE` in a copy; by default that of pytest. `$DEPS` has the Python packages that tests need.
+    /// Shell text that runs `$FILE` in a copy; by default that of pytest. `$DEPS` has the Python
+    /// packages that tests need.
     run: Option<String>,
     /// The format of the results.
     pub results: ResultsFormat,

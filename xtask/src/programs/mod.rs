@@ -1,9 +1,10 @@
 //! `cargo xtask programs FOLDER`: runs test suites of real programs, natively and in the image.
 //!
-//! The suites are in a folder outside of the project; `tests/programs/suites.toml` lists them, with the commands that run them
-//! and the formats of their results. Each run has a fresh copy of its suite. A test that passes natively has to pass in the
-//! guest; a test that fails or is skipped natively does not count. The tests of CPython, NumPy and pandas, which need no native
-//! run, are another task (`suite.rs`).
+//! The suites are in a folder outside of the project; `tests/programs/suites.toml` lists them, with
+//! the commands that run them and the formats of their results. Each run has a fresh copy of its
+//! suite. A test that passes natively has to pass in the guest; a test that fails or is skipped
+//! natively does not count. The tests of CPython, NumPy and pandas, which need no native run, are
+//! another task (`suite.rs`).
 
 mod list;
 mod report;
@@ -36,7 +37,8 @@ struct ProgramOptions {
     image: PathBuf,
 }
 
-/// Runs `cargo xtask programs FOLDER [NAME...] [--file PART] [--guest] [--path DIR[:DIR...]] [--image FILE]`.
+/// Runs `cargo xtask programs FOLDER [NAME...] [--file PART] [--guest] [--path DIR[:DIR...]]
+/// [--image FILE]`.
 pub fn run(args: &[String]) -> Result<ExitCode> {
     let options = parse_options(args)?;
     let mut suites = list::read()?;

@@ -1,4 +1,5 @@
-//! The package for Node: its native module, `runner`, and the output of TypeScript's compiler for `sdk/node/lib`.
+//! The package for Node: its native module, `runner`, and the output of TypeScript's compiler for
+//! `sdk/node/lib`.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -16,7 +17,8 @@ const NATIVE: kept::GuestProgram = kept::GuestProgram {
     with: &["wasibox-cli"],
 };
 
-/// The file name of the native module in the package, whose TypeScript loads it by platform and architecture.
+/// The file name of the native module in the package, whose TypeScript loads it by platform and
+/// architecture.
 const MODULE: &str = "wasibox.linux-x64.node";
 
 /// Installs the compiler, types, and the frameworks that have adapters.
@@ -48,8 +50,8 @@ pub fn build_package(python: &Path, out: &Path) -> Result<()> {
     Ok(std::fs::remove_dir_all(&stage)?)
 }
 
-/// Writes into a package's description the C library that it requires, which `lib/native.cts` reports if the module does not
-/// load.
+/// Writes into a package's description the C library that it requires, which `lib/native.cts`
+/// reports if the module does not load.
 fn write_libc(description: &Path, platform: &str) -> Result<()> {
     let version = glibc_version(platform)
         .with_context(|| format!("{platform}: the package for Node would be for no known Linux"))?;
@@ -83,8 +85,8 @@ pub fn installed_folder() -> Result<PathBuf> {
     Ok(work)
 }
 
-/// Installs the packages in a folder without other files of this project, as a user would; frameworks and compiler are found in
-/// the folder above it.
+/// Installs the packages in a folder without other files of this project, as a user would;
+/// frameworks and compiler are found in the folder above it.
 fn install_packages() -> Result<PathBuf> {
     let above = env::cache()?.join("sdk-node-test");
     let work = above.join("work");

@@ -1,4 +1,5 @@
-//! QuickJS-NG itself, built for this machine from the sources that `rquickjs` contains, and the tests that it passes.
+//! QuickJS-NG itself, built for this machine from the sources that `rquickjs` contains, and the
+//! tests that it passes.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -30,7 +31,8 @@ pub fn engine_sources() -> Result<PathBuf> {
     Ok(manifest.with_file_name("quickjs"))
 }
 
-/// Builds a program of QuickJS-NG, `qjs` or `run-test262`, with the optimisation that its authors use.
+/// Builds a program of QuickJS-NG, `qjs` or `run-test262`, with the optimisation that its authors
+/// use.
 pub fn engine_program(name: &str) -> Result<PathBuf> {
     let sources = engine_sources()?;
     let mut key = Key::new("quickjs-native");
@@ -66,7 +68,8 @@ pub fn engine_failures(suite: &Path, patterns: &[String], out: &Path) -> Result<
     std::os::unix::fs::symlink(&suite, &link).with_context(|| link.display().to_string())?;
     // No error is declared as known, so that all are reported.
     let conf = String::from_utf8(env::read(&engine_sources()?.join("test262.conf"))?)?;
-    // To `run-test262`, a comment after a setting is part of its value, and it then skips cases of an allowed feature.
+    // To `run-test262`, a comment after a setting is part of its value, and it then skips cases of
+    // an allowed feature.
     let conf: String = conf
         .lines()
         .map(|line| line.split(" #").next().unwrap_or_default().trim_end().to_string() + "\n")

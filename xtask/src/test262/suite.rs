@@ -40,8 +40,8 @@ impl TestMode {
     }
 }
 
-/// The exclusions in `test262.conf` of QuickJS-NG: features that are in no edition of the language yet, and files for which its
-/// authors give reasons.
+/// The exclusions in `test262.conf` of QuickJS-NG: features that are in no edition of the language
+/// yet, and files for which its authors give reasons.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Configuration {
     skipped: BTreeSet<String>,
@@ -80,7 +80,8 @@ impl Configuration {
     }
 }
 
-/// Returns the cases below the given folders or files (all of `test` by default), and the number of excluded files by reason.
+/// Returns the cases below the given folders or files (all of `test` by default), and the number of
+/// excluded files by reason.
 pub fn find_cases(
     suite: &Path,
     patterns: &[String],

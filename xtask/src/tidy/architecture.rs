@@ -1,5 +1,6 @@
-//! Checks the statements of ARCHITECTURE.md that can be checked: its files exist, the words in parentheses after a file occur in
-//! it, crates are in the folders of its table, and no row occurs twice.
+//! Checks the statements of ARCHITECTURE.md that can be checked: its files exist, the words in
+//! parentheses after a file occur in it, crates are in the folders of its table, and no row occurs
+//! twice.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -8,7 +9,8 @@ use anyhow::Result;
 
 use crate::env::{self, WorkspaceCrate};
 
-/// Folders of packages that are not in the table of crates: tests and tasks, which the text below it lists.
+/// Folders of packages that are not in the table of crates: tests and tasks, which the text below
+/// it lists.
 const NOT_IN_TABLE: &[&str] = &["tests", "xtask"];
 
 /// Adds every violation in the document.
@@ -49,8 +51,9 @@ fn find_unnamed_crates(packages: &[WorkspaceCrate], rows: &[Vec<&str>], out: &mu
     }
 }
 
-/// Returns files of a text that do not exist, and words that do not occur in them. A path may begin at the root, in the folder of
-/// the previous path, or in a folder above that; `NAME` matches anything, `{a,b}` means both.
+/// Returns files of a text that do not exist, and words that do not occur in them. A path may begin
+/// at the root, in the folder of the previous path, or in a folder above that; `NAME` matches
+/// anything, `{a,b}` means both.
 fn wrong_places(root: &Path, text: &str) -> Vec<String> {
     let mut out = Vec::new();
     let mut last = PathBuf::new();
@@ -82,7 +85,8 @@ pub(super) fn is_name(word: &str) -> bool {
     word.chars().all(|c| c.is_alphanumeric() || c == '_') && word.starts_with(char::is_uppercase)
 }
 
-/// Returns whether a file of that name exists, or one for each choice in braces; `NAME` and `*` match anything.
+/// Returns whether a file of that name exists, or one for each choice in braces; `NAME` and `*`
+/// match anything.
 pub(super) fn path_exists(root: &Path, path: &str) -> bool {
     if let Some((before, rest)) = path.split_once('{')
         && let Some((choices, after)) = rest.split_once('}')

@@ -1,5 +1,6 @@
-//! Checks that the paths of the checkout which `docs/*.md` and the READMEs mention exist, and that names in parentheses after a
-//! file occur in it, as [`super::architecture`] does for ARCHITECTURE.md.
+//! Checks that the paths of the checkout which `docs/*.md` and the READMEs mention exist, and that
+//! names in parentheses after a file occur in it, as [`super::architecture`] does for
+//! ARCHITECTURE.md.
 
 use std::path::{Path, PathBuf};
 
@@ -39,8 +40,8 @@ pub fn check_documents(out: &mut Vec<String>) -> Result<()> {
     Ok(())
 }
 
-/// Returns the names in a document that do not exist, with their line numbers. Blocks of code are skipped, because their paths
-/// are those of a guest or of a reader's own folder.
+/// Returns the names in a document that do not exist, with their line numbers. Blocks of code are
+/// skipped, because their paths are those of a guest or of a reader's own folder.
 fn wrong_paths(root: &Path, folders: &[String], text: &str) -> Vec<(usize, String)> {
     let mut out = Vec::new();
     let mut is_code = false;

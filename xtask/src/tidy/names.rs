@@ -1,5 +1,5 @@
-//! Names of types: a type is a noun, so that bare participles (`Told`), pronouns and adverbs (`What`, `Here`) are refused; and
-//! docs/glossary.md names types that exist.
+//! Names of types: a type is a noun, so that bare participles (`Told`), pronouns and adverbs
+//! (`What`, `Here`) are refused; and docs/glossary.md names types that exist.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -23,8 +23,8 @@ const PRONOUNS: &[&str] = &[
     "Much", "Next", "Now", "Other", "Rest", "Some", "Then", "There", "Wants", "Was", "What",
     "Where", "Which", "Who", "Whole", "Why", "Wish",
 ];
-/// Names that stay, each with its reason: objects of the package for Node, whose names are public, and a name in files
-/// whose text is part of the digest of `python-dist/prebuilt`.
+/// Names that stay, each with its reason: objects of the package for Node, whose names are public,
+/// and a name in files whose text is part of the digest of `python-dist/prebuilt`.
 const EXCEPTIONS: &[(&str, &str)] = &[
     ("sdk/node/src/session.rs", "Told"),
     ("sdk/node/src/session.rs", "Applied"),

@@ -1,13 +1,13 @@
-//! Guests' modules for pages (`sdk/web/worker.js`): the stack pointer is exported, so that an instance can be restored, and the
-//! memory has a maximum.
+//! Guests' modules for pages (`sdk/web/worker.js`): the stack pointer is exported, so that an
+//! instance can be restored, and the memory has a maximum.
 
 use std::ops::Range;
 
 use anyhow::{Context, Result, bail, ensure};
 use wasmparser::{ExternalKind, Parser, Payload};
 
-/// The most bytes of a process, which is the session's limit. Engines do not notify a page of growth, so the module has to
-/// declare the maximum.
+/// The most bytes of a process, which is the session's limit. Engines do not notify a page of
+/// growth, so the module has to declare the maximum.
 const MEMORY: u64 = 2 << 30;
 /// The size of a page in bytes.
 const PAGE: u64 = 65536;
@@ -24,8 +24,8 @@ pub fn for_pages(wasm: &[u8]) -> Result<Vec<u8>> {
     bound_memory(&export_global(wasm)?)
 }
 
-/// Sets the maximum of the memory that the module defines. A module without a memory of its own, or with a lower maximum, is
-/// unchanged.
+/// Sets the maximum of the memory that the module defines. A module without a memory of its own, or
+/// with a lower maximum, is unchanged.
 fn bound_memory(wasm: &[u8]) -> Result<Vec<u8>> {
     for payload in Parser::new(0).parse_all(wasm) {
         let Payload::MemorySection(section) = payload.context("not a WebAssembly module")? else {
@@ -64,7 +64,8 @@ fn replace_section(wasm: &[u8], section: u8, old: Range<u64>, body: &[u8]) -> Re
     Ok(out)
 }
 
-/// Exports the module's only mutable global. A module with several or none, or with that export, is unchanged.
+/// Exports the module's only mutable global. A module with several or none, or with that export, is
+/// unchanged.
 fn export_global(wasm: &[u8]) -> Result<Vec<u8>> {
     let (mut imported, mut own) = (0, Vec::new());
     let mut exports = None;
@@ -127,8 +128,8 @@ fn leb128_bytes(mut number: u32) -> Vec<u8> {
 mod tests {
     use super::*;
 
-    /// Returns `(module (global (mut i32) (i32.const 8)) (global i32 (i32.const 9)) (func) (export "f" (func 0)))`; with
-    /// `changing` the second global is mutable, too.
+    /// Returns `(module (global (mut i32) (i32.const 8)) (global i32 (i32.const 9)) (func) (export
+    /// "f" (func 0)))`; with `changing` the second global is mutable, too.
     fn module(changing: bool) -> Vec<u8> {
         let mut wasm = b"\0asm\x01\0\0\0\x01\x04\x01\x60\0\0\x03\x02\x01\0".to_vec();
         wasm.extend([6, 11, 2, 0x7f, 1, 0x41, 8, 0x0b, 0x7f, changing.into(), 0x41, 9, 0x0b]);

@@ -1,7 +1,8 @@
-//! The image in parts, for pages: `dist/web/image/`, see `runner/image/src/parts.rs` and `sdk/web/parts.js`.
+//! The image in parts, for pages: `dist/web/image/`, see `runner/image/src/parts.rs` and
+//! `sdk/web/parts.js`.
 //!
-//! Files are compressed by gzip, which all browsers support; their names contain their digests, so that they may be cached for
-//! ever.
+//! Files are compressed by gzip, which all browsers support; their names contain their digests, so
+//! that they may be cached for ever.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -150,7 +151,8 @@ impl Grouping {
     }
 }
 
-/// Returns the package of a file: the text before the first `-`, `.` or `/` below the folder of packages.
+/// Returns the package of a file: the text before the first `-`, `.` or `/` below the folder of
+/// packages.
 fn file_package(path: &str) -> Option<&str> {
     let name = path.strip_prefix(PACKAGES)?.split('/').next()?;
     // Compiled modules that consist of a single file.
@@ -254,9 +256,9 @@ fn write_memories(folder: &Path, programs: &mut [ImageJsonFile]) -> Result<()> {
     std::fs::remove_dir_all(&own).with_context(|| own.display().to_string())
 }
 
-/// Converts a prepared memory's file of the native runner (`runner/kernel/src/parked.rs`, `Prepared`: a page with the head, then
-/// the content) to the format for pages (`runner/web/src/prepare.rs`): the content, its start, the memory's size in bytes,
-/// digest.
+/// Converts a prepared memory's file of the native runner (`runner/kernel/src/parked.rs`,
+/// `Prepared`: a page with the head, then the content) to the format for pages
+/// (`runner/web/src/prepare.rs`): the content, its start, the memory's size in bytes, digest.
 fn memory_for_pages(file: &[u8]) -> Result<Vec<u8>> {
     const PAGE: usize = 64 << 10;
     let head = file.strip_prefix(b"wasibox memory 1").filter(|_| file.len() >= PAGE);
@@ -267,7 +269,8 @@ fn memory_for_pages(file: &[u8]) -> Result<Vec<u8>> {
     Ok([content, start, size, digest].concat())
 }
 
-/// Builds the folder beside the kernel, unless it exists for the same image and kernel. Returns its size in bytes.
+/// Builds the folder beside the kernel, unless it exists for the same image and kernel. Returns its
+/// size in bytes.
 pub fn build_image(out: &Path, kernel: &[u8]) -> Result<u64> {
     let source = env::dist().join("image.webc");
     let folder = out.join("image");

@@ -1,4 +1,5 @@
-//! The playground of `web/`, bundled by esbuild into `dist/web`: a page beside the package that it uses.
+//! The playground of `web/`, bundled by esbuild into `dist/web`: a page beside the package that it
+//! uses.
 
 use std::collections::BTreeSet;
 use std::path::Path;

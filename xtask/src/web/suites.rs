@@ -1,5 +1,5 @@
-//! The test suites of the package for pages. Each is a command with a time limit, so that a suite that hangs, or has become
-//! several times slower, fails.
+//! The test suites of the package for pages. Each is a command with a time limit, so that a suite
+//! that hangs, or has become several times slower, fails.
 
 use std::process::Command;
 use std::time::Duration;
@@ -25,7 +25,8 @@ pub enum ReloadStore {
     Database,
 }
 
-/// A suite. A browser is `chromium`, `firefox`, or either with a program's path, as in `firefox=PATH`.
+/// A suite. A browser is `chromium`, `firefox`, or either with a program's path, as in
+/// `firefox=PATH`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WebSuite {
     /// The package's tests in Node.
@@ -119,7 +120,8 @@ impl WebSuite {
         Ok(command)
     }
 
-    /// Runs the suite within its limit. In Node the types of the package are checked first, as a strict program would.
+    /// Runs the suite within its limit. In Node the types of the package are checked first, as a
+    /// strict program would.
     pub fn run(&self) -> Result<()> {
         if *self == WebSuite::Node {
             let project = env::root().join("sdk/web/test/tsconfig.json");

@@ -1,4 +1,5 @@
-//! A meta-block (RFC 7932, sections 4, 5 and 9) with one code for literals, one for lengths and one for distances.
+//! A meta-block (RFC 7932, sections 4, 5 and 9) with one code for literals, one for lengths and one
+//! for distances.
 
 use super::bits::Bits;
 use super::matches::CopyCommand;
@@ -15,7 +16,8 @@ const COPIES: [(usize, u32); 24] = [
     (2, 0), (3, 0), (4, 0), (5, 0), (6, 0), (7, 0), (8, 0), (9, 0), (10, 1), (12, 1), (14, 2), (18, 2), (22, 3), (30, 3),
     (38, 4), (54, 4), (70, 5), (102, 5), (134, 6), (198, 7), (326, 8), (582, 9), (1094, 10), (2118, 24),
 ];
-/// The first symbol for each pair of a group of eight insert codes and a group of eight copy codes, with an explicit distance.
+/// The first symbol for each pair of a group of eight insert codes and a group of eight copy codes,
+/// with an explicit distance.
 const CELLS: [[usize; 3]; 3] = [[128, 192, 384], [256, 320, 512], [448, 576, 640]];
 
 /// A command as symbols and extra bits.
@@ -83,7 +85,8 @@ pub fn write(out: &mut Bits, text: &[u8], commands: &[CopyCommand]) {
         return;
     }
     write_head(out, text.len(), false);
-    // One type of block for each of the three, no direct distances, plain contexts, one code for each.
+    // One type of block for each of the three, no direct distances, plain contexts, one code for
+    // each.
     out.put(0, 3 + 6 + 2 + 2);
     for (code, bits) in codes.iter().zip([8, 10, 6]) {
         code.write_code(out, bits);

@@ -99,8 +99,8 @@ impl PrefixCode {
     }
 }
 
-/// Returns the lengths up to the last one that is not zero, as symbols with their extra bits. Two rows of zeros are never
-/// adjacent, because the second would multiply the first.
+/// Returns the lengths up to the last one that is not zero, as symbols with their extra bits. Two
+/// rows of zeros are never adjacent, because the second would multiply the first.
 fn length_rows(lengths: &[u8]) -> Vec<(usize, u64)> {
     let end = lengths.iter().rposition(|l| *l > 0).map_or(0, |at| at + 1);
     let (mut out, mut at) = (Vec::new(), 0);

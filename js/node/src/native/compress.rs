@@ -21,8 +21,8 @@ enum ZlibStream {
 struct ZlibStep {
     read: usize,
     wrote: usize,
-    /// 0 continue, 1 the end of the stream, 2 no progress (Zstandard: nothing more to write), 3 a dictionary is needed,
-    /// 4 damaged; from [`zstd::ERRORS`] on errors.
+    /// 0 continue, 1 the end of the stream, 2 no progress (Zstandard: nothing more to write), 3 a
+    /// dictionary is needed, 4 damaged; from [`zstd::ERRORS`] on errors.
     state: usize,
 }
 
@@ -96,7 +96,8 @@ impl ZlibStream {
     }
 }
 
-/// The arguments of a stream's function: input and output with their ranges, and the mode of flushing.
+/// The arguments of a stream's function: input and output with their ranges, and the mode of
+/// flushing.
 type Given<'js> = (Value<'js>, Vec<usize>, Value<'js>, Vec<usize>, u8);
 
 /// Calls a stream with copies of its buffers; the numbers of bytes read and written, and the state.
@@ -141,8 +142,9 @@ fn zstd_stream<'js>(
     made.map(Some)
 }
 
-/// Returns a stream as a function of input (with its range), output (with its range) and flush mode, which gives the numbers of
-/// bytes read and written and the state of [`ZlibStep`]; with a buffer only, that is the dictionary.
+/// Returns a stream as a function of input (with its range), output (with its range) and flush
+/// mode, which gives the numbers of bytes read and written and the state of [`ZlibStep`]; with a
+/// buffer only, that is the dictionary.
 fn deflate_stream<'js>(
     ctx: Ctx<'js>,
     deflate: bool,

@@ -7,7 +7,8 @@
 //! | `number` | RSA, Diffie-Hellman, primes: arithmetic of large numbers |
 //! | `curve` | ECDSA and ECDH, Ed25519, X25519 |
 //!
-//! Names, encodings, padding of messages for RSA and the errors that scripts see are in `lib/crypto*.js`.
+//! Names, encodings, padding of messages for RSA and the errors that scripts see are in
+//! `lib/crypto*.js`.
 
 mod cipher;
 mod curve;

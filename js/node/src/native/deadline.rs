@@ -1,4 +1,5 @@
-//! Scripts that may run for a time only (`timeout` of `vm`): the engine asks every few thousand steps.
+//! Scripts that may run for a time only (`timeout` of `vm`): the engine asks every few thousand
+//! steps.
 
 use js_engine::interrupt;
 use rquickjs::function::Func;
@@ -15,8 +16,8 @@ pub fn is_over() -> bool {
     DEADLINE.get().is_some_and(|d| Instant::now() >= d)
 }
 
-/// Calls a function; nothing if it was ended after so many milliseconds. Within another such call the earlier
-/// end counts.
+/// Calls a function; nothing if it was ended after so many milliseconds. Within another such call
+/// the earlier end counts.
 fn within<'js>(
     ctx: Ctx<'js>,
     time: f64,

@@ -1,7 +1,7 @@
 //! Files: open descriptors, metadata and directories.
 //!
-//! Descriptors are the system's own numbers; a table keeps each file open until it is closed by number.
-//! Paths are absolute: the JavaScript half resolves them against its own directory.
+//! Descriptors are the system's own numbers; a table keeps each file open until it is closed by
+//! number. Paths are absolute: the JavaScript half resolves them against its own directory.
 
 use super::{TextArgument, throw_io_error};
 use box_sys::{FileKind, Stat, meta};
@@ -52,7 +52,8 @@ fn or_fail<T>(ctx: &Ctx<'_>, result: io::Result<T>) -> Result<T> {
     result.map_err(|e| throw_io_error(ctx, &e))
 }
 
-/// Returns the path that a text names. The empty one names none (POSIX XBD 4.13), but libc would take it for `.`.
+/// Returns the path that a text names. The empty one names none (POSIX XBD 4.13), but libc would
+/// take it for `.`.
 fn named(path: &TextArgument) -> io::Result<&Path> {
     if path.0.is_empty() { Err(io::ErrorKind::NotFound.into()) } else { Ok(Path::new(&path.0)) }
 }
@@ -188,8 +189,8 @@ fn fstat(ctx: Ctx<'_>, fd: i32) -> Result<Vec<f64>> {
     or_fail(&ctx, meta::of_file(&file)).map(|s| numbers(&s))
 }
 
-/// Returns names and kinds (libuv's `uv_dirent_type_t`) alternately. They are sorted by name, unlike Node's, so that equal runs
-/// give equal results.
+/// Returns names and kinds (libuv's `uv_dirent_type_t`) alternately. They are sorted by name,
+/// unlike Node's, so that equal runs give equal results.
 fn readdir<'js>(ctx: Ctx<'js>, path: TextArgument) -> Result<Array<'js>> {
     let mut entries = Vec::new();
     for entry in or_fail(&ctx, named(&path).and_then(fs::read_dir))? {

@@ -84,9 +84,9 @@ fn undetectable<'js>(ctx: Ctx<'js>) -> Result<Value<'js>> {
     js_engine::undetectable_object(&ctx)
 }
 
-/// Returns whether `eval` and its kin may compile code. The sandbox's file system has a node for this, which policies remove
-/// (`Vfs::forbid_code_from_strings`). If the node cannot be looked up, the answer is no, except that other runtimes have no
-/// `/.box`.
+/// Returns whether `eval` and its kin may compile code. The sandbox's file system has a node for
+/// this, which policies remove (`Vfs::forbid_code_from_strings`). If the node cannot be looked up,
+/// the answer is no, except that other runtimes have no `/.box`.
 fn strings_allowed() -> bool {
     #[cfg(target_os = "wasi")]
     return std::fs::metadata("/.box/code-from-strings").is_ok()

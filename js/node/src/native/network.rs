@@ -1,4 +1,5 @@
-//! Sockets of the session's loopback, and the steps of requests to the world outside (`box_sys::http`).
+//! Sockets of the session's loopback, and the steps of requests to the world outside
+//! (`box_sys::http`).
 
 use super::{BufferArgument, TextArgument, files, throw_io_error, throw_text};
 use box_sys::http::{Header, HttpAnswer, HttpRequest, HttpStep};
@@ -58,7 +59,8 @@ fn tell(ctx: &Ctx<'_>, fd: i32, step: &HttpStep) -> Result<()> {
     (&*node).write_all(&step.encode()).map_err(|e| throw_io_error(ctx, &e))
 }
 
-/// Begins a request: names and values of headers in turn, the length of the body or a negative number.
+/// Begins a request: names and values of headers in turn, the length of the body or a negative
+/// number.
 fn open(
     ctx: Ctx<'_>,
     fd: i32,

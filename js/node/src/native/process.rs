@@ -23,7 +23,8 @@ fn args() -> Vec<String> {
     std::env::args_os().map(|a| a.to_string_lossy().into_owned()).collect()
 }
 
-/// Returns names and values alternately, without the variables that only carry descriptors and the like.
+/// Returns names and values alternately, without the variables that only carry descriptors and the
+/// like.
 fn environ() -> Vec<String> {
     js_engine::environment::environment_variables()
         .into_iter()
@@ -61,7 +62,8 @@ fn cpu() -> Vec<f64> {
     [times.user, times.system].map(|t| t.as_micros() as f64).into()
 }
 
-/// Returns in bytes the memory of the process, the size of the engine's heap and the part of it that is in use.
+/// Returns in bytes the memory of the process, the size of the engine's heap and the part of it
+/// that is in use.
 fn memory(ctx: Ctx<'_>) -> Vec<f64> {
     let (heap, used) = js_engine::heap_usage(&ctx);
     vec![resident() as f64, heap as f64, used as f64]
@@ -106,8 +108,8 @@ fn ids() -> Vec<u32> {
     vec![uid, gid]
 }
 
-/// Starts a program: `env` has names and values in turn, `fds` numbers of the child and our descriptors
-/// in turn.
+/// Starts a program: `env` has names and values in turn, `fds` numbers of the child and our
+/// descriptors in turn.
 fn spawn(
     ctx: Ctx<'_>,
     program: TextArgument,
@@ -163,9 +165,9 @@ fn pipe(ctx: Ctx<'_>) -> Result<Vec<i32>> {
     Ok(vec![files::keep(reader), files::keep(writer)])
 }
 
-/// Waits until one of the first descriptors has input or ended, one of the second takes a few bytes, a
-/// caught signal arrived (a child's end is one), or the time (milliseconds; negative: without end) is over;
-/// the descriptors that are ready, those for writing as `-1 - fd`.
+/// Waits until one of the first descriptors has input or ended, one of the second takes a few
+/// bytes, a caught signal arrived (a child's end is one), or the time (milliseconds; negative:
+/// without end) is over; the descriptors that are ready, those for writing as `-1 - fd`.
 fn poll(ctx: Ctx<'_>, readers: Vec<i32>, writers: Vec<i32>, time: f64) -> Result<Vec<i32>> {
     let mut open = Vec::new();
     for (fds, wait) in [(&readers, Wait::Read), (&writers, Wait::Write)] {
@@ -205,8 +207,8 @@ thread_local! {
     static ZONE: RefCell<Zone> = RefCell::new(Zone::utc());
 }
 
-/// Makes local time that of a value of `TZ`, as POSIX (XBD 8.3) and the zone data base have it; without
-/// one it is UTC.
+/// Makes local time that of a value of `TZ`, as POSIX (XBD 8.3) and the zone data base have it;
+/// without one it is UTC.
 fn set_zone(tz: Opt<Option<String>>) {
     let zone = Zone::from_env(tz.0.flatten().as_deref().map(str::as_bytes), |file| {
         std::fs::read(file).ok()

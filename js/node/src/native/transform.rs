@@ -1,6 +1,7 @@
 //! TypeScript, JSX and places of syntax errors: the crate `js-transform` for the JavaScript half.
 //!
-//! A refused text is a value here, `{ error }`, because the caller makes an error of it that names the file.
+//! A refused text is a value here, `{ error }`, because the caller makes an error of it that names
+//! the file.
 
 use super::TextArgument;
 use js_transform::module::ImportKind;

@@ -1,11 +1,13 @@
 //! The modules that a program of `execute_code` may import, as the policy file says.
 //!
 //! A list is enforced in three places, the first of which no program can bypass:
-//! - the machine: files of Python modules that are neither on the list nor dependencies of it are absent, and no second program
-//!   can be started, because that would not know the list;
-//! - the interpreter: Node's library refuses built-in modules by itself; Python has lost the functions that create the modules
-//!   built into its own program, or, if the list has a package with such modules, is asked not to create others;
-//! - `import`, which explains why it fails, also for modules that the interpreter has loaded for its own use.
+//! - the machine: files of Python modules that are neither on the list nor dependencies of it are
+//!   absent, and no second program can be started, because that would not know the list;
+//! - the interpreter: Node's library refuses built-in modules by itself; Python has lost the
+//!   functions that create the modules built into its own program, or, if the list has a package
+//!   with such modules, is asked not to create others;
+//! - `import`, which explains why it fails, also for modules that the interpreter has loaded for
+//!   its own use.
 
 use super::put_file;
 use crate::machine::Machine;
@@ -77,7 +79,8 @@ impl ModuleList {
         &self.absent
     }
 
-    /// Returns the limits of a program with this list: it may have no other process, unless the list lets it start some.
+    /// Returns the limits of a program with this list: it may have no other process, unless the
+    /// list lets it start some.
     pub fn limits_for(&self, limits: Limits) -> Limits {
         let begins = |name: &String| BEGINNING.contains(&name.trim_start_matches("node:"));
         if self.allowed.iter().any(begins) {

@@ -1,4 +1,5 @@
-//! Servers on 127.0.0.1 that send exactly the bytes of a test, a resolver with fixed answers, and a log that is kept.
+//! Servers on 127.0.0.1 that send exactly the bytes of a test, a resolver with fixed answers, and a
+//! log that is kept.
 #![allow(dead_code, clippy::unwrap_used)]
 
 use std::collections::{BTreeMap, VecDeque};

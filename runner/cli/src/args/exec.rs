@@ -55,7 +55,8 @@ pub struct ExecArgs {
     pub expose: Vec<ExposedPort>,
     #[command(flatten)]
     pub image: ImageArg,
-    /// The image, unless --image names it or -- comes first, and the command: everything after it is the command's
+    /// The image, unless --image names it or -- comes first, and the command: everything after it
+    /// is the command's
     #[arg(value_name = "IMAGE", required = true, trailing_var_arg = true, num_args = 1..)]
     pub(super) rest: Vec<OsString>,
     /// Whether `rest` is the command alone.

@@ -33,8 +33,9 @@ fn text<T: Clone + Send + Sync + 'static>(parse: fn(&str) -> Option<T>) -> Value
         .into()
 }
 
-// The rights of a guest. A store or snapshot never grants any of them. (Not a doc comment, because clap would take it as that of
-// the commands with these options; the same holds for `CallArgs` and `stored`.)
+// The rights of a guest. A store or snapshot never grants any of them. (Not a doc comment, because
+// clap would take it as that of the commands with these options; the same holds for `CallArgs` and
+// `stored`.)
 #[derive(Args)]
 pub struct GrantArgs {
     /// Let the guest see a host directory or file; read-only unless rw; SIZE bounds what it adds
@@ -57,7 +58,8 @@ pub struct GrantArgs {
     /// End the command after this CPU time of all processes, status 152 (default none)
     #[arg(long, value_name = "SECONDS", value_parser = text(values::parse_seconds))]
     pub cpu: Option<Time>,
-    /// Allow requests, as in 'GET,POST https://*.example.com/api/'; METHODS may be *, HOST an address
+    /// Allow requests, as in 'GET,POST https://*.example.com/api/'; METHODS may be *, HOST an
+    /// address
     #[arg(long, value_name = "RULE")]
     pub allow: Vec<String>,
     /// Deny requests that --allow allows
@@ -66,7 +68,8 @@ pub struct GrantArgs {
     /// Add a header that guests do not see: HOST: NAME=VALUE, with ${env:KEY} and ${file:PATH}
     #[arg(long, value_name = "HEADER")]
     pub secret: Vec<String>,
-    /// Let guests call the tools of an MCP server: stdio:COMMAND or its http(s) address; NAME puts NAME. before their names
+    /// Let guests call the tools of an MCP server: stdio:COMMAND or its http(s) address; NAME puts
+    /// NAME. before their names
     #[arg(long, value_name = "[NAME=]SOURCE")]
     pub tools_from: Vec<String>,
     /// Memory of all processes together (default 2G)
@@ -101,7 +104,8 @@ pub struct GrantArgs {
 // The folder that a session works in.
 #[derive(Args)]
 pub struct WorkspaceArg {
-    /// Work in a zip, which is saved after each change, or over a host folder, which stays as it is; GUEST is /work
+    /// Work in a zip, which is saved after each change, or over a host folder, which stays as it
+    /// is; GUEST is /work
     #[arg(long, value_name = "PATH[:GUEST]", value_parser = value(|v| values::workspace(v)))]
     pub workspace: Option<Workspace>,
 }
@@ -149,7 +153,8 @@ impl GrantArgs {
             None => PolicyFile::default(),
         };
         if self.limits.is_some() {
-            // A preset on the command line replaces all limits of the file, so that strict limits really are strict.
+            // A preset on the command line replaces all limits of the file, so that strict limits
+            // really are strict.
             (file.preset, file.limits) = (self.limits, LimitChanges::default());
         }
         let count = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);

@@ -9,7 +9,8 @@
 //! | `workspace` | `workspace diff`, `workspace apply` |
 //! | `care` | `compact`, `gc`, `check` |
 //!
-//! Only `call`, `workspace`, and moving a session that works in a zip need an engine; all other commands work on the store.
+//! Only `call`, `workspace`, and moving a session that works in a zip need an engine; all other
+//! commands work on the store.
 
 mod call;
 mod care;

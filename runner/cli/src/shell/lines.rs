@@ -1,4 +1,5 @@
-//! The line editor and its history, which is kept among the session's key-values, so that it stays with the session.
+//! The line editor and its history, which is kept among the session's key-values, so that it stays
+//! with the session.
 
 use super::complete::Completions;
 use crate::{CliFailure, message};

@@ -5,11 +5,13 @@
 //! | `complete` | commands and paths for the Tab key; whether a command is complete |
 //! | `lines` | the line editor and its history |
 //!
-//! Each command is a separate call of the session's shell, and therefore a commit that can be undone. It gets the user's input
-//! through a pipe and not the terminal itself, because a guest must not be able to control that.
+//! Each command is a separate call of the session's shell, and therefore a commit that can be
+//! undone. It gets the user's input through a pipe and not the terminal itself, because a guest
+//! must not be able to control that.
 //!
 //! # Deliberately absent
-//! Programs that need the whole terminal; typing ahead while a command runs, because the command receives that input.
+//! Programs that need the whole terminal; typing ahead while a command runs, because the command
+//! receives that input.
 
 mod complete;
 mod lines;
@@ -153,7 +155,8 @@ impl InteractiveShell {
     }
 }
 
-/// Returns the status with which a command leaves the shell, if it is a lone `exit`. Inside a script, `exit` ends the script.
+/// Returns the status with which a command leaves the shell, if it is a lone `exit`. Inside a
+/// script, `exit` ends the script.
 fn exit_status_of(line: &str, status: u8) -> Option<u8> {
     let mut words = line.split_whitespace();
     if !matches!(words.next(), Some("exit" | "logout")) {

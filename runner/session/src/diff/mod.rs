@@ -1,15 +1,18 @@
-//! The differences between the files of two commits, read from the store alone: nothing runs, and the session may be in use.
+//! The differences between the files of two commits, read from the store alone: nothing runs, and
+//! the session may be in use.
 //!
 //! # Stages
-//! 1. [`find_differences`] walks both trees at once, as far as a session has records of them, and reports each file, link and
-//!    pipe that differs. The cost depends only on the number of files that the sessions have touched.
+//! 1. [`find_differences`] walks both trees at once, as far as a session has records of them, and
+//!    reports each file, link and pipe that differs. The cost depends only on the number of files
+//!    that the sessions have touched.
 //! 2. [`text::write_unified`] shows a difference in the format of `git diff`.
 //!
-//! Only the image ([`ImageFiles`]) knows the bytes of its files, and whether a removed name was in the image. Without it such
-//! files are reported without their bytes.
+//! Only the image ([`ImageFiles`]) knows the bytes of its files, and whether a removed name was in
+//! the image. Without it such files are reported without their bytes.
 //!
 //! # Deliberately absent
-//! Directories without files, times, renames: a moved file is reported as one removed file and one new file.
+//! Directories without files, times, renames: a moved file is reported as one removed file and one
+//! new file.
 
 mod image;
 mod list;
@@ -54,8 +57,8 @@ enum DiffContent<'a> {
 }
 
 impl DiffItem<'_> {
-    /// Returns the bytes of a file or of a link's target; `None` for more than `most` bytes, for bytes of an image that is not
-    /// available, and for a pipe.
+    /// Returns the bytes of a file or of a link's target; `None` for more than `most` bytes, for
+    /// bytes of an image that is not available, and for a pipe.
     ///
     /// # Errors
     /// If the store is damaged.
@@ -90,7 +93,8 @@ impl DiffItem<'_> {
     }
 }
 
-/// Calls `emit` for each path that differs between two states of a store's sessions, in order. `emit` must not use the store.
+/// Calls `emit` for each path that differs between two states of a store's sessions, in order.
+/// `emit` must not use the store.
 ///
 /// # Errors
 /// If the store or the image is damaged; the first error of `emit`.
@@ -169,7 +173,8 @@ impl<'a> DiffWalk<'a, '_> {
             }
             dirs[side] = Some(id);
         }
-        // Where both sides have the same directory of the image, the names that only the image has cannot differ.
+        // Where both sides have the same directory of the image, the names that only the image has
+        // cannot differ.
         let whole = dirs[0] != dirs[1];
         let (mut names, mut entries) = (std::collections::BTreeSet::new(), Vec::new());
         for (side, dir) in self.sides.iter().zip(dirs) {

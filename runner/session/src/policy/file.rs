@@ -26,11 +26,13 @@ pub struct PolicyFile {
     pub network: NetworkPolicy,
     /// The host tools that may be called, and their limits.
     pub host_tools: HostToolPolicy,
-    /// Servers of the Model Context Protocol whose tools become host tools ([`HostToolPolicy`]), as on the command line.
+    /// Servers of the Model Context Protocol whose tools become host tools ([`HostToolPolicy`]), as
+    /// on the command line.
     pub tools_from: Vec<String>,
     /// See [`Policy::fresh_programs`].
     pub fresh_programs: bool,
-    /// Whether JavaScript may not make code from strings: `eval`, `Function`, `vm`, modules of data: URLs.
+    /// Whether JavaScript may not make code from strings: `eval`, `Function`, `vm`, modules of
+    /// data: URLs.
     pub no_javascript_eval: bool,
     /// Whether sessions are refused on a host that lacks a wall
     /// ([`PoolOptions::require_walls`](crate::PoolOptions::require_walls)).

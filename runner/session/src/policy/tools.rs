@@ -5,7 +5,8 @@ use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// The selection and the settings of a door's tools. [`ToolSettings::default`] offers all of them unchanged.
+/// The selection and the settings of a door's tools. [`ToolSettings::default`] offers all of them
+/// unchanged.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
 pub struct ToolSettings {
@@ -28,7 +29,8 @@ pub struct CodeSettings {
     pub timeout: Option<Duration>,
     /// The memory limit in bytes of a program that sets none.
     pub memory: Option<u64>,
-    /// The modules that a program may import, by language: `python`, `javascript`. A language without an entry is not restricted.
+    /// The modules that a program may import, by language: `python`, `javascript`. A language
+    /// without an entry is not restricted.
     pub modules: BTreeMap<String, Vec<String>>,
 }
 

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-/// Parses a size in bytes: a number with an optional `K`, `M`, `G` or `T` (powers of 1024), optionally followed by `B` or `iB`,
-/// for example `64M` or `1GiB`.
+/// Parses a size in bytes: a number with an optional `K`, `M`, `G` or `T` (powers of 1024),
+/// optionally followed by `B` or `iB`, for example `64M` or `1GiB`.
 pub fn parse_size(text: &str) -> Option<u64> {
     let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     let (number, unit) = text.split_at(digits);
@@ -24,8 +24,8 @@ pub fn parse_seconds(text: &str) -> Option<Option<Duration>> {
     limit_of(text.parse().ok()?)
 }
 
-/// Converts a number of seconds to a limit. `Some(None)` means no limit; this includes times beyond 30 years, because clocks
-/// cannot represent every time that a number of seconds can.
+/// Converts a number of seconds to a limit. `Some(None)` means no limit; this includes times beyond
+/// 30 years, because clocks cannot represent every time that a number of seconds can.
 pub fn limit_of(seconds: f64) -> Option<Option<Duration>> {
     const FOR_EVER: f64 = 1e9;
     if !seconds.is_finite() || seconds < 0.0 {

@@ -15,7 +15,8 @@ use wasibox_vfs::{AnswerSlot, Service};
 const QUEUE: usize = 64;
 /// Maximum bytes of results that are kept for guests that have read them in part.
 const HELD: usize = 64 << 20;
-/// Maximum number of log entries that are kept until the session's call ends, and bytes of arguments and texts in one entry.
+/// Maximum number of log entries that are kept until the session's call ends, and bytes of
+/// arguments and texts in one entry.
 const ENTRIES: usize = 10_000;
 const LOGGED: usize = 1024;
 
@@ -106,7 +107,8 @@ impl ToolCalls {
         lock_state(&self.0.state).tools.values().cloned().collect()
     }
 
-    /// Sets the names of tools that the session had before. Returns all names that it has ever had, if there are new ones.
+    /// Sets the names of tools that the session had before. Returns all names that it has ever had,
+    /// if there are new ones.
     pub fn remember_former(&self, formerly: BTreeSet<String>) -> Option<BTreeSet<String>> {
         let mut state = lock_state(&self.0.state);
         let mut all = formerly.clone();

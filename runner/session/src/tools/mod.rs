@@ -1,7 +1,8 @@
 //! Host tools: functions of the embedder that guests call by name, with JSON in and JSON out.
 //!
-//! Guests reach them through the command `tool` and through the module `tools` of Python and JavaScript; `docs/host-tools.md`
-//! describes both. A result goes only to the program that requested it.
+//! Guests reach them through the command `tool` and through the module `tools` of Python and
+//! JavaScript; `docs/host-tools.md` describes both. A result goes only to the program that
+//! requested it.
 //!
 //! ```no_run
 //! use serde_json::{Value, json};
@@ -25,15 +26,19 @@
 //! ```
 //!
 //! # Stages
-//! A guest's request arrives at the node `/.box/tools` and is passed, in the embedder's process, to [`calls`], which checks the
-//! policy and assigns a thread to the call. There the arguments are parsed and validated against the schema ([`schema`]), the
-//! tool's future is polled ([`drive`]), and its result is checked in turn.
+//! A guest's request arrives at the node `/.box/tools` and is passed, in the embedder's process, to
+//! [`calls`], which checks the policy and assigns a thread to the call. There the arguments are
+//! parsed and validated against the schema ([`schema`]), the tool's future is polled ([`drive`]),
+//! and its result is checked in turn.
 //!
 //! # Invariants
-//! - Arguments are bounded in bytes, depth and number of values before they are parsed ([`bounds`]).
-//! - The cost of a schema's `pattern` is linear in the length of the text, because guests choose the text.
-//! - A call ends when its caller stops waiting, when the session's call ends, or when its time is up. A future is dropped then; a
-//!   blocking function is asked to stop ([`ToolContext::is_cancelled`]) and counts as running until it does.
+//! - Arguments are bounded in bytes, depth and number of values before they are parsed
+//!   ([`bounds`]).
+//! - The cost of a schema's `pattern` is linear in the length of the text, because guests choose
+//!   the text.
+//! - A call ends when its caller stops waiting, when the session's call ends, or when its time is
+//!   up. A future is dropped then; a blocking function is asked to stop
+//!   ([`ToolContext::is_cancelled`]) and counts as running until it does.
 //! - Every call, including a refused one, is in the session's log.
 //!
 //! # Deliberately absent
@@ -108,7 +113,8 @@ pub struct ToolContext {
 }
 
 impl ToolContext {
-    /// Returns whether the caller has stopped waiting for the result. A future need not check this, because it is dropped then.
+    /// Returns whether the caller has stopped waiting for the result. A future need not check this,
+    /// because it is dropped then.
     pub fn is_cancelled(&self) -> bool {
         self.ticket.is_cancelled()
     }
@@ -140,9 +146,10 @@ impl fmt::Debug for HostTool {
 }
 
 impl HostTool {
-    /// Makes a tool from an async function. `schema` is a JSON Schema (2020-12) of the arguments, which are an object; the
-    /// function receives only arguments that match it. The future is polled on a thread of its own and dropped when the caller
-    /// stops waiting. A future that needs a runtime's clock or sockets is made with [`crate::tokio::host_tool`].
+    /// Makes a tool from an async function. `schema` is a JSON Schema (2020-12) of the arguments,
+    /// which are an object; the function receives only arguments that match it. The future is
+    /// polled on a thread of its own and dropped when the caller stops waiting. A future that needs
+    /// a runtime's clock or sockets is made with [`crate::tokio::host_tool`].
     ///
     /// # Errors
     /// If the name or the schema is invalid.
@@ -160,8 +167,8 @@ impl HostTool {
         ToolDefinition::new_checked(name.into(), description.into(), schema, act)
     }
 
-    /// Makes a tool from a blocking function, which gets a thread of its own. It cannot be ended from outside: a long one should
-    /// check [`ToolContext::is_cancelled`] now and then.
+    /// Makes a tool from a blocking function, which gets a thread of its own. It cannot be ended
+    /// from outside: a long one should check [`ToolContext::is_cancelled`] now and then.
     ///
     /// # Errors
     /// As [`HostTool::new`].

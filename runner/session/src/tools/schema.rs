@@ -12,10 +12,11 @@ const MISTAKES: usize = 5;
 const MISTAKE: usize = 300;
 /// The URL under which the schema is known to the library.
 const OWN: &str = "tool:/schema";
-/// Stack size in bytes of threads that validate values, because validation recurses into both the value and the schema.
+/// Stack size in bytes of threads that validate values, because validation recurses into both the
+/// value and the schema.
 pub(super) const STACK: usize = 64 << 20;
-/// Maximum nesting of a schema, and maximum number of its keywords that apply another schema to the same value: each level of a
-/// value uses that much of the stack.
+/// Maximum nesting of a schema, and maximum number of its keywords that apply another schema to the
+/// same value: each level of a value uses that much of the stack.
 const DEPTH: usize = 64;
 const SAME: usize = 128;
 
@@ -39,7 +40,8 @@ impl Schema {
     /// Parses a schema: 2020-12, unless its `$schema` names another draft.
     ///
     /// # Errors
-    /// If it is not a schema, refers to another one, or has a pattern that cannot be matched in linear time.
+    /// If it is not a schema, refers to another one, or has a pattern that cannot be matched in
+    /// linear time.
     pub fn new(name: &str, text: Value) -> Result<Schema, ToolDefinitionError> {
         let wrong = |why: &str| {
             let why = cut_text(format!("its schema is none: {why}"));
@@ -195,7 +197,8 @@ mod tests {
         assert!(of(long).len() < 400);
     }
 
-    /// Patterns that make backtracking engines run forever, and arrays of which each item could be compared with all others.
+    /// Patterns that make backtracking engines run forever, and arrays of which each item could be
+    /// compared with all others.
     #[test]
     fn hostile_values_take_no_time() {
         let begun = Instant::now();
@@ -232,7 +235,8 @@ mod tests {
         assert!(said(json!({"$ref": "#"}), json!({})).contains("cycle"));
     }
 
-    /// Values from the specification's own examples (JSON Schema Validation 2020-12, 6; Core, 10.3.2.3).
+    /// Values from the specification's own examples (JSON Schema Validation 2020-12, 6; Core,
+    /// 10.3.2.3).
     #[test]
     fn the_specification_is_followed() {
         for (schema, value, fits) in [

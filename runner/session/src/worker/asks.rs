@@ -1,7 +1,8 @@
 //! The worker's end of guests' requests at nodes that the parent serves.
 //!
-//! A request is sent to the parent as a [`WorkerReply::Ask`] with a number; answers arrive over the control socket in any order.
-//! [`WorkerReply::GaveUp`] says that the guest no longer waits for an answer, which is sent all the same.
+//! A request is sent to the parent as a [`WorkerReply::Ask`] with a number; answers arrive over the
+//! control socket in any order. [`WorkerReply::GaveUp`] says that the guest no longer waits for an
+//! answer, which is sent all the same.
 
 use super::message::WorkerReply;
 use serde_bytes::ByteBuf;

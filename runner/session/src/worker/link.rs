@@ -47,8 +47,8 @@ pub struct WorkerLink {
     limits: Limits,
     progress: Arc<dyn Fn(&str) + Send + Sync>,
     interrupt: Arc<Mutex<Option<Instant>>>,
-    /// The service that answers guests' requests, and the channel for the answers. A thread sends them, because a worker may fail
-    /// to read them.
+    /// The service that answers guests' requests, and the channel for the answers. A thread sends
+    /// them, because a worker may fail to read them.
     service: Option<Arc<dyn Service>>,
     answers: Option<mpsc::Sender<ControlMessage>>,
     /// The number of unanswered requests, and the callers that wait for the answers.
@@ -66,7 +66,8 @@ impl WorkerInterrupt {
     /// Ends the call.
     pub fn interrupt(&self) {
         lock_mutex(&self.requested).get_or_insert_with(Instant::now);
-        // A failure is ignored, because the thread that waits for the worker notices when it is gone.
+        // A failure is ignored, because the thread that waits for the worker notices when it is
+        // gone.
         let _ = self.control.send(&ControlMessage::Interrupt);
     }
 }
@@ -291,7 +292,8 @@ impl WorkerLink {
                         if control.send(&answer).is_err() {
                             return;
                         }
-                        // Counted down only after sending, so that a worker that reads no answers cannot make more requests.
+                        // Counted down only after sending, so that a worker that reads no answers
+                        // cannot make more requests.
                         asked.fetch_sub(1, Ordering::Relaxed);
                     }
                 })?;
@@ -360,7 +362,8 @@ impl WorkerLink {
                 });
                 Ok(done.with_output(got.stdout, got.stderr))
             }
-            // The command could not be run, which is the fault of the guest or the caller, not of the worker.
+            // The command could not be run, which is the fault of the guest or the caller, not of
+            // the worker.
             Ok(WorkerCallEnd::Failed(e)) => Err(e),
             Ok(WorkerCallEnd::Killed(why)) => {
                 let (exit_code, limit_hit) = match why {

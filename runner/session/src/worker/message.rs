@@ -18,39 +18,47 @@ pub const PART: usize = 1 << 20;
 /// A request from the parent. Requests are sent in this order.
 #[derive(Debug, Serialize, Deserialize)]
 pub enum WorkerRequest {
-    /// Opens the image and maps all its machine code from the `artifacts` folder, which the key identifies. Answered by
-    /// [`WorkerReply::Warm`], or by [`WorkerReply::NotKept`] if some of the code has not been made yet.
+    /// Opens the image and maps all its machine code from the `artifacts` folder, which the key
+    /// identifies. Answered by [`WorkerReply::Warm`], or by [`WorkerReply::NotKept`] if some of the
+    /// code has not been made yet.
     Warm { image: PathBuf, artifacts: PathBuf, key: Option<PathBuf>, stack: usize },
-    /// Compiles and prepares everything that is not kept; sent instead of all other requests. Answered by [`WorkerReply::Warm`].
+    /// Compiles and prepares everything that is not kept; sent instead of all other requests.
+    /// Answered by [`WorkerReply::Warm`].
     Keep { image: PathBuf, artifacts: PathBuf, key: Option<PathBuf> },
-    /// Closes a jail for good, to probe the walls; sent instead of all other requests. Answered by [`WorkerReply::Ready`].
+    /// Closes a jail for good, to probe the walls; sent instead of all other requests. Answered by
+    /// [`WorkerReply::Ready`].
     Probe,
-    /// Makes another worker like this one, as a child of the parent, with the two attached descriptors as its sockets. Answered
-    /// by [`WorkerReply::Copied`].
+    /// Makes another worker like this one, as a child of the parent, with the two attached
+    /// descriptors as its sockets. Answered by [`WorkerReply::Copied`].
     Copy,
-    /// Makes the sandbox and closes the jail. The file of a zip workspace is attached, if there is one; the flag says whether the
-    /// session begins with the original folder that the zip keeps. Answered by [`WorkerReply::Ready`].
+    /// Makes the sandbox and closes the jail. The file of a zip workspace is attached, if there is
+    /// one; the flag says whether the session begins with the original folder that the zip keeps.
+    /// Answered by [`WorkerReply::Ready`].
     Begin(Policy, bool),
-    /// A part of the session's files, sent between calls; true if it was made with another image. Not answered.
+    /// A part of the session's files, sent between calls; true if it was made with another image.
+    /// Not answered.
     Restore(Delta, bool),
     /// The shell's state. Not answered.
     Shell(ByteBuf),
-    /// A piece of a layer of an interpreter's memory; the first piece of a layer has `begins`. Not answered.
+    /// A piece of a layer of an interpreter's memory; the first piece of a layer has `begins`. Not
+    /// answered.
     Layer { begins: bool, bytes: ByteBuf },
-    /// Restores an interpreter from the layers that were sent. Answered by [`WorkerReply::Restored`].
+    /// Restores an interpreter from the layers that were sent. Answered by
+    /// [`WorkerReply::Restored`].
     RestoreCell(CellHead),
     /// Ends the processes that earlier calls have left running. Not answered.
     EndBackground,
     /// Forgets an interpreter. Not answered.
     ForgetCell(String),
-    /// A part of a request about files, which is an [`Asked`] in postcard. The last part is answered by [`WorkerReply::Changed`]s
-    /// and [`WorkerReply::Answer`]s.
+    /// A part of a request about files, which is an [`Asked`] in postcard. The last part is
+    /// answered by [`WorkerReply::Changed`]s and [`WorkerReply::Answer`]s.
     Files { is_last: bool, bytes: ByteBuf },
     /// Names the bridge's nodes that the parent serves, by [`WorkerReply::Ask`]. Not answered.
     Serves(Vec<String>),
-    /// Runs a command. Attached are descriptors for those of standard input, output and error that are neither given nor
-    /// captured. Answered by [`WorkerReply::Changed`]s, [`WorkerReply::Shell`], [`WorkerReply::Layer`]s and
-    /// [`WorkerReply::Cell`], [`WorkerReply::Output`]s and [`WorkerReply::OutcomeHead`].
+    /// Runs a command. Attached are descriptors for those of standard input, output and error that
+    /// are neither given nor captured. Answered by [`WorkerReply::Changed`]s,
+    /// [`WorkerReply::Shell`], [`WorkerReply::Layer`]s and [`WorkerReply::Cell`],
+    /// [`WorkerReply::Output`]s and [`WorkerReply::OutcomeHead`].
     Call(Exec),
 }
 
@@ -106,21 +114,25 @@ pub enum WorkerReply {
         error: bool,
         bytes: ByteBuf,
     },
-    /// A guest's request at one of the bridge's nodes, while a call runs. Answered by [`ControlMessage::Answer`].
+    /// A guest's request at one of the bridge's nodes, while a call runs. Answered by
+    /// [`ControlMessage::Answer`].
     Ask {
         number: u64,
         name: String,
         request: ByteBuf,
     },
-    /// The guest no longer waits for the answer to the request with this number. It is answered all the same.
+    /// The guest no longer waits for the answer to the request with this number. It is answered all
+    /// the same.
     GaveUp(u64),
     /// The changes that the call has made to the session.
     Changed(Delta),
-    /// The original entries of the workspace, a host's folder, at the paths that the call has changed.
+    /// The original entries of the workspace, a host's folder, at the paths that the call has
+    /// changed.
     Touched(Touched),
     /// The new state of the shell.
     Shell(ByteBuf),
-    /// A piece of the new memory layer of the interpreter that ran, on top of those reported before.
+    /// A piece of the new memory layer of the interpreter that ran, on top of those reported
+    /// before.
     Layer(ByteBuf),
     /// The rest of the interpreter's state, sent after its layer.
     Cell(CellTail),
@@ -200,7 +212,8 @@ impl OutcomeHead {
     }
 }
 
-/// An [`Error`] in the form in which it is sent to the parent: the variants that callers distinguish, and text for all others.
+/// An [`Error`] in the form in which it is sent to the parent: the variants that callers
+/// distinguish, and text for all others.
 #[derive(Debug, Serialize, Deserialize)]
 pub enum ErrorMessage {
     NotFound(String),

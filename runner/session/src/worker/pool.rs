@@ -32,9 +32,10 @@ pub struct PoolOptions {
     pub image: PathBuf,
     /// The folder in which machine code is kept. It is required, because workers do not compile.
     pub artifacts: Option<PathBuf>,
-    /// The program that serves as a worker: `runner`, or one that calls [`worker_main`](crate::worker_main) when its first
-    /// argument is `worker`. The default is `$WASIBOX_WORKER`, otherwise this process's own program if it is named `runner`,
-    /// otherwise a `runner` beside it or beside the image.
+    /// The program that serves as a worker: `runner`, or one that calls
+    /// [`worker_main`](crate::worker_main) when its first argument is `worker`. The default is
+    /// `$WASIBOX_WORKER`, otherwise this process's own program if it is named `runner`, otherwise a
+    /// `runner` beside it or beside the image.
     pub program: Option<PathBuf>,
     /// The number of workers that are kept ready. Each session takes one.
     pub warm: usize,
@@ -45,8 +46,8 @@ pub struct PoolOptions {
 }
 
 impl PoolOptions {
-    /// Returns the defaults: two warm workers, machine code in [`crate::default_artifact_dir`], no progress, and the walls that
-    /// the host has.
+    /// Returns the defaults: two warm workers, machine code in [`crate::default_artifact_dir`], no
+    /// progress, and the walls that the host has.
     pub fn new(image: impl Into<PathBuf>) -> PoolOptions {
         PoolOptions {
             image: image.into(),
@@ -61,8 +62,8 @@ impl PoolOptions {
 
 /// Warm workers for the sessions of one image.
 ///
-/// They are started by a thread of the pool, because they end with the thread that started them, and they die with the pool. Each
-/// session holds the pool.
+/// They are started by a thread of the pool, because they end with the thread that started them,
+/// and they die with the pool. Each session holds the pool.
 pub struct WorkerPool {
     shared: Arc<PoolInner>,
     options: PoolOptions,
@@ -171,7 +172,8 @@ impl Drop for WorkerPool {
 
 /// Runs the pool's thread, which keeps workers ready until the pool is dropped.
 fn keep_pool(shared: &PoolInner, options: &PoolOptions, program: &Path) {
-    // It has loaded everything and never has a session: the others are its copies and share its memory.
+    // It has loaded everything and never has a session: the others are its copies and share its
+    // memory.
     let mut first: Option<Worker> = None;
     loop {
         let mut state = shared.lock_state();
@@ -181,11 +183,12 @@ fn keep_pool(shared: &PoolInner, options: &PoolOptions, program: &Path) {
             state = shared.changed.wait(state).unwrap_or_else(|e| e.into_inner());
         }
         if state.closed {
-            // Workers of running sessions would end with this thread. There are none, because a session holds the pool, and the
-            // pool is gone.
+            // Workers of running sessions would end with this thread. There are none, because a
+            // session holds the pool, and the pool is gone.
             return;
         }
-        // The session that got a worker is starting now, so making the next one can wait, unless another session waits.
+        // The session that got a worker is starting now, so making the next one can wait, unless
+        // another session waits.
         let pause = state.begun.and_then(|at| PAUSE.checked_sub(at.elapsed()));
         let is_needed = state.waiting > state.ready.len();
         if let Some(pause) = pause.filter(|pause| !pause.is_zero() && !is_needed) {
@@ -261,8 +264,8 @@ fn ask_worker(
 ) -> Result<Option<Worker>, Error> {
     let mut worker = Worker::start(program)?;
     worker.channel.send(request, &[])?;
-    // It runs no guest, so it does not need a cgroup itself. But the kernel's delay passes now, so that the first copy is moved
-    // at once.
+    // It runs no guest, so it does not need a cgroup itself. But the kernel's delay passes now, so
+    // that the first copy is moved at once.
     worker.enter_cgroup();
     let deadline = Some(Instant::now() + WARMING);
     loop {

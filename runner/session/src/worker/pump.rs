@@ -1,7 +1,8 @@
 //! Copies between the caller's streams and a worker's pipes while the parent waits for the worker.
 //!
-//! A worker never gets the streams themselves, because a guest must not be able to act on a terminal or on another reader of the
-//! caller's input. A terminal receives text and colours only, as from a sandbox in this process.
+//! A worker never gets the streams themselves, because a guest must not be able to act on a
+//! terminal or on another reader of the caller's input. A terminal receives text and colours only,
+//! as from a sandbox in this process.
 
 use rustix::event::{PollFd, PollFlags};
 use rustix::io::Errno;
@@ -11,7 +12,8 @@ use wasibox_sandbox::terminal::Filter;
 
 /// Size in bytes of the copy buffer.
 const ROOM: usize = 64 << 10;
-/// Maximum number of reads and writes of a stream before the caller checks the time again, because a guest may write without end.
+/// Maximum number of reads and writes of a stream before the caller checks the time again, because
+/// a guest may write without end.
 const STEPS: usize = 64;
 /// Maximum number of rounds after a call has ended.
 const ROUNDS: usize = 1000;
@@ -55,7 +57,8 @@ impl<'a> OutputPump<'a> {
         Ok(theirs)
     }
 
-    /// Copies to the caller's `to`. Returns the worker's end of the pipe. With `raw`, a terminal receives every byte.
+    /// Copies to the caller's `to`. Returns the worker's end of the pipe. With `raw`, a terminal
+    /// receives every byte.
     ///
     /// # Errors
     /// If the system has no descriptors left.
@@ -86,8 +89,8 @@ impl<'a> OutputPump<'a> {
         }
     }
 
-    /// Copies the rest of the worker's pipes once it has nothing more to write; waits for the caller's reader as long as
-    /// `patient` allows.
+    /// Copies the rest of the worker's pipes once it has nothing more to write; waits for the
+    /// caller's reader as long as `patient` allows.
     pub fn drain_pipes(&mut self, patient: &mut dyn FnMut(&mut [PollFd<'_>]) -> bool) {
         self.0
             .retain(|copy| matches!(copy.from, Some(StreamEnd::Pipe(_))) || !copy.bytes.is_empty());

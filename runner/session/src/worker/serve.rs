@@ -37,21 +37,22 @@ enum WorkerError {
     Order,
 }
 
-/// Runs a worker as [`main`] does, with `hole` on a thread in the jailed process: for tests of the jail, which simulate a fault
-/// of the kernel or the engine that a guest has found.
+/// Runs a worker as [`main`] does, with `hole` on a thread in the jailed process: for tests of the
+/// jail, which simulate a fault of the kernel or the engine that a guest has found.
 #[doc(hidden)]
 pub fn main_with_hole(hole: fn(&Vfs)) -> ExitCode {
     main_with(Some(hole))
 }
 
-/// Runs a worker, which serves the parent on standard input and output until the parent is gone. Must be called before the
-/// process does anything else.
+/// Runs a worker, which serves the parent on standard input and output until the parent is gone.
+/// Must be called before the process does anything else.
 pub fn main() -> ExitCode {
     main_with(None)
 }
 
-/// Makes a write beyond the limit of file sizes (RLIMIT_FSIZE) an error instead of the end of the process, because a guest's
-/// write through a mount is the guest's own failure. Workers call this by themselves.
+/// Makes a write beyond the limit of file sizes (RLIMIT_FSIZE) an error instead of the end of the
+/// process, because a guest's write through a mount is the guest's own failure. Workers call this
+/// by themselves.
 pub fn ignore_file_size_signal() {
     // Without a handler, such a write ends the process as before.
     let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Arc::default());
@@ -139,8 +140,8 @@ fn separate_session() -> Result<(), WorkerError> {
     Ok(())
 }
 
-/// Makes copies of this worker as long as they are requested. Returns in the process that has a session to begin, with its
-/// sockets.
+/// Makes copies of this worker as long as they are requested. Returns in the process that has a
+/// session to begin, with its sockets.
 fn make_copies(
     mut channel: Channel,
     mut control: Channel,
@@ -170,7 +171,8 @@ fn make_copies(
     }
 }
 
-/// Takes the sockets to the parent from standard input and output, which are replaced by `/dev/null`.
+/// Takes the sockets to the parent from standard input and output, which are replaced by
+/// `/dev/null`.
 fn take_sockets() -> Result<(Channel, Channel), WorkerError> {
     let channel = std::io::stdin().as_fd().try_clone_to_owned()?;
     let control = std::io::stdout().as_fd().try_clone_to_owned()?;
@@ -247,8 +249,8 @@ fn warm_image(
     Ok(is_complete.then_some(prepared))
 }
 
-/// Makes and keeps missing machine code. Programs run while they are prepared, so this has a jail as well, which leaves the
-/// folder for machine code accessible.
+/// Makes and keeps missing machine code. Programs run while they are prepared, so this has a jail
+/// as well, which leaves the folder for machine code accessible.
 fn keep_code(channel: &Channel, image: PathBuf, artifacts: PathBuf) -> Result<(), Error> {
     std::fs::create_dir_all(&artifacts)?;
     let progress = ProgressSender::new(channel)?;

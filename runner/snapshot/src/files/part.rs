@@ -1,8 +1,10 @@
-//! The contents of files: cut into objects at places that depend on the content, and put together again.
+//! The contents of files: cut into objects at places that depend on the content, and put together
+//! again.
 //!
-//! A session reports parts of 64 KiB. Consecutive parts of a file make a run, which is cut by its content (FastCDC), so that a
-//! file that was rewritten with an addition at its front, and a file similar to another one, share most objects with those that
-//! are already kept. The content of a part is a list of pieces, so that rewriting a part replaces only that part.
+//! A session reports parts of 64 KiB. Consecutive parts of a file make a run, which is cut by its
+//! content (FastCDC), so that a file that was rewritten with an addition at its front, and a file
+//! similar to another one, share most objects with those that are already kept. The content of a
+//! part is a list of pieces, so that rewriting a part replaces only that part.
 
 use crate::blob::IN_PLACE;
 use crate::delta::{CHUNK, Id};
@@ -125,7 +127,8 @@ impl PartRun {
     }
 }
 
-/// A loader that puts parts together. It keeps the last object, because consecutive pieces often belong to the same one.
+/// A loader that puts parts together. It keeps the last object, because consecutive pieces often
+/// belong to the same one.
 pub struct Loader<'a> {
     objects: &'a dyn Objects,
     last: Option<(Digest, Vec<u8>)>,

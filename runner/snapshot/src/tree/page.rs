@@ -12,7 +12,8 @@ pub const LARGE: usize = 12 << 10;
 /// Approximate size in bytes below which a page is joined with the next one.
 pub const SMALL: usize = LARGE / 4;
 
-/// Maximum number of levels. A page has about a hundred children, so no tree that can be written needs more.
+/// Maximum number of levels. A page has about a hundred children, so no tree that can be written
+/// needs more.
 pub const MAX_LEVEL: u8 = 60;
 
 /// Maximum bytes of a path in the image, which is the maximum of every call.
@@ -72,8 +73,8 @@ impl Page {
     /// Stores the page.
     ///
     /// # Errors
-    /// If it cannot be written; Malformed if it could not be read again. This is checked because the data comes from a process
-    /// that a guest may have taken over.
+    /// If it cannot be written; Malformed if it could not be read again. This is checked because
+    /// the data comes from a process that a guest may have taken over.
     pub fn save(&self, objects: &dyn Objects) -> Result<Digest, SnapshotError> {
         self.check()?;
         let bytes = postcard::to_stdvec(self).map_err(|_| SnapshotError::Malformed("a page"))?;
@@ -151,7 +152,8 @@ fn check_id(id: &Id) -> Result<(), SnapshotError> {
     }
 }
 
-/// Distributes items of one level over pages that are not too large and, if possible, not too small.
+/// Distributes items of one level over pages that are not too large and, if possible, not too
+/// small.
 pub(crate) fn split_pages<T>(
     items: Vec<T>,
     least: usize,

@@ -30,10 +30,12 @@ impl Default for SnapshotLimits {
     }
 }
 
-/// Reads a snapshot, and stores its objects. They may be used only if this succeeds; otherwise the caller must discard them.
+/// Reads a snapshot, and stores its objects. They may be used only if this succeeds; otherwise the
+/// caller must discard them.
 ///
 /// # Errors
-/// If it is not a complete snapshot of a session, or exceeds the limits; if objects cannot be stored.
+/// If it is not a complete snapshot of a session, or exceeds the limits; if objects cannot be
+/// stored.
 pub fn read(
     from: impl Read,
     limits: &SnapshotLimits,

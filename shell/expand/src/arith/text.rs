@@ -1,7 +1,8 @@
 //! Expressions that become a text before they are parsed.
 //!
-//! The result of an expansion within the brackets of a subscript is escaped by backslashes in that text, because a subscript is
-//! expanded when it is evaluated: in `a[$x]`, the value `$(cmd)` of `x` runs nothing.
+//! The result of an expansion within the brackets of a subscript is escaped by backslashes in that
+//! text, because a subscript is expanded when it is evaluated: in `a[$x]`, the value `$(cmd)` of
+//! `x` runs nothing.
 
 use sh_syntax::ast::{ArithText, Word, WordPart};
 
@@ -11,7 +12,8 @@ use crate::error::ExpandError;
 use crate::value::Str;
 use crate::word::{expand_single, quoted_text};
 
-/// Returns the text of an expression after its expansions, for traces; [`eval_text`](super::eval_text) continues from there.
+/// Returns the text of an expression after its expansions, for traces;
+/// [`eval_text`](super::eval_text) continues from there.
 ///
 /// # Errors
 /// Returns the errors of the expansions.
@@ -33,7 +35,8 @@ pub(super) fn expand_text_with(
     Ok(source.text.finish())
 }
 
-/// Expands an operand of `[[ -eq ]]` and similar operators (bash manual 6.4) to the text of its expression, as traces show it.
+/// Expands an operand of `[[ -eq ]]` and similar operators (bash manual 6.4) to the text of its
+/// expression, as traces show it.
 ///
 /// # Errors
 /// Returns the errors of the expansions.

@@ -11,8 +11,8 @@ use crate::tilde::Tilde;
 use crate::value::{Attributes, Str};
 use crate::word;
 
-/// Expands the word that takes the parameter's place, and returns whether that was an `@` list without elements; `None` if the
-/// parameter's own value is to be used.
+/// Expands the word that takes the parameter's place, and returns whether that was an `@` list
+/// without elements; `None` if the parameter's own value is to be used.
 pub(super) fn expand_default(
     x: &mut Expander<'_>,
     param: &Param,

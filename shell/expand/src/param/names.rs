@@ -34,7 +34,8 @@ fn length_of_value(x: &mut Expander<'_>, param: &Param) -> Result<usize> {
     })
 }
 
-/// Returns whether the target is an element that an array lacks: its length is 0 even under `set -u`.
+/// Returns whether the target is an element that an array lacks: its length is 0 even under `set
+/// -u`.
 fn is_array_element(x: &mut Expander<'_>, target: &ParamTarget<'_>) -> bool {
     match target {
         ParamTarget::Variable { name, part: VarPart::Element(_) } => {
@@ -98,8 +99,8 @@ pub(super) fn expand_keys(
     if at { x.append_list(keys, false, quoted) } else { star_list(x, keys, b" ", quoted) }
 }
 
-/// Appends names or keys as a `*` list. Unquoted and without `IFS`, with nothing to split them at, they are one word in bash;
-/// Oils' cases for its bug 627 rely on this.
+/// Appends names or keys as a `*` list. Unquoted and without `IFS`, with nothing to split them at,
+/// they are one word in bash; Oils' cases for its bug 627 rely on this.
 fn star_list(
     x: &mut Expander<'_>,
     items: Vec<Str>,

@@ -84,7 +84,8 @@ impl Slice<'_> {
         Ok(slice_items(env, self.target, items, offset, limit))
     }
 
-    /// Evaluates a number. Errors in the arithmetic show the parameter's name in front, errors of expansions in it do not.
+    /// Evaluates a number. Errors in the arithmetic show the parameter's name in front, errors of
+    /// expansions in it do not.
     fn eval_number(&self, env: &mut dyn ExpandEnv, expr: &ArithText) -> Result<i64> {
         arith::eval_arith(env, expr).map_err(|error| match error.reach() {
             ErrorReach::Command => {

@@ -24,7 +24,8 @@ pub(super) enum ParamTarget<'p> {
     Special(u8),
     /// `${!ref}` of a nameref: the value is the name that it refers to.
     Name(Str),
-    /// A target that is always unset: `${!x}` where `x` is declared without a value, `${ref[0]}` of a nameref to an element.
+    /// A target that is always unset: `${!x}` where `x` is declared without a value, `${ref[0]}` of
+    /// a nameref to an element.
     Nothing,
     /// `${ref[@]}` of a nameref to an element, or to all elements: it has none.
     NoElements {
@@ -215,8 +216,8 @@ fn element_value(env: &mut dyn ExpandEnv, name: &[u8], key: &OwnedKey) -> Result
 }
 
 impl ParamValue {
-    /// Returns whether it is unset; with `colon` also whether it is null. Of several elements only those of a quoted `*` list are
-    /// null, if the one string that they make is.
+    /// Returns whether it is unset; with `colon` also whether it is null. Of several elements only
+    /// those of a quoted `*` list are null, if the one string that they make is.
     pub(super) fn is_missing(&self, env: &mut dyn ExpandEnv, colon: bool, quoted: bool) -> bool {
         match self {
             ParamValue::Scalar(None) => true,
@@ -229,7 +230,8 @@ impl ParamValue {
         }
     }
 
-    /// Returns whether an operator has nothing to work on: its operands are not even expanded then. `${@:0}` includes `$0`.
+    /// Returns whether an operator has nothing to work on: its operands are not even expanded then.
+    /// `${@:0}` includes `$0`.
     pub(super) fn needs_no_operand(&self, op: &ParamOp) -> bool {
         match self {
             ParamValue::Scalar(value) => value.is_none() && !matches!(op, ParamOp::Transform(_)),
@@ -259,7 +261,8 @@ impl ParamValue {
     }
 }
 
-/// Returns the error `x: unbound variable`; a parameter written without braces shows its dollar if it is not a name.
+/// Returns the error `x: unbound variable`; a parameter written without braces shows its dollar if
+/// it is not a name.
 pub(super) fn unbound_error(param: &Param) -> ExpandError {
     let plain =
         matches!(param.op, ParamOp::Plain) && !param.indirect && !param.raw.starts_with(b"${");

@@ -166,7 +166,8 @@ impl CommandParser<'_, '_> {
         }
     }
 
-    /// Returns the byte behind the `$` at `pos` and any line continuations, because bash looks for a quote there.
+    /// Returns the byte behind the `$` at `pos` and any line continuations, because bash looks for
+    /// a quote there.
     pub fn behind_dollar(&mut self) -> Option<u8> {
         let mut n = 1;
         while self.peek_at(n) == Some(b'\\') && self.peek_at(n + 1) == Some(b'\n') {
@@ -181,8 +182,8 @@ impl CommandParser<'_, '_> {
         self.peek_joined();
     }
 
-    /// Counts newlines. The count is temporarily below zero if the replacement text of `$'...'` has more newlines than precede
-    /// it.
+    /// Counts newlines. The count is temporarily below zero if the replacement text of `$'...'` has
+    /// more newlines than precede it.
     #[inline]
     pub fn add_lines(&mut self, lines: u32) {
         self.st.line = self.st.line.wrapping_add(lines);
@@ -281,7 +282,8 @@ pub(crate) fn end_continuation(src: &mut Vec<u8>) {
     }
 }
 
-/// Ends the last line as bash does: adds a missing newline, except after a backslash, which it would turn into a continuation.
+/// Ends the last line as bash does: adds a missing newline, except after a backslash, which it
+/// would turn into a continuation.
 pub(crate) fn end_line(src: &mut Vec<u8>) {
     let slashes = src.iter().rev().take_while(|&&b| b == b'\\').count();
     if src.last().is_some_and(|&b| b != b'\n') && slashes % 2 == 0 {

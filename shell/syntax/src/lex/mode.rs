@@ -21,10 +21,11 @@ pub(crate) enum TextContext {
     QuotedOperand,
     /// An expansion in arithmetic; `kept`: quotes that `$'...'` makes have a meaning there.
     Arithmetic { kept: bool },
-    /// The parameter of `${` and its subscript; `literal`: `$'` is text, as within double quotes in POSIX mode.
+    /// The parameter of `${` and its subscript; `literal`: `$'` is text, as within double quotes in
+    /// POSIX mode.
     Subject { literal: bool },
-    /// The operator of `${` and its operands, with the same `literal`; `pattern`: the operands are patterns, which always have
-    /// `$'`.
+    /// The operator of `${` and its operands, with the same `literal`; `pattern`: the operands are
+    /// patterns, which always have `$'`.
     Operator { literal: bool, pattern: bool },
 }
 
@@ -33,9 +34,11 @@ pub(crate) enum TextContext {
 pub(crate) struct LexMode {
     /// Whether the text is the body of a here-document.
     pub heredoc: bool,
-    /// Whether the text is within an operand in such a body, where neither `$'...'` nor `$"..."` exists.
+    /// Whether the text is within an operand in such a body, where neither `$'...'` nor `$"..."`
+    /// exists.
     pub doc_operand: bool,
-    /// Whether the text is not source code: `$'` and `$"` are text in its subscripts and arithmetic.
+    /// Whether the text is not source code: `$'` and `$"` are text in its subscripts and
+    /// arithmetic.
     pub run_time: bool,
     /// Whether the `$` at `pos` is in arithmetic.
     pub arith: bool,
@@ -45,11 +48,13 @@ pub(crate) struct LexMode {
 /// The meaning of `$'...'` at `pos`.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Ansi {
-    /// Whether `$'...'` keeps quotes in the arithmetic there, because it is not within double quotes.
+    /// Whether `$'...'` keeps quotes in the arithmetic there, because it is not within double
+    /// quotes.
     pub kept: bool,
     /// Whether `pos` is within double quotes in POSIX mode, where `$'` is text except in a pattern.
     pub posix_quoted: bool,
-    /// Whether a `$'` at `pos` is text for that reason, or because it is in a subscript in a here-document.
+    /// Whether a `$'` at `pos` is text for that reason, or because it is in a subscript in a
+    /// here-document.
     pub none: bool,
 }
 

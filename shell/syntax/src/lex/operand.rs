@@ -125,8 +125,8 @@ impl CommandParser<'_, '_> {
         Ok(())
     }
 
-    /// Lexes `$'...'` or `$"..."` in a quoted operand. The text of the first counts as quoted; the quotes of the second count,
-    /// its `$` does not.
+    /// Lexes `$'...'` or `$"..."` in a quoted operand. The text of the first counts as quoted; the
+    /// quotes of the second count, its `$` does not.
     fn dollar_quote_in_operand(&mut self, b: &mut WordBuilder) -> Res<()> {
         let start = self.pos;
         let is_ansi = self.behind_dollar() == Some(b'\'');
@@ -134,7 +134,8 @@ impl CommandParser<'_, '_> {
             self.translate_quote(b, false)?;
             let special = |c: &u8| b"\"`${}".contains(c);
             if self.opts.posix && self.edits.last().is_some_and(|e| e.text.iter().any(special)) {
-                // In POSIX mode single quotes would not hide these, so it is printed as in the source.
+                // In POSIX mode single quotes would not hide these, so it is printed as in the
+                // source.
                 self.edits.pop();
             }
             return Ok(());
@@ -158,8 +159,8 @@ impl CommandParser<'_, '_> {
         Ok(())
     }
 
-    /// Lexes `'...'` in an operand within double quotes: bash first looks for the closing quote, then expands the text between.
-    /// Text that does not parse is an error when it is expanded.
+    /// Lexes `'...'` in an operand within double quotes: bash first looks for the closing quote,
+    /// then expands the text between. Text that does not parse is an error when it is expanded.
     fn single_in_double(&mut self, b: &mut WordBuilder) -> Res<()> {
         let line = self.line;
         let start = self.pos + 1;
@@ -183,7 +184,8 @@ impl CommandParser<'_, '_> {
         Ok(())
     }
 
-    /// Lexes all of the text between single quotes in a quoted operand, where only the quotes themselves are text.
+    /// Lexes all of the text between single quotes in a quoted operand, where only the quotes
+    /// themselves are text.
     pub fn text_in_quotes(&mut self, b: &mut WordBuilder) -> Res<()> {
         loop {
             b.quoted_run(self.run_of_lines(|c| has_class(c, DQUOTE)));

@@ -1,7 +1,8 @@
 //! `${...}` (POSIX XCU 2.6.2; bash manual 3.5.3).
 //!
-//! The text between the braces is parsed by its grammar; text that does not fit the grammar is skipped up to the closing brace
-//! and becomes [`ParamOp::Bad`], because bash finds a bad substitution only when it expands it.
+//! The text between the braces is parsed by its grammar; text that does not fit the grammar is
+//! skipped up to the closing brace and becomes [`ParamOp::Bad`], because bash finds a bad
+//! substitution only when it expands it.
 
 use std::rc::Rc;
 
@@ -61,8 +62,8 @@ impl CommandParser<'_, '_> {
         self.lex_within(TextContext::Operator { literal, pattern }, |m| m.param_op(p, quoted))
     }
 
-    /// Lexes the parameter and its subscript, given its first character, and returns whether that is the whole expansion. `None`
-    /// if it does not fit the grammar.
+    /// Lexes the parameter and its subscript, given its first character, and returns whether that
+    /// is the whole expansion. `None` if it does not fit the grammar.
     fn param_subject(&mut self, p: &mut Param, first: u8) -> Res<Option<bool>> {
         match first {
             b'#' => self.length_or_hash(p).map(Some),
@@ -129,7 +130,8 @@ impl CommandParser<'_, '_> {
         Ok(false)
     }
 
-    /// Lexes `${!...}`: a list of names or keys, which is the whole expansion (`true`), or indirection, or the parameter `!`.
+    /// Lexes `${!...}`: a list of names or keys, which is the whole expansion (`true`), or
+    /// indirection, or the parameter `!`.
     fn indirect_or_bang(&mut self, p: &mut Param) -> Res<bool> {
         self.pos += 1;
         let Some(c) = self.peek_joined() else { return Ok(false) };
@@ -172,7 +174,8 @@ impl CommandParser<'_, '_> {
         Ok(false)
     }
 
-    /// Lexes the operator and its operands, up to the `}`; returns `false` if there is no such operator.
+    /// Lexes the operator and its operands, up to the `}`; returns `false` if there is no such
+    /// operator.
     fn param_op(&mut self, p: &mut Param, quoted: bool) -> Res<bool> {
         let Some(c) = self.peek_joined() else { return Ok(false) };
         if c == b'}' {
@@ -299,7 +302,8 @@ impl CommandParser<'_, '_> {
     }
 }
 
-/// Returns whether `^` and the similar operators may follow the parameter: not in `${?^}`, but in `${$^}`.
+/// Returns whether `^` and the similar operators may follow the parameter: not in `${?^}`, but in
+/// `${$^}`.
 fn has_case(p: &Param) -> bool {
     match p.name {
         ParamName::Special(b'@') => !p.indirect,
@@ -312,7 +316,8 @@ fn own_arith(arith: Rc<ArithText>) -> ArithText {
     Rc::try_unwrap(arith).unwrap_or_else(|shared| (*shared).clone())
 }
 
-/// Returns whether bash takes the expansion for the length of a parameter that does not exist: `${#^}`, `${#/}`.
+/// Returns whether bash takes the expansion for the length of a parameter that does not exist:
+/// `${#^}`, `${#/}`.
 fn is_bad_count(param: &Param) -> bool {
     if param.indirect && matches!(param.name, ParamName::Special(b'@')) {
         // `${!@^}`
@@ -330,8 +335,8 @@ fn bad_param() -> Box<Param> {
     Box::new(Param { name, subscript: None, indirect: false, op: ParamOp::Bad, raw })
 }
 
-/// Returns the positional parameter named by `digits`; `0`, `00`.. are `$0`. For a number beyond 64 bits bash takes the first
-/// digit.
+/// Returns the positional parameter named by `digits`; `0`, `00`.. are `$0`. For a number beyond 64
+/// bits bash takes the first digit.
 pub(crate) fn positional_name(digits: &[u8]) -> ParamName {
     let digit = |b: u8| u32::from(b.wrapping_sub(b'0'));
     let number = |n: i64, &b: &u8| n.checked_mul(10)?.checked_add(i64::from(digit(b)));

@@ -1,7 +1,8 @@
 //! Source spellings of words ([`crate::ast::Word::raw`]).
 //!
-//! A spelling is the slice of source that the word came from, with the edits that bash makes while it reads: line continuations
-//! are gone, and `$'...'` is plain single quotes. This is the form that `declare -f` and error messages show.
+//! A spelling is the slice of source that the word came from, with the edits that bash makes while
+//! it reads: line continuations are gone, and `$'...'` is plain single quotes. This is the form
+//! that `declare -f` and error messages show.
 
 use super::CommandParser;
 

@@ -77,7 +77,8 @@ impl<'t> CommandPrinter<'t> {
         self.print_list(list);
         self.put_docs(b"");
         self.indent_less();
-        // Bash takes a quoted `&` for an unquoted one here; before a newline the missing `;` is harmless.
+        // Bash takes a quoted `&` for an unquoted one here; before a newline the missing `;` is
+        // harmless.
         if self.out.last() != Some(&b'&') {
             self.put_semicolon();
         }
@@ -254,8 +255,8 @@ impl<'t> CommandPrinter<'t> {
     }
 }
 
-/// Returns whether a list ends in a `!` or `time` without a command. A parenthesis behind it then needs a separator, which bash's
-/// layout does not have.
+/// Returns whether a list ends in a `!` or `time` without a command. A parenthesis behind it then
+/// needs a separator, which bash's layout does not have.
 fn ends_in_prefix(list: &CommandList) -> bool {
     last_pipeline(list).is_some_and(|pipeline| pipeline.stages.is_empty())
 }

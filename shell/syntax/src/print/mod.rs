@@ -1,9 +1,10 @@
 //! The tree as shell text, in the layout of bash's `declare -f`.
 //!
-//! Words, assignments and arithmetic print as they were spelled; all other text gets a new layout: four blanks per level, `;`
-//! before a newline, here-document bodies after the line they are announced in. Printed text parses to the same tree; where bash
-//! prints text that does not (a here-document in an `if` condition, `1<>file`, a word ending in `\&` before `then`), ours differs
-//! from bash.
+//! Words, assignments and arithmetic print as they were spelled; all other text gets a new layout:
+//! four blanks per level, `;` before a newline, here-document bodies after the line they are
+//! announced in. Printed text parses to the same tree; where bash prints text that does not (a
+//! here-document in an `if` condition, `1<>file`, a word ending in `\&` before `then`), ours
+//! differs from bash.
 //!
 //! # Map
 //! [`commands`]: lists, pipelines, simple commands; [`compound`]: the compound commands;
@@ -74,22 +75,24 @@ pub fn print_function(function: &FunctionCommand) -> Vec<u8> {
     p.out
 }
 
-/// Returns a function as a session stores it for a later call to read: unlike bash's, a list that ends in a lone `!` or `time`
-/// has a `;` before the parenthesis behind it.
+/// Returns a function as a session stores it for a later call to read: unlike bash's, a list that
+/// ends in a lone `!` or `time` has a `;` before the parenthesis behind it.
 pub fn function_kept(function: &FunctionCommand) -> Vec<u8> {
     let mut p = CommandPrinter { reads_back: true, ..CommandPrinter::default() };
     p.function_text(function, false);
     p.out
 }
 
-/// Returns a function as POSIX mode shows it, where functions within it come without the word `function`.
+/// Returns a function as POSIX mode shows it, where functions within it come without the word
+/// `function`.
 pub fn function_posix(function: &FunctionCommand) -> Vec<u8> {
     let mut p = CommandPrinter { posix: true, ..CommandPrinter::default() };
     p.function_text(function, false);
     p.out
 }
 
-/// Returns a function as bash passes it on in the environment: from `()` on, almost without indentation.
+/// Returns a function as bash passes it on in the environment: from `()` on, almost without
+/// indentation.
 pub fn exported_function(function: &FunctionCommand) -> Vec<u8> {
     let mut p = CommandPrinter { flat: true, indent: 1, ..CommandPrinter::default() };
     p.function_body(function);
@@ -135,8 +138,8 @@ struct CommandPrinter<'t> {
     posix: bool,
     /// Whether the list is one of `$(...)`.
     substitution: bool,
-    /// Whether the text must parse to the same tree, even where bash prints it differently. This is so in every substitution,
-    /// because its text is kept from the first reading on.
+    /// Whether the text must parse to the same tree, even where bash prints it differently. This is
+    /// so in every substitution, because its text is kept from the first reading on.
     reads_back: bool,
     /// The number of functions around this place; inside one, every command has its own line.
     in_function: u32,

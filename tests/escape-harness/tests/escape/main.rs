@@ -16,7 +16,8 @@
 //!
 //! # Invariants
 //! - Every file is run; one without a valid header fails the suite.
-//! - Nothing is an expected failure. What must hold is a promise of the sandbox, not what it does today.
+//! - Nothing is an expected failure. What must hold is a promise of the sandbox, not what it does
+//!   today.
 //! - Only processes that a trial started are ended, by their numbers.
 #![forbid(unsafe_code)]
 

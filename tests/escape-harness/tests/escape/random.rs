@@ -357,7 +357,8 @@ fn script(dice: &mut Dice, from: &[&str], between: &str) -> String {
     all.join(between) + "\n"
 }
 
-/// Fragments of JavaScript, each in a block of its own, so that one that throws does not keep the next.
+/// Fragments of JavaScript, each in a block of its own, so that one that throws does not keep the
+/// next.
 fn javascript(dice: &mut Dice) -> String {
     let body = script(dice, JAVASCRIPT, "\n} catch {}\ntry {\n");
     format!("const fs = require('fs');\ntry {{\n{body}}} catch {{}}\n")

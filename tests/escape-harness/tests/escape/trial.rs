@@ -92,8 +92,8 @@ struct Ended {
 }
 
 impl Bench {
-    /// Finds the image, and has its machine code made now if it is not there yet: by the runner and by the
-    /// library, which may be of two builds.
+    /// Finds the image, and has its machine code made now if it is not there yet: by the runner and
+    /// by the library, which may be of two builds.
     pub fn new() -> Result<Bench, String> {
         let image = wasibox_escape::image();
         let image = image.canonicalize().map_err(|e| format!("{}: {e}", image.display()))?;

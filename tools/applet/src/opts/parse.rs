@@ -1,5 +1,5 @@
-//! Arguments to options and operands, as `getopt_long(3)` does it. Options are numbers of rows here,
-//! so that this code exists once however many enums of options there are.
+//! Arguments to options and operands, as `getopt_long(3)` does it. Options are numbers of rows
+//! here, so that this code exists once however many enums of options there are.
 
 use super::{OptArg, OptForm};
 
@@ -20,8 +20,8 @@ pub struct OptionRows {
     pub operands: Vec<Vec<u8>>,
 }
 
-/// Parses `args` by rows that stand in no [`super::Spec`], as those of an adapted tool; `same` says whether two rows are
-/// spellings of one option.
+/// Parses `args` by rows that stand in no [`super::Spec`], as those of an adapted tool; `same` says
+/// whether two rows are spellings of one option.
 pub fn parse_words(
     forms: &[&OptForm<'_>],
     same: &dyn Fn(usize, usize) -> bool,
@@ -152,8 +152,9 @@ impl OptionParser<'_> {
     }
 }
 
-/// Returns the rows of the letters in one word, which is given without its dash, each with its attached text: the first
-/// option that takes an argument takes the rest. `Err` is a letter that no row has.
+/// Returns the rows of the letters in one word, which is given without its dash, each with its
+/// attached text: the first option that takes an argument takes the rest. `Err` is a letter that no
+/// row has.
 pub(super) fn match_letters<'w>(
     forms: &[&OptForm<'_>],
     word: &'w [u8],

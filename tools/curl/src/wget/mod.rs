@@ -1,4 +1,5 @@
-//! `wget`: fetching files by HTTP as GNU's wget does it (manual: wget(1), GNU Wget 1.21), through the host.
+//! `wget`: fetching files by HTTP as GNU's wget does it (manual: wget(1), GNU Wget 1.21), through
+//! the host.
 //!
 //! It shares URLs, bodies, cookies and the exchange with the host with curl. Its own modules are
 //!
@@ -10,9 +11,9 @@
 //! | `save` | the file: its name, the offset at which it continues, its time |
 //! | `log` | messages in GNU's words; dots |
 //!
-//! Redirects are followed here, each judged by the host as a request of its own. Deliberately absent: following the links of a
-//! page (`-r`, `-m`, `-p`), which is refused with a hint to `-i`; `.wgetrc`; FTP; WARC; names of addresses, because only the host
-//! knows them.
+//! Redirects are followed here, each judged by the host as a request of its own. Deliberately
+//! absent: following the links of a page (`-r`, `-m`, `-p`), which is refused with a hint to `-i`;
+//! `.wgetrc`; FTP; WARC; names of addresses, because only the host knows them.
 
 mod fetch;
 mod log;

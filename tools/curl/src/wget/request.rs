@@ -133,7 +133,8 @@ impl WgetHop {
     }
 }
 
-/// `--header`: in place of one of the same name. Secrets stay with the host that they were meant for.
+/// `--header`: in place of one of the same name. Secrets stay with the host that they were meant
+/// for.
 fn add_custom_header(headers: &mut Vec<Header>, line: &[u8], at_home: bool) {
     let Some(at) = line.iter().position(|b| *b == b':') else { return };
     let (name, value) = (line[..at].trim_ascii(), line[at + 1..].trim_ascii());

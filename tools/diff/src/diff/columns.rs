@@ -1,7 +1,8 @@
-//! Two columns, as `diff -y` and `sdiff` lay them out: where the gutter is, and a line cut to half the width.
+//! Two columns, as `diff -y` and `sdiff` lay them out: where the gutter is, and a line cut to half
+//! the width.
 //!
-//! The left column begins at 0, the right one at a tab stop if tabs are written; the gutter between them
-//! holds the mark with a blank on either side.
+//! The left column begins at 0, the right one at a tab stop if tabs are written; the gutter between
+//! them holds the mark with a blank on either side.
 
 use std::io::{self, Write};
 
@@ -23,8 +24,8 @@ pub struct SideColumns {
 }
 
 impl SideColumns {
-    /// Returns columns for lines of this width, with tab stops every `tab` columns; `expand` writes spaces
-    /// for tabs.
+    /// Returns columns for lines of this width, with tab stops every `tab` columns; `expand` writes
+    /// spaces for tabs.
     pub fn new(width: usize, tab: usize, expand: bool) -> SideColumns {
         let signed = |n: usize| isize::try_from(n).unwrap_or(isize::MAX / 4);
         let (w, step) = (signed(width), if expand { 1 } else { signed(tab) });
@@ -66,8 +67,8 @@ impl SideColumns {
         Ok(())
     }
 
-    /// Writes as much of a line as its column holds; `indent` is the start of the column. Returns the column
-    /// that was reached. A tab stays a tab if it ends within the column.
+    /// Writes as much of a line as its column holds; `indent` is the start of the column. Returns
+    /// the column that was reached. A tab stays a tab if it ends within the column.
     fn write_cut(&self, out: &mut dyn Write, line: &[u8], indent: usize) -> io::Result<usize> {
         // Where the text would be, and where the output is: they part at the edge.
         let (mut text, mut at) = (0usize, 0usize);
@@ -135,8 +136,8 @@ impl SideColumns {
     }
 }
 
-/// Returns the first character and its length; the character is `None`, with one byte, if the text does not
-/// begin with one.
+/// Returns the first character and its length; the character is `None`, with one byte, if the text
+/// does not begin with one.
 fn first_char(text: &[u8]) -> Option<(Option<char>, usize)> {
     let lead = *text.first()?;
     let len = match lead {

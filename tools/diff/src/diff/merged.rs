@@ -1,4 +1,5 @@
-//! Both files in one, by formats for groups of lines and for lines (diffutils manual, "Merging Files with If-then-else").
+//! Both files in one, by formats for groups of lines and for lines (diffutils manual, "Merging
+//! Files with If-then-else").
 
 use std::io::{self, Write};
 use std::ops::Range;
@@ -87,7 +88,8 @@ impl Formats {
         }
     }
 
-    /// Returns the formats of `-D NAME`: old lines where NAME is not defined, new lines where it is.
+    /// Returns the formats of `-D NAME`: old lines where NAME is not defined, new lines where it
+    /// is.
     pub fn ifdef(name: &[u8]) -> DiffWritten {
         let text = |parts: &[&[u8]]| Some(parts.concat());
         DiffWritten {
@@ -144,7 +146,8 @@ struct DiffGroup {
 }
 
 impl DiffGroup {
-    /// Returns the number that a letter stands for: small letters for the old text, capitals for the new.
+    /// Returns the number that a letter stands for: small letters for the old text, capitals for
+    /// the new.
     fn number(&self, letter: u8) -> Option<usize> {
         let range = if letter.is_ascii_lowercase() { &self.old } else { &self.new };
         Some(match letter.to_ascii_lowercase() {
@@ -183,7 +186,8 @@ impl MergedPrinter<'_, '_> {
         self.group(&self.formats.unchanged_group, &DiffGroup { old, new }, None).map(|_| ())
     }
 
-    /// Writes a group by its format, to the byte `end` if there is one; returns the rest of the format.
+    /// Writes a group by its format, to the byte `end` if there is one; returns the rest of the
+    /// format.
     fn group<'f>(
         &mut self,
         format: &'f [u8],
@@ -357,7 +361,8 @@ struct DiffNumber {
 }
 
 impl DiffNumber {
-    /// Parses `[-'0][WIDTH][.[PREC]]{doxX}`, for example `-5.3d`; returns it and the rest of the text.
+    /// Parses `[-'0][WIDTH][.[PREC]]{doxX}`, for example `-5.3d`; returns it and the rest of the
+    /// text.
     fn parse(text: &[u8]) -> Option<(DiffNumber, &[u8])> {
         let flags = text.iter().take_while(|c| b"-'0".contains(c)).count();
         let (flags, rest) = text.split_at(flags);

@@ -35,8 +35,8 @@ pub fn compare_trees(
                 return Ok(2);
             }
         };
-        // Names that differ only in case are one entry where case is ignored; a name that both directories
-        // have keeps its own entry.
+        // Names that differ only in case are one entry where case is ignored; a name that both
+        // directories have keeps its own entry.
         let first: Vec<Vec<u8>> = names.keys().cloned().collect();
         let mut free = BTreeMap::new();
         if options.ignore_name_case && dir == b {
@@ -80,7 +80,8 @@ fn compare_entry(
                 .write_all(&[&b"Common subdirectories: "[..], &x, b" and ", &y, b"\n"].concat())?;
             Ok(0)
         }
-        // The contents of pipes, sockets and devices are not compared, because reading them may never end.
+        // The contents of pipes, sockets and devices are not compared, because reading them may
+        // never end.
         (Some(p), Some(q))
             if (p.kind == FileKind::Dir) != (q.kind == FileKind::Dir)
                 || is_special(&p)

@@ -1,6 +1,6 @@
-//! A patched file in the place of the old one: a new file beside it, renamed over it, as GNU's does.
-//! So a file that may not be written to is patched, other hard links keep the old text, the old file itself
-//! becomes the backup, and no process reads half of a file.
+//! A patched file in the place of the old one: a new file beside it, renamed over it, as GNU's
+//! does. So a file that may not be written to is patched, other hard links keep the old text, the
+//! old file itself becomes the backup, and no process reads half of a file.
 
 use std::fs;
 use std::io::{self, Write};

@@ -1,4 +1,5 @@
-//! The effect of each option. Options about matching, about output and about the choice of files have separate functions.
+//! The effect of each option. Options about matching, about output and about the choice of files
+//! have separate functions.
 
 use box_applet::{Ctx, Exit};
 use box_text::glob::GlobPattern;

@@ -35,8 +35,8 @@ impl<'a> EdCommandText<'a> {
         Some(n)
     }
 
-    /// Text up to a delimiter, which is taken; escaped ones are part of it. A delimiter within brackets counts
-    /// as text, too.
+    /// Text up to a delimiter, which is taken; escaped ones are part of it. A delimiter within
+    /// brackets counts as text, too.
     pub fn take_until(&mut self, delimiter: u8) -> Vec<u8> {
         let mut out = Vec::new();
         let mut brackets = false;

@@ -109,8 +109,8 @@ impl SedParser<'_> {
     }
 }
 
-/// Parses a character by one of sed's escapes (without the backslash): the byte, and the bytes of the escape. `\n` is not among
-/// them.
+/// Parses a character by one of sed's escapes (without the backslash): the byte, and the bytes of
+/// the escape. `\n` is not among them.
 pub(super) fn parse_escape(text: &[u8]) -> Option<(u8, usize)> {
     let number = |base: u32, most: usize| -> Option<(u8, usize)> {
         let digits = text[1..].iter().take(most).map_while(|c| char::from(*c).to_digit(base));
@@ -155,7 +155,8 @@ fn resolve_escapes(body: &[u8]) -> Vec<u8> {
             if !bracket || !matches!(rest[0], b'd' | b'o' | b'x') {
                 out.push(c);
             }
-            // In brackets a backslash is itself, but two of them are read together: the `n` of `[\\n]` is a letter.
+            // In brackets a backslash is itself, but two of them are read together: the `n` of
+            // `[\\n]` is a letter.
             if !bracket || rest[0] == b'\\' {
                 out.push(rest[0]);
                 at += 1;

@@ -84,12 +84,14 @@ pub fn control_char(letter: u8) -> Option<u8> {
     })
 }
 
-/// Returns the letter that C writes behind a backslash for a control character: the reverse of [`control_char`].
+/// Returns the letter that C writes behind a backslash for a control character: the reverse of
+/// [`control_char`].
 pub fn control_letter(control: u8) -> Option<u8> {
     (b'a'..=b'v').find(|l| control_char(*l) == Some(control))
 }
 
-/// Appends a byte as C writes it after a backslash: as a letter if it has one (`\n`), otherwise as three octal digits (`\001`).
+/// Appends a byte as C writes it after a backslash: as a letter if it has one (`\n`), otherwise as
+/// three octal digits (`\001`).
 pub fn push_escaped(byte: u8, out: &mut Vec<u8>) {
     match control_letter(byte) {
         Some(letter) => out.extend_from_slice(&[b'\\', letter]),

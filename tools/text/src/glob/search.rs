@@ -78,8 +78,9 @@ impl GlobPattern {
         }
     }
 
-    /// Returns all matches from left to right, each the longest at its place, none overlapping (`${x//p/r}`). A match may be
-    /// empty, except at the end of a text that is not empty, as in bash. An empty pattern has no matches.
+    /// Returns all matches from left to right, each the longest at its place, none overlapping
+    /// (`${x//p/r}`). A match may be empty, except at the end of a text that is not empty, as in
+    /// bash. An empty pattern has no matches.
     pub fn matches<'p, 't>(&'p self, text: &'t [u8]) -> GlobMatches<'p, 't> {
         GlobMatches { pattern: self, text, at: 0, general: None }
     }

@@ -128,7 +128,8 @@ impl PatternRewriter {
         char::from_u32(value).ok_or(PerlPatternError::LargeCode)
     }
 
-    /// Reads the other bytes of a character whose first byte was given by number, as Oniguruma wants.
+    /// Reads the other bytes of a character whose first byte was given by number, as Oniguruma
+    /// wants.
     fn read_bytes(&mut self, first: u32) -> Result<char> {
         let mut bytes = vec![first as u8];
         while bytes.len() < 4 {

@@ -1,7 +1,8 @@
 //! The command `printf` (POSIX XCU printf). It uses the format again while arguments are left.
 //!
-//! The shell's builtin and the applet of coreutils share this walk over the format. Where bash and GNU differ, each implements
-//! [`PrintfHooks`]: the escapes and conversions it has, the text of its messages, and whether a problem ends the command.
+//! The shell's builtin and the applet of coreutils share this walk over the format. Where bash and
+//! GNU differ, each implements [`PrintfHooks`]: the escapes and conversions it has, the text of its
+//! messages, and whether a problem ends the command.
 
 use std::ops::ControlFlow::{self, Break, Continue};
 use std::ops::Deref;
@@ -58,8 +59,8 @@ pub enum ProblemVerdict {
     Ends,
 }
 
-/// The differences between bash and GNU. `out` is the output that is not yet written: a message that must come after it takes it
-/// from there.
+/// The differences between bash and GNU. `out` is the output that is not yet written: a message
+/// that must come after it takes it from there.
 pub trait PrintfHooks {
     /// The escapes of the format.
     const ESCAPES: EscapeDialect;
@@ -91,7 +92,8 @@ pub trait PrintfHooks {
     }
 }
 
-/// Prints the arguments. Returns the output that is left to write, and whether the command has failed.
+/// Prints the arguments. Returns the output that is left to write, and whether the command has
+/// failed.
 pub fn run<H: PrintfHooks, A: Deref<Target = Vec<u8>>>(
     host: &mut H,
     format: &[u8],
@@ -174,7 +176,8 @@ impl<'p, H: PrintfHooks, A: Deref<Target = Vec<u8>>> PrintfPrinter<'p, H, A> {
             self.out.extend_from_slice(&whole.bytes);
             return if whole.stop { self.stop_output() } else { Continue(()) };
         }
-        // Decodes one escape at a time, so that each message comes after the output before its escape.
+        // Decodes one escape at a time, so that each message comes after the output before its
+        // escape.
         let mut rest = text;
         while !rest.is_empty() {
             let from = if rest[0] == b'\\' { 2.min(rest.len()) } else { 0 };
@@ -192,7 +195,8 @@ impl<'p, H: PrintfHooks, A: Deref<Target = Vec<u8>>> PrintfPrinter<'p, H, A> {
         Continue(())
     }
 
-    /// Prints a conversion, given the text after its percent sign; returns the number of bytes it used.
+    /// Prints a conversion, given the text after its percent sign; returns the number of bytes it
+    /// used.
     fn print_conversion(&mut self, text: &[u8]) -> ControlFlow<(), usize> {
         let conversion = match read(text, H::OWN) {
             Ok(conversion) => conversion,
@@ -283,8 +287,9 @@ impl<'p, H: PrintfHooks, A: Deref<Target = Vec<u8>>> PrintfPrinter<'p, H, A> {
         self.next_number(signed_integer, |code| code)
     }
 
-    /// The next argument as a number. `read` gives the number, how many bytes it has, and whether it is out of range;
-    /// `of` makes one of a character's code, and the zero of an argument that is not there.
+    /// The next argument as a number. `read` gives the number, how many bytes it has, and whether
+    /// it is out of range; `of` makes one of a character's code, and the zero of an argument that
+    /// is not there.
     fn next_number<T>(
         &mut self,
         read: impl Fn(&[u8]) -> (T, usize, bool),
@@ -373,7 +378,8 @@ fn read<'f>(text: &'f [u8], own: &[u8]) -> Result<Conversion<'f>, PrintfProblem<
     Ok(Conversion { spec: d.spec, star_width, star_precision, long, letter, time, len })
 }
 
-/// Returns the format of a time, given the text after `%(`. Otherwise the error is the byte in the place of its `T`.
+/// Returns the format of a time, given the text after `%(`. Otherwise the error is the byte in the
+/// place of its `T`.
 fn time_format(text: &[u8]) -> Result<&[u8], Option<u8>> {
     let mut depth = 1;
     for (at, c) in text.iter().enumerate() {
@@ -415,7 +421,8 @@ fn unsigned_integer(text: &[u8]) -> (u64, usize, bool) {
     (value, n.len, range)
 }
 
-/// Parses a `double`; returns it, how many bytes it has, and whether it is too large or too small for one.
+/// Parses a `double`; returns it, how many bytes it has, and whether it is too large or too small
+/// for one.
 fn parse_double(text: &[u8]) -> (f64, usize, bool) {
     let (value, used) = parse_float(text);
     let (exact, ..) = LongDouble::parse(text);

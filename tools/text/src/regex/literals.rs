@@ -1,8 +1,9 @@
 //! A choice of a few plain texts (`ERROR|WARN`), found by `memmem` for each of them.
 //!
-//! An automaton looks at every byte in Wasm: its own search for several texts at once is written for the vector
-//! instructions of x86 and ARM only, while `memmem` has one for Wasm's. Texts are searched for in steps, so that a rare
-//! one is not looked for through all that follows a frequent one.
+//! An automaton looks at every byte in Wasm: its own search for several texts at once is written
+//! for the vector instructions of x86 and ARM only, while `memmem` has one for Wasm's. Texts are
+//! searched for in steps, so that a rare one is not looked for through all that follows a frequent
+//! one.
 
 use memchr::memmem::Finder;
 

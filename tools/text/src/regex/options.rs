@@ -22,7 +22,8 @@ pub enum RegexSyntax {
     /// awk as gawk reads it: extended, no back-references, `\y` for `\b`, the string escapes
     /// `\a \b \f \n \r \t \v \/ \" \ddd \xHH`, also in brackets.
     Awk,
-    /// `find -regextype posix-awk` and `gnu-awk`: extended, no back-references; a backslash in brackets escapes.
+    /// `find -regextype posix-awk` and `gnu-awk`: extended, no back-references; a backslash in
+    /// brackets escapes.
     PosixAwk,
     /// `find -regex`: `* + ?`, `\( \) \|`, no intervals and no character classes.
     Emacs,

@@ -1,9 +1,9 @@
-//! Texts of which every match contains one (`ERROR|WARN` in ` [0-9]+ (ERROR|WARN)$`), for callers that search lines: they can
-//! skip a line that contains none of the texts.
+//! Texts of which every match contains one (`ERROR|WARN` in ` [0-9]+ (ERROR|WARN)$`), for callers
+//! that search lines: they can skip a line that contains none of the texts.
 //!
-//! This is faster because an automaton looks at every byte, in Wasm at a fraction of the speed of `memmem`. `regex-automata` does
-//! the same with one text that matches begin with, end in or contain, but with several only on processors for which its own
-//! vector search is written.
+//! This is faster because an automaton looks at every byte, in Wasm at a fraction of the speed of
+//! `memmem`. `regex-automata` does the same with one text that matches begin with, end in or
+//! contain, but with several only on processors for which its own vector search is written.
 
 use std::ops::Range;
 
@@ -20,8 +20,8 @@ const SHORTEST: usize = 3;
 pub struct RequiredTexts(Literals);
 
 impl RequiredTexts {
-    /// Of a pattern in the syntax of the crate `regex`; `None` if it has another one (look-around, back-references),
-    /// or if no texts are known that would help.
+    /// Of a pattern in the syntax of the crate `regex`; `None` if it has another one (look-around,
+    /// back-references), or if no texts are known that would help.
     pub fn of_pattern(pattern: &str, ignore_case: bool) -> Option<RequiredTexts> {
         let mut parser = ParserBuilder::new();
         parser.case_insensitive(ignore_case).utf8(false);
@@ -38,8 +38,8 @@ impl RequiredTexts {
         self.0.len() > 1
     }
 
-    /// Returns the first line that has one of the texts at or after `from`: from its beginning, but not before `from`, to the
-    /// byte `end` or the end of `hay`.
+    /// Returns the first line that has one of the texts at or after `from`: from its beginning, but
+    /// not before `from`, to the byte `end` or the end of `hay`.
     pub fn next_line(&self, hay: &[u8], from: usize, end: u8) -> Option<Range<usize>> {
         let (at, _) = self.0.find(hay, from)?;
         let start = memchr::memrchr(end, &hay[from..at]).map_or(from, |i| from + i + 1);

@@ -111,7 +111,8 @@ fn lines_and_bounds() {
     assert_eq!(Regex::new(b"\\`b", &multi).unwrap().find_at(b"a\nb", 0), None);
 }
 
-/// Lines with a required text are looked at by themselves, however many there are; the same lines match as one by one.
+/// Lines with a required text are looked at by themselves, however many there are; the same lines
+/// match as one by one.
 #[test]
 fn lines_by_required_texts() {
     let regex =

@@ -1,4 +1,5 @@
-//! Times in a format, in the C locale: `strftime(3)` as glibc has it, and GNU `date`'s superset of it.
+//! Times in a format, in the C locale: `strftime(3)` as glibc has it, and GNU `date`'s superset of
+//! it.
 
 use super::civil::{CivilTime, DAYS, MONTHS, name};
 
@@ -30,8 +31,8 @@ pub fn format_date(out: &mut Vec<u8>, format: &[u8], t: &CivilTime) {
     Formatter { t, dialect: StrftimeDialect::Date, depth: 0 }.expand_format(out, format);
 }
 
-/// Returns the time in a format of `strftime(3)`, as `printf %(...)T` of bash, gawk and jq give it. An unknown conversion stays
-/// as it is.
+/// Returns the time in a format of `strftime(3)`, as `printf %(...)T` of bash, gawk and jq give it.
+/// An unknown conversion stays as it is.
 pub fn format_strftime(format: &[u8], t: &CivilTime) -> Vec<u8> {
     let mut out = Vec::new();
     Formatter { t, dialect: StrftimeDialect::Libc, depth: 0 }.expand_format(&mut out, format);

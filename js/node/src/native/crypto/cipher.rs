@@ -1,7 +1,9 @@
-//! Ciphers as states that take bytes piece by piece: AES in its modes, ChaCha20, both with authentication.
+//! Ciphers as states that take bytes piece by piece: AES in its modes, ChaCha20, both with
+//! authentication.
 //!
-//! The block cipher, the keystream of ChaCha20 and the two universal hashes are RustCrypto's. Modes are made here
-//! of many blocks at a time: the crates of the modes would bring one copy for each length of key.
+//! The block cipher, the keystream of ChaCha20 and the two universal hashes are RustCrypto's. Modes
+//! are made here of many blocks at a time: the crates of the modes would bring one copy for each
+//! length of key.
 
 use super::super::{BufferArgument, TextArgument, throw_text};
 use super::give;
@@ -144,7 +146,8 @@ impl FeedbackState {
     }
 }
 
-/// A universal hash over additional data and ciphertext, each filled up to whole blocks, and their lengths.
+/// A universal hash over additional data and ciphertext, each filled up to whole blocks, and their
+/// lengths.
 struct AuthTag<U> {
     hash: U,
     rest: Vec<u8>,
@@ -334,7 +337,8 @@ impl Cipher {
         Some(data)
     }
 
-    /// Processes the available data in block modes: whole blocks, less one that may hold the padding.
+    /// Processes the available data in block modes: whole blocks, less one that may hold the
+    /// padding.
     fn blocks(&mut self, data: &[u8]) -> Vec<u8> {
         let mut all = std::mem::take(&mut self.rest);
         all.extend_from_slice(data);

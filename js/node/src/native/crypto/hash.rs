@@ -1,7 +1,7 @@
 //! Hashes, and the functions built on them: HMAC, PBKDF2, HKDF, scrypt.
 //!
-//! These functions work on [`DynDigest`], so that there is one copy of the code for all hashes; the crates of these names would
-//! have one copy for each hash.
+//! These functions work on [`DynDigest`], so that there is one copy of the code for all hashes; the
+//! crates of these names would have one copy for each hash.
 
 use super::super::{BufferArgument, TextArgument};
 use super::{bounded, give};
@@ -69,7 +69,8 @@ impl digest::FixedOutputReset for Md5Sha1 {
     }
 }
 
-/// Returns the one name of a hash that OpenSSL knows by many: `RSA-SHA256`, `SHA-256` and `sha256WithRSAEncryption` are `sha256`.
+/// Returns the one name of a hash that OpenSSL knows by many: `RSA-SHA256`, `SHA-256` and
+/// `sha256WithRSAEncryption` are `sha256`.
 fn plain(name: &str) -> String {
     let name = name.to_ascii_lowercase();
     if name == "rsa-sha1-2" {
@@ -120,7 +121,8 @@ impl HashState {
         }
     }
 
-    /// Returns the digest of the input; only extendable functions have lengths other than the usual.
+    /// Returns the digest of the input; only extendable functions have lengths other than the
+    /// usual.
     fn digest(&self, length: usize) -> Option<Vec<u8>> {
         let mut out = vec![0; length];
         match self {
@@ -135,8 +137,8 @@ impl HashState {
     }
 }
 
-/// Returns a hash as a function: bytes are taken in, a number is the length of the digest that is asked for, and `true` asks for
-/// a copy, another such function. Nothing for an unknown name.
+/// Returns a hash as a function: bytes are taken in, a number is the length of the digest that is
+/// asked for, and `true` asks for a copy, another such function. Nothing for an unknown name.
 fn hash<'js>(ctx: Ctx<'js>, name: TextArgument) -> Result<Option<Function<'js>>> {
     HashState::by_name(&plain(&name.0)).map(|state| hash_function(&ctx, state)).transpose()
 }
@@ -177,7 +179,8 @@ struct Hmac {
 }
 
 impl Hmac {
-    /// Creates an HMAC; nothing for an unknown name, and for the extendable hashes, which have no HMAC.
+    /// Creates an HMAC; nothing for an unknown name, and for the extendable hashes, which have no
+    /// HMAC.
     fn new(name: &str, key: &[u8]) -> Option<Hmac> {
         let (mut inner, block) = fixed(name)?;
         let mut outer = inner.box_clone();
@@ -209,7 +212,8 @@ impl Hmac {
     }
 }
 
-/// Returns HMAC as a function: with bytes it takes them in, without it returns the code. Nothing for an unknown hash.
+/// Returns HMAC as a function: with bytes it takes them in, without it returns the code. Nothing
+/// for an unknown hash.
 fn hmac<'js>(
     ctx: Ctx<'js>,
     name: TextArgument,

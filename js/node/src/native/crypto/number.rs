@@ -1,8 +1,9 @@
-//! Large numbers for RSA, Diffie-Hellman and tests of primes, by `num-bigint`, which is here for JavaScript's constants in any
-//! case. Arguments and results are bytes, the highest first.
+//! Large numbers for RSA, Diffie-Hellman and tests of primes, by `num-bigint`, which is here for
+//! JavaScript's constants in any case. Arguments and results are bytes, the highest first.
 //!
-//! The time of its operations depends on the numbers. Decryption and signatures with a private key of RSA are therefore blinded,
-//! so that an attacker does not know the number that is raised to the secret power.
+//! The time of its operations depends on the numbers. Decryption and signatures with a private key
+//! of RSA are therefore blinded, so that an attacker does not know the number that is raised to the
+//! secret power.
 
 use super::super::{BufferArgument, throw_text};
 use super::give;
@@ -68,7 +69,8 @@ fn small_primes() -> Vec<u32> {
     (3..4000).filter(|n| is_prime(*n)).collect()
 }
 
-/// Returns whether no small prime divides the number; `None` if it is one itself, or a small number.
+/// Returns whether no small prime divides the number; `None` if it is one itself, or a small
+/// number.
 fn by_small_primes(n: &BigUint, small: &[u32]) -> Option<bool> {
     let two = BigUint::from(2u8);
     if *n < two {
@@ -85,7 +87,8 @@ fn by_small_primes(n: &BigUint, small: &[u32]) -> Option<bool> {
     None
 }
 
-/// Runs Miller and Rabin's test with random bases: a composite number passes a round with a chance of a quarter at most.
+/// Runs Miller and Rabin's test with random bases: a composite number passes a round with a chance
+/// of a quarter at most.
 fn miller_rabin(n: &BigUint, rounds: u32) -> Option<bool> {
     let one = BigUint::from(1u8);
     let last = n - &one;
@@ -135,8 +138,8 @@ struct PrimeRequest {
 }
 
 impl PrimeRequest {
-    /// Returns a random number from which a search begins; it fits all that is wanted but being prime. Nothing if there is none
-    /// of that length.
+    /// Returns a random number from which a search begins; it fits all that is wanted but being
+    /// prime. Nothing if there is none of that length.
     fn begin(&self) -> Option<BigUint> {
         for _ in 0..BEGINNINGS {
             let mut p = random(self.bits)?;
@@ -171,7 +174,8 @@ impl PrimeRequest {
         }
         let half = p >> 1u8;
         let rounds = if self.bits < 512 { CHECK_ROUNDS } else { ROUNDS };
-        // One round rejects most candidates of either kind; the other rounds are for the few that are left.
+        // One round rejects most candidates of either kind; the other rounds are for the few that
+        // are left.
         for rounds in [1, rounds] {
             if !is_prime(p, small, rounds)? || self.safe && !is_prime(&half, small, rounds)? {
                 return Some(false);
@@ -185,7 +189,8 @@ impl PrimeRequest {
 const BEGINNINGS: u32 = 1 << 12;
 /// Numbers that are tried before the search starts at another one.
 const SPAN: u32 = 1 << 14;
-/// Bits from which on a search goes step by step: below that the small primes are numbers of that size themselves.
+/// Bits from which on a search goes step by step: below that the small primes are numbers of that
+/// size themselves.
 const SIEVED: u64 = 32;
 
 /// Returns a prime that meets the request; nothing if there is none.
@@ -279,8 +284,8 @@ fn rsa_numbers(bits: u64, exponent: u32) -> Option<[BigUint; 8]> {
     }
 }
 
-/// Performs the private operation of RSA with the numbers of [`rsa_pair`], blinded, by the Chinese remainder theorem. `EINVAL`
-/// for numbers that are not a key's.
+/// Performs the private operation of RSA with the numbers of [`rsa_pair`], blinded, by the Chinese
+/// remainder theorem. `EINVAL` for numbers that are not a key's.
 fn rsa_private<'js>(
     ctx: Ctx<'js>,
     key: Vec<BufferArgument>,
@@ -306,7 +311,8 @@ fn rsa_power(key: &[BigUint], data: &BigUint) -> Option<Vec<u8>> {
     let (of_p, of_q) = (hidden.modpow(dp, p), hidden.modpow(dq, q));
     let difference = (&of_p + p - &of_q % p) % p;
     let power = (of_q + q * (difference * qi % p)) * back % n;
-    // The result of a key with inconsistent parts is withheld, because a wrong result could reveal its primes.
+    // The result of a key with inconsistent parts is withheld, because a wrong result could reveal
+    // its primes.
     (power.modpow(e, n) == *data).then(|| bytes_of(&power, n.to_bytes_be().len()))
 }
 
@@ -338,7 +344,8 @@ mod tests {
     #[test]
     fn carmichael_numbers_are_not_prime() {
         let small = small_primes();
-        // 2^127 - 1; products of primes above the small ones, of which the second deceives Fermat's test.
+        // 2^127 - 1; products of primes above the small ones, of which the second deceives Fermat's
+        // test.
         let prime = (BigUint::from(1u8) << 127u8) - 1u8;
         assert_eq!(is_prime(&prime, &small, 20), Some(true));
         for n in [4003u64 * 4007, 4_261 * 8_521 * 12_781] {
