@@ -7,7 +7,7 @@
 use std::borrow::Cow;
 
 use super::says;
-use crate::compare::contains;
+use crate::compare::{contains, replaced};
 use crate::run::Outcome;
 
 /// The longest script that counts as small.
@@ -26,6 +26,7 @@ const RULES: &[Rule] = &[
     ("lists beside others in a word", joined_lists),
     ("braces beside quotes and expansions", expanded_braces),
     ("process numbers", process_numbers),
+    ("the text of a substitution in a function", printed_substitution),
 ];
 
 /// Returns the deviation that explains a difference of a small script.
@@ -137,8 +138,10 @@ fn joined_lists(script: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
 /// `${a:+{}{c,}`, `{a,$}b`: bash looks for the braces before it knows what is quoted or expanded.
 fn expanded_braces(script: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
     let special = |word: &&[u8]| {
-        let plain = word.windows(2).any(|pair| pair[1] == b'{' && pair[0] != b'$');
-        let quotes = word.iter().any(|byte| b"$'\"\\`".contains(byte));
+        let plain = word.starts_with(b"{") || word.windows(2).any(|p| p[1] == b'{' && p[0] != b'$');
+        // A range from upper to lower case has a backslash and a backquote.
+        let quotes = word.iter().any(|byte| b"$'\"\\`".contains(byte))
+            || contains(word, b"..") && word.iter().any(u8::is_ascii_uppercase);
         plain && quotes && (word.contains(&b',') || contains(word, b".."))
     };
     let mut words = script.split(|byte| b" \n;|&".contains(byte));
@@ -152,6 +155,19 @@ fn process_numbers(script: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
     number.iter().any(|text| contains(script, text))
         && bash.status == ours.status
         && same_but(bash, ours, |byte| byte.is_ascii_digit())
+}
+
+/// `f() { echo $(a;b); }; type f`: ours shows what was written, bash what it made of it.
+fn printed_substitution(script: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
+    let shows: [&[u8]; 3] = [b"type ", b"declare -f", b"-v"];
+    let substitutes: [&[u8]; 4] = [b"$(", b"`", b"<(", b">("];
+    let plain = |text: &[u8]| -> Vec<u8> {
+        let text = replaced(text, b"in \"$@\"", b"");
+        text.into_iter().filter(|b| !b" \n\t;`$()".contains(b)).collect()
+    };
+    shows.iter().any(|word| contains(script, word))
+        && substitutes.iter().any(|start| contains(script, start))
+        && same_texts(bash, ours, |text| plain(text).into())
 }
 
 /// Whether the two did the same, but for bytes that are `ignored`.
@@ -216,6 +232,10 @@ mod tests {
         assert_eq!(rule("p \"$*\"", &traced("[1][y]\n"), &traced("[1][ y]\n")), None);
         assert!(rule("p ${a:+{}{c,}", &traced("{c,}\n"), &traced("c\n")).is_some());
         assert_eq!(rule("p ${a:+b} {c,d}", &traced("{c,}\n"), &traced("c\n")), None);
+        assert!(rule("p {Y..b}", &traced("Y]\n"), &traced("Y\\]\n")).is_some());
+        let (shown, text) = ("type f", traced("echo $(a;\nb)\n"));
+        assert!(rule("f() { echo $(a;b); }; type f", &text, &traced("echo $(a;b)\n")).is_some());
+        assert_eq!(rule(shown, &text, &traced("echo $(a;b)\n")), None);
         assert!(rule("p ${a/[!]]/x}", &traced("}\n"), &traced("x\n")).is_some());
         assert!(rule("echo $$", &traced("12\n"), &traced("13\n")).is_some());
         assert_eq!(rule("echo a", &traced("12\n"), &traced("13\n")), None);
