@@ -70,7 +70,7 @@ pub(super) fn run_without_functions(shell: &mut Shell<'_>, argv: &[sh_expand::St
     }
     let found = shell.find_program(name);
     match found {
-        ResolvedCommand::Program(p) => shell.run_program(&p, argv),
+        ResolvedCommand::Program(p) => shell.run_program(&p, argv, None),
         ResolvedCommand::Nothing(m) => {
             let shown = m.file.as_deref().map_or(argv[0].as_slice(), box_sys::path::to_bytes);
             let shown = shown.to_vec();

@@ -7,6 +7,7 @@ use box_applet::{Applet, AppletRun, Ctx, Env, InputSource, OutStream, OutputSink
 use box_sys::path;
 use box_text::escape;
 use sh_expand::Str;
+use sh_syntax::ast::Command;
 
 use super::lookup::{MissingCommand, ProgramFile};
 use super::spawn::Pumps;
@@ -15,8 +16,13 @@ use crate::io::DescriptorTarget;
 use crate::shell::Flow;
 
 impl Shell<'_> {
-    /// Runs a program in the foreground.
-    pub(crate) fn run_program(&mut self, p: &ProgramFile, argv: &[Str]) -> Flow {
+    /// Runs a program in the foreground. Messages show `c`, or without it the words.
+    pub(crate) fn run_program(
+        &mut self,
+        p: &ProgramFile,
+        argv: &[Str],
+        c: Option<&Command>,
+    ) -> Flow {
         if let Some(applet) = self.quick_applet(p, argv) {
             return self.run_applet(applet, argv);
         }
@@ -24,7 +30,10 @@ impl Shell<'_> {
         match self.start_program(p, argv, &mut pumps) {
             Ok(pid) => {
                 pumps.drain_all(self);
-                Ok(self.wait_for(pid))
+                Ok(self.wait_in_foreground(pid, || match c {
+                    Some(c) => sh_syntax::print::command_line(c),
+                    None => argv.iter().map(|word| word.as_slice()).collect::<Vec<_>>().join(&b' '),
+                }))
             }
             Err(m) => self.command_missing(&m, argv),
         }

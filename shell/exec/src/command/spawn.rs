@@ -174,15 +174,30 @@ impl Shell<'_> {
         Err(self.sys.exec(&spec))
     }
 
-    /// Waits for a foreground child.
+    /// Waits for a child.
     pub(crate) fn wait_for(&mut self, pid: Pid) -> i32 {
+        self.wait_reporting(pid, |_, _| {})
+    }
+
+    /// Waits for the child of a foreground command, and says so if a signal ended it. `command` is its text.
+    pub(crate) fn wait_in_foreground(
+        &mut self,
+        pid: Pid,
+        command: impl FnOnce() -> Vec<u8>,
+    ) -> i32 {
+        self.wait_reporting(pid, |s, signal| {
+            if !s.is_about_to_end() {
+                s.report_signal(pid, signal, command);
+            }
+        })
+    }
+
+    fn wait_reporting(&mut self, pid: Pid, report: impl FnOnce(&mut Self, u8)) -> i32 {
         match self.sys.wait(pid) {
             Ok(status) => {
                 self.child_ended();
-                if let WaitStatus::Signaled(s) = status
-                    && !self.is_about_to_end()
-                {
-                    self.report_signal(pid, s);
+                if let WaitStatus::Signaled(s) = status {
+                    report(self, s);
                 }
                 i32::from(status.shell_status())
             }
@@ -190,13 +205,22 @@ impl Shell<'_> {
         }
     }
 
-    /// Prints bash's message about a child that a signal ended; SIGINT and SIGPIPE print nothing.
-    fn report_signal(&mut self, pid: Pid, signal: u8) {
-        if [box_sys::signal::INT, box_sys::signal::PIPE].contains(&signal) {
+    /// Prints bash's message about a child that a signal ended: the signal alone for SIGTERM and where a trap catches it, nothing
+    /// for SIGINT and SIGPIPE, and within a command substitution.
+    fn report_signal(&mut self, pid: Pid, signal: u8, command: impl FnOnce() -> Vec<u8>) {
+        use box_sys::signal::{INT, PIPE, TERM, describe};
+        /// The width of the longest description.
+        const WIDTH: usize = 24;
+        if [INT, PIPE].contains(&signal) || self.state.here.captured {
             return;
         }
-        let text = box_sys::signal::describe(signal);
-        let pid = pid.to_string();
-        self.print_error(&[pid.as_bytes(), b" ", text.as_bytes()]);
+        let text = describe(signal);
+        let is_trapped = self.state.traps.get(signal).is_some_and(|action| !action.is_empty());
+        if signal == TERM || is_trapped {
+            self.write_err(format!("{text}\n").as_bytes());
+            return;
+        }
+        let start = format!("{pid:>5} {text:<WIDTH$}");
+        self.print_error(&[start.as_bytes(), &command()]);
     }
 }

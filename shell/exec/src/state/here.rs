@@ -80,6 +80,8 @@ pub(crate) struct ContextSummary {
     #[serde(skip)]
     pub trap_status: Option<i32>,
     pub exit_trap: ExitTrap,
+    /// Whether a command substitution is around the command: it does not say which signal ended a child.
+    pub captured: bool,
     /// The name of the command that evaluates an expression, for warnings; empty in a word.
     #[serde(skip)]
     pub evaluator: &'static [u8],
@@ -135,7 +137,7 @@ impl ContextSummary {
                 ContextSummary { depth, exit_depth: depth, action, ..self }
             }
             CommandContext::Captured { calls } => {
-                ContextSummary { exit_trap: ExitTrap::Late { calls }, ..self }
+                ContextSummary { exit_trap: ExitTrap::Late { calls }, captured: true, ..self }
             }
             CommandContext::SilentStage => ContextSummary { exit_trap: ExitTrap::Never, ..self },
             CommandContext::Alone => ContextSummary { alone: true, ..self },
@@ -158,6 +160,7 @@ impl ContextSummary {
             action: _,
             trap_status: _,
             exit_trap: _,
+            captured,
             evaluator: _,
             command_builtin,
             both_ways: _,
@@ -174,6 +177,7 @@ impl ContextSummary {
             action: false,
             trap_status: None,
             exit_trap: ExitTrap::Here,
+            captured,
             evaluator: b"",
             command_builtin,
             both_ways: false,

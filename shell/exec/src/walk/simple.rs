@@ -318,7 +318,7 @@ impl Shell<'_> {
         if self.is_tracing() {
             self.trace_command(&words.argv[1..]);
         }
-        let status = self.run_found(&found, &words, false)?;
+        let status = self.run_found(&found, &words, None, false)?;
         self.state.status = status;
         Ok(status)
     }
@@ -331,7 +331,7 @@ impl Shell<'_> {
         scoped: bool,
     ) -> Flow {
         if c.redirects.is_empty() {
-            let r = self.run_found(found, words, scoped);
+            let r = self.run_found(found, words, Some(c), scoped);
             self.leaving.keeps_redirects = false;
             return r;
         }
@@ -360,7 +360,7 @@ impl Shell<'_> {
                 };
             }
         };
-        let mut r = self.run_found(found, words, scoped);
+        let mut r = self.run_found(found, words, Some(c), scoped);
         if matches!(found, ResolvedCommand::Builtin(_)) {
             self.sync_output();
             if let Some(e) = self.finish_output() {
@@ -415,6 +415,7 @@ impl Shell<'_> {
         &mut self,
         found: &ResolvedCommand,
         words: &ExpandedWords<'_>,
+        c: Option<&Command>,
         scoped: bool,
     ) -> Flow {
         let alone = std::mem::take(&mut self.state.here.alone);
@@ -428,7 +429,7 @@ impl Shell<'_> {
                 }
             }
             ResolvedCommand::Function(f) => self.call_function(f, &words.argv, scoped),
-            ResolvedCommand::Program(p) => self.run_program(p, &words.argv),
+            ResolvedCommand::Program(p) => self.run_program(p, &words.argv, c),
             ResolvedCommand::Nothing(e) => self.command_missing(e, &words.argv),
         }
     }

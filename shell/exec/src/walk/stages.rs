@@ -47,7 +47,7 @@ impl Shell<'_> {
                 Ok(status) => StartResult::Done(status),
                 Err(u) => {
                     pumps.drain_all(self);
-                    self.collect_statuses(&started);
+                    self.collect_statuses(&started, &[]);
                     return Err(u);
                 }
             }
@@ -56,7 +56,7 @@ impl Shell<'_> {
         };
         started.push(end);
         pumps.drain_all(self);
-        let statuses = self.collect_statuses(&started);
+        let statuses = self.collect_statuses(&started, stages);
         self.end_process_subs(subs);
         self.state.line = line;
         Ok(statuses)
@@ -209,13 +209,23 @@ impl Shell<'_> {
         }
     }
 
-    /// Waits for all stages.
-    pub(crate) fn collect_statuses(&mut self, started: &[StartResult]) -> Vec<i32> {
+    /// Waits for all stages. Of signals that ended one, only the last one's is reported.
+    pub(crate) fn collect_statuses(
+        &mut self,
+        started: &[StartResult],
+        stages: &[PipelineStage],
+    ) -> Vec<i32> {
+        let last = started.len().saturating_sub(1);
         started
             .iter()
-            .map(|s| match s {
-                StartResult::Done(status) => *status,
-                StartResult::Pid(pid) => self.wait_for(*pid),
+            .enumerate()
+            .map(|(at, started)| match (started, stages.get(at)) {
+                (StartResult::Done(status), _) => *status,
+                (StartResult::Pid(pid), Some(stage)) if at == last => {
+                    let text = || sh_syntax::print::command_line(&stage.command);
+                    self.wait_in_foreground(*pid, text)
+                }
+                (StartResult::Pid(pid), _) => self.wait_for(*pid),
             })
             .collect()
     }
