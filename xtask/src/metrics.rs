@@ -6,6 +6,7 @@
 //! the name, so that circles of calls are never overestimated.
 
 mod source;
+mod words;
 
 use std::collections::BTreeMap;
 use std::process::ExitCode;
@@ -15,7 +16,7 @@ use anyhow::Result;
 use self::source::{SourceFile, read};
 use crate::env;
 
-/// The areas, each the name of its folder.
+/// The areas whose size and shape are counted, each the name of its folder.
 const AREAS: &[&str] = &["shell", "tools", "runner", "xtask"];
 
 /// The most lines of a short function, and the least number of parameters that counts as many.
@@ -107,6 +108,10 @@ pub fn run() -> Result<ExitCode> {
     let sites = find_sniffing(&shell("shell"));
     println!("decisions by the text of a message in shell/: {}", sites.len());
     sites.iter().for_each(|site| println!("    {site}"));
+    for area in ["js", "sdk"] {
+        read(area, &env::root().join(area), &mut sources)?;
+    }
+    words::print_words(&sources.iter().collect::<Vec<_>>());
     Ok(ExitCode::SUCCESS)
 }
 

@@ -167,9 +167,9 @@ fn copy_folder(from: &Path, to: &Path) -> Result<()> {
         }
         let (source, target) = (from.join(&name), to.join(&name));
         if source.is_dir() {
-            copy_folder(&source, &target)?
+            copy_folder(&source, &target)?;
         } else {
-            drop(std::fs::copy(&source, &target).with_context(|| name.clone())?)
+            std::fs::copy(&source, &target).with_context(|| name.clone())?;
         }
     }
     Ok(())

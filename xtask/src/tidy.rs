@@ -4,7 +4,7 @@
 
 mod architecture;
 mod documents;
-mod names;
+pub mod names;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};

@@ -130,7 +130,7 @@ impl ExpandError {
         ExpandCause::Readonly(name.to_vec()).into()
     }
 
-    /// Returns the error `` `text': not a valid identifier ``.
+    /// Returns the error that a quoted text is `not a valid identifier`.
     pub fn not_an_identifier(text: &[u8]) -> ExpandError {
         ExpandCause::NotAnIdentifier(text.to_vec()).into()
     }

@@ -23,7 +23,7 @@ pub struct SyntaxError {
     /// Line of the first message, counted from the parser's first line number; 0 if the message has
     /// none.
     pub line: u32,
-    /// Further messages, for example the offending source line in `` `...' ``.
+    /// Further messages, for example the offending source line in bash's quotes.
     pub more: Vec<(u32, Text)>,
     /// The input ended where more text could complete it.
     pub incomplete: bool,

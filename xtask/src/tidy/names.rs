@@ -32,11 +32,11 @@ const EXCEPTIONS: &[(&str, &str)] = &[
     ("xtask/src/python/workshop.rs", "Done"),
 ];
 
-/// Adds to `out` every type of these crates whose name is not a noun, and every type that
-/// docs/glossary.md names and that none of them declares. Tests may name their types as they like.
+/// Adds to `out` every type of these crates whose name is no noun, and every type that docs/glossary.md names and that
+/// none of them declares. Tests may name their types as they like.
 ///
 /// # Errors
-/// A file that cannot be read.
+/// If a file cannot be read.
 pub fn check_names(crates: &[WorkspaceCrate], out: &mut Vec<String>) -> Result<()> {
     let root = env::root();
     let mut declared = BTreeSet::new();
@@ -68,14 +68,15 @@ fn check_file(file: &Path, text: &str, declared: &mut BTreeSet<String>, out: &mu
     }
 }
 
-fn is_noun(name: &str) -> bool {
+/// Returns whether a type name is a noun, as far as its form shows it.
+pub fn is_noun(name: &str) -> bool {
     let is_one_word = name.chars().skip(1).all(|c| c.is_ascii_lowercase());
     let is_participle = is_one_word && name.ends_with("ed") && !NOUNS.contains(&name);
     !is_participle && !IRREGULAR.contains(&name) && !PRONOUNS.contains(&name)
 }
 
 /// Returns the structs, enums and traits that a file declares, with their lines.
-fn declared_types(text: &str) -> impl Iterator<Item = (usize, &str)> {
+pub fn declared_types(text: &str) -> impl Iterator<Item = (usize, &str)> {
     (1..).zip(text.lines()).filter_map(|(number, line)| {
         let line = line.trim_start();
         let line = match line.strip_prefix("pub(") {

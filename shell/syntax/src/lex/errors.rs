@@ -27,7 +27,7 @@ impl CommandParser<'_, '_> {
         e
     }
 
-    /// Returns `` `source line' ``, the second line of a message.
+    /// Returns the source line in bash's quotes, which is the second line of a message.
     pub fn source_line(&self, pos: usize) -> (u32, Box<[u8]>) {
         let line = self.line_before_aliases().unwrap_or_else(|| self.line_at(pos));
         (self.line, [b"`", line, b"'"].concat().into_boxed_slice())

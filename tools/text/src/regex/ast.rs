@@ -32,7 +32,7 @@ pub(super) enum Look {
     LineStart,
     /// `$`
     LineEnd,
-    /// `` \` ``
+    /// Backslash and grave accent.
     TextStart,
     /// `\'`
     TextEnd,

@@ -1,6 +1,7 @@
 //! Options: the meaning of a pattern's text, and the manner in which it is matched.
 
-/// The dialect of a pattern. All have GNU's extensions (`\w \W \s \S \b \B \< \> \` \'`).
+/// The dialect of a pattern. All have GNU's extensions (`\w \W \s \S \b \B \< \>`
+/// and the anchors of the text, a backslash with a grave accent or an apostrophe).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RegexSyntax {
     /// `sed`: POSIX basic with `\+ \? \|`.
@@ -49,12 +50,12 @@ pub struct RegexOptions {
     pub syntax: RegexSyntax,
     /// Letters match without regard to case (simple Unicode folding).
     pub icase: bool,
-    /// `^` and `$` also match at the newlines inside the text (sed's `M`); `` \` `` and `\'` match
-    /// at its ends only.
+    /// `^` and `$` also match at the newlines inside the text (sed's `M`); only the anchors of the
+    /// text match at its ends alone.
     pub multiline: bool,
     /// Neither `.` nor `[^x]` matches a newline (POSIX `REG_NEWLINE`).
     pub newline_apart: bool,
-    /// The text holds many lines ended by this byte. `^ $ \` \'` match at each line's ends and
+    /// The text holds many lines ended by this byte. All four anchors match at each line's ends, and
     /// nothing matches the byte itself, so that no match spans lines. The text searched should
     /// not include the last line's terminator, or an empty line is seen after it.
     pub lines: Option<u8>,
