@@ -43,9 +43,9 @@ pub(super) fn tool_help(command: &str, tool: &HostToolInfo) -> String {
         let left = left_cell(schema, name, about);
         let right = right_cell(about, required.contains(&name.as_str()));
         if left.len() < COLUMN {
-            drop(write!(out, "{left:COLUMN$}"))
+            let _ = write!(out, "{left:COLUMN$}");
         } else {
-            drop(write!(out, "{left}\n{:COLUMN$}", ""))
+            let _ = write!(out, "{left}\n{:COLUMN$}", "");
         }
         let _ = writeln!(out, "{}", right.trim_end());
     }
