@@ -60,7 +60,8 @@ impl GroupRequest {
                 if live.values().any(|p| *lock_mutex(&p.membership) == there) {
                     there
                 } else {
-                    // Its last member has ended meanwhile: the number stays the job's.
+                    // The group's last member has ended in the meantime: the number stays the
+                    // job's.
                     Membership { group: pid, ..parent }
                 }
             }
