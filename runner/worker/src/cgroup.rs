@@ -10,10 +10,16 @@
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Once;
 use std::sync::atomic::{AtomicU32, Ordering};
+
+use rustix::io::Errno;
+use rustix::process::{Pid, test_kill_process};
 
 /// The folder in which the host's kernel shows its groups.
 const ROOT: &str = "/sys/fs/cgroup";
+/// How the names of groups begin; the numbers of their maker and of the group follow.
+const PREFIX: &str = "wasibox-";
 /// The most threads and processes of a worker, in which a guest's processes are threads.
 const PIDS: u32 = 4096;
 
@@ -36,20 +42,20 @@ impl CgroupHandle {
     /// Creates a group below this process's own and moves the process `pid` to it. Returns `None`
     /// if this process lacks the permission.
     pub fn for_process(pid: u32) -> Option<CgroupHandle> {
+        static SWEPT: Once = Once::new();
+        SWEPT.call_once(|| sweep_groups(Path::new(ROOT), Path::new("/proc/self/cgroup")));
         CgroupHandle::make_below(Path::new(ROOT), Path::new("/proc/self/cgroup"), pid)
     }
 
     fn make_below(root: &Path, own: &Path, pid: u32) -> Option<CgroupHandle> {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let n = COUNT.fetch_add(1, Ordering::Relaxed);
-        let name = format!("wasibox-{}-{n}", std::process::id());
-        let own = fs::read_to_string(own).ok()?;
-        let group = if root.join("cgroup.controllers").exists() {
-            CgroupHandle::make_unified(&own_folder(root, "", &own)?.join(&name))
-        } else {
-            let memory = own_folder(&root.join("memory"), "memory", &own)?.join(&name);
-            let pids = own_folder(&root.join("pids"), "pids", &own).map(|p| p.join(&name));
-            CgroupHandle::with_controllers(memory, pids)
+        let name = format!("{PREFIX}{}-{n}", std::process::id());
+        let group = match own_folders(root, own)? {
+            (CgroupVersion::Two, folder, _) => CgroupHandle::make_unified(&folder.join(&name)),
+            (CgroupVersion::One, memory, pids) => {
+                CgroupHandle::with_controllers(memory.join(&name), pids.map(|p| p.join(&name)))
+            }
         }?;
         group.join_process(pid).ok()?;
         Some(group)
@@ -120,6 +126,39 @@ impl Drop for CgroupHandle {
     }
 }
 
+/// Returns the folders of this process's group, which `own` names: the only one, or those of the
+/// controllers for memory and for processes.
+fn own_folders(root: &Path, own: &Path) -> Option<(CgroupVersion, PathBuf, Option<PathBuf>)> {
+    let own = fs::read_to_string(own).ok()?;
+    if root.join("cgroup.controllers").exists() {
+        return Some((CgroupVersion::Two, own_folder(root, "", &own)?, None));
+    }
+    let memory = own_folder(&root.join("memory"), "memory", &own)?;
+    Some((CgroupVersion::One, memory, own_folder(&root.join("pids"), "pids", &own)))
+}
+
+/// Removes the groups of processes that have ended without removing them: that were killed, or
+/// that exited while they had workers. Otherwise the kernel's maximum of 65,535 groups is reached
+/// some day, and then no worker gets one.
+fn sweep_groups(root: &Path, own: &Path) {
+    let Some((_, memory, pids)) = own_folders(root, own) else { return };
+    for folder in std::iter::once(memory).chain(pids) {
+        for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+            if entry.file_name().to_str().is_some_and(is_of_dead_process) {
+                // A group with processes in it cannot be removed.
+                let _ = fs::remove_dir(entry.path());
+            }
+        }
+    }
+}
+
+/// Returns whether a group was made by a process that has ended.
+fn is_of_dead_process(name: &str) -> bool {
+    let maker = name.strip_prefix(PREFIX).and_then(|rest| rest.split_once('-'));
+    let pid = maker.and_then(|(pid, _)| pid.parse().ok()).and_then(Pid::from_raw);
+    pid.is_some_and(|pid| test_kill_process(pid) == Err(Errno::SRCH))
+}
+
 /// Returns the folder of this process's group in the hierarchy at `root`. A container sees its own
 /// group as the root, at any path outside.
 fn own_folder(root: &Path, controller: &str, own: &str) -> Option<PathBuf> {
@@ -174,6 +213,32 @@ mod tests {
         }
         drop(group);
         assert!(!memory.exists() && !pids.exists());
+    }
+
+    #[test]
+    fn groups_of_dead_processes_are_removed() {
+        let dir = tempfile::tempdir().unwrap();
+        let (root, own) = (dir.path(), dir.path().join("own"));
+        fs::write(&own, "2:pids:/\n1:memory:/\n").unwrap();
+        let mut child = std::process::Command::new("true").spawn().unwrap();
+        child.wait().unwrap();
+        let dead = format!("wasibox-{}-0", child.id());
+        let alive = format!("wasibox-{}-0", std::process::id());
+        for name in [dead.as_str(), alive.as_str(), "wasibox-x-0", "other"] {
+            fs::create_dir_all(root.join("memory").join(name)).unwrap();
+            fs::create_dir_all(root.join("pids").join(name)).unwrap();
+        }
+        sweep_groups(root, &own);
+        for controller in ["memory", "pids"] {
+            let mut left: Vec<_> = fs::read_dir(root.join(controller))
+                .unwrap()
+                .map(|e| e.unwrap().file_name().into_string().unwrap())
+                .collect();
+            left.sort();
+            let mut expected = ["other".to_owned(), alive.clone(), "wasibox-x-0".to_owned()];
+            expected.sort();
+            assert_eq!(left, expected);
+        }
     }
 
     #[test]
