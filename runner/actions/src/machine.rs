@@ -318,6 +318,8 @@ impl SessionSpace {
         self.check_room()?;
         let limits = SnapshotLimits {
             bytes: self.machine.0.policy.limits.disk.bytes,
+            // A client's, so less than one gives itself.
+            manifest: 32 << 20,
             ..SnapshotLimits::default()
         };
         let taken = self.store().import(&self.full_name(name), from, &limits);

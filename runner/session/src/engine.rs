@@ -313,7 +313,8 @@ impl Engine {
         let digest = Some(self.digest());
         let Some(workspace) = workspace else { return Ok((store.create(name, digest)?, digest)) };
         if let Some(history) = workspace.carried_history() {
-            let limits = SnapshotLimits { bytes: CARRIED, ..SnapshotLimits::default() };
+            let limits =
+                SnapshotLimits { bytes: CARRIED, manifest: 32 << 20, ..Default::default() };
             match store.import(name, &*history, &limits) {
                 Err(e @ wasibox_store::StoreError::Exists(_)) => return Err(e.into()),
                 // A session that makes no sense is ignored, because the files are there without it.
@@ -422,7 +423,7 @@ impl Sessions {
     /// ```no_run
     /// # let engine = wasibox::Engine::open("image.webc".as_ref())?;
     /// # let sessions = engine.store("work.wbx".as_ref())?;
-    /// for info in sessions.store().list()? {
+    /// for info in sessions.store().sessions()? {
     ///     println!("{} is at commit {}", info.name, info.head);
     /// }
     /// # Ok::<(), wasibox::Error>(())

@@ -218,13 +218,16 @@ fn bombs_and_long_lengths_are_refused_within_bounds() {
     let mut body = b"\x89WBS\r\n\x1a\n\x01\x00".to_vec();
     frame(&mut body, 1, false, 1 << 20, &[]);
     assert!(taken(&body).is_err());
-    let limits = SnapshotLimits { bytes: 1000, items: 100 };
+    let limits = SnapshotLimits { bytes: 1000, ..SnapshotLimits::default() };
     let bytes = exported(&objects, &session(&objects, 2000));
     let result = read(&bytes[..], &limits, &MemoryObjects::default());
     assert!(matches!(result, Err(SnapshotError::TooLarge(_))));
     let limits = SnapshotLimits { items: 2, ..SnapshotLimits::default() };
     let result = read(&bytes[..], &limits, &MemoryObjects::default());
     assert!(matches!(result, Err(SnapshotError::TooLarge(_))));
+    let limits = SnapshotLimits { manifest: 2000, ..SnapshotLimits::default() };
+    let result = read(&bytes[..], &limits, &MemoryObjects::default());
+    assert!(matches!(result, Err(SnapshotError::TooLarge("the manifest"))));
     assert!(matches!(taken(b"PK\x03\x04 something else"), Err(SnapshotError::NotASnapshot)));
     let mut newer = bytes;
     newer[8] = 2;

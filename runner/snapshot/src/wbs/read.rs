@@ -21,12 +21,22 @@ pub struct SnapshotLimits {
     pub bytes: u64,
     /// Maximum number of commits, tags and key-values together.
     pub items: usize,
+    /// Maximum bytes of memory for these, because the manifest is held until all is read.
+    pub manifest: usize,
+}
+
+impl SnapshotLimits {
+    /// Returns the maximum bytes of the file: its objects, each with the head of its frame, and a
+    /// manifest whose items have at most [`MAX_OBJECT`] bytes together.
+    pub fn packed_bytes(&self) -> u64 {
+        self.bytes.saturating_add(MAX_OBJECT as u64).saturating_mul(2)
+    }
 }
 
 impl Default for SnapshotLimits {
-    /// Returns the limits 64 GiB and 100,000 items.
+    /// Returns the limits 64 GiB, 100,000 items and 256 MiB for them.
     fn default() -> SnapshotLimits {
-        SnapshotLimits { bytes: 64 << 30, items: 100_000 }
+        SnapshotLimits { bytes: 64 << 30, items: 100_000, manifest: 256 << 20 }
     }
 }
 
@@ -125,12 +135,18 @@ fn decode_exact<'a, T: serde::Deserialize<'a>>(bytes: &'a [u8]) -> Result<T, Sna
     }
 }
 
+/// Bytes of memory that an item and a value in it take apart from their own bytes.
+const ITEM_COST: usize = 512;
+const BLOB_COST: usize = 64;
+
 /// The part of the manifest that was read so far.
 #[derive(Default)]
 struct ManifestReader {
     contents: SnapshotContents,
     begun: bool,
     items: usize,
+    /// Bytes that the manifest takes in memory.
+    taken: usize,
     bytes: u64,
     /// The objects of the file, with their lengths.
     sizes: HashMap<Digest, u32>,
@@ -143,7 +159,15 @@ impl ManifestReader {
         if self.items > limits.items {
             return Err(SnapshotError::TooLarge("the manifest"));
         }
-        let in_order = match decode_exact::<ManifestFrame>(bytes)? {
+        self.taken = self.taken.saturating_add(bytes.len()).saturating_add(ITEM_COST);
+        let frame = decode_exact::<ManifestFrame>(bytes)?;
+        if let ManifestFrame::Commit(commit) = &frame {
+            self.taken = self.taken.saturating_add(commit.blobs().count() * BLOB_COST);
+        }
+        if self.taken > limits.manifest {
+            return Err(SnapshotError::TooLarge("the manifest"));
+        }
+        let in_order = match frame {
             ManifestFrame::Session { image, head } => {
                 (self.contents.image, self.contents.head) = (image, head);
                 return if std::mem::replace(&mut self.begun, true) {
