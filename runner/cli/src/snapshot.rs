@@ -160,12 +160,16 @@ impl ExportTarget {
 
     fn open_file(&self) -> Result<File, CliFailure> {
         use std::os::fd::AsFd;
+        use std::os::unix::fs::OpenOptionsExt;
         let (path, opened) = match self {
             ExportTarget::Stdout => {
                 return Ok(File::from(io::stdout().as_fd().try_clone_to_owned()?));
             }
             ExportTarget::Other(path) => (path, File::options().write(true).open(path)),
-            ExportTarget::File { part, .. } => (part, File::create_new(part)),
+            ExportTarget::File { part, .. } => {
+                let mut options = File::options();
+                (part, options.write(true).create_new(true).mode(0o600).open(part))
+            }
         };
         opened.map_err(|e| CliFailure::new(125, format!("{}: {e}", path.display())))
     }

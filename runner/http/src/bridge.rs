@@ -1,19 +1,60 @@
 //! Passes bytes between blocking threads and asynchronous tasks.
+//!
+//! A thread that waits for a client is one of a fixed number, so a client that neither sends nor
+//! reads must not keep it: [`ClientPatience`] bounds how long a transfer waits.
 
 use axum::body::{Body, BodyDataStream};
 use bytes::Bytes;
 use futures_util::StreamExt;
 use std::io::{Error, ErrorKind, Read, Result, Write};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tokio::runtime::Handle;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 
 /// The most pieces in a channel.
 const WAITING: usize = 4;
 
+/// How long a transfer waits for its client in all, apart from the time that its bytes earn.
+const GRACE: Duration = Duration::from_secs(30);
+/// The bytes that earn a second more: a client that is always slower is ended.
+const SLOWEST: u64 = 1024;
+
+/// The time for which a transfer waits for its client.
+#[derive(Debug)]
+struct ClientPatience {
+    grace: Duration,
+    waited: Duration,
+    bytes: u64,
+}
+
+impl ClientPatience {
+    fn new(grace: Duration) -> ClientPatience {
+        ClientPatience { grace, waited: Duration::ZERO, bytes: 0 }
+    }
+
+    fn time_left(&self) -> Duration {
+        let earned = Duration::from_millis(self.bytes.saturating_mul(1000) / SLOWEST);
+        self.grace.saturating_add(earned).saturating_sub(self.waited)
+    }
+
+    /// Waits for the client on a blocking thread of the runtime.
+    ///
+    /// # Errors
+    /// TimedOut if the client was too slow.
+    fn wait_for<T>(&mut self, step: impl Future<Output = T>) -> Result<T> {
+        let (start, left) = (Instant::now(), self.time_left());
+        let done = Handle::current().block_on(async { tokio::time::timeout(left, step).await });
+        self.waited += start.elapsed();
+        done.map_err(|_| Error::new(ErrorKind::TimedOut, "the client is too slow"))
+    }
+}
+
 /// Returns a body and a writer for a thread. Writing fails when the body is no longer read.
 pub fn writer_body<G: Send + 'static>(guard: G) -> (BodyWriter, Body) {
     let (to, from) = channel::<Result<Bytes>>(WAITING);
-    (BodyWriter(to), Body::from_stream(channel_stream(from, guard)))
+    let writer = BodyWriter { to, patience: ClientPatience::new(GRACE) };
+    (writer, Body::from_stream(channel_stream(from, guard)))
 }
 
 /// Returns the items of a channel as a stream, which holds `guard` until it is dropped.
@@ -24,19 +65,25 @@ pub fn channel_stream<T, G>(from: Receiver<T>, guard: G) -> impl futures_util::S
 }
 
 /// A writer to a body.
-pub struct BodyWriter(Sender<Result<Bytes>>);
+pub struct BodyWriter {
+    to: Sender<Result<Bytes>>,
+    patience: ClientPatience,
+}
 
 impl BodyWriter {
     /// Aborts the body, so that the reader knows that it is incomplete.
-    pub fn fail(self, why: impl std::fmt::Display) {
-        let _ = self.0.blocking_send(Err(Error::other(why.to_string())));
+    pub fn fail(mut self, why: impl std::fmt::Display) {
+        let end = self.to.send(Err(Error::other(why.to_string())));
+        let _ = self.patience.wait_for(end);
     }
 }
 
 impl Write for BodyWriter {
     fn write(&mut self, bytes: &[u8]) -> Result<usize> {
-        let sent = self.0.blocking_send(Ok(Bytes::copy_from_slice(bytes)));
-        sent.map(|()| bytes.len()).map_err(|_| ErrorKind::BrokenPipe.into())
+        let piece = self.to.send(Ok(Bytes::copy_from_slice(bytes)));
+        self.patience.wait_for(piece)?.map_err(|_| Error::from(ErrorKind::BrokenPipe))?;
+        self.patience.bytes += bytes.len() as u64;
+        Ok(bytes.len())
     }
 
     fn flush(&mut self) -> Result<()> {
@@ -48,6 +95,7 @@ impl Write for BodyWriter {
 pub struct BodyReader {
     from: Receiver<Result<Bytes>>,
     rest: Bytes,
+    patience: ClientPatience,
 }
 
 /// Returns a reader of a body. `take` is called with the number of received bytes, and its error
@@ -55,7 +103,7 @@ pub struct BodyReader {
 pub fn read(body: Body, take: impl Fn(u64) -> Result<()> + Send + Sync + 'static) -> BodyReader {
     let (to, from) = channel(WAITING);
     tokio::spawn(feed_body(body.into_data_stream(), to, Arc::new(take)));
-    BodyReader { from, rest: Bytes::new() }
+    BodyReader { from, rest: Bytes::new(), patience: ClientPatience::new(GRACE) }
 }
 
 async fn feed_body(
@@ -76,13 +124,55 @@ async fn feed_body(
 impl Read for BodyReader {
     fn read(&mut self, out: &mut [u8]) -> Result<usize> {
         while self.rest.is_empty() {
-            match self.from.blocking_recv() {
-                None => return Ok(0),
-                Some(piece) => self.rest = piece?,
-            }
+            let Some(piece) = self.patience.wait_for(self.from.recv())? else { return Ok(0) };
+            self.rest = piece?;
+            self.patience.bytes += self.rest.len() as u64;
         }
         let n = self.rest.len().min(out.len());
         out[..n].copy_from_slice(&self.rest.split_to(n));
         Ok(n)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_earn_time() {
+        let mut patience = ClientPatience::new(Duration::from_secs(30));
+        patience.waited = Duration::from_secs(40);
+        assert_eq!(patience.time_left(), Duration::ZERO);
+        patience.bytes = 20 * SLOWEST;
+        assert_eq!(patience.time_left(), Duration::from_secs(10));
+    }
+
+    #[tokio::test]
+    async fn a_client_that_sends_no_more_ends_its_transfer() {
+        let (to, from) = channel(WAITING);
+        let sent: Result<Bytes> = Ok(Bytes::from_static(b"begun"));
+        to.send(sent).await.unwrap();
+        let patience = ClientPatience::new(Duration::from_millis(20));
+        let mut reader = BodyReader { from, rest: Bytes::new(), patience };
+        let read = tokio::task::spawn_blocking(move || {
+            let mut all = Vec::new();
+            let end = reader.read_to_end(&mut all);
+            (all, end.map_err(|e| e.kind()))
+        });
+        // The sender stays open.
+        assert_eq!(read.await.unwrap(), (b"begun".to_vec(), Err(ErrorKind::TimedOut)));
+        drop(to);
+    }
+
+    #[tokio::test]
+    async fn a_client_that_reads_no_more_ends_its_transfer() {
+        let (to, from) = channel(WAITING);
+        let mut writer =
+            BodyWriter { to, patience: ClientPatience::new(Duration::from_millis(20)) };
+        let written = tokio::task::spawn_blocking(move || {
+            (0..=WAITING).try_for_each(|_| writer.write(b"x").map(drop)).map_err(|e| e.kind())
+        });
+        assert_eq!(written.await.unwrap(), Err(ErrorKind::TimedOut));
+        drop(from);
     }
 }

@@ -390,7 +390,9 @@ impl Session {
     /// # Errors
     /// If the store is damaged, or `to` cannot be written.
     pub fn snapshot(&self, all: bool, to: impl Write) -> Result<(), Error> {
-        self.with_stored(|s| s.store().export(s.name(), all, to))
+        // The session goes on while the snapshot is written.
+        let (store, name) = self.with_stored(|s| Ok((s.store().clone(), s.name().to_owned())))?;
+        Ok(store.export(&name, all, to)?)
     }
 
     /// Returns the store that has the session.
@@ -398,7 +400,7 @@ impl Session {
     /// ```no_run
     /// # let engine = wasibox::Engine::open("image.webc".as_ref())?;
     /// # let session = engine.session(wasibox::Policy::default())?;
-    /// let info = session.store()?.list()?;
+    /// let info = session.store()?.sessions()?;
     /// assert_eq!(info.len(), 1);
     /// # Ok::<(), wasibox::Error>(())
     /// ```

@@ -4,6 +4,9 @@ use crate::StoreError;
 use rusqlite::config::DbConfig;
 use rusqlite::limits::Limit;
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, TransactionBehavior};
+use std::fs::File;
+use std::io::ErrorKind;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::time::{Duration, Instant};
 use wasibox_snapshot::{Digest, Objects, StoredObject};
@@ -70,6 +73,13 @@ impl Db {
     }
 
     fn open_now(path: &Path) -> Result<Db, StoreError> {
+        // SQLite would create it readable for everybody, and makes its other files like it.
+        let mut private = File::options();
+        match private.write(true).create_new(true).mode(0o600).open(path) {
+            Ok(_) => {}
+            Err(e) if e.kind() == ErrorKind::AlreadyExists => {}
+            Err(source) => return Err(StoreError::Open { path: path.to_path_buf(), source }),
+        }
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
             | OpenFlags::SQLITE_OPEN_CREATE
             | OpenFlags::SQLITE_OPEN_NO_MUTEX;

@@ -7,10 +7,11 @@
 //! messages.
 
 use crate::StoreError;
+use rustix::fs::OFlags;
 use std::collections::HashSet;
 use std::fs::{File, TryLockError};
 use std::io::{Read, Seek, Write};
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
@@ -35,7 +36,9 @@ impl Lease {
         let path = PathBuf::from(path);
         for _ in 0..TRIES {
             let mut options = File::options();
-            let file = options.read(true).write(true).create(true).truncate(false).open(&path);
+            options.read(true).write(true).create(true).truncate(false).mode(0o600);
+            // A link with this name was planted by somebody else.
+            let file = options.custom_flags(OFlags::NOFOLLOW.bits() as i32).open(&path);
             let mut file =
                 file.map_err(|source| StoreError::Open { path: path.clone(), source })?;
             match file.try_lock() {
@@ -56,7 +59,7 @@ impl Lease {
                 file.metadata()
                     .is_ok_and(|own| (own.dev(), own.ino()) == (there.dev(), there.ino()))
             };
-            if std::fs::metadata(&path).is_ok_and(same) {
+            if std::fs::symlink_metadata(&path).is_ok_and(same) {
                 let text = format!("{}\n", std::process::id());
                 let written = file.set_len(0).and_then(|()| file.rewind());
                 written.and_then(|()| file.write_all(text.as_bytes()))?;

@@ -1,47 +1,45 @@
 //! Export of sessions to snapshots, and import from them.
+//!
+//! The other end of a transfer may be a client that is slow or stops. So the database is used only
+//! between two files: an import is read to its end before its transaction begins, and an export is
+//! written to a file first, by a connection of its own, before its first byte is sent.
 
+use crate::db::Db;
 use crate::{CommitRow, SessionRow, Store, StoreError, blob_of, history};
 use std::collections::HashMap;
-use std::io::{Read, Write};
-use wasibox_snapshot::Commit;
+use std::io::{self, BufReader, BufWriter, Read, Seek, Write};
+use std::path::Path;
+use tempfile::SpooledTempFile;
 use wasibox_snapshot::wbs::{self, SnapshotContents, SnapshotLimits};
+use wasibox_snapshot::{Commit, SnapshotError};
+
+/// A snapshot up to this size, in bytes, stays in memory on its way.
+const IN_MEMORY: usize = 1 << 20;
 
 impl Store {
     /// Writes a session as a snapshot: its current state, or all of its history with its tags. The
-    /// session may be in use.
+    /// session may be in use. Nothing is locked while `to` is written.
     ///
     /// # Errors
     /// Returns an error if there is no such session, the store is damaged, or `to` cannot be
     /// written.
-    pub fn export(&self, name: &str, all: bool, to: impl Write) -> Result<(), StoreError> {
-        let db = self.lock_db();
-        // So that everything stays readable until the export ends.
-        let _reading = db.0.unchecked_transaction()?;
-        let row = SessionRow::find_by_name(&db, name)?;
-        let places = if all { history::all_commits(&db, &row)? } else { vec![row.head] };
-        let mut commits = Vec::new();
-        for id in &places {
-            let row = CommitRow::get(&db, *id)?;
-            let parent =
-                row.commit.parent.filter(|_| row.parent.is_some_and(|p| places.contains(&p)));
-            commits.push(Commit { parent, ..row.commit });
+    pub fn export(&self, name: &str, all: bool, mut to: impl Write) -> Result<(), StoreError> {
+        let mut spooled = self.spool_file();
+        match &self.shared.path {
+            Some(path) => write_snapshot(&Db::open(path)?, name, all, &mut spooled)?,
+            None => write_snapshot(&self.lock_db(), name, all, &mut spooled)?,
         }
-        let head = CommitRow::get(&db, row.head)?.commit.number;
-        let mut tags = Vec::new();
-        for (tag, id) in
-            history::session_tags(&db, row.id)?.into_iter().filter(|(_, id)| places.contains(id))
-        {
-            tags.push((tag, CommitRow::get(&db, id)?.commit.number));
+        spooled.rewind()?;
+        io::copy(&mut spooled, &mut to)?;
+        Ok(())
+    }
+
+    /// Returns a file without a name, on the disk of the store.
+    fn spool_file(&self) -> SpooledTempFile {
+        match self.shared.path.as_deref().and_then(Path::parent) {
+            Some(folder) => tempfile::spooled_tempfile_in(IN_MEMORY, folder),
+            None => tempfile::spooled_tempfile(IN_MEMORY),
         }
-        let mut values = Vec::new();
-        let mut rows =
-            db.0.prepare_cached("SELECT key, value FROM kv WHERE session = ? ORDER BY key")?;
-        let mut rows = rows.query([row.id])?;
-        while let Some(row) = rows.next()? {
-            values.push((row.get::<_, Vec<u8>>(0)?.into(), blob_of(&row.get::<_, Vec<u8>>(1)?)?));
-        }
-        let contents = SnapshotContents { image: row.image, commits, head, tags, values };
-        Ok(wbs::write(&*db, &contents, to)?)
     }
 
     /// Creates a session from a snapshot. On an error nothing is created.
@@ -56,8 +54,9 @@ impl Store {
         limits: &SnapshotLimits,
     ) -> Result<(), StoreError> {
         crate::check_name(name)?;
+        let mut from = self.spool_input(from, limits)?;
         self.transaction(|db| {
-            let contents = wbs::read(from, limits, db)?;
+            let contents = wbs::read(&mut from, limits, db)?;
             let next = contents.commits.iter().map(|c| c.number).max().unwrap_or(0);
             let next = next.checked_add(1).filter(|n| i64::try_from(*n).is_ok());
             let next = next.ok_or(StoreError::Damaged("a commit's number"))?;
@@ -85,4 +84,52 @@ impl Store {
             Ok(())
         })
     }
+
+    /// Reads an import to its end, however slowly it comes.
+    fn spool_input(
+        &self,
+        from: impl Read,
+        limits: &SnapshotLimits,
+    ) -> Result<BufReader<SpooledTempFile>, StoreError> {
+        let most = limits.packed_bytes();
+        let mut spooled = self.spool_file();
+        let taken = io::copy(&mut from.take(most.saturating_add(1)), &mut spooled)?;
+        if taken > most {
+            return Err(SnapshotError::TooLarge("the snapshot").into());
+        }
+        spooled.rewind()?;
+        Ok(BufReader::new(spooled))
+    }
+}
+
+/// Writes a session of this database as a snapshot.
+fn write_snapshot(db: &Db, name: &str, all: bool, to: impl Write) -> Result<(), StoreError> {
+    // So that everything stays readable until the export ends.
+    let _reading = db.0.unchecked_transaction()?;
+    let row = SessionRow::find_by_name(db, name)?;
+    let places = if all { history::all_commits(db, &row)? } else { vec![row.head] };
+    let mut commits = Vec::new();
+    for id in &places {
+        let row = CommitRow::get(db, *id)?;
+        let parent = row.commit.parent.filter(|_| row.parent.is_some_and(|p| places.contains(&p)));
+        commits.push(Commit { parent, ..row.commit });
+    }
+    let head = CommitRow::get(db, row.head)?.commit.number;
+    let mut tags = Vec::new();
+    for (tag, id) in
+        history::session_tags(db, row.id)?.into_iter().filter(|(_, id)| places.contains(id))
+    {
+        tags.push((tag, CommitRow::get(db, id)?.commit.number));
+    }
+    let mut values = Vec::new();
+    let mut rows =
+        db.0.prepare_cached("SELECT key, value FROM kv WHERE session = ? ORDER BY key")?;
+    let mut rows = rows.query([row.id])?;
+    while let Some(row) = rows.next()? {
+        values.push((row.get::<_, Vec<u8>>(0)?.into(), blob_of(&row.get::<_, Vec<u8>>(1)?)?));
+    }
+    let contents = SnapshotContents { image: row.image, commits, head, tags, values };
+    let mut to = BufWriter::new(to);
+    wbs::write(db, &contents, &mut to)?;
+    Ok(to.flush()?)
 }

@@ -16,6 +16,60 @@ fn texts(s: &StoreSession, v: &Vfs, files: &[(&str, &[u8])]) {
 }
 
 #[test]
+fn files_are_for_their_owner_and_locks_follow_no_link() {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("w.wbx");
+    let store = Store::open(&path).unwrap();
+    let held = store.create("a", None).unwrap();
+    let mut names = Vec::new();
+    for entry in std::fs::read_dir(dir.path()).unwrap() {
+        let entry = entry.unwrap();
+        let mode = entry.metadata().unwrap().permissions().mode();
+        names.push(entry.file_name().into_string().unwrap());
+        assert_eq!(mode & 0o777, 0o600, "{}", names[names.len() - 1]);
+    }
+    names.sort();
+    assert_eq!(names, ["w.wbx", "w.wbx-lock-1", "w.wbx-shm", "w.wbx-wal"]);
+    drop(held);
+    std::fs::write(dir.path().join("victim"), "text").unwrap();
+    symlink("victim", dir.path().join("w.wbx-lock-1")).unwrap();
+    assert!(matches!(store.session("a"), Err(StoreError::Open { .. })));
+    assert_eq!(std::fs::read_to_string(dir.path().join("victim")).unwrap(), "text");
+}
+
+/// The other end of a transfer may be slow, and other sessions use the store meanwhile.
+#[test]
+fn transfers_hold_no_lock_while_they_wait() {
+    struct Peer<'a>(&'a Store, &'a str);
+    impl std::io::Read for Peer<'_> {
+        fn read(&mut self, _: &mut [u8]) -> std::io::Result<usize> {
+            // Would wait for ever for a lock that this thread holds.
+            self.0.create(self.1, None).map(|_| 0).map_err(std::io::Error::other)
+        }
+    }
+    impl std::io::Write for Peer<'_> {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            let _ = self.0.create(self.1, None);
+            Ok(bytes.len())
+        }
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+    let dir = tempfile::tempdir().unwrap();
+    for store in [Store::open(&dir.path().join("w.wbx")).unwrap(), Store::in_memory().unwrap()] {
+        drop(store.create("a", None).unwrap());
+        store.export("a", true, Peer(&store, "while-exporting")).unwrap();
+        assert!(
+            store.import("b", Peer(&store, "while-importing"), &SnapshotLimits::default()).is_err()
+        );
+        let names: Vec<String> = store.sessions().unwrap().into_iter().map(|i| i.name).collect();
+        assert_eq!(names, ["a", "while-exporting", "while-importing"]);
+    }
+}
+
+#[test]
 fn a_session_is_held_by_one() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("w.wbx");
@@ -408,7 +462,11 @@ fn an_import_that_fails_leaves_nothing() {
     let mut bytes = Vec::new();
     one.export("a", true, &mut bytes).unwrap();
     assert!(other.import("a", &bytes[..bytes.len() - 1], &SnapshotLimits::default()).is_err());
-    assert!(other.import("a", &bytes[..], &SnapshotLimits { bytes: 10, items: 10 }).is_err());
+    assert!(
+        other
+            .import("a", &bytes[..], &SnapshotLimits { bytes: 10, items: 10, manifest: 1000 })
+            .is_err()
+    );
     assert_eq!((other.sessions().unwrap().len(), other.check().unwrap().objects), (0, 0));
     other.import("a", &bytes[..], &SnapshotLimits::default()).unwrap();
     assert!(matches!(

@@ -154,6 +154,36 @@ fn files_and_snapshots_go_in_and_out_as_streams() {
     assert_eq!(s.request("PUT", "/v1/sessions/half/snapshot", &auth, half).status, 422);
 }
 
+/// A snapshot that arrives slowly or is not read must not hold the store, which other sessions use.
+#[test]
+fn a_slow_client_stops_no_session() {
+    let s = served();
+    let (auth, host) = (format!("Authorization: Bearer {A}"), s.address);
+    let fill = json!({"command": "head -c 20000000 /dev/urandom > /tmp/big"});
+    s.tool(A, "w", "sandbox_exec", &fill);
+    let begin = |head: &str, body: &[u8]| {
+        let mut stream = TcpStream::connect(host).unwrap();
+        let head = format!("{head} HTTP/1.1\r\nHost: {host}\r\n{auth}\r\n");
+        stream.write_all(head.as_bytes()).unwrap();
+        stream.write_all(body).unwrap();
+        stream
+    };
+    let put =
+        begin("PUT /v1/sessions/slow/snapshot", b"Content-Length: 5000\r\n\r\n\x89WBS\r\n\x1a\n");
+    let get = begin("GET /v1/sessions/w/snapshot", b"\r\n");
+    std::thread::sleep(Duration::from_millis(500));
+    let start = Instant::now();
+    for n in 0..5 {
+        let command = json!({"command": format!("echo {n} > /tmp/n; cat /tmp/n")});
+        let ran = s.tool(A, "w", "sandbox_exec", &command);
+        assert_eq!(ran["stdout"], format!("{n}\n"));
+    }
+    assert_eq!(s.json(A, "PUT", "/v1/sessions/other", &Value::Null).status, 201);
+    // A slow client is waited for at least 30 seconds.
+    assert!(start.elapsed() < Duration::from_secs(20), "{:?}", start.elapsed());
+    drop((put, get));
+}
+
 #[test]
 fn output_comes_as_events_while_a_call_runs() {
     let s = served();
