@@ -136,7 +136,7 @@ fn wasm(text: &str) -> Vec<u8> {
         .replace("VALUES", &"(i64.const 1)".repeat(100))
         .replace("DATA", &"x".repeat(60000));
     let memory = "(memory (export \"memory\") 1025)";
-    // Imports come first; what follows them here is a table or a tag.
+    // Imports come first; here a table or a tag follows them.
     let end = if text.starts_with("(import") { text.find("\n         (t").unwrap() } else { 0 };
     let (imports, rest) = text.split_at(end);
     wat::parse_str(format!("(module {imports} {memory} {rest})")).unwrap()

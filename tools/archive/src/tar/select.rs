@@ -43,9 +43,10 @@ impl PatternRules {
             no_slash: !self.match_slash,
             ..GlobOptions::default()
         };
-        match self.wildcards {
-            true => GlobPattern::new(pattern, options),
-            false => GlobPattern::literal(pattern, options),
+        if self.wildcards {
+            GlobPattern::new(pattern, options)
+        } else {
+            GlobPattern::literal(pattern, options)
         }
     }
 }
