@@ -24,12 +24,14 @@ const MAX_CHAIN: usize = 1000;
 pub struct JqParser<'a> {
     pub code: &'a str,
     pub at: usize,
+    /// Where the last taken token begins: the place of an unexpected end.
+    last: usize,
     depth: usize,
 }
 
 /// Parses a program or module.
 pub fn parse_module(code: &str) -> Result<JqModule> {
-    let mut p = JqParser { code, at: 0, depth: 0 };
+    let mut p = JqParser { code, at: 0, last: 0, depth: 0 };
     let mut meta = None;
     if p.take_word("module")? {
         let at = p.token_start()?;
@@ -65,8 +67,8 @@ impl<'a> JqParser<'a> {
 
     /// Takes the next token.
     pub fn next(&mut self) -> Result<JqToken<'a>> {
-        let (t, _, end) = lexer::next_token(self.code, self.at)?;
-        self.at = end;
+        let (t, start, end) = lexer::next_token(self.code, self.at)?;
+        (self.last, self.at) = (start, end);
         Ok(t)
     }
 
@@ -121,6 +123,7 @@ impl<'a> JqParser<'a> {
     /// Returns the error for the next token, in the words of jq's parser.
     pub fn unexpected_token(&self) -> JqSyntaxError {
         let (token, at) = match lexer::next_token(self.code, self.at) {
+            Ok((JqToken::End, ..)) => (JqToken::End, self.last),
             Ok((t, at, _)) => (t, at),
             Err(e) => return e,
         };

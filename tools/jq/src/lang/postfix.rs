@@ -1,5 +1,6 @@
 //! Terms: the operands of operators, with their suffixes (`.a`, `[0]`, `?`).
 
+use super::JqSyntaxError;
 use super::ast::{JqExpr, ReduceLoop, StringPart};
 use super::lexer::JqToken;
 use super::parser::{JqParser, Result, is_keyword, negate_expr};
@@ -249,12 +250,17 @@ impl<'a> JqParser<'a> {
         let open = self.at;
         let mut parts = Vec::new();
         let mut text = String::new();
+        // Where the escapes begin that stand before the place without anything between them.
+        let mut escapes = self.at;
         loop {
             let rest = &self.code[self.at..];
             let Some(end) = rest.find(['"', '\\']) else {
                 return Err(self.error_at("syntax error, unexpected end of file", open));
             };
             text.push_str(&rest[..end]);
+            if end > 0 {
+                escapes = self.at + end;
+            }
             self.at += end + 1;
             if rest.as_bytes()[end] == b'"' {
                 break;
@@ -269,7 +275,7 @@ impl<'a> JqParser<'a> {
                 Some('r') => text.push('\r'),
                 Some('t') => text.push('\t'),
                 Some('u') => {
-                    let c = self.unicode_escape()?;
+                    let c = self.unicode_escape(escapes)?;
                     text.push(c);
                 }
                 Some('(') => {
@@ -279,8 +285,9 @@ impl<'a> JqParser<'a> {
                     parts.push(StringPart::Expr(self.parse_pipe()?));
                     // The string continues right behind the parenthesis.
                     self.expect_operator(")")?;
+                    escapes = self.at;
                 }
-                _ => return Err(self.error_at("syntax error, invalid escape", self.at)),
+                _ => return Err(self.bad_escape("Invalid escape", escapes)),
             }
         }
         if parts.is_empty() {
@@ -292,14 +299,39 @@ impl<'a> JqParser<'a> {
         Ok(JqExpr::Text(format.map(str::to_string), parts))
     }
 
+    /// Returns the error of an escape. jq reads escapes that stand together as a string of JSON, whose
+    /// error it shows; its column is that of the closing quote.
+    fn bad_escape(&self, problem: &str, from: usize) -> JqSyntaxError {
+        let mut rest = &self.code[from..];
+        while let Some(after) = rest.strip_prefix('\\').filter(|r| !r.starts_with('(')) {
+            let Some(c) = after.chars().next() else { break };
+            rest = &after[c.len_utf8()..];
+            if c == 'u' {
+                let digits = rest.bytes().take(4).take_while(u8::is_ascii_alphanumeric).count();
+                rest = &rest[digits..];
+            }
+        }
+        let run = &self.code[from..self.code.len() - rest.len()];
+        let column = run.len() + 2;
+        let message = format!("{problem} at line 1, column {column} (while parsing '\"{run}\"')");
+        self.error_at(message, from)
+    }
+
     /// Parses `XXXX` and maybe a second escape for the low surrogate.
-    fn unicode_escape(&mut self) -> Result<char> {
+    fn unicode_escape(&mut self, escapes: usize) -> Result<char> {
         let hex = |at: usize| {
             let digits = self.code.as_bytes().get(at..at + 4)?;
             digits.iter().try_fold(0u32, |n, c| Some(n * 16 + (*c as char).to_digit(16)?))
         };
         let Some(high) = hex(self.at) else {
-            return Err(self.error_at("syntax error, invalid \\uXXXX escape", self.at));
+            let digits = self.code.as_bytes().get(self.at..self.at + 4).unwrap_or_default();
+            let whole = digits.len() == 4 && digits.iter().all(u8::is_ascii_alphanumeric);
+            let problem = if whole {
+                "Invalid characters in \\uXXXX escape"
+            } else {
+                "Invalid \\uXXXX escape"
+            };
+            return Err(self.bad_escape(problem, escapes));
         };
         let mut end = self.at + 4;
         let mut c = high;
@@ -312,5 +344,40 @@ impl<'a> JqParser<'a> {
         }
         self.at = end;
         Ok(char::from_u32(c).unwrap_or('\u{fffd}'))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::lang::parse_module;
+
+    fn error_of(program: &str) -> (String, usize) {
+        let error = parse_module(program).expect_err(program);
+        (error.message, error.at)
+    }
+
+    /// Expected values: libjq 1.8.
+    #[test]
+    fn escapes_are_shown_with_their_neighbours() {
+        let shown = |problem: &str, column: usize, run: &str| {
+            format!("{problem} at line 1, column {column} (while parsing '\"{run}\"')")
+        };
+        let invalid = "Invalid escape";
+        assert_eq!(error_of(r#""ab\q""#), (shown(invalid, 4, r"\q"), 3));
+        assert_eq!(error_of(r#"["a\n\t\q"]"#), (shown(invalid, 8, r"\n\t\q"), 3));
+        assert_eq!(error_of(r#""\(1)\q""#), (shown(invalid, 4, r"\q"), 5));
+        let short = "Invalid \\uXXXX escape";
+        assert_eq!(error_of(r#""\n\u12""#), (shown(short, 8, r"\n\u12"), 1));
+        let letters = "Invalid characters in \\uXXXX escape";
+        assert_eq!(error_of(r#""\u123g""#), (shown(letters, 8, r"\u123g"), 1));
+    }
+
+    #[test]
+    fn an_unexpected_end_is_at_the_last_token() {
+        for (program, at) in [("{a", 1), ("1 + ", 2), ("if . then", 5), ("(((1))", 5), (".a[ ", 2)]
+        {
+            let end = "syntax error, unexpected end of file".to_string();
+            assert_eq!(error_of(program), (end, at), "{program}");
+        }
     }
 }

@@ -147,9 +147,10 @@ impl PatternRewriter {
     /// Reads an escape behind its backslash.
     fn read_bracket_escape(&mut self) -> Result<Option<BracketAtom>> {
         let Some(c) = self.next_char() else {
-            return Err(match self.is_pcre() {
-                true => PerlPatternError::TrailingBackslash,
-                false => PerlPatternError::UnclosedClass,
+            return Err(if self.is_pcre() {
+                PerlPatternError::TrailingBackslash
+            } else {
+                PerlPatternError::UnclosedClass
             });
         };
         let pcre = self.is_pcre();
