@@ -40,7 +40,7 @@ done 2> /dev/null
 "#;
 
 /// The environment of the driver and of scripts; `PWD` is set, too.
-const ENVIRONMENT: &[&str] = &["PATH=/usr/bin:/bin", "HOME=/home/user", "LANG=C.UTF-8", "TZ=UTC"];
+const ENVIRONMENT: &[&str] = &["PATH=/usr/bin:/bin", "HOME=/home/absent", "LANG=C.UTF-8", "TZ=UTC"];
 
 /// A runner with the driver in it.
 pub struct Guest {

@@ -15,6 +15,8 @@ use rustix::process::{Pid, Resource, Rlimit, Signal, WaitOptions};
 
 /// The user that scripts run as where we are root: limits on processes do not bind root.
 const NOBODY: u32 = 65534;
+/// A folder that there is nowhere.
+const HOME: &str = "/home/absent";
 /// The name of the working directory, which is not a command: scripts run parts of `PWD`.
 pub const WORK: &str = "folder";
 const PROCESSES: u64 = 400;
@@ -129,7 +131,7 @@ impl Place {
         command.arg("../s.sh").current_dir(self.work()).env_clear().process_group(0);
         for (name, value) in [
             ("PATH", "/usr/bin:/bin"),
-            ("HOME", "/home/user"),
+            ("HOME", HOME),
             ("LANG", "C.UTF-8"),
             ("TZ", "UTC"),
             ("PWD", &self.work().display().to_string()),

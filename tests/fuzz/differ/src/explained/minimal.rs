@@ -27,6 +27,7 @@ const RULES: &[Rule] = &[
     ("braces beside quotes and expansions", expanded_braces),
     ("process numbers", process_numbers),
     ("the text of a substitution in a function", printed_substitution),
+    ("`${!#}` and braces of redirections in POSIX mode", read_in_posix_mode),
 ];
 
 /// Returns the deviation that explains a difference of a small script.
@@ -170,6 +171,11 @@ fn printed_substitution(script: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
         && same_texts(bash, ours, |text| plain(text).into())
 }
 
+/// `set -o posix; p ${!#}`: ours reads it by the mode in force where the script is read.
+fn read_in_posix_mode(script: &[u8], _: &Outcome, _: &Outcome) -> bool {
+    contains(script, b"posix") && (contains(script, b"${!#}") || contains(script, b">{"))
+}
+
 /// Whether the two did the same, but for bytes that are `ignored`.
 fn same_but(bash: &Outcome, ours: &Outcome, ignored: impl Fn(u8) -> bool) -> bool {
     let plain =
@@ -232,6 +238,8 @@ mod tests {
         assert_eq!(rule("p \"$*\"", &traced("[1][y]\n"), &traced("[1][ y]\n")), None);
         assert!(rule("p ${a:+{}{c,}", &traced("{c,}\n"), &traced("c\n")).is_some());
         assert_eq!(rule("p ${a:+b} {c,d}", &traced("{c,}\n"), &traced("c\n")), None);
+        let posix = "set -o posix; p \"${!#}\"";
+        assert!(rule(posix, &traced("[1][]\n"), &traced("[1][s]\n")).is_some());
         assert!(rule("p {Y..b}", &traced("Y]\n"), &traced("Y\\]\n")).is_some());
         let (shown, text) = ("type f", traced("echo $(a;\nb)\n"));
         assert!(rule("f() { echo $(a;b); }; type f", &text, &traced("echo $(a;b)\n")).is_some());
