@@ -77,6 +77,7 @@ const TOOLS: &[FileTool] = &[
             "sha256sum",
             "sha384sum",
             "sha512sum",
+            "shasum",
             "stat",
             "strings",
             "sum",
@@ -203,6 +204,13 @@ const TOOLS: &[FileTool] = &[
         role: Role::Nothing,
         files: &[("O", Write), ("output-document", Write), ("o", Write), ("output-file", Write)],
     },
+    FileTool {
+        names: &["uudecode"],
+        short: "o",
+        long: &["output-file"],
+        role: Role::Each(Read),
+        files: &[("o", Write), ("output-file", Write)],
+    },
     t(&["mktemp"], "p", Role::Nothing),
 ];
 
@@ -225,6 +233,7 @@ const READERS: &[(&str, &str)] = &[
     ("tac", "s"),
     ("base64", "w"),
     ("xxd", "clos"),
+    ("shasum", "a"),
     ("strings", "nte"),
     ("expand", "t"),
     ("unexpand", "t"),

@@ -163,7 +163,6 @@ pub const LIST: &[CommandAdvice] = &[
     instead_line(&["dos2unix"], &["sed"], "use sed -i 's/\\r$//' FILE"),
     instead_line(&["unix2dos"], &["sed"], "use sed -i 's/$/\\r/' FILE"),
     instead_line(&["md5"], &["md5sum"], "use md5sum"),
-    instead_line(&["shasum"], &["sha256sum"], "use sha1sum or sha256sum"),
     instead_line(&["gsed"], &["sed"], "use sed, which is like GNU's"),
     instead_line(&["ggrep"], &["grep"], "use grep, which is like GNU's"),
     instead_line(&["gtar", "bsdtar"], &["tar"], "use tar"),

@@ -160,7 +160,6 @@ adapters! {
     SHRED uu_shred "shred" "shred" "overwrite a file to hide its contents";
     SHUF uu_shuf "shuf" "shuf" "print lines in random order";
     SUM uu_sum "sum" "sum" "print checksum and block count";
-    TRUNCATE uu_truncate "truncate" "truncate" "shrink or extend a file to a size";
     TSORT uu_tsort "tsort" "tsort" "sort topologically";
     UNEXPAND uu_unexpand "unexpand" "unexpand" "convert spaces to tabs";
 }

@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use box_applet::opts::{Opt, ParsedOptions, Spec};
 use box_applet::{Ctx, Ended, Exit};
+use box_text::number::parse_size;
 
 /// The options.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,9 +49,14 @@ pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     if operands.len() == 1 {
         operands.push(b"-".to_vec());
     }
-    let Some((skip, limit)) = compared_part(&parsed, &operands) else {
-        ctx.error("invalid number");
-        return Ok(Exit::USAGE);
+    let (skip, limit) = match compared_part(&parsed, &operands) {
+        Ok(part) => part,
+        Err(CmpNumberError { option, text }) => {
+            let text = String::from_utf8_lossy(&text).into_owned();
+            ctx.error(format_args!("invalid --{option} value '{text}'"));
+            let _ = ctx.stderr.write_all(b"cmp: Try 'cmp --help' for more information.\n");
+            return Ok(Exit::USAGE);
+        }
     };
     let mut data = Vec::new();
     for name in &operands[..2] {
@@ -80,26 +86,46 @@ pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     })
 }
 
-/// Parses how many bytes of each file are skipped at first, and how many are compared; `None` for
-/// text that is not a number.
+/// A number that is none, or beyond the size of any file.
+struct CmpNumberError {
+    /// The option that it is the value of, or could be.
+    option: &'static str,
+    text: Vec<u8>,
+}
+
+/// Parses how many bytes of each file are skipped at first, and how many are compared.
 fn compared_part(
     parsed: &ParsedOptions<CmpFlag>,
     operands: &[Vec<u8>],
-) -> Option<([usize; 2], usize)> {
-    let number = |t: &[u8]| std::str::from_utf8(t).ok().and_then(|t| t.parse::<usize>().ok());
+) -> Result<([usize; 2], usize), CmpNumberError> {
+    let number = |text: &[u8]| {
+        let n = parse_size(text).ok().filter(|n| i64::try_from(*n).is_ok())?;
+        Some(usize::try_from(n).unwrap_or(usize::MAX))
+    };
+    let fault = |option, text: &[u8]| CmpNumberError { option, text: text.to_vec() };
     let skip = match parsed.last_value(CmpFlag::IgnoreInitial) {
         Some(text) => {
-            let mut parts = text.split(|c| *c == b':');
-            let first = parts.next().and_then(number)?;
-            [first, parts.next().map_or(Some(first), number)?]
+            let mut parts = text.splitn(2, |c| *c == b':');
+            let first = parts.next().and_then(number);
+            let second = parts.next().map_or(first, number);
+            match (first, second) {
+                (Some(first), Some(second)) => [first, second],
+                _ => return Err(fault("ignore-initial", text)),
+            }
         }
         None => {
-            let operand = |at: usize| operands.get(at).map_or(Some(0), |t| number(t));
+            let operand = |at: usize| match operands.get(at) {
+                Some(text) => number(text).ok_or_else(|| fault("ignore-initial", text)),
+                None => Ok(0),
+            };
             [operand(2)?, operand(3)?]
         }
     };
-    let limit = parsed.last_value(CmpFlag::Bytes).map_or(Some(usize::MAX), number)?;
-    Some((skip, limit))
+    let limit = match parsed.last_value(CmpFlag::Bytes) {
+        Some(text) => number(text).ok_or_else(|| fault("bytes", text))?,
+        None => usize::MAX,
+    };
+    Ok((skip, limit))
 }
 
 #[derive(Clone, Copy)]

@@ -311,12 +311,15 @@ fn parse_procs(ctx: &mut Ctx<'_>, parsed: &ParsedOptions<XargsFlag>) -> Result<u
 /// Parses the number of an option.
 fn at_least(ctx: &mut Ctx<'_>, text: &[u8], option: char, least: u64) -> Result<u64, Exit> {
     let shown = String::from_utf8_lossy(text);
-    let message = match shown.trim_start().parse::<i64>() {
-        Ok(n) if u64::try_from(n).is_ok_and(|n| n >= least) => {
-            return Ok(n.unsigned_abs());
-        }
-        Ok(_) => format!("value {shown} for -{option} option should be >= {least}"),
-        Err(_) => format!("invalid number \"{shown}\" for -{option} option"),
+    // Numbers that are too large are the largest one, as with strtol(3).
+    let parsed = box_text::number::parse_integer(text, 10);
+    let is_whole = parsed.len > 0 && parsed.len == text.len();
+    let most = if option == 'P' { i32::MAX.unsigned_abs().into() } else { u64::MAX };
+    let message = match u64::try_from(parsed.signed().0) {
+        _ if !is_whole => format!("invalid number \"{shown}\" for -{option} option"),
+        Ok(n) if (least..=most).contains(&n) => return Ok(n),
+        Ok(n) if n > most => format!("value {shown} for -{option} option should be <= {most}"),
+        _ => format!("value {shown} for -{option} option should be >= {least}"),
     };
     ctx.error(message);
     ctx.hint();

@@ -6,13 +6,14 @@
 //! | [`decimal_prefix`] | awk: decimal floats only, ` 12abc` is 12 |
 //! | [`parse_float`] | C: also hexadecimal floats, `inf`, `nan` |
 //! | [`parse_integer`] | C: integers in a base, or base 0 with `0x` and `0` prefixes |
+//! | [`parse_size`] | `head -c`, `split -b`, `cmp -n`: `2K`, `1MB` |
 //! | [`human_size`] | `ls -h`, `du -h`, `df -h` |
 
 mod float;
 mod size;
 
 pub use float::{decimal_prefix, parse_float};
-pub use size::human_size;
+pub use size::{SizeError, human_size, parse_size, suffix_factor};
 
 /// The result of [`parse_integer`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,27 +1,8 @@
 //! Counts and sizes in options, and sizes for people.
 
-/// The reason why a number in an option is refused.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum NumberError {
-    Invalid,
-    Overflow,
-}
+pub(crate) use box_text::number::{SizeError as NumberError, parse_size};
 
-/// Parses a number with a suffix of `head -c`, `split -b`, `dd` or `truncate`: `b` 512, `kB` 1000, `K`/`KiB` 1024, and
-/// so on; overflow saturates for callers that allow it. For example, `2K` is 2048.
-pub(crate) fn parse_size(text: &[u8]) -> Result<u64, NumberError> {
-    let digits = text.iter().take_while(|c| c.is_ascii_digit()).count();
-    let (number, suffix) = text.split_at(digits);
-    if text.is_empty() || (digits == 0 && suffix_factor(suffix).is_none()) {
-        return Err(NumberError::Invalid);
-    }
-    let mut value: u128 = u128::from(digits == 0);
-    for d in number {
-        value = value.saturating_mul(10).saturating_add(u128::from(d - b'0'));
-    }
-    let factor = suffix_factor(suffix).ok_or(NumberError::Invalid)?;
-    u64::try_from(value.saturating_mul(factor)).map_err(|_| NumberError::Overflow)
-}
+use box_text::number::suffix_factor;
 
 /// Parses a number as C writes it, decimal, octal or hexadecimal, and a suffix as in [`parse_size`].
 pub(crate) fn any_base(text: &[u8]) -> Result<u64, NumberError> {
@@ -41,30 +22,6 @@ pub(crate) fn error_suffix(e: NumberError) -> &'static [u8] {
     match e {
         NumberError::Invalid => b"",
         NumberError::Overflow => b": Value too large for defined data type",
-    }
-}
-
-fn suffix_factor(suffix: &[u8]) -> Option<u128> {
-    let (letter, rest) = match suffix {
-        [] => return Some(1),
-        [b'b'] => return Some(512),
-        [letter, rest @ ..] => (letter, rest),
-    };
-    let power = match letter {
-        b'k' | b'K' => 1,
-        b'm' | b'M' => 2,
-        b'g' | b'G' => 3,
-        b't' | b'T' => 4,
-        b'P' => 5,
-        b'E' => 6,
-        b'Z' => 7,
-        b'Y' => 8,
-        _ => return None,
-    };
-    match rest {
-        b"" | b"iB" => Some(1024u128.pow(power)),
-        b"B" => Some(1000u128.pow(power)),
-        _ => None,
     }
 }
 

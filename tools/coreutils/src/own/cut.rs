@@ -6,7 +6,7 @@ use box_applet::opts::{Opt, ParsedOptions, Spec};
 use box_applet::{Ctx, Ended, Exit, OutStream};
 
 use crate::common::input::{self, CopyStop, write_output};
-use crate::common::quote;
+use crate::common::{number, quote};
 
 /// An option of `cut`.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -115,29 +115,33 @@ fn parse_list(list: &[u8], fields: bool) -> Result<Vec<Range>, Vec<u8>> {
             b"byte/character positions are numbered from 1".to_vec()
         }
     };
-    let number = |text: &[u8]| -> Result<usize, Vec<u8>> {
-        if !text.iter().all(u8::is_ascii_digit) {
+    // The number from one place of the list to another. A message shows the list from its first wrong character on.
+    let number = |from: usize, to: usize| -> Result<usize, Vec<u8>> {
+        let text = &list[from..to];
+        let digits = text.iter().take_while(|c| c.is_ascii_digit()).count();
+        let value = number::count(&text[..digits]).ok().and_then(|n| usize::try_from(n).ok());
+        if digits > 0 && value.is_none_or(|n| n == usize::MAX) {
+            let what: &[u8] = if fields { b"field number " } else { b"byte/character offset " };
+            let shown = quote::quote_in_sentence(&text[..digits]);
+            return Err([what, &shown, b" is too large"].concat());
+        }
+        if digits < text.len() {
             let what: &[u8] =
                 if fields { b"invalid field value " } else { b"invalid byte/character position " };
-            return Err([what, &quote::quote_in_sentence(text)].concat());
+            return Err([what, &quote::quote_in_sentence(&list[from + digits..])].concat());
         }
-        let text_value = std::str::from_utf8(text).ok().and_then(|t| t.parse::<usize>().ok());
-        match text_value.filter(|n| *n < usize::MAX) {
-            Some(0) => Err(zero()),
-            Some(n) => Ok(n),
-            None => {
-                let what: &[u8] = if fields { b"field number " } else { b"byte/character offset " };
-                Err([what, &quote::quote_in_sentence(text), b" is too large"].concat())
-            }
-        }
+        value.filter(|n| *n > 0).ok_or_else(zero)
     };
     let mut ranges: Vec<Range> = Vec::new();
+    let mut next = 0;
     for part in list.split(|c| matches!(c, b',' | b' ' | b'\t')) {
+        let (start, end) = (next, next + part.len());
+        next = end + 1;
         if part.is_empty() {
             return Err(zero());
         }
         let range = match part.iter().position(|c| *c == b'-') {
-            None => number(part).map(|n| (n, n))?,
+            None => number(start, end).map(|n| (n, n))?,
             Some(at) => {
                 let (from, to) = (&part[..at], &part[at + 1..]);
                 if to.contains(&b'-') {
@@ -152,8 +156,8 @@ fn parse_list(list: &[u8], fields: bool) -> Result<Vec<Range>, Vec<u8>> {
                 if from.is_empty() && to.is_empty() {
                     return Err(b"invalid range with no endpoint: -".to_vec());
                 }
-                let low = if from.is_empty() { 1 } else { number(from)? };
-                let high = if to.is_empty() { usize::MAX } else { number(to)? };
+                let low = if from.is_empty() { 1 } else { number(start, start + at)? };
+                let high = if to.is_empty() { usize::MAX } else { number(start + at + 1, end)? };
                 if high < low {
                     return Err(b"invalid decreasing range".to_vec());
                 }

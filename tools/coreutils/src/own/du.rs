@@ -259,7 +259,8 @@ fn parse_threshold(text: &[u8]) -> Option<i128> {
         Some(d) => (true, d),
         None => (false, text),
     };
-    let n = i128::from(number::parse_size(digits).ok()?);
+    let n = number::parse_size(digits).ok()?;
+    let n = i128::from(i64::try_from(n).ok()?);
     if negative { (n != 0).then_some(-n) } else { Some(n) }
 }
 

@@ -120,6 +120,11 @@ fn parse_plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<HeadPlan, Exit> {
         let bytes = *flag == HeadFlag::Bytes;
         count = HeadCount::parse(value.as_deref().unwrap_or_default(), bytes, b"-")
             .map_err(|(digits, e)| invalid_count(ctx, bytes, digits, e))?;
+        // No file is longer, so that there would be nothing to leave out so many bytes of.
+        if bytes && count.signed && i64::try_from(count.n).is_err() {
+            let number = count.n.to_string();
+            return Err(invalid_count(ctx, true, number.as_bytes(), NumberError::Overflow));
+        }
     }
     let headers = p.last_choice(&[(HeadFlag::Quiet, false), (HeadFlag::Verbose, true)]);
     Ok(HeadPlan {

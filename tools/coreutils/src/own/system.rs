@@ -9,6 +9,7 @@ use box_sys::AccountNames;
 use box_text::time::strftime;
 
 use crate::common::input;
+use crate::common::number::CountError;
 
 /// Kernel name, release, version and machine as `uname` reports them.
 const SYSTEM: [&str; 4] = ["Linux", "6.1.0-wasibox", "#1 SMP Wasibox", "wasm32"];
@@ -174,14 +175,15 @@ pub(crate) fn run_nproc(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
         return Err(input::extra_operand(ctx, extra));
     }
     let number = |v: &[u8]| crate::common::number::parse_decimal(v);
-    let ignore = match p.last_value(NprocFlag::Ignore).map(|v| (v.to_vec(), number(v))) {
-        Some((text, None)) => {
-            return Err(input::report_failure(
-                ctx,
-                &[b"invalid number: ", &crate::common::quote::quote_in_sentence(&text)],
-            ));
-        }
-        Some((_, Some(n))) => n,
+    let ignore = match p.last_value(NprocFlag::Ignore) {
+        Some(text) => crate::common::number::count(text).map_err(|e| {
+            let shown = crate::common::quote::quote_in_sentence(text);
+            let why: &[u8] = match e {
+                CountError::Overflow => b": Value too large for defined data type",
+                CountError::Invalid | CountError::Suffix => b"",
+            };
+            input::report_failure(ctx, &[b"invalid number: ", &shown, why])
+        })?,
         None => 0,
     };
     let mut count = std::thread::available_parallelism().map_or(1, |n| n.get() as u64);

@@ -126,8 +126,10 @@ fn parse_plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<TailPlan, Exit> {
         }
         let text = value.as_deref().unwrap_or_default();
         let bytes = *flag == TailFlag::Bytes;
-        count = HeadCount::parse(text, bytes, b"+")
-            .map_err(|(_, e)| head::invalid_count(ctx, bytes, text, e))?;
+        count = HeadCount::parse(text, bytes, b"+").map_err(|(_, e)| {
+            let shown = text.strip_prefix(b"-").unwrap_or(text);
+            head::invalid_count(ctx, bytes, shown, e)
+        })?;
     }
     let follow = parse_follow(ctx, &p)?;
     let headers = p.last_choice(&[(TailFlag::Quiet, false), (TailFlag::Verbose, true)]);

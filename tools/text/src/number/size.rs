@@ -1,4 +1,56 @@
-//! Sizes for people.
+//! Sizes in options, and sizes for people.
+
+/// The reason why a number in an option is refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SizeError {
+    Invalid,
+    Overflow,
+}
+
+/// Parses a number with a suffix of `head -c`, `split -b`, `dd` or `truncate`: `b` 512, `kB` 1000, `K`/`KiB` 1024, and
+/// so on.
+///
+/// ```
+/// assert_eq!(box_text::number::parse_size(b"2K"), Ok(2048));
+/// ```
+pub fn parse_size(text: &[u8]) -> Result<u64, SizeError> {
+    let digits = text.iter().take_while(|c| c.is_ascii_digit()).count();
+    let (number, suffix) = text.split_at(digits);
+    if text.is_empty() || (digits == 0 && suffix_factor(suffix).is_none()) {
+        return Err(SizeError::Invalid);
+    }
+    let mut value: u128 = u128::from(digits == 0);
+    for d in number {
+        value = value.saturating_mul(10).saturating_add(u128::from(d - b'0'));
+    }
+    let factor = suffix_factor(suffix).ok_or(SizeError::Invalid)?;
+    u64::try_from(value.saturating_mul(factor)).map_err(|_| SizeError::Overflow)
+}
+
+/// Returns the number that a suffix of a size stands for.
+pub fn suffix_factor(suffix: &[u8]) -> Option<u128> {
+    let (letter, rest) = match suffix {
+        [] => return Some(1),
+        [b'b'] => return Some(512),
+        [letter, rest @ ..] => (letter, rest),
+    };
+    let power = match letter {
+        b'k' | b'K' => 1,
+        b'm' | b'M' => 2,
+        b'g' | b'G' => 3,
+        b't' | b'T' => 4,
+        b'P' => 5,
+        b'E' => 6,
+        b'Z' => 7,
+        b'Y' => 8,
+        _ => return None,
+    };
+    match rest {
+        b"" | b"iB" => Some(1024u128.pow(power)),
+        b"B" => Some(1000u128.pow(power)),
+        _ => None,
+    }
+}
 
 /// Returns a size for people as `ls -h` (`base` 1024) or `ls --si` (1000) print it: rounded up, one
 /// decimal below ten (`1.1K`, `11K`, `1023`).

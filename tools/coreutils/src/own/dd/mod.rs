@@ -82,14 +82,24 @@ fn copy_blocks(ctx: &mut Ctx<'_>, o: &DdOptions) -> Ended {
     let output_name = o.output.as_deref().unwrap_or(b"standard output");
     let mut reader = open_input(ctx, o)?;
     let file = open_output(ctx, o)?;
-    let skip = if o.skip.1 { o.skip.0 } else { o.skip.0.saturating_mul(o.ibs as u64) };
+    let skip = offset(o.skip, o.ibs).ok_or_else(|| {
+        let shown = quote::quote_with_colon(input_name);
+        let why = b": cannot skip: Value too large for defined data type";
+        input::report_failure(ctx, &[&shown, why])
+    })?;
     skip_input(&mut *reader, skip, o.ibs)
         .map_err(|e| input::report_cannot(ctx, "cannot skip", input_name, &e))?;
-    if skip > 0 && reader.beyond_end() {
+    if skip > 0 && o.status != DdStatus::None && reader.beyond_end() {
         let shown = quote::quote_with_colon(input_name);
         ctx.error_bytes(&[&shown, b": cannot skip to specified offset"]);
     }
-    let seek = if o.seek.1 { o.seek.0 } else { o.seek.0.saturating_mul(o.obs as u64) };
+    let seek = offset(o.seek, o.obs).ok_or_else(|| {
+        let (number, block) = (o.seek.0, o.obs);
+        ctx.error(format_args!(
+            "offset too large: cannot truncate to a length of seek={number} ({block}-byte) blocks"
+        ));
+        Exit::FAILURE
+    })?;
     if let Some(file) = file.as_deref().filter(|_| seek > 0) {
         seek_output(ctx, o, file, seek, output_name)?;
     }
@@ -126,6 +136,12 @@ fn copy_blocks(ctx: &mut Ctx<'_>, o: &DdOptions) -> Ended {
         let _ = ctx.stderr.write_all(text.as_bytes());
     }
     Ok(exit)
+}
+
+/// Returns the offset in bytes of a number of blocks, or of bytes if the flag says so; `None` for one that no file has.
+fn offset((number, is_bytes): (u64, bool), block: usize) -> Option<u64> {
+    let offset = if is_bytes { Some(number) } else { number.checked_mul(block as u64) };
+    offset.filter(|offset| i64::try_from(*offset).is_ok())
 }
 
 fn open_input(ctx: &mut Ctx<'_>, o: &DdOptions) -> Result<Box<dyn ReadSeek>, Exit> {

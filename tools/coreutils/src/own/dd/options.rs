@@ -139,7 +139,11 @@ fn invalid_number(text: &[u8], e: NumberError) -> Vec<u8> {
 
 /// Parses a number of blocks, or of bytes if the flag says so.
 fn parse_amount(text: &[u8]) -> Result<(u64, bool), Vec<u8>> {
-    parse_size(text).map_err(|e| invalid_number(text, e))
+    match parse_size(text) {
+        // Offsets in files have a sign.
+        Ok((n, _)) if i64::try_from(n).is_err() => Err(invalid_number(text, NumberError::Overflow)),
+        parsed => parsed.map_err(|e| invalid_number(text, e)),
+    }
 }
 
 /// Parses the size of a block.

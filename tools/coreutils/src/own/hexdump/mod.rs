@@ -13,6 +13,7 @@ use box_applet::{Ctx, Ended, Exit};
 use box_text::printf;
 
 use crate::common::input::{self, CopyStop, write_output};
+use crate::common::number::NumberError;
 use crate::common::{number, quote};
 use crate::own::od;
 use format::{ConversionKind, HexdumpFormat, HexdumpPart};
@@ -120,11 +121,12 @@ fn parse_plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<HexdumpPlan, Exit> 
         Exit::FAILURE
     })?;
     let mut amount = |flag: HexdumpFlag, what: &[u8]| match p.last_value(flag) {
-        Some(text) => number::any_base(text).map(Some).map_err(|_| {
-            input::report_failure(
-                ctx,
-                &[what, &quote::quote_in_sentence(text), b": Invalid argument"],
-            )
+        Some(text) => number::any_base(text).map(Some).map_err(|e| {
+            let why: &[u8] = match e {
+                NumberError::Invalid => b": Invalid argument",
+                NumberError::Overflow => b": Numerical result out of range",
+            };
+            input::report_failure(ctx, &[what, &quote::quote_in_sentence(text), why])
         }),
         None => Ok(None),
     };
@@ -229,7 +231,7 @@ impl HexdumpDump<'_> {
 
     /// Prints the final offset (`%_A`), once, after all data.
     fn print_end(&self, out: &mut box_applet::OutStream) -> Result<(), CopyStop> {
-        if self.data.len() == self.start {
+        if self.data.is_empty() {
             return Ok(());
         }
         let mut line = Vec::new();

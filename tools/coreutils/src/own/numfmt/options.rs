@@ -130,7 +130,7 @@ fn parse_unit(text: &[u8]) -> Result<u64, Wrong> {
     let digits = text.iter().take_while(|c| c.is_ascii_digit()).count();
     let n = match digits {
         0 if !text.is_empty() => Some(1),
-        _ => number::parse_decimal(&text[..digits]),
+        _ => number::count(&text[..digits]).ok(),
     };
     let Some(n) = n else { return wrong() };
     let factor = match &text[digits..] {
@@ -381,9 +381,9 @@ fn parse_delimiter(p: &ParsedOptions<NumfmtFlag>) -> Result<Option<u8>, Wrong> {
 fn parse_header(p: &ParsedOptions<NumfmtFlag>) -> Result<u64, Wrong> {
     match p.last_value(NumfmtFlag::Header) {
         None => Ok(u64::from(p.has_option(NumfmtFlag::Header))),
-        Some(text) => match number::parse_decimal(text).filter(|n| *n > 0) {
-            Some(n) => Ok(n),
-            None => plain_error(&[b"invalid header value ", &quote::quote_in_sentence(text)]),
+        Some(text) => match number::count(text) {
+            Ok(n) if n > 0 => Ok(n),
+            _ => plain_error(&[b"invalid header value ", &quote::quote_in_sentence(text)]),
         },
     }
 }

@@ -131,9 +131,10 @@ fn parse_plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<OdPlan, Exit> {
     {
         return Err(refuse(b"no type may be specified when dumping strings".to_vec()));
     }
-    let wanted = match amount(OdFlag::Width, "-w")? {
+    let wanted = match p.last_value(OdFlag::Width) {
         None => p.has_option(OdFlag::Width).then_some(32),
-        given => given,
+        // This one is decimal and has no unit.
+        Some(text) => Some(number::count(text).map_err(|e| refuse(e.message("-w", text)))?),
     };
     let unit = types.iter().map(|t| t.size).max().unwrap_or(1);
     // The width is capped at 16 MiB, because a line is kept in memory while it is shown.

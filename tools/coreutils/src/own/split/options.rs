@@ -188,6 +188,10 @@ fn sized(text: &[u8]) -> Result<u64, SplitRefusal> {
     let noun = "number of bytes";
     match number::parse_size(text) {
         Ok(0) => Err(out_of_range(noun, text)),
+        // No file is larger.
+        Ok(n) if i64::try_from(n).is_err() => {
+            Err(invalid(noun, text, ": Value too large for defined data type"))
+        }
         Ok(n) => Ok(n),
         Err(e) => {
             let why = String::from_utf8_lossy(number::error_suffix(e)).into_owned();
@@ -258,8 +262,10 @@ fn names(p: &ParsedOptions<SplitFlag>, way: SplitWay) -> Result<SplitNames, Spli
     let asked = match p.last_value(SplitFlag::SuffixLength) {
         None => 0,
         Some(text) => match number::count(text) {
-            Ok(n) => usize::try_from(n).unwrap_or(usize::MAX).min(LONGEST_SUFFIX),
-            Err(CountError::Overflow) => {
+            Ok(n) if i64::try_from(n).is_ok() => {
+                usize::try_from(n).unwrap_or(usize::MAX).min(LONGEST_SUFFIX)
+            }
+            Ok(_) | Err(CountError::Overflow) => {
                 let why = ": Value too large for defined data type";
                 return Err(invalid("suffix length", text, why));
             }
