@@ -8,10 +8,12 @@
 //! | file | contents |
 //! |---|---|
 //! | `uutils/arguments` | command lines, from GNU's rules to clap's |
+//! | `uutils/digests` | options of the tools of sums that exclude each other |
 //! | `uutils/numbers` | bounds of numbers |
 //! | `uutils/refusal` | clap's errors, in GNU's words |
 
 mod arguments;
+mod digests;
 mod numbers;
 mod refusal;
 

@@ -10,6 +10,7 @@ use box_applet::opts::{OptArg, OptForm, OptionRows, UsageError, parse_words};
 use box_sys::path::{os_into_bytes, os_string};
 use clap::{ArgAction, Command};
 
+use super::digests;
 use super::numbers;
 use super::refusal::{self, UsageRefusal};
 
@@ -120,6 +121,8 @@ pub(super) fn rewrite_arguments(
     };
     check_operands(&command, &operands)?;
 
+    let names: Vec<&str> = options.iter().map(|(row, _)| meanings[*row].id.as_str()).collect();
+    let counts = digests::check_digest_options(util, &names)?;
     let mut line: Vec<OsString> = name.into_iter().collect();
     for (at, (row, value)) in options.iter().enumerate() {
         let meaning = &meanings[*row];
@@ -132,7 +135,7 @@ pub(super) fn rewrite_arguments(
                 meaning.written
             )));
         }
-        if meaning.written.is_empty() || !meaning.is_repeatable && !is_last {
+        if !counts[at] || meaning.written.is_empty() || !meaning.is_repeatable && !is_last {
             continue;
         }
         // Of its two algorithms the one that is asked for last counts; the library prefers one.

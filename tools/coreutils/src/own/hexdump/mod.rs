@@ -16,7 +16,7 @@ use crate::common::input::{self, CopyStop, write_output};
 use crate::common::number::NumberError;
 use crate::common::{number, quote};
 use crate::own::od;
-use format::{ConversionKind, HexdumpFormat, HexdumpPart};
+use format::{ConversionKind, HexdumpFormat, HexdumpPart, HexdumpUnit};
 
 /// An option of `hexdump`.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -160,9 +160,11 @@ fn format_texts(ctx: &mut Ctx<'_>, p: &ParsedOptions<HexdumpFlag>) -> Result<Vec
             letter => texts.extend(letter_formats(*letter).iter().map(|f| f.to_vec())),
         }
     }
-    if texts.is_empty() {
-        let default = if ctx.name == "hd" { letter_formats(HexdumpFlag::Canonical) } else { PLAIN };
-        texts.extend(default.iter().map(|f| f.to_vec()));
+    if ctx.name == "hd" {
+        let canonical = letter_formats(HexdumpFlag::Canonical).iter().map(|f| f.to_vec());
+        texts.splice(..0, canonical);
+    } else if texts.is_empty() {
+        texts.extend(PLAIN.iter().map(|f| f.to_vec()));
     }
     Ok(texts)
 }
@@ -234,38 +236,26 @@ impl HexdumpDump<'_> {
         if self.data.is_empty() {
             return Ok(());
         }
+        // Of several the last one counts.
+        let units = self.formats.iter().flat_map(|f| &f.units);
+        let Some(unit) = units.rev().find(|unit| is_end_address(unit)) else { return Ok(()) };
         let mut line = Vec::new();
-        for f in self.formats {
-            for p in f.units.iter().flat_map(|u| &u.parts) {
-                if let HexdumpPart::Convert {
-                    what: ConversionKind::EndAddress(radix), spec, ..
-                } = p
-                {
+        for part in &unit.parts {
+            match part {
+                HexdumpPart::Convert { what: ConversionKind::EndAddress(radix), spec, .. } => {
                     put_address(&mut line, spec, *radix, self.data.len());
-                    // The text of the unit follows its address.
-                    let tail = f.units.iter().find(|u| u.parts.contains(p)).map(|u| &u.parts);
-                    for t in tail.into_iter().flatten() {
-                        if let HexdumpPart::Text(t) = t {
-                            line.extend_from_slice(t);
-                        }
-                    }
                 }
+                HexdumpPart::Text(text) => line.extend_from_slice(text),
+                HexdumpPart::Convert { .. } => {}
             }
         }
         write_output(out, &line)
     }
 
     fn format_line(&self, f: &HexdumpFormat, start: usize, chunk: &[u8], out: &mut Vec<u8>) {
-        if f.units.iter().any(|u| {
-            u.parts.iter().any(|p| {
-                matches!(p, HexdumpPart::Convert { what: ConversionKind::EndAddress(_), .. })
-            })
-        }) {
-            return;
-        }
         let mut at = 0;
         let last_data_unit = f.units.iter().rposition(|u| u.size() > 0);
-        for (i, unit) in f.units.iter().enumerate() {
+        for (i, unit) in f.units.iter().enumerate().filter(|(_, unit)| !is_end_address(unit)) {
             let mut times = unit.repeat;
             // The last unit without a count of its own fills the block.
             if Some(i) == last_data_unit && !unit.counted && unit.size() > 0 && self.block > at {
@@ -321,6 +311,14 @@ fn width_of(what: &ConversionKind, spec: &printf::ConversionSpec) -> usize {
         ConversionKind::Printable | ConversionKind::Char => 1,
         _ => spec.precision.unwrap_or(0),
     }
+}
+
+/// Returns whether a unit prints the offset behind all data (`%_A`), and so no data.
+fn is_end_address(unit: &HexdumpUnit) -> bool {
+    let is_end = |part: &HexdumpPart| {
+        matches!(part, HexdumpPart::Convert { what: ConversionKind::EndAddress(_), .. })
+    };
+    unit.parts.iter().any(is_end)
 }
 
 fn put_address(out: &mut Vec<u8>, spec: &printf::ConversionSpec, radix: u8, value: usize) {

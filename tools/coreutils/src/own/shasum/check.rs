@@ -97,7 +97,8 @@ fn check_lines(
                 "FAILED open or read"
             }
         };
-        if !options.is_silent && !(options.is_quiet && verdict == "OK") {
+        let is_hidden = options.is_silent || options.is_quiet && verdict == "OK";
+        if !is_hidden {
             let line = [&listed.name[..], b": ", verdict.as_bytes(), b"\n"].concat();
             ctx.stdout.write_all(&line).map_err(|_| Exit::FAILURE)?;
         }

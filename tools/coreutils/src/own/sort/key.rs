@@ -18,6 +18,9 @@ pub(super) enum SortKind {
     Random,
 }
 
+/// The letters of ordering options, in the order of GNU's messages.
+const LETTERS: &[u8] = b"bdfghiMnRrV";
+
 /// Ordering options of a key or of the whole sort.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Ordering {
@@ -99,8 +102,23 @@ impl Ordering {
         if self.fold {
             letters.push(b'f');
         }
-        letters.sort_by_key(|letter| b"bdfghiMnRrV".iter().position(|known| known == letter));
+        letters.sort_by_key(|letter| LETTERS.iter().position(|known| known == letter));
         Err([b"options '-", letters.as_slice(), b"' are incompatible"].concat())
+    }
+
+    /// Returns the letters of all options, in the order of GNU's messages.
+    pub(super) fn letters(&self) -> Vec<u8> {
+        let mut letters = self.kinds.clone();
+        let flags = [
+            (b'b', self.skip_start || self.skip_end),
+            (b'd', self.dictionary),
+            (b'f', self.fold),
+            (b'i', self.printable),
+            (b'r', self.reverse),
+        ];
+        letters.extend(flags.iter().filter(|(_, is_set)| *is_set).map(|(letter, _)| *letter));
+        letters.sort_by_key(|letter| LETTERS.iter().position(|known| known == letter));
+        letters
     }
 
     fn is_ignored(&self, c: u8) -> bool {

@@ -6,8 +6,10 @@
 //! | `key` | where a key lies in a line, and how two keys compare |
 //! | `number` | comparison of numbers in text, months, versions |
 //! | `lines` | lines in memory, sorted by a cached prefix of their first key |
+//! | `debug` | underlined keys and warnings (`--debug`) |
 //! | `merge` | sorted files merged (`-m`, and inputs larger than the memory bound) |
 
+mod debug;
 mod key;
 mod lines;
 mod merge;
@@ -24,6 +26,7 @@ use box_applet::{Ctx, Ended, Exit};
 
 use crate::common::input::{self, CopyStop, InputFile};
 use crate::common::{files0, paths, quote};
+use debug::DebugWriter;
 use lines::SortLines;
 use merge::SortRun;
 use options::{Check, SPEC, SortFlag, SortOptions, SortUsageError};
@@ -63,6 +66,18 @@ fn run_sort(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<(), Exit> {
         o.set_seed(seed);
     }
     let files = input_files(ctx, &p)?;
+    if o.debug {
+        let other = match o.check {
+            Some(Check::Quiet) => Some("C"),
+            Some(Check::Loud) => Some("c"),
+            None => o.output.as_ref().map(|_| "o"),
+        };
+        if let Some(letter) = other {
+            let text = format!("options '-{letter} --debug' are incompatible");
+            return Err(report_refusal(ctx, &[text.as_bytes()]));
+        }
+        debug::warn_about_options(ctx, &o);
+    }
     if let Some(kind) = o.check {
         if let Some(extra) = files.get(1) {
             let letter: &[u8] = if kind == Check::Quiet { b"C" } else { b"c" };
@@ -136,6 +151,10 @@ fn with_output(
     f: impl FnOnce(&mut dyn Write) -> Result<(), CopyStop>,
 ) -> Result<(), SortFatal> {
     let Some(name) = &o.output else {
+        if o.debug {
+            let mut out = DebugWriter::new(&mut ctx.stdout, o, ctx.env.is_utf8());
+            return f(&mut out).map_err(|_| SortFatal::Write);
+        }
         return f(&mut ctx.stdout).map_err(|_| SortFatal::Write);
     };
     let file =

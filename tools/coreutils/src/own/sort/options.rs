@@ -65,7 +65,8 @@ pub(super) const SPEC: Spec<SortFlag> = Spec::new(
         Opt::long(SortFlag::Check, "check").may_take("HOW", "the same; 'quiet' or 'silent' as -C"),
         Opt::new(SortFlag::CheckSilently, 'C', "").with_help("like -c, but do not report first bad line"),
         Opt::long(SortFlag::CompressProgram, "compress-program").with_argument("PROG", "compress temporaries with PROG (ignored)"),
-        Opt::long(SortFlag::Debug, "debug").with_help("(ignored)"),
+        Opt::long(SortFlag::Debug, "debug")
+            .with_help("underline what is compared, and warn about odd options"),
         Opt::long(SortFlag::Files0From, "files0-from").with_argument("F", "read input from the files specified by\nNUL-terminated names in file F"),
         Opt::new(SortFlag::Key, 'k', "key").with_argument("KEYDEF", "sort via a key; KEYDEF gives location and type"),
         Opt::new(SortFlag::Merge, 'm', "merge").with_help("merge already sorted files; do not sort"),
@@ -93,6 +94,10 @@ pub(super) struct SortOptions {
     pub keys: Vec<LineKey>,
     /// Whether keys are given; otherwise the one key is the whole line.
     pub keyed: bool,
+    /// The ordering options that stand in no key.
+    pub global: KeyOrdering,
+    /// Whether keys are underlined.
+    pub debug: bool,
     pub reverse: bool,
     pub stable: bool,
     pub unique: bool,
@@ -143,6 +148,8 @@ impl SortOptions {
             keys,
             keyed: p.has_option(SortFlag::Key),
             reverse: global.reverse,
+            debug: p.has_option(SortFlag::Debug),
+            global,
             stable: p.has_option(SortFlag::Stable) || p.has_option(SortFlag::Unique),
             unique: p.has_option(SortFlag::Unique),
             delimiter: if p.has_option(SortFlag::ZeroTerminated) { 0 } else { b'\n' },
