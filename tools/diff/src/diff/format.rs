@@ -6,27 +6,10 @@ use box_text::time::{Zone, civil, strftime};
 
 use super::columns::SideColumns;
 use super::compare::{LineChange, TextComparison};
+use super::palette::Palette;
 use super::{DiffFile, DiffForm, DiffOptions, merged};
 
 const NO_NEWLINE: &[u8] = b"\n\\ No newline at end of file\n";
-
-/// Colours of GNU diff's default palette.
-struct Palette {
-    header: &'static str,
-    hunk: &'static str,
-    add: &'static str,
-    delete: &'static str,
-    reset: &'static str,
-}
-
-const PLAIN: Palette = Palette { header: "", hunk: "", add: "", delete: "", reset: "" };
-const COLORS: Palette = Palette {
-    header: "\x1b[1m",
-    hunk: "\x1b[36m",
-    add: "\x1b[32m",
-    delete: "\x1b[31m",
-    reset: "\x1b[0m",
-};
 
 struct DiffPrinter<'a> {
     out: &'a mut dyn Write,
@@ -42,8 +25,7 @@ pub fn print_changes(
     b: &DiffFile,
     lines: &TextComparison<'_>,
 ) -> io::Result<()> {
-    let palette = if options.color { &COLORS } else { &PLAIN };
-    let mut p = DiffPrinter { out, options, palette };
+    let mut p = DiffPrinter { out, options, palette: &options.palette };
     match options.form {
         DiffForm::Normal => p.print_normal(lines),
         DiffForm::Unified(n) => p.print_unified(a, b, lines, n),
@@ -131,7 +113,7 @@ impl DiffPrinter<'_> {
     }
 
     fn print_colored(&mut self, color: &str, text: &str) -> io::Result<()> {
-        let reset = if color.is_empty() { "" } else { self.palette.reset };
+        let reset = if color.is_empty() { "" } else { self.palette.reset.as_str() };
         writeln!(self.out, "{color}{text}{reset}")
     }
 
@@ -139,17 +121,17 @@ impl DiffPrinter<'_> {
         for c in lines.changes.iter().filter(|c| !c.ignored) {
             let letter = c.letter();
             self.print_colored(
-                self.palette.hunk,
+                &self.palette.hunk,
                 &format!("{}{letter}{}", range_text(&c.old), range_text(&c.new)),
             )?;
             for l in &lines.old[c.old.clone()] {
-                self.print_line("< ", l, self.palette.delete)?;
+                self.print_line("< ", l, &self.palette.delete)?;
             }
             if letter == 'c' {
                 self.out.write_all(b"---\n")?;
             }
             for l in &lines.new[c.new.clone()] {
-                self.print_line("> ", l, self.palette.add)?;
+                self.print_line("> ", l, &self.palette.add)?;
             }
         }
         Ok(())
@@ -203,8 +185,8 @@ impl DiffPrinter<'_> {
         for hunk in group_hunks(lines, n) {
             let function =
                 String::from_utf8_lossy(&self.function_line(lines, hunk.old.start)).into_owned();
-            let hunk_color = self.palette.hunk;
-            let reset = self.palette.reset;
+            let hunk_color = &self.palette.hunk;
+            let reset = &self.palette.reset;
             writeln!(
                 self.out,
                 "{hunk_color}@@ -{} +{} @@{reset}{function}",
@@ -217,10 +199,10 @@ impl DiffPrinter<'_> {
                     self.print_line(" ", l, "")?;
                 }
                 for l in &lines.old[c.old.clone()] {
-                    self.print_line("-", l, self.palette.delete)?;
+                    self.print_line("-", l, &self.palette.delete)?;
                 }
                 for l in &lines.new[c.new.clone()] {
-                    self.print_line("+", l, self.palette.add)?;
+                    self.print_line("+", l, &self.palette.add)?;
                 }
                 at = c.old.end;
             }
@@ -243,38 +225,38 @@ impl DiffPrinter<'_> {
             let function =
                 String::from_utf8_lossy(&self.function_line(lines, hunk.old.start)).into_owned();
             writeln!(self.out, "***************{function}")?;
-            self.print_colored(self.palette.hunk, &format!("*** {} ****", range_text(&hunk.old)))?;
+            self.print_colored(&self.palette.hunk, &format!("*** {} ****", range_text(&hunk.old)))?;
             if hunk.changes.iter().any(|c| !c.old.is_empty()) {
                 let mut at = hunk.old.start;
                 for c in hunk.changes {
                     for l in &lines.old[at..c.old.start] {
-                        self.print_line("  ", l, "")?;
+                        self.print_line("  ", l, &self.palette.delete)?;
                     }
                     let mark = if c.new.is_empty() { "- " } else { "! " };
                     for l in &lines.old[c.old.clone()] {
-                        self.print_line(mark, l, self.palette.delete)?;
+                        self.print_line(mark, l, &self.palette.delete)?;
                     }
                     at = c.old.end;
                 }
                 for l in &lines.old[at..hunk.old.end] {
-                    self.print_line("  ", l, "")?;
+                    self.print_line("  ", l, &self.palette.delete)?;
                 }
             }
-            self.print_colored(self.palette.hunk, &format!("--- {} ----", range_text(&hunk.new)))?;
+            self.print_colored(&self.palette.hunk, &format!("--- {} ----", range_text(&hunk.new)))?;
             if hunk.changes.iter().any(|c| !c.new.is_empty()) {
                 let mut at = hunk.new.start;
                 for c in hunk.changes {
                     for l in &lines.new[at..c.new.start] {
-                        self.print_line("  ", l, "")?;
+                        self.print_line("  ", l, &self.palette.add)?;
                     }
                     let mark = if c.old.is_empty() { "+ " } else { "! " };
                     for l in &lines.new[c.new.clone()] {
-                        self.print_line(mark, l, self.palette.add)?;
+                        self.print_line(mark, l, &self.palette.add)?;
                     }
                     at = c.new.end;
                 }
                 for l in &lines.new[at..hunk.new.end] {
-                    self.print_line("  ", l, "")?;
+                    self.print_line("  ", l, &self.palette.add)?;
                 }
             }
         }
@@ -374,11 +356,17 @@ impl DiffPrinter<'_> {
                     Some(lines.new[c.new.start + k]),
                 )?;
             }
+            // The newline is coloured, too, as in GNU's.
+            let Palette { add, delete, reset, .. } = self.palette;
             for l in &lines.old[c.old.start + both..c.old.end] {
+                self.out.write_all(delete.as_bytes())?;
                 columns.write_row(self.out, Some(l), b'<', None)?;
+                self.out.write_all(reset.as_bytes())?;
             }
             for l in &lines.new[c.new.start + both..c.new.end] {
+                self.out.write_all(add.as_bytes())?;
                 columns.write_row(self.out, None, b'>', Some(l))?;
+                self.out.write_all(reset.as_bytes())?;
             }
             (i, j) = (c.old.end, c.new.end);
         }

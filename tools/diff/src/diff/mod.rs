@@ -1,12 +1,13 @@
 //! `diff` (GNU diffutils 3.8 manual).
 //!
-//! Deviations: `--palette` and `sdiff` are absent.
+//! Deviation: `sdiff` is absent.
 //!
 //! | file | contents |
 //! |---|---|
 //! | `compare` | lines, the rules by which they are equal, changes |
 //! | `format` | the forms of the output |
 //! | `columns` | two columns, for `-y` |
+//! | `palette` | colours |
 //! | `merged` | both files in one, by formats of groups and lines |
 //! | `tree` | directories |
 //! | `options` | options and their meanings |
@@ -16,6 +17,7 @@ pub mod compare;
 mod format;
 mod merged;
 mod options;
+mod palette;
 mod tree;
 
 use box_text::time::Zone;
@@ -31,6 +33,7 @@ use box_text::regex::Regex;
 pub use compare::{Equality, split_lines};
 use merged::Formats;
 use options::{DiffFlag, DiffRefusal, SPEC};
+use palette::Palette;
 
 /// The form of the output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,7 +75,7 @@ pub struct DiffOptions {
     /// For the times in headings.
     pub zone: Zone,
     pub function: Option<Regex>,
-    pub color: bool,
+    pub palette: Palette,
     pub expand_tabs: bool,
     pub initial_tab: bool,
     pub width: usize,

@@ -7,6 +7,7 @@ use box_text::glob::{self, GlobPattern};
 use box_text::regex::{Regex, RegexOptions, RegexSyntax};
 
 use super::merged::{DiffWritten, Formats, is_too_wide};
+use super::palette::{Palette, PaletteFault};
 use super::{DiffForm, DiffOptions, Equality};
 
 /// Most columns of `-W` and `--tabsize`.
@@ -68,6 +69,7 @@ pub(super) enum DiffFlag {
     ChangedGroupFormat,
     SuppressBlankEmpty,
     Paginate,
+    Palette,
     IgnoreFileNameCase,
     NoIgnoreFileNameCase,
     StartingFile,
@@ -143,6 +145,8 @@ pub(super) const SPEC: Spec<DiffFlag> = Spec::new(
         Opt::long(DiffFlag::SpeedLargeFiles, "speed-large-files").with_help("accepted and ignored"),
         Opt::long(DiffFlag::Color, "color")
             .may_take("WHEN", "color output; WHEN is never, always or auto"),
+        Opt::long(DiffFlag::Palette, "palette")
+            .with_argument("PALETTE", "with --color, use these colors: pairs such as ad=32:de=31\nfor hd (headings), ln (line numbers), ad, de and rs (behind all)"),
         Opt::long(DiffFlag::SuppressBlankEmpty, "suppress-blank-empty")
             .with_help("leave out space or tab before empty output lines"),
         Opt::new(DiffFlag::Paginate, 'l', "paginate").with_help("pass the output through 'pr'"),
@@ -242,7 +246,7 @@ fn given(args: &[Vec<u8>]) -> String {
 
 /// Resolves the options to the settings of a run. The error is the message.
 pub(super) fn options(
-    ctx: &Ctx<'_>,
+    ctx: &mut Ctx<'_>,
     parsed: &ParsedOptions<DiffFlag>,
     args: &[Vec<u8>],
 ) -> Result<DiffOptions, DiffRefusal> {
@@ -254,9 +258,9 @@ pub(super) fn options(
         (None, true) => Some(regex(b"^[[:alpha:]$_]")?),
         (None, false) => None,
     };
-    let color = match parsed.last_value(DiffFlag::Color) {
-        Some(b"always") => true,
-        Some(b"never" | b"auto") | None => false,
+    let palette = match parsed.last_value(DiffFlag::Color) {
+        Some(b"always") => colors(ctx, parsed.last_value(DiffFlag::Palette)),
+        Some(b"never" | b"auto") | None => Palette::default(),
         Some(other) => {
             let shown = String::from_utf8_lossy(other);
             return Err(DiffRefusal::Usage(format!("invalid color '{shown}'")));
@@ -301,7 +305,7 @@ pub(super) fn options(
         excludes: excludes(ctx, parsed)?,
         labels: parsed.all_values(DiffFlag::Label).map(<[u8]>::to_vec).collect(),
         function,
-        color,
+        palette,
         expand_tabs: parsed.has_option(DiffFlag::ExpandTabs),
         initial_tab: parsed.has_option(DiffFlag::InitialTab),
         width: size(parsed, DiffFlag::Width, "width", 130)?,
@@ -309,6 +313,18 @@ pub(super) fn options(
         left_column: parsed.has_option(DiffFlag::LeftColumn),
         no_common: parsed.has_option(DiffFlag::SuppressCommonLines),
         given: given(args),
+    })
+}
+
+/// Returns the colours of `--palette`. One that cannot be read is reported, and then there are no colours.
+fn colors(ctx: &mut Ctx<'_>, palette: Option<&[u8]>) -> Palette {
+    let Some(text) = palette else { return Palette::standard() };
+    Palette::parse(text).unwrap_or_else(|fault| {
+        if let PaletteFault::UnknownPart(name) = fault {
+            ctx.error(format_args!("unrecognized prefix: {name}"));
+        }
+        ctx.error("unparsable value for --palette");
+        Palette::default()
     })
 }
 
