@@ -1,4 +1,5 @@
-//! `cut` (POSIX XCU cut; GNU `--complement --output-delimiter -s -z`). As in GNU, `-c` counts bytes.
+//! `cut` (POSIX XCU cut; GNU `--complement --output-delimiter -s -z`). As in GNU, `-c` counts
+//! bytes.
 
 use std::io::BufRead;
 
@@ -115,7 +116,8 @@ fn parse_list(list: &[u8], fields: bool) -> Result<Vec<Range>, Vec<u8>> {
             b"byte/character positions are numbered from 1".to_vec()
         }
     };
-    // The number from one place of the list to another. A message shows the list from its first wrong character on.
+    // The number from one place of the list to another. A message shows the list from its first
+    // wrong character on.
     let number = |from: usize, to: usize| -> Result<usize, Vec<u8>> {
         let text = &list[from..to];
         let digits = text.iter().take_while(|c| c.is_ascii_digit()).count();

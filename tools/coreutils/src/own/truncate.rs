@@ -1,6 +1,7 @@
 //! `truncate` (GNU 9.1): files of a given size.
 //!
-//! Sizes are signed numbers of 64 bits, as the sizes of files are. What does not fit is refused, never cut.
+//! Sizes are signed numbers of 64 bits, as the sizes of files are. What does not fit is refused,
+//! never cut.
 
 use std::fs::{File, OpenOptions};
 use std::io;

@@ -10,7 +10,8 @@ fn is_digest_tool(util: &str) -> bool {
     matches!(util, "b2sum" | "md5sum") || util.starts_with("sha") && util.ends_with("sum")
 }
 
-/// Returns which of the options count, given by their names in the order of the command line: a `--text` before
+/// Returns which of the options count, given by their names in the order of the command line: a
+/// `--text` before
 /// `--tag` does not.
 ///
 /// # Errors

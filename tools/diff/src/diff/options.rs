@@ -316,7 +316,8 @@ pub(super) fn options(
     })
 }
 
-/// Returns the colours of `--palette`. One that cannot be read is reported, and then there are no colours.
+/// Returns the colours of `--palette`. One that cannot be read is reported, and then there are no
+/// colours.
 fn colors(ctx: &mut Ctx<'_>, palette: Option<&[u8]>) -> Palette {
     let Some(text) = palette else { return Palette::standard() };
     Palette::parse(text).unwrap_or_else(|fault| {

@@ -2,7 +2,8 @@
 
 use box_text::escape::ansi_c;
 
-/// The escape sequences before the parts of the output, and the one behind each; all are empty without colours.
+/// The escape sequences before the parts of the output, and the one behind each; all are empty
+/// without colours.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Palette {
     pub header: String,
@@ -32,7 +33,8 @@ impl Palette {
         }
     }
 
-    /// Parses pairs such as `ad=32:de=31`; what is not named keeps its colour. The values may have the escapes of C, and
+    /// Parses pairs such as `ad=32:de=31`; what is not named keeps its colour. The values may have
+    /// the escapes of C, and
     /// `^X` for control characters.
     ///
     /// # Errors

@@ -7,8 +7,8 @@ pub enum SizeError {
     Overflow,
 }
 
-/// Parses a number with a suffix of `head -c`, `split -b`, `dd` or `truncate`: `b` 512, `kB` 1000, `K`/`KiB` 1024, and
-/// so on.
+/// Parses a number with a suffix of `head -c`, `split -b`, `dd` or `truncate`: `b` 512, `kB` 1000,
+/// `K`/`KiB` 1024, and so on.
 ///
 /// ```
 /// assert_eq!(box_text::number::parse_size(b"2K"), Ok(2048));

@@ -138,7 +138,8 @@ fn copy_blocks(ctx: &mut Ctx<'_>, o: &DdOptions) -> Ended {
     Ok(exit)
 }
 
-/// Returns the offset in bytes of a number of blocks, or of bytes if the flag says so; `None` for one that no file has.
+/// Returns the offset in bytes of a number of blocks, or of bytes if the flag says so; `None` for
+/// one that no file has.
 fn offset((number, is_bytes): (u64, bool), block: usize) -> Option<u64> {
     let offset = if is_bytes { Some(number) } else { number.checked_mul(block as u64) };
     offset.filter(|offset| i64::try_from(*offset).is_ok())

@@ -152,8 +152,8 @@ fn report_counts(
         && !(options.is_strict && counts.malformed > 0)
 }
 
-/// Parses a line of a list: `SUM  NAME`, or with a tag `SHA256 (NAME) = SUM`. A backslash at its start says that there
-/// are escapes in the name.
+/// Parses a line of a list: `SUM  NAME`, or with a tag `SHA256 (NAME) = SUM`. A backslash at its
+/// start says that there are escapes in the name.
 fn parse_line(line: &[u8], asked: ShaAlgorithm) -> Option<ListedSum> {
     let line = line.trim_ascii_start();
     let (line, is_escaped) = match line.strip_prefix(b"\\") {

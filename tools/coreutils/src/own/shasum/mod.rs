@@ -6,7 +6,8 @@
 //! | `digest` | files to sums, in the modes of reading |
 //! | `check` | lists of sums, which are compared with the files |
 //!
-//! Deviation: with `-0`, bits that make up no whole byte are refused, because the library of sums takes bytes.
+//! Deviation: with `-0`, bits that make up no whole byte are refused, because the library of sums
+//! takes bytes.
 
 mod algorithm;
 mod check;

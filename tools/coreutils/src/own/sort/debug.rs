@@ -1,4 +1,5 @@
-//! `--debug`: each line with its keys underlined, and warnings about options that may not mean what was meant.
+//! `--debug`: each line with its keys underlined, and warnings about options that may not mean what
+//! was meant.
 
 use std::io::{self, Write};
 

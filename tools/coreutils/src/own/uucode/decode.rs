@@ -228,8 +228,8 @@ fn expand_home(ctx: &Ctx<'_>, name: &[u8]) -> Vec<u8> {
 /// Takes data that has been decoded.
 type DataSink<'s> = dyn FnMut(&[u8]) -> Result<(), DecodeStop> + 's;
 
-/// Decodes lines of a length and groups of four characters, up to a line of no bytes and `end`. Blanks that a line has
-/// lost at its end are zeros.
+/// Decodes lines of a length and groups of four characters, up to a line of no bytes and `end`.
+/// Blanks that a line has lost at its end are zeros.
 fn decode_lines(reader: &mut dyn BufRead, put: &mut DataSink<'_>) -> Result<(), DecodeStop> {
     let mut line = Vec::new();
     let value = |byte: u8| byte.wrapping_sub(b' ') & 63;
