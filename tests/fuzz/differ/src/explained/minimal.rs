@@ -27,6 +27,7 @@ const RULES: &[Rule] = &[
     ("braces beside quotes and expansions", expanded_braces),
     ("process numbers", process_numbers),
     ("the text of a substitution in a function", printed_substitution),
+    ("a nameref to an element", element_references),
     ("`${!#}` and braces of redirections in POSIX mode", read_in_posix_mode),
 ];
 
@@ -87,6 +88,7 @@ fn failed_expansion(_: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
         b"not a valid identifier",
         b"cannot assign list to array member",
         b"cannot convert ",
+        b"cannot destroy array variables",
         b"unbound variable",
         b"parameter null or not set",
         b"parameter not set",
@@ -142,7 +144,9 @@ fn expanded_braces(script: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
         let plain = word.starts_with(b"{") || word.windows(2).any(|p| p[1] == b'{' && p[0] != b'$');
         // A range from upper to lower case has a backslash and a backquote.
         let quotes = word.iter().any(|byte| b"$'\"\\`".contains(byte))
-            || contains(word, b"..") && word.iter().any(u8::is_ascii_uppercase);
+            || contains(word, b"..") && word.iter().any(u8::is_ascii_uppercase)
+            // The value of an element in a list.
+            || contains(word, b"]={");
         plain && quotes && (word.contains(&b',') || contains(word, b".."))
     };
     let mut words = script.split(|byte| b" \n;|&".contains(byte));
@@ -169,6 +173,14 @@ fn printed_substitution(script: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
     shows.iter().any(|word| contains(script, word))
         && substitutes.iter().any(|start| contains(script, start))
         && same_texts(bash, ours, |text| plain(text).into())
+}
+
+/// `declare -n r=m[k]; p ${#r}`: bash finds no variable for some expansions of such a reference.
+fn element_references(script: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
+    let refers = [&b"declare -n"[..], b"local -n"].iter().any(|words| {
+        contains(script, words) && (contains(script, b"[k]") || contains(script, b"[1]"))
+    });
+    refers && contains(script, b"${") && bash.status == ours.status
 }
 
 /// `set -o posix; p ${!#}`: ours reads it by the mode in force where the script is read.
@@ -238,6 +250,10 @@ mod tests {
         assert_eq!(rule("p \"$*\"", &traced("[1][y]\n"), &traced("[1][ y]\n")), None);
         assert!(rule("p ${a:+{}{c,}", &traced("{c,}\n"), &traced("c\n")).is_some());
         assert_eq!(rule("p ${a:+b} {c,d}", &traced("{c,}\n"), &traced("c\n")), None);
+        let element = "declare -n r=m[k]; p ${#r}";
+        assert!(rule(element, &traced("0\n"), &traced("4\n")).is_some());
+        let braces = "arr=([2]={,b} c); declare -p arr";
+        assert!(rule(braces, &traced("[2]=b\n"), &traced("{,b}\n")).is_some());
         let posix = "set -o posix; p \"${!#}\"";
         assert!(rule(posix, &traced("[1][]\n"), &traced("[1][s]\n")).is_some());
         assert!(rule("p {Y..b}", &traced("Y]\n"), &traced("Y\\]\n")).is_some());
