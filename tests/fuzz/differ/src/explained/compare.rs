@@ -222,6 +222,8 @@ fn lists_of_variables(_: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
         b"SRANDOM",
         b"EPOCH",
         b"_",
+        b"EUID",
+        b"UID",
     ];
     let own = |line: &&[u8]| {
         let name = match line.strip_prefix(b"declare -") {

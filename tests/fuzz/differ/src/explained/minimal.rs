@@ -89,6 +89,7 @@ fn failed_expansion(_: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
         b"cannot assign list to array member",
         b"cannot convert ",
         b"cannot destroy array variables",
+        b"reference variable cannot be an array",
         b"unbound variable",
         b"parameter null or not set",
         b"parameter not set",
@@ -164,10 +165,10 @@ fn process_numbers(script: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
 
 /// `f() { echo $(a;b); }; type f`: ours shows what was written, bash what it made of it.
 fn printed_substitution(script: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
-    let shows: [&[u8]; 3] = [b"type ", b"declare -f", b"-v"];
+    let shows: [&[u8]; 4] = [b"type ", b"declare -f", b"-v", b"set -x"];
     let substitutes: [&[u8]; 4] = [b"$(", b"`", b"<(", b">("];
     let plain = |text: &[u8]| -> Vec<u8> {
-        let text = replaced(text, b"in \"$@\"", b"");
+        let text = replaced(&replaced(text, b"in \"$@\"", b""), b"function ", b"");
         text.into_iter().filter(|b| !b" \n\t;`$()".contains(b)).collect()
     };
     shows.iter().any(|word| contains(script, word))
