@@ -60,7 +60,8 @@ pub use files::{FileSystem, FolderItem};
 pub use names::AccountNames;
 pub use process::{NewGroup, Pid, Processes, SpawnSpec, WaitStatus, signal};
 pub use stdio::{
-    INHERITED_FDS, InheritedDescriptors, ignore_empty_locale_variables, is_terminal, take_inherited,
+    INHERITED_FDS, InheritedDescriptors, ignore_empty_locale_variables, is_terminal,
+    take_inherited, terminal_size,
 };
 
 /// Returns the bytes of the stack that the engine keeps for a process, as optimised code fills it;

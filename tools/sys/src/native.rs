@@ -291,6 +291,15 @@ pub fn enter_cwd(dir: &Path) -> io::Result<()> {
     std::env::set_current_dir(dir)
 }
 
+/// Returns the rows and columns of a terminal.
+pub(crate) fn terminal_size(f: &File) -> io::Result<(u32, u32)> {
+    let mut size = libc::winsize { ws_row: 0, ws_col: 0, ws_xpixel: 0, ws_ypixel: 0 };
+    // JUSTIFICATION: `std` has no call for it.
+    // SAFETY: the descriptor is open, and the call writes one `winsize`.
+    cvt(unsafe { libc::ioctl(f.as_raw_fd(), libc::TIOCGWINSZ, &mut size) })?;
+    Ok((size.ws_row.into(), size.ws_col.into()))
+}
+
 pub(crate) fn stat(p: &Path, follow: bool) -> io::Result<Stat> {
     let m = if follow { std::fs::metadata(p)? } else { std::fs::symlink_metadata(p)? };
     Ok(stat_of(&m))

@@ -46,6 +46,11 @@ pub fn is_terminal(f: &File) -> bool {
     f.is_terminal()
 }
 
+/// Returns the rows and columns of a terminal, each 0 where it is unknown.
+pub fn terminal_size(f: &File) -> std::io::Result<(u32, u32)> {
+    crate::backend::terminal_size(f)
+}
+
 /// Takes empty `LC_ALL`, `LC_CTYPE` and the like out of the environment: they count as unset (POSIX
 /// XBD 8.2), but not for the library that some tools ask. To be called before any thread starts.
 pub fn ignore_empty_locale_variables() {

@@ -76,6 +76,18 @@ const JOIN_NOTHING: u8 = 0;
 const JOIN_SIGNALED: u8 = 2;
 const JOIN_NON_BLOCKING: u32 = 1;
 
+/// `tty` of WASIX.
+#[repr(C)]
+#[derive(Default)]
+struct Tty {
+    columns: u32,
+    rows: u32,
+    width: u32,
+    height: u32,
+    flags: [u8; 8],
+}
+const _: () = assert!(size_of::<Tty>() == 24);
+
 #[link(wasm_import_module = "wasix_32v1")]
 unsafe extern "C" {
     fn fd_pipe(read: *mut u32, write: *mut u32) -> i32;
@@ -101,6 +113,7 @@ unsafe extern "C" {
     fn proc_id(pid: *mut u32) -> i32;
     fn proc_parent(pid: u32, parent: *mut u32) -> i32;
     fn getcwd(buf: *mut u8, len: *mut u32) -> i32;
+    fn tty_get(tty: *mut Tty) -> i32;
 }
 
 #[link(wasm_import_module = "wasi_snapshot_preview1")]
@@ -484,6 +497,14 @@ fn exchange(request: &MetaRequest<'_>) -> Option<io::Result<Vec<u8>>> {
             _ => Err(io::ErrorKind::InvalidData.into()),
         }))
     })
+}
+
+/// Returns the rows and columns of the machine's terminal.
+pub(crate) fn terminal_size(_: &File) -> io::Result<(u32, u32)> {
+    let mut tty = Tty::default();
+    // JUSTIFICATION: `std` has no call for it. SAFETY: the kernel writes the 24 bytes of the structure.
+    cvt(unsafe { tty_get(&mut tty) })?;
+    Ok((tty.rows, tty.columns))
 }
 
 pub(crate) fn stat(p: &Path, follow: bool) -> io::Result<Stat> {

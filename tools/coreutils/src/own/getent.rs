@@ -3,7 +3,7 @@
 //! Deliberately absent: name services other than files; there is no network.
 
 use std::io::Write;
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv4Addr};
 
 use box_applet::opts::{Opt, Spec};
 use box_applet::{Ctx, Ended, Exit};
@@ -123,6 +123,16 @@ fn host_line(words: &[Vec<u8>]) -> Vec<u8> {
 
 fn parse_address(word: &[u8]) -> Option<IpAddr> {
     std::str::from_utf8(word).ok()?.parse().ok()
+}
+
+/// Returns the first IPv4 address of a host in `/etc/hosts`.
+pub(super) fn find_ipv4(ctx: &Ctx<'_>, name: &[u8]) -> Option<Ipv4Addr> {
+    let rows = read_words(ctx, "hosts");
+    let named = |w: &&Vec<Vec<u8>>| w[1..].iter().any(|n| n.eq_ignore_ascii_case(name));
+    rows.iter().filter(named).find_map(|w| match parse_address(&w[0]) {
+        Some(IpAddr::V4(address)) => Some(address),
+        _ => None,
+    })
 }
 
 fn search_hosts(ctx: &mut Ctx<'_>, keys: &[Vec<u8>]) -> Exit {

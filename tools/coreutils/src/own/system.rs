@@ -48,7 +48,8 @@ const UNAME: Spec<UnameFlag> = Spec::new(
     ],
 );
 
-fn host_name() -> String {
+/// Returns the name of the host.
+pub(super) fn host_name() -> String {
     let file = std::fs::read_to_string("/etc/hostname").unwrap_or_default();
     let name = file.trim();
     if name.is_empty() { "wasibox".to_string() } else { name.to_string() }
