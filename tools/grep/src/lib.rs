@@ -3,7 +3,7 @@
 //! | step | file |
 //! |---|---|
 //! | command line to [`config::GrepConfig`] | `cli`, `config` |
-//! | patterns to one matcher | `pattern`, `perl` (-P) |
+//! | patterns to one matcher | `pattern`, `perl` (-P), `recursion` (-P with subroutine calls) |
 //! | operands and directories to inputs | `walk` |
 //! | one input: buffer, lines, context, limits | `search`, `buffer` |
 //! | the output and its colours | `output`, `colors` |
@@ -24,6 +24,7 @@ mod config;
 mod output;
 mod pattern;
 mod perl;
+mod recursion;
 mod search;
 mod walk;
 

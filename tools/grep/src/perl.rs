@@ -1,5 +1,7 @@
 //! `-P`: Perl-compatible patterns by the `fancy-regex` engine, line by line.
 //!
+//! Patterns with subroutine calls have an engine of their own (`recursion`).
+//!
 //! As in PCRE2 without its UCP option (the setting of grep 3.8), classes are ASCII
 //! (`box_text::perl`).
 
@@ -10,13 +12,20 @@ use box_text::regex::RequiredTexts;
 use fancy_regex::{BytesMode, Regex, RegexBuilder};
 
 use crate::config::GrepConfig;
+use crate::recursion::{RecursivePattern, respell_calls};
 
 /// Backtracking steps of one search.
 const LIMIT: usize = 10_000_000;
 
+/// The engine of a pattern.
+enum PerlEngine {
+    Fancy(Box<Regex>),
+    Recursive(Box<RecursivePattern>),
+}
+
 /// A pattern of `-P`.
 pub struct Perl {
-    regex: Regex,
+    engine: PerlEngine,
     /// Bytes before a match that the engine must see: a leading look-behind was turned
     /// into a prefix that `\K` drops, which the engine finds much faster.
     behind: usize,
@@ -36,6 +45,7 @@ impl Perl {
         let text = std::str::from_utf8(pattern)
             .map_err(|_| "-P supports only unibyte and UTF-8 locales".to_string())?;
         let text = rewrite_pattern(text, PerlDialect::Pcre2).map_err(|e| e.to_string())?;
+        let text = respell_calls(&text);
         // There `\<` is a condition, here it is a character.
         let foreign = text.contains(r"\<") || text.contains(r"\>");
         let required = RequiredTexts::of_pattern(&text, config.ignore_case).filter(|_| !foreign);
@@ -51,6 +61,10 @@ impl Perl {
         } else {
             text
         };
+        if let Some(done) = RecursivePattern::new(&text, config.ignore_case, config.utf8) {
+            let engine = PerlEngine::Recursive(Box::new(done?));
+            return Ok(Perl { engine, behind: 0, required: None, gave_up: Cell::new(false) });
+        }
         let mode = if config.utf8 { BytesMode::UnicodeBytes } else { BytesMode::Ascii };
         let regex = RegexBuilder::new(&text)
             .bytes_mode(mode)
@@ -60,18 +74,22 @@ impl Perl {
             .seek(true)
             .build()
             .map_err(|e| describe_error(&e))?;
-        Ok(Perl { regex, behind, required, gave_up: Cell::new(false) })
+        let engine = PerlEngine::Fancy(Box::new(regex));
+        Ok(Perl { engine, behind, required, gave_up: Cell::new(false) })
     }
 
     /// Returns the first match in a line at or after `at`.
     pub fn find(&self, line: &[u8], at: usize) -> Option<(usize, usize)> {
-        match self.regex.find_from_pos(line, at.saturating_sub(self.behind)) {
-            Ok(found) => found.map(|m| (m.start(), m.end())),
-            Err(_) => {
-                self.gave_up.set(true);
-                None
+        let from = at.saturating_sub(self.behind);
+        let found = match &self.engine {
+            PerlEngine::Fancy(regex) => {
+                let found = regex.find_from_pos(line, from).ok();
+                found.map(|m| m.map(|m| (m.start(), m.end())))
             }
-        }
+            PerlEngine::Recursive(pattern) => pattern.find(line, from).ok(),
+        };
+        self.gave_up.set(self.gave_up.get() || found.is_none());
+        found.flatten()
     }
 
     /// Returns the beginning of the first line at or after `from` that has a match.
@@ -98,7 +116,7 @@ impl Perl {
 }
 
 /// PCRE2's words for common mistakes.
-fn describe_error(e: &fancy_regex::Error) -> String {
+pub(crate) fn describe_error(e: &fancy_regex::Error) -> String {
     use fancy_regex::{Error, ParseError};
     match e {
         Error::ParseError(_, ParseError::UnclosedOpenParen) => "missing closing parenthesis".into(),
