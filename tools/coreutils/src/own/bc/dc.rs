@@ -167,6 +167,14 @@ impl DcMachine {
         }
     }
 
+    /// Takes the top of the stack; `None` if it is a text, or too large.
+    fn pop_integer(&mut self) -> Result<Option<i64>> {
+        Ok(match self.pop()? {
+            DcValue::Number(n) => n.to_i64(),
+            DcValue::Text(_) => None,
+        })
+    }
+
     /// Takes the two upper values, the lower one first; both stay if one is not a number.
     fn pop_pair(&mut self) -> Result<(Decimal, Decimal)> {
         match self.stack.as_slice() {
@@ -223,7 +231,8 @@ impl DcMachine {
                 }
             }
             b'R' => {
-                let n = self.pop_number()?.to_i64().unwrap_or(0);
+                // A text counts as 0, as in GNU's.
+                let n = self.pop_integer()?.unwrap_or(0);
                 let depth = usize::try_from(n.unsigned_abs()).unwrap_or(usize::MAX);
                 let depth = depth.min(self.stack.len());
                 let from = self.stack.len() - depth;
@@ -354,7 +363,9 @@ impl DcMachine {
 
     fn run_arithmetic(&mut self, ctx: &mut Ctx<'_>, c: u8) -> Result<()> {
         if c == b'v' {
-            let n = self.pop_number()?;
+            let DcValue::Number(n) = self.pop()? else {
+                return Err("square root of nonnumeric attempted");
+            };
             let root = n.sqrt(self.scale).ok_or("square root of negative number")?;
             self.push(root);
             return Ok(());
@@ -459,7 +470,7 @@ impl DcMachine {
     }
 
     fn run_parameter(&mut self, c: u8) -> Result<()> {
-        let n = self.pop_number()?.to_i64();
+        let n = self.pop_integer()?;
         match (c, n) {
             (b'i', Some(n @ 2..=16)) => self.input_base = n,
             (b'i', _) => return Err("input base must be a number between 2 and 16 (inclusive)"),
