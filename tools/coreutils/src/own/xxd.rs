@@ -448,19 +448,27 @@ fn hex_value(c: u8) -> Option<u8> {
     char::from(c).to_digit(16).map(|d| d as u8)
 }
 
-/// Returns the bytes of pairs of hexadecimal digits. White space is skipped; any other byte ends an
-/// incomplete pair.
+/// Returns the bytes of pairs of hexadecimal digits. White space is skipped. Any other byte ends an
+/// incomplete pair, and several of them end the line.
 fn digit_pairs(text: &[u8]) -> Vec<u8> {
     let mut bytes = Vec::new();
     let mut high = None;
-    for &c in text {
-        match hex_value(c) {
-            Some(d) => match high.take() {
-                Some(h) => bytes.push(h << 4 | d),
-                None => high = Some(d),
-            },
-            None if c.is_ascii_whitespace() => {}
-            None => high = None,
+    // How many more bytes may be neither digits nor white space.
+    let mut allowed = 2;
+    let mut text = text.iter();
+    while let Some(&c) = text.next() {
+        match (hex_value(c), high) {
+            (Some(d), Some(h)) => {
+                bytes.push(h << 4 | d);
+                (high, allowed) = (None, 1);
+            }
+            (Some(d), None) => (high, allowed) = (Some(d), 2),
+            (None, _) if c.is_ascii_whitespace() => {}
+            (None, _) if allowed == 0 => {
+                text.by_ref().find(|c| **c == b'\n');
+                (high, allowed) = (None, 3);
+            }
+            (None, _) => (high, allowed) = (None, allowed - 1),
         }
     }
     bytes
