@@ -143,7 +143,8 @@ fn native_command(
     let mut command = Command::new("timeout");
     command.args([&suite.timeout.to_string(), "bash", "-c", suite.command()]);
     command.env_clear().current_dir(tree).env("HOME", home).env("PATH", native_path(path));
-    command.env("LANG", "C.UTF-8").env("DEPS", place.folder.join("deps"));
+    // The terminal of the image's environment: `tput` prints by it.
+    command.env("LANG", "C.UTF-8").env("TERM", "dumb").env("DEPS", place.folder.join("deps"));
     Ok(command)
 }
 
