@@ -147,9 +147,10 @@ fn print_variables(ctx: &mut Ctx<'_>) {
     for name in categories() {
         let own = get(name);
         let is_own = get("LC_ALL").is_empty() && !own.is_empty();
-        let value = match is_own {
-            true => quote_for_shell(own),
-            false => [b"\"", value_for(&ctx.env, name), b"\""].concat(),
+        let value = if is_own {
+            quote_for_shell(own)
+        } else {
+            [b"\"", value_for(&ctx.env, name), b"\""].concat()
         };
         out.extend([name.as_bytes(), b"=", &value, b"\n"].concat());
     }
