@@ -140,11 +140,7 @@ pub const LIST: &[CommandAdvice] = &[
         &[],
         "no terminal here; run the command itself",
     ),
-    instead_line(
-        &["man", "info", "apropos", "whatis", "tldr"],
-        &[],
-        "no manuals here; use COMMAND --help",
-    ),
+    instead_line(&["info", "tldr"], &["man"], "use man NAME"),
     instead_line(&["whereis"], &["which"], "use which"),
     instead_line(&["watch"], &["sleep"], "use while sleep 1; do COMMAND; done"),
     instead_line(&["top", "htop"], &["ps"], "use ps"),
@@ -194,7 +190,7 @@ mod tests {
         const EMPTY: AppletTable = AppletTable::new(&[], &[]);
         assert!(find_instead(b"rg", &EMPTY).is_some_and(|t| t.starts_with("use grep -rn")));
         assert_eq!(find_instead(b"nosuchcommand", &EMPTY), None);
-        assert_eq!(find_instead(b"rg", &AppletTable::new(&[], &["rg"])), None);
+        assert_eq!(find_instead(b"rg", &AppletTable::new(&[], &[("rg", "")])), None);
     }
 
     #[test]

@@ -17,6 +17,7 @@
 //! | `clock` | the time now, the zone of `TZ` |
 //! | `stream` | [`StdInput`], [`OutStream`]: descriptors or memory behind `Read`/`Write` |
 //! | `opts` | options declared once: parsing as `getopt_long(3)`, usage text, `--help` |
+//! | `help` | the one layout of `--help` and `man`, sentences that tools share |
 //! | `table` | [`Applet`], [`AppletTable`]: lookup by name |
 //! | `program` | PATH search, `#!` lines, statuses 126 and 127 |
 //! | `command` | running another command with redirected streams |
@@ -31,6 +32,7 @@ pub mod command;
 pub mod condition;
 mod ctx;
 mod env;
+pub mod help;
 mod inherit;
 pub mod instead;
 pub mod opts;

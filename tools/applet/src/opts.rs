@@ -7,6 +7,7 @@
 //! does anything.
 //!
 //! ```
+//! use box_applet::help::words::SAME;
 //! use box_applet::opts::{Opt, Spec};
 //! #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 //! enum Flag {
@@ -15,11 +16,11 @@
 //! }
 //! const SPEC: Spec<Flag> = Spec::new(
 //!     "[OPTION]... [FILE]...",
-//!     "Print the first lines of each FILE.",
+//!     "Print the start of each FILE.",
 //!     &[
-//!         Opt::new(Flag::Lines, 'n', "lines").with_argument("NUM", "print the first NUM lines"),
-//!         Opt::new(Flag::Quiet, 'q', "quiet").with_help("never print headers"),
-//!         Opt::long(Flag::Quiet, "silent").with_help("the same"),
+//!         Opt::new(Flag::Lines, 'n', "lines").with_argument("NUM", "Print NUM lines"),
+//!         Opt::new(Flag::Quiet, 'q', "quiet").with_help("Print no headers"),
+//!         Opt::long(Flag::Quiet, "silent").with_help(SAME),
 //!     ],
 //! );
 //! let args = [b"--sil".to_vec(), b"-n3".to_vec(), b"f".to_vec()];
@@ -33,12 +34,13 @@
 //! |---|---|
 //! | `opts/written` | [`ParsedOptions`]: queries of the options as written |
 //! | `opts/parse` | arguments to options and operands |
-//! | `opts/help` | the text of `--help` |
+//! | `opts/help` | the rows of `--help` |
 
 mod help;
 mod parse;
 mod written;
 
+use crate::help::{HelpPage, HelpSection};
 use crate::{Ctx, Exit};
 pub use parse::{OptionRows, UsageError, parse_words};
 pub use written::ParsedOptions;
@@ -104,29 +106,49 @@ impl<I: Copy> Opt<I> {
 /// The command line of an applet.
 #[derive(Clone, Copy, Debug)]
 pub struct Spec<I: 'static = ()> {
-    /// The text after the name in the usage line.
+    /// The texts after the name in the usage lines, one a line.
     pub usage: &'static str,
     about: &'static str,
     options: &'static [Opt<I>],
     after: &'static str,
+    reads_standard_input: bool,
+    examples: &'static [(&'static str, &'static str)],
     posix_order: bool,
 }
 
 impl<I: Copy + PartialEq> Spec<I> {
-    /// Declares a command line: the text after the name in the usage line, a description of the
-    /// applet (a sentence or a paragraph), and every way to write an option, in the order of
-    /// `--help`. Options may stand behind operands.
+    /// Declares a command line: the ways to call the applet, one a line and without its name, a
+    /// sentence about what it does, and every way to write an option, in the order of `--help`.
+    /// Options may stand behind operands.
     pub const fn new(
         usage: &'static str,
         about: &'static str,
         options: &'static [Opt<I>],
     ) -> Spec<I> {
-        Spec { usage, about, options, after: "", posix_order: false }
+        Spec {
+            usage,
+            about,
+            options,
+            after: "",
+            reads_standard_input: false,
+            examples: &[],
+            posix_order: false,
+        }
     }
 
-    /// Adds a text behind the options in `--help`.
+    /// Adds paragraphs behind the options in `--help`, one a line.
     pub const fn with_footer(self, after: &'static str) -> Spec<I> {
         Spec { after, ..self }
+    }
+
+    /// Adds to `--help` that standard input is read without operands and for `-`.
+    pub const fn reads_standard_input(self) -> Spec<I> {
+        Spec { reads_standard_input: true, ..self }
+    }
+
+    /// Adds examples to `--help`: commands, and what they do.
+    pub const fn with_examples(self, examples: &'static [(&'static str, &'static str)]) -> Spec<I> {
+        Spec { examples, ..self }
     }
 
     /// Makes options end at the first operand (POSIX guideline 9; `env`, `xargs`, `timeout`).
@@ -182,7 +204,14 @@ impl<I: Copy + PartialEq> Spec<I> {
 
     /// Returns the text of `--help`.
     pub fn help_text(&self, name: &str) -> String {
-        help::help_text(name, self.usage, self.about, &self.option_forms(), self.after)
+        let same = |a: usize, b: usize| self.options[a].id == self.options[b].id;
+        let rows = help::option_rows(&self.option_forms(), &same);
+        let rows: Vec<_> = rows.iter().map(|(left, right)| (left.as_str(), *right)).collect();
+        HelpPage::new(self.usage, self.about, &[HelpSection::new("Options", &rows)])
+            .with_notes(self.after)
+            .with_standard_input(self.reads_standard_input)
+            .with_examples(self.examples)
+            .text(name)
     }
 
     /// Parses, or answers `--help`/`--version`/a usage error on the applet's streams.

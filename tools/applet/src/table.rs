@@ -22,6 +22,8 @@ pub struct Applet {
     pub quick: bool,
     /// One line for lists.
     pub summary: &'static str,
+    /// Returns the text of `--help`, for an adapted tool; one of ours is called with that option.
+    pub help: Option<fn() -> String>,
 }
 
 impl Applet {
@@ -31,7 +33,7 @@ impl Applet {
         run: fn(&mut Ctx<'_>, &[Vec<u8>]) -> Ended,
         summary: &'static str,
     ) -> Applet {
-        Applet { name, run: AppletRun::Ctx(run), quick: false, summary }
+        Applet { name, run: AppletRun::Ctx(run), quick: false, summary, help: None }
     }
 
     /// Declares a small tool of ours that the shell may call in-process.
@@ -40,7 +42,7 @@ impl Applet {
         run: fn(&mut Ctx<'_>, &[Vec<u8>]) -> Ended,
         summary: &'static str,
     ) -> Applet {
-        Applet { name, run: AppletRun::Ctx(run), quick: true, summary }
+        Applet { name, run: AppletRun::Ctx(run), quick: true, summary, help: None }
     }
 
     /// Declares an adapted tool that uses process globals.
@@ -49,20 +51,28 @@ impl Applet {
         run: fn(Vec<std::ffi::OsString>) -> i32,
         summary: &'static str,
     ) -> Applet {
-        Applet { name, run: AppletRun::Globals(run), quick: false, summary }
+        Applet { name, run: AppletRun::Globals(run), quick: false, summary, help: None }
+    }
+
+    /// Adds the text of `--help`.
+    pub const fn with_help(self, help: fn() -> String) -> Applet {
+        Applet { help: Some(help), ..self }
     }
 }
 
 /// All applets, sorted by name.
 pub struct AppletTable {
     applets: &'static [Applet],
-    /// Further program names of the image that are not applets (`python3`).
-    programs: &'static [&'static str],
+    /// Further programs of the image, which are not applets (`python3`), with a line for lists.
+    programs: &'static [(&'static str, &'static str)],
 }
 
 impl AppletTable {
-    /// Returns a table over a sorted list and a sorted list of further program names.
-    pub const fn new(applets: &'static [Applet], programs: &'static [&'static str]) -> AppletTable {
+    /// Returns a table over a sorted list of applets and a sorted list of further programs with their summaries.
+    pub const fn new(
+        applets: &'static [Applet],
+        programs: &'static [(&'static str, &'static str)],
+    ) -> AppletTable {
         AppletTable { applets, programs }
     }
 
@@ -74,7 +84,12 @@ impl AppletTable {
 
     /// Returns whether `/bin/NAME` is a program of the image.
     pub fn is_program(&self, name: &[u8]) -> bool {
-        self.find(name).is_some() || self.programs.iter().any(|p| p.as_bytes() == name)
+        self.find(name).is_some() || self.programs.iter().any(|(p, _)| p.as_bytes() == name)
+    }
+
+    /// Returns the further programs and their summaries, in order.
+    pub fn programs(&self) -> &'static [(&'static str, &'static str)] {
+        self.programs
     }
 
     /// Returns all applets in order.

@@ -153,6 +153,7 @@ static PACKAGES: &[VersionLine] = &[
     version_line("file-5.44", &["file"]),
     version_line("hostname 3.23", &["hostname"]),
     version_line("less 590", &["less"]),
+    version_line("{} 2.11.2", &["apropos", "man", "whatis"]),
     version_line("6.04", &["shasum"]),
     version_line("{} (GNU sharutils) 4.15.2", &["uudecode", "uuencode"]),
     version_line("tree v2.1.0", &["tree"]),

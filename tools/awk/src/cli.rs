@@ -1,5 +1,6 @@
 //! The command line: options in getopt order up to the first operand, program sources.
 
+use box_applet::help::words;
 use box_applet::opts::{Opt, ParsedOptions, Spec};
 use box_applet::{Ctx, Exit};
 use box_sys::error_text;
@@ -38,45 +39,56 @@ pub enum AwkFlag {
 
 /// The options, once.
 pub const SPEC: Spec<AwkFlag> = Spec::new(
-    "[OPTION]... 'PROGRAM' [FILE]...\n   or: awk [OPTION]... -f PROGFILE [FILE]...",
-    "Scan FILEs for patterns and act on their records (POSIX awk with gawk's extensions).",
+    "[OPTION]... 'PROGRAM' [FILE]...\n[OPTION]... -f PROGFILE [FILE]...",
+    "Run PROGRAM on each record of the FILEs: POSIX awk with gawk's extensions.",
     &[
         Opt::new(AwkFlag::File, 'f', "file")
-            .with_argument("PROGFILE", "read the program from PROGFILE"),
+            .with_argument("PROGFILE", "Read the program from PROGFILE"),
         Opt::new(AwkFlag::FieldSeparator, 'F', "field-separator")
-            .with_argument("FS", "set the field separator"),
+            .with_argument("FS", "Split records at FS, a character or regular expression"),
         Opt::new(AwkFlag::Assign, 'v', "assign")
-            .with_argument("VAR=VALUE", "assign before the program starts"),
-        Opt::new(AwkFlag::Source, 'e', "source").with_argument("TEXT", "program text, beside -f"),
+            .with_argument("VAR=VALUE", "Set a variable before the program starts"),
+        Opt::new(AwkFlag::Source, 'e', "source")
+            .with_argument("TEXT", "Take program text from the command line, besides -f"),
         Opt::new(AwkFlag::Exec, 'E', "exec")
-            .with_argument("FILE", "as -f, and no more options or assignments"),
+            .with_argument("FILE", "Like -f, and take no more options or assignments"),
         Opt::new(AwkFlag::Include, 'i', "include")
-            .with_argument("FILE", "read FILE first; `inplace' edits files in place"),
+            .with_argument("FILE", "Read a library first; `inplace' edits files in place"),
         Opt::new(AwkFlag::NonDecimalData, 'n', "non-decimal-data")
-            .with_help("allow octal and hexadecimal input"),
-        Opt::new(AwkFlag::Traditional, 'c', "traditional").with_help("without gawk's extensions"),
-        Opt::new(AwkFlag::Posix, 'P', "posix").with_help("POSIX mode"),
+            .with_help("Read octal and hexadecimal numbers in input, too"),
+        Opt::new(AwkFlag::Traditional, 'c', "traditional")
+            .with_help("Behave without gawk's extensions"),
+        Opt::new(AwkFlag::Posix, 'P', "posix").with_help("Behave as POSIX says"),
         Opt::new(AwkFlag::CharactersAsBytes, 'b', "characters-as-bytes")
-            .with_help("treat every byte as a character"),
+            .with_help("Count bytes, not characters"),
         Opt::new(AwkFlag::ReInterval, 'r', "re-interval")
-            .with_help("accepted; intervals are always on"),
-        Opt::new(AwkFlag::NoOptimize, 's', "no-optimize").with_help("accepted"),
-        Opt::new(AwkFlag::Optimize, 'O', "optimize").with_help("accepted"),
-        Opt::new(AwkFlag::Bignum, 'M', "bignum").with_help("accepted without effect"),
-        Opt::new(AwkFlag::UseLcNumeric, 'N', "use-lc-numeric").with_help("accepted"),
-        Opt::new(AwkFlag::Sandbox, 'S', "sandbox").with_help("accepted"),
-        Opt::new(AwkFlag::GenPot, 'g', "gen-pot").with_help("accepted"),
-        Opt::new(AwkFlag::LintOld, 't', "lint-old").with_help("accepted"),
+            .with_help("Accepted: intervals are always on"),
+        Opt::new(AwkFlag::NoOptimize, 's', "no-optimize").with_help(words::IGNORED),
+        Opt::new(AwkFlag::Optimize, 'O', "optimize").with_help(words::IGNORED),
+        Opt::new(AwkFlag::Bignum, 'M', "bignum").with_help(words::IGNORED),
+        Opt::new(AwkFlag::UseLcNumeric, 'N', "use-lc-numeric").with_help(words::IGNORED),
+        Opt::new(AwkFlag::Sandbox, 'S', "sandbox").with_help(words::IGNORED),
+        Opt::new(AwkFlag::GenPot, 'g', "gen-pot").with_help(words::IGNORED),
+        Opt::new(AwkFlag::LintOld, 't', "lint-old").with_help(words::IGNORED),
         Opt::new(AwkFlag::Lint, 'L', "lint")
-            .may_take("WHAT", "warn about functions without call or definition"),
-        Opt::new(AwkFlag::DumpVariables, 'd', "dump-variables").may_take("FILE", "accepted"),
-        Opt::new(AwkFlag::PrettyPrint, 'o', "pretty-print").may_take("FILE", "accepted"),
-        Opt::new(AwkFlag::Profile, 'p', "profile").may_take("FILE", "accepted"),
-        Opt::new(AwkFlag::LongOption, 'W', "").with_argument("OPTION", "a long option after -W"),
+            .may_take("WHAT", "Warn about functions that are never called or defined"),
+        Opt::new(AwkFlag::DumpVariables, 'd', "dump-variables").may_take("FILE", words::IGNORED),
+        Opt::new(AwkFlag::PrettyPrint, 'o', "pretty-print").may_take("FILE", words::IGNORED),
+        Opt::new(AwkFlag::Profile, 'p', "profile").may_take("FILE", words::IGNORED),
+        Opt::new(AwkFlag::LongOption, 'W', "")
+            .with_argument("OPTION", "Give a long option behind a letter: -W posix"),
         Opt::new(AwkFlag::Load, 'l', "load")
-            .with_argument("LIBRARY", "accepted for libraries that are built in"),
+            .with_argument("LIBRARY", "Accepted for libraries that are built in"),
     ],
 )
+.with_examples(&[
+    ("awk '{ print $1, $NF }' FILE", "First and last field of each line"),
+    ("awk -F, '$3 > 100' FILE", "Lines of a CSV file whose third field is over 100"),
+    (
+        "awk '{ n[$1]++ } END { for (k in n) print n[k], k }' FILE",
+        "Count how often each first field occurs",
+    ),
+])
 .with_footer("The first operand is the program unless -f or -e is given.")
 .posix_order();
 

@@ -19,7 +19,15 @@ const LISTS: &[&[Applet]] = &[
 ];
 
 /// Programs of the image that are modules of their own.
-const PROGRAMS: &[&str] = &["js", "node", "npm", "npx", "python", "python3", "tsx"];
+const PROGRAMS: &[(&str, &str)] = &[
+    ("js", "run JavaScript"),
+    ("node", "run JavaScript and TypeScript"),
+    ("npm", "install packages of JavaScript, run their scripts"),
+    ("npx", "run a command of a package of JavaScript"),
+    ("python", "run Python programs"),
+    ("python3", "run Python programs"),
+    ("tsx", "run TypeScript"),
+];
 
 const COUNT: usize = {
     let (mut n, mut i) = (0, 0);

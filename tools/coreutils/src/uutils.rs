@@ -9,11 +9,13 @@
 //! |---|---|
 //! | `uutils/arguments` | command lines, from GNU's rules to clap's |
 //! | `uutils/digests` | options of the tools of sums that exclude each other |
+//! | `uutils/help` | the text of `--help` |
 //! | `uutils/numbers` | bounds of numbers |
 //! | `uutils/refusal` | clap's errors, in GNU's words |
 
 mod arguments;
 mod digests;
+mod help;
 mod numbers;
 mod refusal;
 
@@ -44,6 +46,11 @@ fn refusal_reason(util: &str, argv: &[OsString]) -> Option<&'static str> {
         }
         _ => None,
     }
+}
+
+/// Returns the text of `--help`.
+fn help_text(util: &str) -> String {
+    help::find_page(util).map(|page| page.text(util)).unwrap_or_default()
 }
 
 /// Shared by all adapters: localisation, exit status, closed pipes, final flush.
@@ -86,6 +93,15 @@ fn run_adapted(
             return 1;
         }
     };
+    // These stand before `--` only if they replace any work.
+    let text = match argv.get(1).and_then(|word| word.to_str()) {
+        Some("--help") => Some(help_text(util)),
+        Some("--version") => Some(box_applet::version::version_text(util)),
+        _ => None,
+    };
+    if let Some(text) = text {
+        return i32::from(std::io::stdout().write_all(text.as_bytes()).is_err());
+    }
     let at = argv.len().min(1);
     argv.splice(at..at, implied_options(util).iter().map(OsString::from));
     let code = uumain(argv.into_iter());
@@ -117,7 +133,8 @@ pub(crate) const CKSUM: Applet = Applet::globals(
     "cksum",
     |argv| run_adapted("cksum", argv, uu_cksum::uu_app, run_cksum),
     "print or check checksums and byte counts",
-);
+)
+.with_help(|| help_text("cksum"));
 
 fn run_cksum(argv: std::vec::IntoIter<OsString>) -> i32 {
     let files = argv.as_slice().get(1..).unwrap_or_default();
@@ -135,7 +152,8 @@ macro_rules! adapters {
             $name,
             |argv| run_adapted($util, argv, $krate::uu_app, $krate::uumain),
             $summary,
-        );
+        )
+        .with_help(|| help_text($util));
     )* };
 }
 
@@ -144,15 +162,15 @@ adapters! {
     BASE32 uu_base32 "base32" "base32" "encode or decode base32 data";
     BASE64 uu_base64 "base64" "base64" "encode or decode base64 data";
     BASENC uu_basenc "basenc" "basenc" "encode or decode data in several bases";
-    COMM uu_comm "comm" "comm" "compare two sorted files line by line";
+    COMM uu_comm "comm" "comm" "show what two sorted files have in common";
     DIRCOLORS uu_dircolors "dircolors" "dircolors" "print commands that set LS_COLORS";
-    EXPAND uu_expand "expand" "expand" "convert tabs to spaces";
+    EXPAND uu_expand "expand" "expand" "replace tabs by spaces";
     FACTOR uu_factor "factor" "factor" "print prime factors";
     FMT uu_fmt "fmt" "fmt" "reformat paragraphs";
     FOLD uu_fold "fold" "fold" "wrap lines to a width";
-    JOIN uu_join "join" "join" "join lines of two files on a common field";
+    JOIN uu_join "join" "join" "join lines of two files by a field";
     MD5SUM uu_md5sum "md5sum" "md5sum" "print or check MD5 message digests";
-    PATHCHK uu_pathchk "pathchk" "pathchk" "check whether file names are valid or portable";
+    PATHCHK uu_pathchk "pathchk" "pathchk" "check whether names can be used for files";
     PTX uu_ptx "ptx" "ptx" "print a permuted index of file contents";
     SHA1SUM uu_sha1sum "sha1sum" "sha1sum" "print or check SHA1 message digests";
     SHA224SUM uu_sha224sum "sha224sum" "sha224sum" "print or check SHA224 message digests";
@@ -163,5 +181,56 @@ adapters! {
     SHUF uu_shuf "shuf" "shuf" "print lines in random order";
     SUM uu_sum "sum" "sum" "print checksum and block count";
     TSORT uu_tsort "tsort" "tsort" "sort topologically";
-    UNEXPAND uu_unexpand "unexpand" "unexpand" "convert spaces to tabs";
+    UNEXPAND uu_unexpand "unexpand" "unexpand" "replace spaces by tabs";
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Command;
+
+    use super::help_text;
+
+    /// Options that are the same as others, or without meaning here.
+    const UNLISTED: &[&str] = &["---debug", "---presume-input-tty"];
+
+    /// Returns the options that a page lacks.
+    fn missing_options(util: &str, mut command: Command) -> Vec<String> {
+        let mut missing = Vec::new();
+        let text = help_text(util);
+        let words: Vec<&str> = text.split([' ', ',', '=', '[', '\n']).collect();
+        command.build();
+        for arg in command.get_arguments().filter(|a| !a.is_positional() && !a.is_hide_set()) {
+            let longs = arg.get_long_and_visible_aliases().unwrap_or_default();
+            let longs = longs.iter().map(|long| format!("--{long}"));
+            let shorts = arg.get_short_and_visible_aliases().unwrap_or_default();
+            let shorts = shorts.iter().map(|short| format!("-{short}"));
+            let is_common = matches!(arg.get_id().as_str(), "help" | "version");
+            for name in longs.chain(shorts).filter(|_| !is_common) {
+                if !words.contains(&name.as_str()) && !UNLISTED.contains(&name.as_str()) {
+                    missing.push(format!("{util} {name}"));
+                }
+            }
+        }
+        missing
+    }
+
+    macro_rules! missing_options {
+        ($($krate:ident $util:literal;)*) => {
+            [$( missing_options($util, $krate::uu_app()) ),*].concat()
+        };
+    }
+
+    #[test]
+    fn pages_list_the_options_of_the_libraries() {
+        let missing = missing_options! {
+            uu_b2sum "b2sum"; uu_base32 "base32"; uu_base64 "base64"; uu_basenc "basenc";
+            uu_cksum "cksum"; uu_comm "comm"; uu_dircolors "dircolors";
+            uu_expand "expand"; uu_factor "factor"; uu_fmt "fmt"; uu_fold "fold"; uu_join "join";
+            uu_md5sum "md5sum"; uu_pathchk "pathchk"; uu_ptx "ptx";
+            uu_sha1sum "sha1sum"; uu_sha224sum "sha224sum"; uu_sha256sum "sha256sum";
+            uu_sha384sum "sha384sum"; uu_sha512sum "sha512sum"; uu_shred "shred"; uu_shuf "shuf";
+            uu_sum "sum"; uu_tsort "tsort"; uu_unexpand "unexpand";
+        };
+        assert_eq!(missing, [""; 0]);
+    }
 }

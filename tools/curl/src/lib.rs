@@ -61,6 +61,6 @@ use box_applet::Applet;
 
 /// The applets of this crate, sorted by name.
 pub const APPLETS: &[Applet] = &[
-    Applet::new("curl", run::run, "transfer a URL"),
+    Applet::new("curl", run::run, "fetch URLs, or send data to them"),
     Applet::new("wget", wget::run, "fetch files"),
 ];

@@ -6,6 +6,7 @@ mod table;
 use std::io::Write;
 
 use box_applet::Ctx;
+use box_applet::help::{HelpPage, HelpSection, words};
 
 use crate::error::CurlUsageError;
 use crate::form::FormField;
@@ -275,13 +276,29 @@ impl CurlParser<'_, '_> {
     }
 }
 
-/// Prints the text of `--help`.
-pub(crate) fn print_help(out: &mut dyn Write) -> std::io::Result<()> {
-    writeln!(out, "Usage: curl [options...] <url>")?;
+/// Returns the text of `--help`.
+pub(crate) fn help_text(name: &str) -> String {
+    let mut rows: Vec<(String, &str)> = Vec::new();
     for opt in OPTIONS.iter().filter(|o| !o.help.is_empty()) {
         let short = opt.short.map_or("    ".to_string(), |c| format!("-{c}, "));
-        let left = format!("{short}--{} {}", opt.long, opt.kind.value());
-        writeln!(out, " {left:<34} {}", opt.help)?;
+        let left = format!("  {short}--{} {}", opt.long, opt.kind.value());
+        match rows.last_mut() {
+            Some((row, _)) if opt.help == words::SAME => {
+                *row = format!("{row}, {}", left.trim());
+            }
+            _ => rows.push((left.trim_end().to_string(), opt.help)),
+        }
     }
-    Ok(())
+    let rows: Vec<_> = rows.iter().map(|(left, right)| (left.as_str(), *right)).collect();
+    HelpPage::new(
+        "[OPTION]... URL...",
+        "Fetch URLs, or send data to them.",
+        &[HelpSection::new("Options", &rows)],
+    )
+    .with_examples(&[
+        ("curl -fsSL -o FILE URL", "Download, following redirects"),
+        ("curl --json '{\"a\":1}' URL", "Send JSON"),
+        ("curl -s -w '%{http_code}\\n' -o /dev/null URL", "Only the status"),
+    ])
+    .text(name)
 }

@@ -36,7 +36,12 @@ pub(crate) fn run_with(ctx: &mut Ctx<'_>, args: &[Vec<u8>], world: &mut dyn Tran
         Err(usage) => return report_usage(ctx, Some(&usage)),
     };
     if asked.help || asked.version {
-        let _ = if asked.help { options::print_help(&mut ctx.stdout) } else { print_version(ctx) };
+        let _ = if asked.help {
+            let text = options::help_text(&ctx.name);
+            ctx.stdout.write_all(text.as_bytes())
+        } else {
+            print_version(ctx)
+        };
         return Exit::SUCCESS;
     }
     match run_groups(ctx, world, &asked) {

@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use box_applet::help::words;
 use box_applet::opts::{Opt, ParsedOptions, Spec};
 use box_applet::{Ctx, Ended, Exit};
 use box_text::number::parse_size;
@@ -17,20 +18,26 @@ enum CmpFlag {
 }
 
 const SPEC: Spec<CmpFlag> = Spec::new(
-    "[OPTION]... FILE1 [FILE2 [SKIP1 [SKIP2]]]",
-    "Compare two files byte by byte.",
+    "[OPTION]... FILE1 FILE2 [SKIP1 [SKIP2]]\n[OPTION]... FILE",
+    "Compare two files, and print where they differ first.",
     &[
-        Opt::new(CmpFlag::PrintBytes, 'b', "print-bytes").with_help("print differing bytes"),
+        Opt::new(CmpFlag::PrintBytes, 'b', "print-bytes")
+            .with_help("Print the bytes that differ, too"),
         Opt::new(CmpFlag::IgnoreInitial, 'i', "ignore-initial")
-            .with_argument("SKIP", "skip first SKIP bytes of both inputs"),
+            .with_argument("SKIP", "Skip the first SKIP bytes of both files"),
         Opt::new(CmpFlag::Verbose, 'l', "verbose")
-            .with_help("output byte numbers and differing byte values"),
-        Opt::new(CmpFlag::Bytes, 'n', "bytes").with_argument("LIMIT", "compare at most LIMIT bytes"),
-        Opt::new(CmpFlag::Quiet, 's', "quiet").with_help("suppress all normal output"),
-        Opt::long(CmpFlag::Quiet, "silent").with_help("the same as --quiet"),
+            .with_help("Print all places that differ, with both bytes in octal"),
+        Opt::new(CmpFlag::Bytes, 'n', "bytes")
+            .with_argument("LIMIT", "Compare no more than LIMIT bytes"),
+        Opt::new(CmpFlag::Quiet, 's', "quiet").with_help("Print nothing; only end with a status"),
+        Opt::long(CmpFlag::Quiet, "silent").with_help(words::SAME),
     ],
 )
-.with_footer("If a FILE is '-' or missing, read standard input.\nExit status is 0 if inputs are the same, 1 if different, 2 if trouble.");
+.with_examples(&[("cmp -s A B && echo same", "Compare in a script")])
+.with_footer(
+    "Standard input is read for a FILE named -, and if FILE2 is missing. Exit status: 0 \
+        if the files are equal, 1 if they differ, 2 after an error.",
+);
 
 /// Runs `cmp`.
 pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {

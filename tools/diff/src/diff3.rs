@@ -30,29 +30,38 @@ enum Diff3Flag {
 }
 
 const SPEC: Spec<Diff3Flag> = Spec::new(
-    "[OPTION]... MYFILE OLDFILE YOURFILE",
-    "Compare three files line by line.",
+    "[OPTION]... MINE OLD YOURS",
+    "Show how three files differ, or merge two changes of an old one.",
     &[
-        Opt::new(Diff3Flag::ShowAll, 'A', "show-all").with_help("output all changes, bracketing conflicts"),
-        Opt::new(Diff3Flag::Ed, 'e', "ed").with_help("ed script of the changes from OLDFILE to YOURFILE"),
-        Opt::new(Diff3Flag::ShowOverlap, 'E', "show-overlap").with_help("like -e, but bracket conflicts"),
-        Opt::new(Diff3Flag::EasyOnly, '3', "easy-only").with_help("like -e, but only nonoverlapping changes"),
-        Opt::new(Diff3Flag::OverlapOnly, 'x', "overlap-only")
-            .with_help("like -e, but only overlapping changes"),
-        Opt::new(Diff3Flag::OldOverlapOnly, 'X', "").with_help("like -x"),
-        Opt::new(Diff3Flag::FinalWrite, 'i', "").with_help("append 'w' and 'q' commands to ed scripts"),
-        Opt::new(Diff3Flag::Merge, 'm', "merge")
-            .with_help("output the merged file, as -A has it if nothing else is said"),
-        Opt::new(Diff3Flag::Text, 'a', "text").with_help("treat all files as text"),
+        Opt::new(Diff3Flag::ShowAll, 'A', "show-all")
+            .with_help("Print all changes as ed commands, with conflicts marked"),
+        Opt::new(Diff3Flag::Ed, 'e', "ed")
+            .with_help("Print ed commands for the changes from OLD to YOURS"),
+        Opt::new(Diff3Flag::ShowOverlap, 'E', "show-overlap")
+            .with_help("Like -e, with conflicts marked"),
+        Opt::new(Diff3Flag::EasyOnly, '3', "easy-only").with_help("Like -e, without conflicts"),
+        Opt::new(Diff3Flag::OverlapOnly, 'x', "overlap-only").with_help("Like -e, conflicts only"),
+        Opt::new(Diff3Flag::OldOverlapOnly, 'X', "").with_help("Like -x, with conflicts marked"),
+        Opt::new(Diff3Flag::FinalWrite, 'i', "")
+            .with_help("Add commands that write the file and quit"),
+        Opt::new(Diff3Flag::Merge, 'm', "merge").with_help(
+            "Print the merged file, with conflicts marked unless another option is given",
+        ),
+        Opt::new(Diff3Flag::Text, 'a', "text")
+            .with_help("Compare as text, whatever the files hold"),
         Opt::long(Diff3Flag::StripTrailingCr, "strip-trailing-cr")
-            .with_help("strip trailing carriage return on input"),
+            .with_help("Ignore a carriage return at the end of a line"),
         Opt::new(Diff3Flag::InitialTab, 'T', "initial-tab")
-            .with_help("make tabs line up by prepending a tab"),
+            .with_help("Begin lines with a tab, so that their tabs line up"),
         Opt::new(Diff3Flag::Label, 'L', "label")
-            .with_argument("LABEL", "use LABEL instead of a file's name, up to three times"),
+            .with_argument("LABEL", "Print LABEL instead of a name; once for each file"),
     ],
 )
-.with_footer("If a FILE is '-', read standard input.\nExit status is 0 if successful, 1 if conflicts, 2 if trouble.");
+.with_examples(&[("diff3 -m MINE OLD YOURS", "Merge two changes of one file")])
+.with_footer(
+    "Standard input is read for a FILE named -. Exit status: 0 if all went well, 1 if \
+        there are conflicts, 2 after an error.",
+);
 
 /// Kinds of output, of which a run has one.
 const KINDS: &[Diff3Flag] = &[

@@ -23,8 +23,8 @@ use box_applet::Applet;
 
 /// The applets of this crate, sorted by name.
 pub const APPLETS: &[Applet] = &[
-    Applet::new("cmp", cmp::run, "compare two files byte by byte"),
-    Applet::new("diff", diff::run, "compare files line by line"),
+    Applet::new("cmp", cmp::run, "find where two files differ"),
+    Applet::new("diff", diff::run, "show how files differ"),
     Applet::new("diff3", diff3::run, "compare or merge three files line by line"),
-    Applet::new("patch", patch::run, "apply a diff file to an original"),
+    Applet::new("patch", patch::run, "change files as a diff says"),
 ];

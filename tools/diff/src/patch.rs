@@ -4,6 +4,7 @@
 
 use std::io::{self, Write};
 
+use box_applet::help::words;
 use box_applet::opts::{Opt, ParsedOptions, Spec};
 use box_applet::{Ctx, Ended, Exit};
 use box_sys::{FileKind, error_text, meta};
@@ -40,47 +41,47 @@ enum PatchFlag {
 
 const SPEC: Spec<PatchFlag> = Spec::new(
     "[OPTION]... [ORIGFILE [PATCHFILE]]",
-    "Apply a diff file to an original.",
+    "Change files as a diff says.",
     &[
         Opt::new(PatchFlag::Strip, 'p', "strip")
-            .with_argument("NUM", "strip NUM leading components from file names"),
-        Opt::new(PatchFlag::Input, 'i', "input")
-            .with_argument("FILE", "read the patch from FILE instead of standard input"),
+            .with_argument("NUM", "Drop NUM leading parts of names"),
+        Opt::new(PatchFlag::Input, 'i', "input").with_argument("FILE", "Read the diff from FILE"),
         Opt::new(PatchFlag::Fuzz, 'F', "fuzz")
-            .with_argument("NUM", "set the fuzz factor to NUM (default 2)"),
-        Opt::new(PatchFlag::Reverse, 'R', "reverse")
-            .with_help("assume patches were created with old and new files swapped"),
+            .with_argument("NUM", "Let NUM lines of context differ (2)"),
+        Opt::new(PatchFlag::Reverse, 'R', "reverse").with_help("Apply the diff backwards"),
         Opt::new(PatchFlag::Forward, 'N', "forward")
-            .with_help("ignore patches that appear to be reversed or already applied"),
+            .with_help("Skip changes that seem to be made already"),
         Opt::new(PatchFlag::Output, 'o', "output")
-            .with_argument("FILE", "output patched files to FILE"),
+            .with_argument("FILE", "Write the result to FILE"),
         Opt::new(PatchFlag::RejectFile, 'r', "reject-file")
-            .with_argument("FILE", "output rejects to FILE"),
+            .with_argument("FILE", "Write hunks that do not fit to FILE"),
         Opt::new(PatchFlag::Directory, 'd', "directory")
-            .with_argument("DIR", "change the working directory to DIR first"),
+            .with_argument("DIR", "Change to DIR first"),
         Opt::new(PatchFlag::Backup, 'b', "backup")
-            .with_help("back up the original contents of each file"),
+            .with_help("Keep the original of each file as FILE.orig"),
         Opt::new(PatchFlag::RemoveEmptyFiles, 'E', "remove-empty-files")
-            .with_help("remove output files that are empty"),
+            .with_help("Remove files that become empty"),
         Opt::new(PatchFlag::IgnoreWhitespace, 'l', "ignore-whitespace")
-            .with_help("ignore white space changes"),
-        Opt::new(PatchFlag::Force, 'f', "force")
-            .with_help("like -t, but assume patches are not reversed"),
-        Opt::new(PatchFlag::Batch, 't', "batch").with_help("ask no questions"),
-        Opt::new(PatchFlag::Quiet, 's', "quiet").with_help("work silently unless an error occurs"),
-        Opt::new(PatchFlag::Unified, 'u', "unified")
-            .with_help("interpret the patch as a unified diff"),
-        Opt::new(PatchFlag::Normal, 'n', "normal")
-            .with_help("interpret the patch as a normal diff"),
-        Opt::long(PatchFlag::DryRun, "dry-run").with_help("do not actually change any files"),
-        Opt::new(PatchFlag::Version, 'v', "").with_help("like --version"),
-        Opt::long(PatchFlag::Verbose, "verbose").with_help("accepted and ignored"),
-        Opt::long(PatchFlag::Posix, "posix").with_help("accepted and ignored"),
+            .with_help("Take all runs of blanks as equal"),
+        Opt::new(PatchFlag::Force, 'f', "force").with_help("Do what is asked, without questions"),
+        Opt::new(PatchFlag::Batch, 't', "batch").with_help("Ask nothing; skip what is doubtful"),
+        Opt::new(PatchFlag::Quiet, 's', "quiet").with_help("Print nothing but errors"),
+        Opt::new(PatchFlag::Unified, 'u', "unified").with_help("Read a unified diff"),
+        Opt::new(PatchFlag::Normal, 'n', "normal").with_help("Read a diff without context"),
+        Opt::long(PatchFlag::DryRun, "dry-run")
+            .with_help("Change nothing; only say what would happen"),
+        Opt::new(PatchFlag::Version, 'v', "").with_help(words::VERSION),
+        Opt::long(PatchFlag::Verbose, "verbose").with_help(words::IGNORED),
+        Opt::long(PatchFlag::Posix, "posix").with_help(words::IGNORED),
         Opt::long(PatchFlag::NoBackupIfMismatch, "no-backup-if-mismatch")
-            .with_help("do not back up mismatches"),
+            .with_help("Keep no originals where lines have moved"),
     ],
 )
-.with_footer("Exit status is 0 if all hunks apply, 1 if some cannot be applied, 2 if trouble.");
+.with_examples(&[
+    ("patch -p1 < FILE.patch", "Apply a patch of version control"),
+    ("patch -R -p1 < FILE.patch", "Take it back"),
+])
+.with_footer("Exit status: 0 if all hunks were applied, 1 if some were not, 2 after an error.");
 
 /// One hunk: old lines against new lines, at a place.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -31,42 +31,108 @@ mod primary;
 mod sinks;
 mod walk;
 
+use box_applet::help::{HelpPage, HelpSection, words};
 use box_applet::{Ctx, Ended, Exit};
 
 use expr::{FindSettings, Question};
 
-const HELP: &str = "\
-Usage: find [-H] [-L] [-P] [-Olevel] [-D debugopts] [path...] [expression]
-
-Default path is the current directory; default expression is -print.
-Expression may consist of: operators, options, tests, and actions.
-
-Operators (decreasing precedence; -and is implicit where no others are given):
-      ( EXPR )   ! EXPR   -not EXPR   EXPR1 -a EXPR2   EXPR1 -and EXPR2
-      EXPR1 -o EXPR2   EXPR1 -or EXPR2   EXPR1 , EXPR2
-
-Positional options (always true):
-      -daystart -follow -nowarn -regextype -warn
-
-Normal options (always true, specified before other expressions):
-      -depth -files0-from FILE -maxdepth LEVELS -mindepth LEVELS
-      -mount -noleaf -xdev -ignore_readdir_race -noignore_readdir_race
-
-Tests (N can be +N or -N or N):
-      -amin N -anewer FILE -atime N -cmin N -cnewer FILE -ctime N -empty -false
-      -fstype TYPE -gid N -group NAME -ilname PATTERN -iname PATTERN -inum N
-      -iwholename PATTERN -iregex PATTERN -links N -lname PATTERN -mmin N
-      -mtime N -name PATTERN -newer FILE -newerXY REF -nouser -nogroup
-      -path PATTERN -perm [-/]MODE -regex PATTERN -readable -writable
-      -executable -samefile FILE -size N[bcwkMG] -true -type [bcdpfls] -uid N
-      -used N -user NAME -wholename PATTERN -xtype [bcdpfls]
-
-Actions:
-      -delete -print0 -printf FORMAT -fprintf FILE FORMAT -print
-      -fprint0 FILE -fprint FILE -ls -fls FILE -prune -quit
-      -exec COMMAND ; -exec COMMAND {} + -ok COMMAND ;
-      -execdir COMMAND ; -execdir COMMAND {} + -okdir COMMAND ;
-";
+const HELP: HelpPage = HelpPage::new(
+    "[-H] [-L] [-P] [-O LEVEL] [-D WORDS] [PATH]... [EXPRESSION]",
+    "Walk directories (the current one) and test each file by EXPRESSION (-print).",
+    &[
+        HelpSection::new(
+            "Operators, from the strongest to the weakest",
+            &[
+                ("  ( E )", "Grouping; the shell needs \\( \\)"),
+                ("  ! E, -not E", "E is false"),
+                ("  E1 E2, E1 -a E2, -and", "Both are true; E2 is skipped if E1 is false"),
+                ("  E1 -o E2, -or", "One is true; E2 is skipped if E1 is true"),
+                ("  E1 , E2", "Do both; the value is that of E2"),
+            ],
+        ),
+        HelpSection::new(
+            "Options",
+            &[
+                (
+                    "  -H, -L, -P",
+                    "Before the paths: follow links that are paths, all links, no links",
+                ),
+                (
+                    "  -maxdepth N, -mindepth N",
+                    "Go down at most N levels; test nothing above level N",
+                ),
+                ("  -depth, -d", "Test what is in a directory before the directory"),
+                ("  -xdev, -mount", "Stay on one file system"),
+                ("  -follow", "As -L"),
+                ("  -regextype TYPE", "Kind of -regex: posix-extended, posix-basic, emacs, ..."),
+                ("  -files0-from FILE", "Read the paths from FILE, where NUL bytes end them"),
+                ("  -daystart", "Count days from midnight, not from now"),
+                ("  -warn, -nowarn, -noleaf, -D WORDS", words::IGNORED),
+                ("  -ignore_readdir_race, -noignore_readdir_race", words::IGNORED),
+                ("      --help, -help", words::HELP),
+                ("      --version, -version", words::VERSION),
+            ],
+        ),
+        HelpSection::new(
+            "Tests; N is exact, +N more, -N less",
+            &[
+                ("  -name GLOB, -iname GLOB", "The name matches; in upper or lower case"),
+                ("  -path GLOB, -wholename, -ipath, -iwholename", "The whole path matches"),
+                ("  -regex RE, -iregex RE", "The whole path matches a regular expression"),
+                ("  -lname GLOB, -ilname GLOB", "What the symbolic link points to matches"),
+                ("  -type LETTERS", "f file, d directory, l link, p pipe, s socket, b or c device"),
+                ("  -xtype LETTERS", "The same, of what a link points to"),
+                ("  -size N[bcwkMG]", "Size in blocks of 512 bytes, or in a unit; c is bytes"),
+                ("  -empty", "An empty file or directory"),
+                ("  -mtime N, -atime N, -ctime N", "Modified, read, changed N*24 hours ago"),
+                ("  -mmin N, -amin N, -cmin N", "The same, in minutes"),
+                (
+                    "  -newer FILE, -anewer, -cnewer",
+                    "Modified, read, changed after FILE was modified",
+                ),
+                (
+                    "  -newerXY REF",
+                    "The same of times a, B, c, m; with t, REF is a time: -newermt yesterday",
+                ),
+                ("  -used N", "Read N days after it was changed"),
+                ("  -perm MODE, -MODE, /MODE", "Exactly these bits; all of them; any of them"),
+                ("  -readable, -writable, -executable", "This user may do so"),
+                ("  -user NAME, -uid N, -nouser", "Its owner, or that it has none"),
+                ("  -group NAME, -gid N, -nogroup", "Its group, or that it has none"),
+                (
+                    "  -links N, -inum N, -samefile FILE",
+                    "Its hard links, its inode, the same file as FILE",
+                ),
+                ("  -fstype TYPE", "Kind of its file system"),
+                ("  -true, -false", "Always, never"),
+            ],
+        ),
+        HelpSection::new(
+            "Actions",
+            &[
+                ("  -print, -print0", "Print the path, and a newline or a NUL byte"),
+                (
+                    "  -printf FORMAT",
+                    "Print by FORMAT: %p path, %f name, %s size, %TY-%Tm-%Td date, ...",
+                ),
+                ("  -ls", "Print as ls -dils does"),
+                ("  -fprint FILE, -fprint0, -fprintf, -fls", "The same, to FILE"),
+                ("  -delete", "Remove it; implies -depth"),
+                ("  -exec COMMAND ;", "Run COMMAND with the path for {}; true if it succeeds"),
+                ("  -exec COMMAND {} +", "Run COMMAND with many paths at once"),
+                ("  -execdir COMMAND ; or {} +", "The same, in the directory of the file"),
+                ("  -ok COMMAND ;, -okdir", "The same, after a question"),
+                ("  -prune", "Do not go into this directory"),
+                ("  -quit", "End now"),
+            ],
+        ),
+    ],
+)
+.with_examples(&[
+    ("find . -name '*.py' -not -path './venv/*'", "Files by name, without a folder"),
+    ("find . -type f -size +1M -mtime -7", "Large files of the last week"),
+    ("find . -name '*.log' -exec gzip {} +", "Run a command on all of them"),
+]);
 
 /// Runs `find`.
 pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
@@ -94,7 +160,7 @@ pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
         Ok(expr) => expr,
         Err(message) => {
             return Ok(match settings.question {
-                Some(Question::Help) => ctx.print(HELP),
+                Some(Question::Help) => ctx.print(&HELP.text(&ctx.name)),
                 Some(Question::Version) => ctx.print(&ctx.version()),
                 None => {
                     ctx.error_bytes(&[&message]);

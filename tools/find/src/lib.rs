@@ -13,6 +13,6 @@ use box_applet::Applet;
 
 /// The applets of this crate, sorted by name.
 pub const APPLETS: &[Applet] = &[
-    Applet::new("find", find::run, "search for files in a directory hierarchy"),
+    Applet::new("find", find::run, "find files by name, age, size and more"),
     Applet::new("xargs", xargs::run, "build and run command lines from standard input"),
 ];

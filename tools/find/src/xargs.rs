@@ -51,30 +51,54 @@ enum XargsFlag {
 }
 
 const SPEC: Spec<XargsFlag> = Spec::new(
-    "[OPTION]... COMMAND [INITIAL-ARGS]...",
-    "Run COMMAND with arguments INITIAL-ARGS and more arguments read from input.",
+    "[OPTION]... [COMMAND [ARG]...]",
+    "Run COMMAND (echo) with words of standard input as further arguments.",
     &[
-        Opt::new(XargsFlag::Null, '0', "null").with_help("items are separated by a null, not whitespace;\n                              disables quote and backslash processing and\n                              logical EOF processing"),
-        Opt::new(XargsFlag::ArgFile, 'a', "arg-file").with_argument("FILE", "read arguments from FILE, not standard input"),
-        Opt::new(XargsFlag::Delimiter, 'd', "delimiter").with_argument("CHARACTER", "items in input stream are separated by CHARACTER, not by whitespace"),
-        Opt::new(XargsFlag::Eof, 'E', "").with_argument("END", "set logical EOF string; if END occurs as a line of input,\n                              the rest of the input is ignored"),
-        Opt::new(XargsFlag::Eof, 'e', "eof").may_take("END", "equivalent to -E END if END is specified;\n                              otherwise, there is no end-of-file string"),
-        Opt::new(XargsFlag::Replace, 'I', "").with_argument("R", "same as --replace=R"),
-        Opt::new(XargsFlag::Replace, 'i', "replace").may_take("R", "replace R in INITIAL-ARGS with names read from input, split\n                              at newlines; if R is unspecified, assume {}"),
-        Opt::new(XargsFlag::Lines, 'L', "").with_argument("MAX-LINES", "use at most MAX-LINES non-blank input lines per command line"),
-        Opt::new(XargsFlag::MaxLines, 'l', "max-lines").may_take("MAX-LINES", "similar to -L but defaults to at most one non-blank\n                              input line if MAX-LINES is not specified"),
-        Opt::new(XargsFlag::MaxArgs, 'n', "max-args").with_argument("MAX-ARGS", "use at most MAX-ARGS arguments per command line"),
-        Opt::new(XargsFlag::OpenTty, 'o', "open-tty").with_help("reopen stdin as /dev/tty in the child process\n                              before executing the command"),
-        Opt::new(XargsFlag::MaxProcs, 'P', "max-procs").with_argument("MAX-PROCS", "run at most MAX-PROCS processes at a time"),
-        Opt::new(XargsFlag::Interactive, 'p', "interactive").with_help("prompt before running commands"),
-        Opt::long(XargsFlag::ProcessSlotVar, "process-slot-var").with_argument("VAR", "set environment variable VAR in child processes"),
-        Opt::new(XargsFlag::NoRunIfEmpty, 'r', "no-run-if-empty").with_help("if there are no arguments, then do not run COMMAND;\n                              if this option is not given, COMMAND will be\n                              run at least once"),
-        Opt::new(XargsFlag::MaxChars, 's', "max-chars").with_argument("MAX-CHARS", "limit length of command line to MAX-CHARS"),
-        Opt::long(XargsFlag::ShowLimits, "show-limits").with_help("show limits on command-line length"),
-        Opt::new(XargsFlag::Verbose, 't', "verbose").with_help("print commands before executing them"),
-        Opt::new(XargsFlag::Exit, 'x', "exit").with_help("exit if the size (see -s) is exceeded"),
+        Opt::new(XargsFlag::Null, '0', "null")
+            .with_help("Read words that end with a NUL byte, and take them as they are"),
+        Opt::new(XargsFlag::ArgFile, 'a', "arg-file").with_argument("FILE", "Read words from FILE"),
+        Opt::new(XargsFlag::Delimiter, 'd', "delimiter").with_argument(
+            "CHARACTER",
+            "Read words that end with this character, and take them as they are",
+        ),
+        Opt::new(XargsFlag::Eof, 'E', "").with_argument("END", "Stop at a line that is END"),
+        Opt::new(XargsFlag::Eof, 'e', "eof")
+            .may_take("END", "The same; without END no line ends the input"),
+        Opt::new(XargsFlag::Replace, 'I', "").with_argument(
+            "R",
+            "Run COMMAND once for each line, which replaces R in its arguments",
+        ),
+        Opt::new(XargsFlag::Replace, 'i', "replace").may_take("R", "The same; without R it is {}"),
+        Opt::new(XargsFlag::Lines, 'L', "")
+            .with_argument("MAX-LINES", "Take words of at most MAX-LINES lines for one run"),
+        Opt::new(XargsFlag::MaxLines, 'l', "max-lines")
+            .may_take("MAX-LINES", "The same; without MAX-LINES it is 1"),
+        Opt::new(XargsFlag::MaxArgs, 'n', "max-args")
+            .with_argument("MAX-ARGS", "Take at most MAX-ARGS words for one run"),
+        Opt::new(XargsFlag::OpenTty, 'o', "open-tty")
+            .with_help("Give COMMAND the terminal as standard input"),
+        Opt::new(XargsFlag::MaxProcs, 'P', "max-procs").with_argument(
+            "MAX-PROCS",
+            "Run up to MAX-PROCS commands at the same time; 0 sets no limit",
+        ),
+        Opt::new(XargsFlag::Interactive, 'p', "interactive").with_help("Ask before each run"),
+        Opt::long(XargsFlag::ProcessSlotVar, "process-slot-var")
+            .with_argument("VAR", "Set VAR to a number that no other running command has"),
+        Opt::new(XargsFlag::NoRunIfEmpty, 'r', "no-run-if-empty")
+            .with_help("Run nothing if there are no words"),
+        Opt::new(XargsFlag::MaxChars, 's', "max-chars")
+            .with_argument("MAX-CHARS", "Make command lines of at most MAX-CHARS bytes"),
+        Opt::long(XargsFlag::ShowLimits, "show-limits")
+            .with_help("Print how long command lines can be"),
+        Opt::new(XargsFlag::Verbose, 't', "verbose").with_help("Print each command before it runs"),
+        Opt::new(XargsFlag::Exit, 'x', "exit").with_help("End if words do not fit into one run"),
     ],
 )
+.with_examples(&[
+    ("find . -name '*.tmp' -print0 | xargs -0 rm", "Remove files, whatever their names"),
+    ("xargs -n1 -P4 CMD < LIST", "Run four at a time, one argument each"),
+    ("ls | xargs -I{} cp {} {}.bak", "Put each line where {} stands"),
+])
 .posix_order();
 
 /// The settings that result from the options.

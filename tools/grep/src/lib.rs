@@ -34,7 +34,7 @@ use box_applet::{Applet, Ctx, Ended, Exit};
 pub const APPLETS: &[Applet] = &[
     Applet::new("egrep", run, "print lines that match extended regular expressions"),
     Applet::new("fgrep", run, "print lines that contain fixed strings"),
-    Applet::new("grep", run, "print lines that match patterns"),
+    Applet::new("grep", run, "search text for patterns"),
     Applet::new("rgrep", run, "search directories for lines that match patterns"),
 ];
 

@@ -2,6 +2,7 @@
 
 use crate::json::{self, Indent};
 use crate::value::Value;
+use box_applet::help::{HelpPage, HelpSection, words};
 use box_applet::{Ctx, Exit};
 
 /// The parsed command line.
@@ -35,58 +36,74 @@ pub struct JqOptions {
     pub library: Vec<Vec<u8>>,
 }
 
-/// Usage text, as jq prints it for `-h`.
-pub const HELP: &str = "\
-Usage:\tjq [OPTIONS] FILTER [FILES...]
-\tjq [OPTIONS] -f FILE [FILES...]
-\tjq [OPTIONS] --args FILTER [ARGUMENTS...]
-\tjq [OPTIONS] --jsonargs FILTER [JSON_VALUES...]
-
-jq is a tool for processing JSON inputs, applying the given filter to
-its JSON text inputs and producing the filter's results as JSON on
-standard output.
-
-Command options:
-  -n, --null-input          use `null` as the single input value;
-  -R, --raw-input           read each line as string instead of JSON;
-  -s, --slurp               read all inputs into an array and use it as
-                            the single input value;
-  -c, --compact-output      compact instead of pretty-printed output;
-  -r, --raw-output          output strings without escapes and quotes;
-      --raw-output0         implies -r and output NUL after each output;
-  -j, --join-output         implies -r and output without newline after
-                            each output;
-  -a, --ascii-output        output strings by only ASCII characters
-                            using escape sequences;
-  -S, --sort-keys           sort keys of each object on output;
-  -C, --color-output        colorize JSON output;
-  -M, --monochrome-output   disable colored output;
-      --tab                 use tabs for indentation;
-      --indent n            use n spaces for indentation (max 7 spaces);
-      --unbuffered          flush output stream after each output;
-      --stream              parse the input value in streaming fashion;
-      --stream-errors       implies --stream and report parse error as
-                            an array;
-      --seq                 parse input/output as application/json-seq;
-  -f, --from-file           load the filter from a file;
-  -L, --library-path dir    search modules from the directory;
-      --arg name value      set $name to the string value;
-      --argjson name value  set $name to the JSON value;
-      --slurpfile name file set $name to an array of JSON values read
-                            from the file;
-      --rawfile name file   set $name to string contents of file;
-      --args                consume remaining arguments as positional
-                            string values;
-      --jsonargs            consume remaining arguments as positional
-                            JSON values;
-  -e, --exit-status         set exit status code based on the output;
-  -V, --version             show the version;
-  -h, --help                show the help;
-  --                        terminates argument processing;
-
-Named arguments are also available as $ARGS.named[], while
-positional arguments are available as $ARGS.positional[].
-";
+/// The help.
+pub const HELP: HelpPage = HelpPage::new(
+    "[OPTION]... FILTER [FILE]...\n[OPTION]... -f FILE [FILE]...\n[OPTION]... --args \
+        FILTER [STRING]...\n[OPTION]... --jsonargs FILTER [JSON]...",
+    "Apply FILTER to each JSON value of the input, and print the results as JSON.",
+    &[
+        HelpSection::new(
+            "Input",
+            &[
+                ("  -n, --null-input", "Run once with null; input and inputs read"),
+                ("  -R, --raw-input", "Take each line as a string"),
+                ("  -s, --slurp", "Take all values as one array"),
+                ("      --stream", "Take values apart into [path, leaf] as they are read"),
+                ("      --stream-errors", "The same, with an array for each syntax error"),
+                ("      --seq", "Read and write values with RS before each (RFC 7464)"),
+                ("  -f, --from-file FILE", "Read the filter from FILE"),
+                ("  -L, --library-path DIR", "Search modules in DIR"),
+            ],
+        ),
+        HelpSection::new(
+            "Output",
+            &[
+                ("  -r, --raw-output", "Print strings as text"),
+                ("  -j, --join-output", "The same, without newlines"),
+                ("      --raw-output0", "The same, with a NUL byte behind each"),
+                ("  -c, --compact-output", "Print each value in one line"),
+                ("      --indent N", "Indent by N spaces, 0 to 7 (2)"),
+                ("      --tab", "Indent by tabs"),
+                ("  -S, --sort-keys", "Sort the keys of objects"),
+                ("  -a, --ascii-output", "Print characters outside of ASCII as escapes"),
+                ("  -C, --color-output", "Color the output"),
+                ("  -M, --monochrome-output", "Do not color it"),
+                ("      --unbuffered", "Write each result at once"),
+                (
+                    "  -e, --exit-status",
+                    "End with 1 if the last result is null or false, 4 if there is none",
+                ),
+            ],
+        ),
+        HelpSection::new(
+            "Variables",
+            &[
+                ("      --arg NAME VALUE", "Set $NAME to a string"),
+                ("      --argjson NAME JSON", "Set $NAME to a JSON value"),
+                ("      --slurpfile NAME FILE", "Set $NAME to an array of the values in FILE"),
+                ("      --rawfile NAME FILE", "Set $NAME to the text of FILE"),
+                ("      --args", "Take the words that follow as strings of $ARGS.positional"),
+                ("      --jsonargs", "Take them as JSON"),
+            ],
+        ),
+        HelpSection::new(
+            "Others",
+            &[
+                ("  -h, --help", words::HELP),
+                ("  -V, --version", words::VERSION),
+                ("  --", "Ends the options"),
+            ],
+        ),
+    ],
+)
+.with_notes("$ARGS.named has all named variables, $ENV the environment.")
+.reads_standard_input()
+.with_examples(&[
+    ("jq . FILE", "Print with indentation"),
+    ("jq -r '.users[].name' FILE", "A field of each element, as text"),
+    ("jq 'map(select(.age > 30))' FILE", "Elements that fulfil a condition"),
+    ("jq -n --arg k v '{($k): 1}'", "Make JSON from variables"),
+]);
 
 /// How positional arguments after the filter are taken.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -256,7 +273,7 @@ impl JqReader<'_> {
             JqFlag::FromFile => self.from_file = true,
             JqFlag::Args => self.positional = Positional::Strings,
             JqFlag::JsonArgs => self.positional = Positional::Json,
-            JqFlag::Help => return Err(ctx.print(HELP)),
+            JqFlag::Help => return Err(ctx.print(&HELP.text(&ctx.name))),
             JqFlag::Version => return Err(ctx.print(&ctx.version())),
             JqFlag::Nothing => {}
             JqFlag::Indent => {

@@ -24,28 +24,32 @@ pub(crate) enum NcFlag {
 }
 
 pub(crate) const SPEC: Spec<NcFlag> = Spec::new(
-    "[-46dNnuvz] [-q SECONDS] [-w SECONDS] HOST PORT[-PORT]\n  or:  nc -l [-46dkNnuv] [-w SECONDS] [HOST] PORT",
-    "Copy standard input to a connection and what comes from it to standard output. There are\nthe ports of this session on localhost, 127.0.0.0/8 and ::1, and no others.",
+    "[-46dNnuvz] [-q SECONDS] [-w SECONDS] HOST PORT[-PORT]\n-l [-46dkNnuv] [-w SECONDS] \
+        [HOST] PORT",
+    "Copy standard input to a connection and what comes from it to standard output.",
     &[
-        Opt::new(NcFlag::V4, '4', "").with_help("use IPv4 only"),
-        Opt::new(NcFlag::V6, '6', "").with_help("use IPv6 only"),
-        Opt::new(NcFlag::NoInput, 'd', "").with_help("do not read standard input"),
-        Opt::new(NcFlag::Keep, 'k', "").with_help("with -l: go on listening after a connection"),
-        Opt::new(NcFlag::Listen, 'l', "").with_help("listen for a connection"),
+        Opt::new(NcFlag::V4, '4', "").with_help("Use IPv4 only"),
+        Opt::new(NcFlag::V6, '6', "").with_help("Use IPv6 only"),
+        Opt::new(NcFlag::NoInput, 'd', "").with_help("Do not read standard input"),
+        Opt::new(NcFlag::Keep, 'k', "").with_help("With -l: go on listening after a connection"),
+        Opt::new(NcFlag::Listen, 'l', "").with_help("Listen for a connection"),
         Opt::new(NcFlag::TellEnd, 'N', "")
-            .with_help("tell the other side the end of the input, even of none"),
-        Opt::new(NcFlag::Numeric, 'n', "").with_help("(no effect: no names are looked up)"),
-        Opt::new(NcFlag::Port, 'p', "").with_argument("PORT", "with -l: the port to listen on"),
+            .with_help("Send the end of the input to the other side, even of none"),
+        Opt::new(NcFlag::Numeric, 'n', "").with_help("Accepted: no names are looked up"),
+        Opt::new(NcFlag::Port, 'p', "").with_argument("PORT", "With -l: the port to listen on"),
         Opt::new(NcFlag::Linger, 'q', "")
-            .with_argument("SECONDS", "quit that long after the end of the input"),
-        Opt::new(NcFlag::Datagrams, 'u', "").with_help("use UDP"),
-        Opt::new(NcFlag::Verbose, 'v', "").with_help("say what happens"),
+            .with_argument("SECONDS", "Quit that long after the end of the input"),
+        Opt::new(NcFlag::Datagrams, 'u', "").with_help("Use UDP"),
+        Opt::new(NcFlag::Verbose, 'v', "").with_help("Say what happens"),
         Opt::new(NcFlag::Patience, 'w', "")
-            .with_argument("SECONDS", "give up a connect, or an idle connection, after that long"),
-        Opt::new(NcFlag::Scan, 'z', "").with_help("only see whether somebody listens"),
+            .with_argument("SECONDS", "Give up a connect, or an idle connection, after that long"),
+        Opt::new(NcFlag::Scan, 'z', "").with_help("Only see whether somebody listens"),
     ],
 )
-.with_footer("Exit status: 0 if all went well, 1 if not.\n");
+.with_footer(
+    "The ports of this session on localhost, 127.0.0.0/8 and ::1 can be reached, and no \
+        others.\n\nExit status: 0 if all went well, 1 if not.",
+);
 
 /// Why a command line means nothing.
 #[derive(Debug, Error, PartialEq, Eq)]

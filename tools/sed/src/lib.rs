@@ -24,6 +24,7 @@ mod script;
 
 use std::io::Write;
 
+use box_applet::help::words;
 use box_applet::opts::{Opt, ParsedOptions, Spec};
 use box_applet::{Applet, Ctx, Ended, Exit};
 use box_sys::error_text;
@@ -58,37 +59,40 @@ enum SedFlag {
 
 /// The options, once.
 const SPEC: Spec<SedFlag> = Spec::new(
-    "[OPTION]... {script-only-if-no-other-script} [input-file]...",
-    "Edit the lines of each file (or standard input) by a script, and print them.",
+    "[OPTION]... SCRIPT [FILE]...\n[OPTION]... {-e SCRIPT | -f FILE}... [FILE]...",
+    "Edit the lines of each FILE by the commands of SCRIPT, and print them.",
     &[
-        Opt::new(SedFlag::Quiet, 'n', "quiet")
-            .with_help("suppress automatic printing of pattern space"),
-        Opt::long(SedFlag::Quiet, "silent").with_help("the same"),
-        Opt::long(SedFlag::Debug, "debug").with_help("accepted"),
+        Opt::new(SedFlag::Quiet, 'n', "quiet").with_help("Print only what the script prints"),
+        Opt::long(SedFlag::Quiet, "silent").with_help(words::SAME),
+        Opt::long(SedFlag::Debug, "debug").with_help(words::IGNORED),
         Opt::new(SedFlag::Expression, 'e', "expression")
-            .with_argument("SCRIPT", "add the script to the commands to be executed"),
-        Opt::new(SedFlag::File, 'f', "file")
-            .with_argument("FILE", "add the contents of FILE to the commands"),
+            .with_argument("SCRIPT", "Add SCRIPT to the commands"),
+        Opt::new(SedFlag::File, 'f', "file").with_argument("FILE", "Add the commands in FILE"),
         Opt::long(SedFlag::FollowSymlinks, "follow-symlinks")
-            .with_help("follow symlinks when processing in place"),
+            .with_help("With -i: change what a symbolic link points to"),
         Opt::new(SedFlag::InPlace, 'i', "in-place")
-            .may_take("SUFFIX", "edit files in place (backup if SUFFIX given)"),
+            .may_take("SUFFIX", "Change the files instead of printing; keep the old as FILESUFFIX"),
         Opt::new(SedFlag::LineLength, 'l', "line-length")
-            .with_argument("N", "desired line-wrap length for the `l' command"),
-        Opt::long(SedFlag::Posix, "posix").with_help("disable GNU extensions"),
+            .with_argument("N", "Wrap the lines of `l' at N characters (70)"),
+        Opt::long(SedFlag::Posix, "posix")
+            .with_help("Behave as POSIX says, without GNU's extensions"),
         Opt::new(SedFlag::RegexpExtended, 'E', "regexp-extended")
-            .with_help("use extended regular expressions"),
-        Opt::new(SedFlag::RegexpExtended, 'r', "").with_help("the same"),
+            .with_help("Take patterns as extended regular expressions"),
+        Opt::new(SedFlag::RegexpExtended, 'r', "").with_help(words::SAME),
         Opt::new(SedFlag::Separate, 's', "separate")
-            .with_help("consider files as separate, not as one stream"),
-        Opt::long(SedFlag::Sandbox, "sandbox").with_help("reject the e/r/w commands"),
-        Opt::new(SedFlag::Unbuffered, 'u', "unbuffered")
-            .with_help("flush the output after each line"),
-        Opt::new(SedFlag::NullData, 'z', "null-data").with_help("separate lines by NUL characters"),
-        Opt::long(SedFlag::NullData, "zero-terminated").with_help("the same"),
+            .with_help("Take each file by itself: line numbers and $"),
+        Opt::long(SedFlag::Sandbox, "sandbox").with_help("Refuse the commands e, r and w"),
+        Opt::new(SedFlag::Unbuffered, 'u', "unbuffered").with_help("Write each line at once"),
+        Opt::new(SedFlag::NullData, 'z', "null-data").with_help(words::NUL_LINES),
+        Opt::long(SedFlag::NullData, "zero-terminated").with_help(words::SAME),
     ],
 )
-.with_footer("Without -e or -f the first operand is the script.");
+.with_examples(&[
+    ("sed 's/old/new/g' FILE", "Replace text in each line"),
+    ("sed -i.bak 's/old/new/' FILE", "Change the file, and keep the old one"),
+    ("sed -n '10,20p' FILE", "Print some lines"),
+    ("sed '/^#/d' FILE", "Leave out lines that match"),
+]);
 
 /// A piece of the script with its name in messages.
 struct ScriptPiece {

@@ -1,54 +1,44 @@
-//! The text of `--help`, as GNU lays it out.
+//! The rows of `--help` for declared options.
 
 use super::{OptArg, OptForm};
+use crate::help::words::SAME;
 
-/// Column where explanations begin.
-const COLUMN: usize = 30;
-
-/// Returns the text of `--help`: the usage line, the description of the command, a row for each
-/// option, and the notes after them.
-pub(super) fn help_text(
-    name: &str,
-    usage: &str,
-    about: &str,
+/// Returns a row for each option that has a text. Further spellings of an option ([`SAME`]) stand in its row; `same` says
+/// whether two forms are spellings of one option.
+pub(super) fn option_rows(
     forms: &[&OptForm<'_>],
-    after: &str,
-) -> String {
-    let mut text = format!("Usage: {name} {usage}\n{about}\n");
-    if !forms.is_empty() {
-        text.push('\n');
-    }
-    // A spelling without a text of its own, as a level between the first and the last, has no row.
-    for form in forms.iter().filter(|f| !f.help.is_empty()) {
-        let left = form_text(form);
-        if left.len() < COLUMN {
-            text.push_str(&format!("{left:<COLUMN$}{}\n", form.help));
-        } else {
-            text.push_str(&format!("{left}\n{:COLUMN$}{}\n", "", form.help));
+    same: &dyn Fn(usize, usize) -> bool,
+) -> Vec<(String, &'static str)> {
+    let mut rows: Vec<(String, &'static str)> = Vec::new();
+    let mut last = 0;
+    // A spelling without a text, as a level between the first and the last, has no row.
+    for (at, form) in forms.iter().enumerate().filter(|(_, f)| !f.help.is_empty()) {
+        match rows.last_mut() {
+            Some((left, _)) if form.help == SAME => {
+                debug_assert!(same(last, at), "{} is not the option above", form_text(form));
+                left.push_str(", ");
+                left.push_str(form_text(form).trim_start());
+            }
+            _ => rows.push((format!("  {}", form_text(form)), form.help)),
         }
+        last = at;
     }
-    text.push_str("      --help                  display this help and exit\n");
-    text.push_str("      --version               output version information and exit\n");
-    if !after.is_empty() {
-        text.push('\n');
-        text.push_str(after);
-        text.push('\n');
-    }
-    text
+    rows
 }
 
-/// Returns the spellings of an option, for example `  -n, --lines=NUM`.
+/// Returns the spellings of an option, for example `-n, --lines=NUM`.
 fn form_text(form: &OptForm<'_>) -> String {
-    let short = form.short.map_or("  ".to_string(), |c| format!("-{c}"));
-    let has_long = !form.long.is_empty();
-    let comma = if form.short.is_some() && has_long { ", " } else { "  " };
-    let long = if has_long { format!("--{}", form.long) } else { String::new() };
-    let arg = match form.arg {
-        OptArg::No => String::new(),
-        OptArg::Required(a) if has_long => format!("={a}"),
-        OptArg::Required(a) => format!(" {a}"),
-        OptArg::Optional(a) if has_long => format!("[={a}]"),
-        OptArg::Optional(a) => format!("[{a}]"),
+    let (long, has_long) = (form.long, !form.long.is_empty());
+    let names = match form.short {
+        Some(short) if has_long => format!("-{short}, --{long}"),
+        Some(short) => format!("-{short}"),
+        None => format!("    --{long}"),
     };
-    format!("  {short}{comma}{long}{arg}")
+    match form.arg {
+        OptArg::No => names,
+        OptArg::Required(arg) if has_long => format!("{names}={arg}"),
+        OptArg::Required(arg) => format!("{names} {arg}"),
+        OptArg::Optional(arg) if has_long => format!("{names}[={arg}]"),
+        OptArg::Optional(arg) => format!("{names}[{arg}]"),
+    }
 }

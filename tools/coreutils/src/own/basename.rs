@@ -2,6 +2,7 @@
 
 use std::io::Write;
 
+use box_applet::help::words;
 use box_applet::opts::{Opt, Spec};
 use box_applet::{Ctx, Ended, Exit};
 
@@ -16,16 +17,16 @@ enum BasenameFlag {
 }
 
 const SPEC: Spec<BasenameFlag> = Spec::new(
-    "NAME [SUFFIX]\n  or:  basename OPTION... NAME...",
-    "Print NAME with any leading directory components removed.\nIf specified, also remove a trailing SUFFIX.",
+    "NAME [SUFFIX]\nOPTION... NAME...",
+    "Print the last part of a path, without SUFFIX if it ends so.",
     &[
-        Opt::new(BasenameFlag::Multiple, 'a', "multiple")
-            .with_help("support multiple arguments and treat each as a NAME"),
+        Opt::new(BasenameFlag::Multiple, 'a', "multiple").with_help("Take every operand as a NAME"),
         Opt::new(BasenameFlag::Suffix, 's', "suffix")
-            .with_argument("SUFFIX", "remove a trailing SUFFIX; implies -a"),
-        Opt::new(BasenameFlag::Zero, 'z', "zero").with_help("end each output line with NUL, not newline"),
+            .with_argument("SUFFIX", "Drop SUFFIX from the end; implies -a"),
+        Opt::new(BasenameFlag::Zero, 'z', "zero").with_help(words::NUL_OUT),
     ],
 )
+.with_examples(&[("basename /tmp/notes.txt .txt", "Prints notes")])
 .posix_order();
 
 pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {

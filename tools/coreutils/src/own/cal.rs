@@ -2,6 +2,7 @@
 
 use std::io::Write;
 
+use box_applet::help::words;
 use box_applet::opts::{Opt, ParsedOptions, Spec};
 use box_applet::{Ctx, Ended, Exit, clock};
 use box_text::time::civil;
@@ -25,24 +26,22 @@ enum CalFlag {
 }
 
 const SPEC: Spec<CalFlag> = Spec::new(
-    "[options] [[[day] month] year]",
-    "Display a calendar, or some part of it.",
+    "[OPTION]... [[[DAY] MONTH] YEAR]",
+    "Print a calendar of this month, or of another month or year.",
     &[
-        Opt::new(CalFlag::One, '1', "one").with_help("show only a single month (default)"),
-        Opt::new(CalFlag::Three, '3', "three").with_help("show three months spanning the date"),
+        Opt::new(CalFlag::One, '1', "one").with_help("Print a single month (default)"),
+        Opt::new(CalFlag::Three, '3', "three").with_help("Print last, this and next month"),
         Opt::new(CalFlag::Months, 'n', "months")
-            .with_argument("num", "show num months starting with date's month"),
-        Opt::new(CalFlag::After, 'A', "")
-            .with_argument("num", "display num months after the current one"),
-        Opt::new(CalFlag::Before, 'B', "")
-            .with_argument("num", "display num months before the current one"),
-        Opt::new(CalFlag::Sunday, 'S', "sunday").with_help("Sunday as first day of week (default)"),
-        Opt::new(CalFlag::Monday, 'M', "monday").with_help("Monday as first day of week"),
-        Opt::new(CalFlag::Month, 'm', "").with_argument("month", "display the specified month"),
-        Opt::new(CalFlag::Year, 'y', "year").with_help("show the whole year"),
-        Opt::new(CalFlag::NoHighlight, 'h', "").with_help("do not highlight today (never done)"),
-        Opt::new(CalFlag::Ignored, 'b', "").with_help("(no effect)"),
-        Opt::new(CalFlag::Ignored, 'C', "").with_help("(no effect)"),
+            .with_argument("num", "Print NUM months, starting with this one"),
+        Opt::new(CalFlag::After, 'A', "").with_argument("num", "Add NUM months after it"),
+        Opt::new(CalFlag::Before, 'B', "").with_argument("num", "Add NUM months before it"),
+        Opt::new(CalFlag::Sunday, 'S', "sunday").with_help("Begin weeks on Sunday (default)"),
+        Opt::new(CalFlag::Monday, 'M', "monday").with_help("Begin weeks on Monday"),
+        Opt::new(CalFlag::Month, 'm', "").with_argument("month", "Print MONTH: a number or a name"),
+        Opt::new(CalFlag::Year, 'y', "year").with_help("Print a whole year"),
+        Opt::new(CalFlag::NoHighlight, 'h', "").with_help("Do not mark today (never done)"),
+        Opt::new(CalFlag::Ignored, 'b', "").with_help(words::IGNORED),
+        Opt::new(CalFlag::Ignored, 'C', "").with_help(words::IGNORED),
     ],
 );
 

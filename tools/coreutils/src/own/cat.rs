@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::{BufRead, Seek, Write};
 
+use box_applet::help::words;
 use box_applet::opts::{Opt, ParsedOptions, Spec};
 use box_applet::{Ctx, Ended, Exit, OutStream, OutputSink};
 
@@ -26,23 +27,24 @@ enum CatFlag {
 
 const SPEC: Spec<CatFlag> = Spec::new(
     "[OPTION]... [FILE]...",
-    "Concatenate FILE(s) to standard output.\n\nWith no FILE, or when FILE is -, read standard input.",
+    "Print the FILEs one after another.",
     &[
-        Opt::new(CatFlag::ShowAll, 'A', "show-all").with_help("equivalent to -vET"),
+        Opt::new(CatFlag::ShowAll, 'A', "show-all").with_help("Show everything: -v, -E and -T"),
         Opt::new(CatFlag::NumberNonblank, 'b', "number-nonblank")
-            .with_help("number nonempty output lines, overrides -n"),
-        Opt::new(CatFlag::EndsVisibly, 'e', "").with_help("equivalent to -vE"),
-        Opt::new(CatFlag::ShowEnds, 'E', "show-ends").with_help("display $ at end of each line"),
-        Opt::new(CatFlag::Number, 'n', "number").with_help("number all output lines"),
+            .with_help("Number the lines that are not empty; stronger than -n"),
+        Opt::new(CatFlag::EndsVisibly, 'e', "").with_help("Combine -v and -E"),
+        Opt::new(CatFlag::ShowEnds, 'E', "show-ends").with_help("Mark the end of each line with $"),
+        Opt::new(CatFlag::Number, 'n', "number").with_help("Put a number before each line"),
         Opt::new(CatFlag::SqueezeBlank, 's', "squeeze-blank")
-            .with_help("suppress repeated empty output lines"),
-        Opt::new(CatFlag::TabsVisibly, 't', "").with_help("equivalent to -vT"),
-        Opt::new(CatFlag::ShowTabs, 'T', "show-tabs").with_help("display TAB characters as ^I"),
-        Opt::new(CatFlag::Unbuffered, 'u', "").with_help("(ignored)"),
+            .with_help("Print a run of empty lines as one"),
+        Opt::new(CatFlag::TabsVisibly, 't', "").with_help("Combine -v and -T"),
+        Opt::new(CatFlag::ShowTabs, 'T', "show-tabs").with_help("Show tabs as ^I"),
+        Opt::new(CatFlag::Unbuffered, 'u', "").with_help(words::IGNORED),
         Opt::new(CatFlag::ShowNonprinting, 'v', "show-nonprinting")
-            .with_help("use ^ and M- notation, except for LFD and TAB"),
+            .with_help("Show control characters as ^X, bytes over 127 as M-X"),
     ],
-);
+)
+.reads_standard_input();
 
 /// The formatting of lines, and the state that is carried from one file to the next.
 struct CatFormat {

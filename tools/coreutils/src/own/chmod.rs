@@ -2,6 +2,7 @@
 
 use std::io::Write;
 
+use box_applet::help::words;
 use box_applet::opts::{Opt, Spec};
 use box_applet::{Ctx, Ended, Exit};
 use box_sys::meta::umask;
@@ -24,25 +25,26 @@ enum ChmodFlag {
 }
 
 const SPEC: Spec<ChmodFlag> = Spec::new(
-    "[OPTION]... MODE[,MODE]... FILE...\n  or:  chmod [OPTION]... OCTAL-MODE FILE...\n  or:  chmod [OPTION]... --reference=RFILE FILE...",
-    "Change the mode of each FILE to MODE.\nWith --reference, change the mode of each FILE to that of RFILE.",
+    "[OPTION]... MODE[,MODE]... FILE...\n[OPTION]... --reference=RFILE FILE...",
+    "Change the permissions of each FILE to MODE, or to those of RFILE.",
     &[
-        Opt::new(ChmodFlag::Changes, 'c', "changes")
-            .with_help("like verbose but report only when a change is made"),
-        Opt::new(ChmodFlag::Silent, 'f', "silent").with_help("suppress most error messages"),
-        Opt::long(ChmodFlag::Silent, "quiet").with_help("the same"),
-        Opt::new(ChmodFlag::Verbose, 'v', "verbose")
-            .with_help("output a diagnostic for every file processed"),
-        Opt::long(ChmodFlag::NoPreserveRoot, "no-preserve-root")
-            .with_help("do not treat '/' specially (the default)"),
-        Opt::long(ChmodFlag::PreserveRoot, "preserve-root").with_help("fail to operate recursively on '/'"),
+        Opt::new(ChmodFlag::Changes, 'c', "changes").with_help(words::CHANGES),
+        Opt::new(ChmodFlag::Silent, 'f', "silent").with_help(words::NO_ERRORS),
+        Opt::long(ChmodFlag::Silent, "quiet").with_help(words::SAME),
+        Opt::new(ChmodFlag::Verbose, 'v', "verbose").with_help(words::VERBOSE),
+        Opt::long(ChmodFlag::NoPreserveRoot, "no-preserve-root").with_help(words::NO_PRESERVE_ROOT),
+        Opt::long(ChmodFlag::PreserveRoot, "preserve-root").with_help(words::PRESERVE_ROOT),
         Opt::long(ChmodFlag::Reference, "reference")
-            .with_argument("RFILE", "use RFILE's mode instead of MODE values"),
+            .with_argument("RFILE", "Take the mode of RFILE instead of MODE"),
         Opt::new(ChmodFlag::Recursive, 'R', "recursive")
-            .with_help("change files and directories recursively"),
+            .with_help("Change directories and all in them"),
     ],
 )
-.with_footer("Each MODE is of the form '[ugoa]*([-+=]([rwxXst]*|[ugo]))+|[-+=]?[0-7]+'.");
+.with_examples(&[
+    ("chmod +x run.sh", "Let everybody run a script"),
+    ("chmod -R u=rwX,go=rX DIR", "Usual permissions for a whole tree"),
+])
+.with_footer("MODE is octal (755) or [ugoa][-+=][rwxXst], several joined by commas: g-w,o=.");
 
 /// Separates modes such as `-w`, `-x` and `-rwx` from the options, because they look alike.
 fn split_modes(args: &[Vec<u8>]) -> (Vec<Vec<u8>>, Option<Vec<u8>>) {

@@ -2,6 +2,7 @@
 
 use std::io::Write;
 
+use box_applet::help::words;
 use box_applet::opts::{Opt, Spec};
 use box_applet::{Ctx, Ended, Exit};
 use box_sys::{AccountNames, FileKind, Stat, meta};
@@ -28,45 +29,37 @@ enum ChownFlag {
 }
 
 const OPTIONS: &[Opt<ChownFlag>] = &[
-    Opt::new(ChownFlag::Changes, 'c', "changes")
-        .with_help("like verbose but report only when a change is made"),
-    Opt::new(ChownFlag::Silent, 'f', "silent").with_help("suppress most error messages"),
-    Opt::long(ChownFlag::Silent, "quiet").with_help("the same"),
-    Opt::new(ChownFlag::Verbose, 'v', "verbose")
-        .with_help("output a diagnostic for every file processed"),
+    Opt::new(ChownFlag::Changes, 'c', "changes").with_help(words::CHANGES),
+    Opt::new(ChownFlag::Silent, 'f', "silent").with_help(words::NO_ERRORS),
+    Opt::long(ChownFlag::Silent, "quiet").with_help(words::SAME),
+    Opt::new(ChownFlag::Verbose, 'v', "verbose").with_help(words::VERBOSE),
     Opt::long(ChownFlag::Dereference, "dereference")
-        .with_help("affect the referent of each symbolic link (this is\nthe default)"),
+        .with_help("Change what a symbolic link points to (default)"),
     Opt::new(ChownFlag::NoDereference, 'h', "no-dereference")
-        .with_help("affect symbolic links instead of any referenced file"),
-    Opt::long(ChownFlag::From, "from").with_argument(
-        "CURRENT_OWNER:CURRENT_GROUP",
-        "change only files that have this owner and group",
-    ),
-    Opt::long(ChownFlag::NoPreserveRoot, "no-preserve-root")
-        .with_help("do not treat '/' specially (the default)"),
-    Opt::long(ChownFlag::PreserveRoot, "preserve-root")
-        .with_help("fail to operate recursively on '/'"),
+        .with_help("Change symbolic links themselves"),
+    Opt::long(ChownFlag::From, "from")
+        .with_argument("CURRENT_OWNER:CURRENT_GROUP", "Change only files of this owner and group"),
+    Opt::long(ChownFlag::NoPreserveRoot, "no-preserve-root").with_help(words::NO_PRESERVE_ROOT),
+    Opt::long(ChownFlag::PreserveRoot, "preserve-root").with_help(words::PRESERVE_ROOT),
     Opt::long(ChownFlag::Reference, "reference")
-        .with_argument("RFILE", "use RFILE's owner and group"),
+        .with_argument("RFILE", "Take owner and group of RFILE"),
     Opt::new(ChownFlag::Recursive, 'R', "recursive")
-        .with_help("operate on files and directories recursively"),
+        .with_help("Change directories and all in them"),
     Opt::new(ChownFlag::LinksOfOperands, 'H', "")
-        .with_help("if a command line argument is a symbolic link to a directory, traverse it"),
-    Opt::new(ChownFlag::LinksAlways, 'L', "")
-        .with_help("traverse every symbolic link to a directory encountered"),
-    Opt::new(ChownFlag::LinksNever, 'P', "")
-        .with_help("do not traverse any symbolic links (default)"),
+        .with_help("With -R: follow links to directories that are operands"),
+    Opt::new(ChownFlag::LinksAlways, 'L', "").with_help("With -R: follow all links to directories"),
+    Opt::new(ChownFlag::LinksNever, 'P', "").with_help("With -R: follow no links (default)"),
 ];
 
 const CHOWN: Spec<ChownFlag> = Spec::new(
-    "[OPTION]... [OWNER][:[GROUP]] FILE...\n  or:  chown [OPTION]... --reference=RFILE FILE...",
-    "Change the owner and/or group of each FILE to OWNER and/or GROUP.",
+    "[OPTION]... [OWNER][:[GROUP]] FILE...\n[OPTION]... --reference=RFILE FILE...",
+    "Change the owner of each FILE, its group, or both.",
     OPTIONS,
 );
 
 const CHGRP: Spec<ChownFlag> = Spec::new(
-    "[OPTION]... GROUP FILE...\n  or:  chgrp [OPTION]... --reference=RFILE FILE...",
-    "Change the group of each FILE to GROUP.",
+    "[OPTION]... GROUP FILE...\n[OPTION]... --reference=RFILE FILE...",
+    "Change the group of each FILE.",
     OPTIONS,
 );
 

@@ -1,5 +1,6 @@
 //! `column` (util-linux): lists in columns, tables (`-t`).
 
+use box_applet::help::words;
 use box_applet::opts::{Opt, ParsedOptions, Spec};
 use box_applet::{Ctx, Ended, Exit};
 use std::io::Write;
@@ -30,42 +31,44 @@ enum ColumnFlag {
 }
 
 const SPEC: Spec<ColumnFlag> = Spec::new(
-    "[options] [<file>...]",
-    "Columnate lists.",
+    "[OPTION]... [FILE]...",
+    "Lay lines out in columns, or fields as a table.",
     &[
-        Opt::new(ColumnFlag::Table, 't', "table").with_help("create a table"),
+        Opt::new(ColumnFlag::Table, 't', "table")
+            .with_help("Split lines into fields and align them"),
         Opt::new(ColumnFlag::TableName, 'n', "table-name")
-            .with_argument("NAME", "table name for JSON output"),
+            .with_argument("NAME", "Name of the table in JSON"),
         Opt::new(ColumnFlag::TableOrder, 'O', "table-order")
-            .with_argument("COLUMNS", "specify order of output columns"),
+            .with_argument("COLUMNS", "Print these columns, in this order"),
         Opt::new(ColumnFlag::TableColumns, 'N', "table-columns")
-            .with_argument("NAMES", "comma separated columns names"),
+            .with_argument("NAMES", "Name the columns, separated by commas"),
         Opt::new(ColumnFlag::TableHide, 'H', "table-hide")
-            .with_argument("COLUMNS", "don't print the columns"),
+            .with_argument("COLUMNS", "Leave these columns out"),
         Opt::new(ColumnFlag::TableRight, 'R', "table-right")
-            .with_argument("COLUMNS", "right align text in these columns"),
+            .with_argument("COLUMNS", "Align these columns to the right"),
         Opt::new(ColumnFlag::TableColumnsLimit, 'l', "table-columns-limit")
-            .with_argument("NUM", "maximal number of input columns"),
+            .with_argument("NUM", "Split into at most NUM columns; the last takes the rest"),
         Opt::new(ColumnFlag::TableNoheadings, 'd', "table-noheadings")
-            .with_help("don't print header"),
-        Opt::new(ColumnFlag::Json, 'J', "json").with_help("use JSON output format for table"),
-        Opt::new(ColumnFlag::KeepEmptyLines, 'L', "keep-empty-lines")
-            .with_help("don't ignore empty lines"),
-        Opt::new(ColumnFlag::TableHeaderRepeat, 'e', "table-header-repeat").with_help("(ignored)"),
+            .with_help("Print no line of names"),
+        Opt::new(ColumnFlag::Json, 'J', "json").with_help("Print the table as JSON"),
+        Opt::new(ColumnFlag::KeepEmptyLines, 'L', "keep-empty-lines").with_help("Keep empty lines"),
+        Opt::new(ColumnFlag::TableHeaderRepeat, 'e', "table-header-repeat")
+            .with_help(words::IGNORED),
         Opt::new(ColumnFlag::TableNoextreme, 'E', "table-noextreme")
-            .with_argument("COLUMNS", "(ignored)"),
+            .with_argument("COLUMNS", words::IGNORED),
         Opt::new(ColumnFlag::TableTruncate, 'T', "table-truncate")
-            .with_argument("COLUMNS", "(ignored)"),
-        Opt::new(ColumnFlag::TableWrap, 'W', "table-wrap").with_argument("COLUMNS", "(ignored)"),
+            .with_argument("COLUMNS", words::IGNORED),
+        Opt::new(ColumnFlag::TableWrap, 'W', "table-wrap").with_argument("COLUMNS", words::IGNORED),
         Opt::new(ColumnFlag::OutputWidth, 'c', "output-width")
-            .with_argument("WIDTH", "width of output in number of characters"),
+            .with_argument("WIDTH", "Fill lines of WIDTH characters"),
         Opt::new(ColumnFlag::OutputSeparator, 'o', "output-separator")
-            .with_argument("STRING", "columns separator for table output (default is two spaces)"),
+            .with_argument("STRING", "Put STRING between columns (two spaces)"),
         Opt::new(ColumnFlag::Separator, 's', "separator")
-            .with_argument("STRING", "possible table delimiters"),
-        Opt::new(ColumnFlag::Fillrows, 'x', "fillrows").with_help("fill rows before columns"),
+            .with_argument("STRING", "Split at any of these characters instead of blanks"),
+        Opt::new(ColumnFlag::Fillrows, 'x', "fillrows").with_help("Fill rows first, then columns"),
     ],
-);
+)
+.with_examples(&[("column -t -s, FILE", "Align the fields of a CSV file")]);
 
 /// Tab stops of the plain layout.
 const TAB: usize = 8;

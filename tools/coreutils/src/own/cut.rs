@@ -3,6 +3,7 @@
 
 use std::io::BufRead;
 
+use box_applet::help::words;
 use box_applet::opts::{Opt, ParsedOptions, Spec};
 use box_applet::{Ctx, Ended, Exit, OutStream};
 
@@ -25,20 +26,37 @@ enum CutFlag {
 
 const SPEC: Spec<CutFlag> = Spec::new(
     "OPTION... [FILE]...",
-    "Print selected parts of lines from each FILE to standard output.\n\nWith no FILE, or when FILE is -, read standard input.",
+    "Print parts of each line: bytes, characters or fields.",
     &[
-        Opt::new(CutFlag::Bytes, 'b', "bytes").with_argument("LIST", "select only these bytes"),
-        Opt::new(CutFlag::Characters, 'c', "characters").with_argument("LIST", "select only these characters"),
-        Opt::new(CutFlag::Delimiter, 'd', "delimiter").with_argument("DELIM", "use DELIM instead of TAB for field delimiter"),
-        Opt::new(CutFlag::Fields, 'f', "fields").with_argument("LIST", "select only these fields; also print any line\nthat contains no delimiter character, unless\nthe -s option is specified"),
-        Opt::new(CutFlag::Ignored, 'n', "").with_help("(ignored)"),
-        Opt::long(CutFlag::Complement, "complement").with_help("complement the set of selected bytes, characters or fields"),
-        Opt::new(CutFlag::OnlyDelimited, 's', "only-delimited").with_help("do not print lines not containing delimiters"),
-        Opt::long(CutFlag::OutputDelimiter, "output-delimiter").with_argument("STRING", "use STRING as the output delimiter\nthe default is to use the input delimiter"),
-        Opt::new(CutFlag::ZeroTerminated, 'z', "zero-terminated").with_help("line delimiter is NUL, not newline"),
+        Opt::new(CutFlag::Bytes, 'b', "bytes")
+            .with_argument("LIST", "Take the bytes of these numbers"),
+        Opt::new(CutFlag::Characters, 'c', "characters")
+            .with_argument("LIST", "Take the characters of these numbers"),
+        Opt::new(CutFlag::Delimiter, 'd', "delimiter")
+            .with_argument("DELIM", "Split fields at DELIM instead of tabs"),
+        Opt::new(CutFlag::Fields, 'f', "fields").with_argument(
+            "LIST",
+            "Take the fields of these numbers; a line without DELIM is printed whole",
+        ),
+        Opt::new(CutFlag::Ignored, 'n', "").with_help(words::IGNORED),
+        Opt::long(CutFlag::Complement, "complement").with_help("Take everything else instead"),
+        Opt::new(CutFlag::OnlyDelimited, 's', "only-delimited")
+            .with_help("With -f: leave out lines without DELIM"),
+        Opt::long(CutFlag::OutputDelimiter, "output-delimiter")
+            .with_argument("STRING", "Join the parts with STRING (default: DELIM)"),
+        Opt::new(CutFlag::ZeroTerminated, 'z', "zero-terminated").with_help(words::NUL_LINES),
     ],
 )
-.with_footer("Use one, and only one of -b, -c or -f.  Each LIST is made up of one\nrange, or many ranges separated by commas.  Selected input is written\nin the same order that it is read, and is written exactly once.\nEach range is one of:  N  N-  N-M  -M");
+.with_examples(&[
+    ("cut -d, -f1,3 FILE", "First and third field of a CSV file"),
+    ("cut -c1-10 FILE", "First ten characters of each line"),
+    ("cut -d: -f2- FILE", "All but the first field"),
+])
+.with_footer(
+    "LIST counts from 1: N, N-M, N- (to the end), -M (from the start), joined by commas. \
+        Parts keep their order in the line.",
+)
+.reads_standard_input();
 
 /// A range of positions from 1, both ends included.
 type Range = (usize, usize);

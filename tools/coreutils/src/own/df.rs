@@ -4,6 +4,7 @@
 
 use std::io::Write;
 
+use box_applet::help::words;
 use box_applet::opts::{Opt, ParsedOptions, Spec};
 use box_applet::{Ctx, Ended, Exit};
 use box_sys::meta;
@@ -35,35 +36,34 @@ enum DfFlag {
 
 const SPEC: Spec<DfFlag> = Spec::new(
     "[OPTION]... [FILE]...",
-    "Show information about the file system on which each FILE resides,\nor all file systems by default.",
+    "Print size and free space of file systems: all, or those of the FILEs.",
     &[
         Opt::new(DfFlag::All, 'a', "all")
-            .with_help("include pseudo, duplicate, inaccessible file systems"),
-        Opt::new(DfFlag::BlockSize, 'B', "block-size")
-            .with_argument("SIZE", "scale sizes by SIZE before printing them"),
-        Opt::new(DfFlag::HumanReadable, 'h', "human-readable")
-            .with_help("print sizes in powers of 1024 (e.g., 1023M)"),
-        Opt::new(DfFlag::Si, 'H', "si").with_help("print sizes in powers of 1000 (e.g., 1.1G)"),
-        Opt::new(DfFlag::Inodes, 'i', "inodes")
-            .with_help("list inode information instead of block usage"),
-        Opt::new(DfFlag::Kibibytes, 'k', "").with_help("like --block-size=1K"),
-        Opt::new(DfFlag::Mebibytes, 'm', "").with_help("like --block-size=1M"),
-        Opt::new(DfFlag::Local, 'l', "local").with_help("limit listing to local file systems"),
-        Opt::long(DfFlag::NoSync, "no-sync")
-            .with_help("do not invoke sync before getting usage info (default)"),
-        Opt::long(DfFlag::Output, "output")
-            .may_take("FIELDS", "use the output format defined by FIELDS"),
-        Opt::new(DfFlag::Portability, 'P', "portability").with_help("use the POSIX output format"),
-        Opt::long(DfFlag::Sync, "sync").with_help("invoke sync before getting usage info"),
-        Opt::long(DfFlag::Total, "total").with_help("produce a grand total"),
-        Opt::new(DfFlag::Type, 't', "type")
-            .with_argument("TYPE", "limit listing to file systems of type TYPE"),
-        Opt::new(DfFlag::PrintType, 'T', "print-type").with_help("print file system type"),
+            .with_help("List all file systems, even those without size"),
+        Opt::new(DfFlag::BlockSize, 'B', "block-size").with_argument("SIZE", words::BLOCK_SIZE),
+        Opt::new(DfFlag::HumanReadable, 'h', "human-readable").with_help(words::HUMAN),
+        Opt::new(DfFlag::Si, 'H', "si").with_help(words::SI),
+        Opt::new(DfFlag::Inodes, 'i', "inodes").with_help("Count inodes instead of blocks"),
+        Opt::new(DfFlag::Kibibytes, 'k', "").with_help(words::KIB),
+        Opt::new(DfFlag::Mebibytes, 'm', "").with_help(words::MIB),
+        Opt::new(DfFlag::Local, 'l', "local").with_help("List only local file systems"),
+        Opt::long(DfFlag::NoSync, "no-sync").with_help("Do not write caches first (default)"),
+        Opt::long(DfFlag::Output, "output").may_take(
+            "FIELDS",
+            "Print these FIELDS, or all: source, fstype, size, used, avail, pcent, target, ...",
+        ),
+        Opt::new(DfFlag::Portability, 'P', "portability")
+            .with_help("Print one line each, as POSIX says"),
+        Opt::long(DfFlag::Sync, "sync").with_help("Write caches first"),
+        Opt::long(DfFlag::Total, "total").with_help("Add a line with sums"),
+        Opt::new(DfFlag::Type, 't', "type").with_argument("TYPE", "List only file systems of TYPE"),
+        Opt::new(DfFlag::PrintType, 'T', "print-type").with_help("Add a column with the type"),
         Opt::new(DfFlag::ExcludeType, 'x', "exclude-type")
-            .with_argument("TYPE", "limit listing to file systems not of type TYPE"),
-        Opt::new(DfFlag::Ignored, 'v', "").with_help("(ignored)"),
+            .with_argument("TYPE", "Leave out file systems of TYPE"),
+        Opt::new(DfFlag::Ignored, 'v', "").with_help(words::IGNORED),
     ],
-);
+)
+.with_examples(&[("df -h .", "Free space here, in units")]);
 
 /// Size and use of the file system.
 pub(crate) struct DiskSpace {

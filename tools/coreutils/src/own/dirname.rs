@@ -2,6 +2,7 @@
 
 use std::io::Write;
 
+use box_applet::help::words;
 use box_applet::opts::{Opt, Spec};
 use box_applet::{Ctx, Ended, Exit};
 
@@ -15,8 +16,8 @@ enum DirnameFlag {
 
 const SPEC: Spec<DirnameFlag> = Spec::new(
     "[OPTION] NAME...",
-    "Output each NAME with its last non-slash component and trailing slashes\nremoved; if NAME contains no /'s, output '.' (meaning the current directory).",
-    &[Opt::new(DirnameFlag::Zero, 'z', "zero").with_help("end each output line with NUL, not newline")],
+    "Print the directory part of each NAME; `.' if it has none.",
+    &[Opt::new(DirnameFlag::Zero, 'z', "zero").with_help(words::NUL_OUT)],
 )
 .posix_order();
 

@@ -4,6 +4,7 @@
 use std::collections::HashSet;
 use std::io::Write;
 
+use box_applet::help::words;
 use box_applet::opts::{Opt, ParsedOptions, Spec};
 use box_applet::{Ctx, Ended, Exit};
 use box_sys::path::names_in;
@@ -47,37 +48,53 @@ enum DuFlag {
 }
 
 const SPEC: Spec<DuFlag> = Spec::new(
-    "[OPTION]... [FILE]...\n  or:  du [OPTION]... --files0-from=F",
-    "Summarize device usage of the set of FILEs, recursively for directories.",
+    "[OPTION]... [FILE]...\n[OPTION]... --files0-from=F",
+    "Print the space that files take, with sums for directories.",
     &[
-        Opt::new(DuFlag::Null, '0', "null").with_help("end each output line with NUL, not newline"),
-        Opt::new(DuFlag::All, 'a', "all").with_help("write counts for all files, not just directories"),
-        Opt::long(DuFlag::ApparentSize, "apparent-size").with_help("print apparent sizes rather than device usage"),
-        Opt::new(DuFlag::BlockSize, 'B', "block-size").with_argument("SIZE", "scale sizes by SIZE before printing them"),
-        Opt::new(DuFlag::Bytes, 'b', "bytes").with_help("equivalent to '--apparent-size --block-size=1'"),
-        Opt::new(DuFlag::Total, 'c', "total").with_help("produce a grand total"),
-        Opt::new(DuFlag::DereferenceArgs, 'D', "dereference-args").with_help("dereference only symlinks that are listed on the\ncommand line"),
-        Opt::new(DuFlag::MaxDepth, 'd', "max-depth").with_argument("N", "print the total for a directory (or file, with --all)\nonly if it is N or fewer levels below the argument"),
-        Opt::long(DuFlag::Files0From, "files0-from").with_argument("F", "summarize the NUL-terminated file names in file F"),
-        Opt::new(DuFlag::DereferenceArgs, 'H', "").with_help("equivalent to --dereference-args (-D)"),
-        Opt::new(DuFlag::HumanReadable, 'h', "human-readable").with_help("print sizes in human readable format (e.g., 1K 234M 2G)"),
-        Opt::long(DuFlag::Inodes, "inodes").with_help("list inode usage information instead of block usage"),
-        Opt::new(DuFlag::Kibibytes, 'k', "").with_help("like --block-size=1K"),
-        Opt::new(DuFlag::Dereference, 'L', "dereference").with_help("dereference all symbolic links"),
-        Opt::new(DuFlag::CountLinks, 'l', "count-links").with_help("count sizes many times if hard linked"),
-        Opt::new(DuFlag::Mebibytes, 'm', "").with_help("like --block-size=1M"),
-        Opt::new(DuFlag::NoDereference, 'P', "no-dereference").with_help("don't follow any symbolic links (this is the default)"),
-        Opt::new(DuFlag::SeparateDirs, 'S', "separate-dirs").with_help("for directories do not include size of subdirectories"),
-        Opt::long(DuFlag::Si, "si").with_help("like -h, but use powers of 1000 not 1024"),
-        Opt::new(DuFlag::Summarize, 's', "summarize").with_help("display only a total for each argument"),
-        Opt::new(DuFlag::Threshold, 't', "threshold").with_argument("SIZE", "exclude entries smaller than SIZE if positive,\nor entries greater than SIZE if negative"),
-        Opt::long(DuFlag::Time, "time").may_take("WORD", "show time of the last modification"),
-        Opt::long(DuFlag::TimeStyle, "time-style").with_argument("STYLE", "full-iso, long-iso, iso, or +FORMAT"),
-        Opt::new(DuFlag::ExcludeFrom, 'X', "exclude-from").with_argument("FILE", "exclude files that match any pattern in FILE"),
-        Opt::long(DuFlag::Exclude, "exclude").with_argument("PATTERN", "exclude files that match PATTERN"),
-        Opt::new(DuFlag::OneFileSystem, 'x', "one-file-system").with_help("skip directories on different file systems"),
+        Opt::new(DuFlag::Null, '0', "null").with_help(words::NUL_OUT),
+        Opt::new(DuFlag::All, 'a', "all").with_help("List files, too, not only directories"),
+        Opt::long(DuFlag::ApparentSize, "apparent-size")
+            .with_help("Count lengths of files instead of blocks on disk"),
+        Opt::new(DuFlag::BlockSize, 'B', "block-size").with_argument("SIZE", words::BLOCK_SIZE),
+        Opt::new(DuFlag::Bytes, 'b', "bytes")
+            .with_help("Count bytes of length: --apparent-size -B1"),
+        Opt::new(DuFlag::Total, 'c', "total").with_help("Add a line with the sum of all"),
+        Opt::new(DuFlag::DereferenceArgs, 'D', "dereference-args")
+            .with_help("Follow symbolic links that are operands"),
+        Opt::new(DuFlag::MaxDepth, 'd', "max-depth")
+            .with_argument("N", "List only down to N levels below an operand"),
+        Opt::long(DuFlag::Files0From, "files0-from").with_argument("F", words::FILES0),
+        Opt::new(DuFlag::DereferenceArgs, 'H', "").with_help("Like -D"),
+        Opt::new(DuFlag::HumanReadable, 'h', "human-readable").with_help(words::HUMAN),
+        Opt::long(DuFlag::Inodes, "inodes").with_help("Count files instead of blocks"),
+        Opt::new(DuFlag::Kibibytes, 'k', "").with_help(words::KIB),
+        Opt::new(DuFlag::Dereference, 'L', "dereference").with_help("Follow all symbolic links"),
+        Opt::new(DuFlag::CountLinks, 'l', "count-links")
+            .with_help("Count a file once for each of its hard links"),
+        Opt::new(DuFlag::Mebibytes, 'm', "").with_help(words::MIB),
+        Opt::new(DuFlag::NoDereference, 'P', "no-dereference")
+            .with_help("Follow no symbolic links (default)"),
+        Opt::new(DuFlag::SeparateDirs, 'S', "separate-dirs")
+            .with_help("Do not add subdirectories to their directory"),
+        Opt::long(DuFlag::Si, "si").with_help(words::SI),
+        Opt::new(DuFlag::Summarize, 's', "summarize").with_help("Print one sum for each operand"),
+        Opt::new(DuFlag::Threshold, 't', "threshold")
+            .with_argument("SIZE", "Leave out entries under SIZE, or over it if it is negative"),
+        Opt::long(DuFlag::Time, "time")
+            .may_take("WORD", "Add the time of the last change, or atime or ctime"),
+        Opt::long(DuFlag::TimeStyle, "time-style")
+            .with_argument("STYLE", "With --time: full-iso, long-iso, iso or +FORMAT"),
+        Opt::new(DuFlag::ExcludeFrom, 'X', "exclude-from")
+            .with_argument("FILE", "Leave out names that match a pattern in FILE"),
+        Opt::long(DuFlag::Exclude, "exclude")
+            .with_argument("PATTERN", "Leave out names that match PATTERN"),
+        Opt::new(DuFlag::OneFileSystem, 'x', "one-file-system").with_help(words::ONE_FILE_SYSTEM),
     ],
-);
+)
+.with_examples(&[
+    ("du -sh DIR", "Size of a tree"),
+    ("du -h -d1 . | sort -h", "Directories here, largest last"),
+]);
 
 struct DuOptions {
     all: bool,

@@ -3,20 +3,26 @@
 
 use std::io::Write;
 
+use box_applet::help::{HelpPage, HelpSection};
 use box_applet::{Ctx, Ended, Exit};
 use box_text::escape::{EscapeDialect, decode_escapes};
 
-const HELP: &str = "Usage: echo [SHORT-OPTION]... [STRING]...
-Print the STRINGs, separated by spaces, and a newline.
-
-  -n             do not output the trailing newline
-  -e             enable interpretation of backslash escapes
-  -E             disable interpretation of backslash escapes (default)
-      --help     display this help and exit
-      --version  output version information and exit
-
-Escapes of -e: \\\\ \\a \\b \\c (end of output) \\e \\f \\n \\r \\t \\v \\NNN \\0NNN \\xHH
-";
+const HELP: HelpPage = HelpPage::new(
+    "[-neE]... [STRING]...",
+    "Print the STRINGs with spaces between them, and a newline.",
+    &[HelpSection::new(
+        "Options",
+        &[
+            ("  -n", "Print no newline"),
+            (
+                "  -e",
+                "Decode escapes: \\\\ \\a \\b \\e \\f \\n \\r \\t \\v \\0NNN \\xHH, and \\c, \
+        which ends the output",
+            ),
+            ("  -E", "Print backslashes as they are (default)"),
+        ],
+    )],
+);
 
 pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let posix = ctx.env.get(b"POSIXLY_CORRECT").is_some();
@@ -24,7 +30,7 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let mut words = args;
     if let ([only], false) = (args, posix) {
         if only == b"--help" {
-            return Ok(ctx.print(HELP));
+            return Ok(ctx.print(&HELP.text(&ctx.name)));
         }
         if only == b"--version" {
             return Ok(ctx.print(&ctx.version()));

@@ -15,11 +15,12 @@ enum EnvsubstFlag {
 
 const SPEC: Spec<EnvsubstFlag> = Spec::new(
     "[OPTION] [SHELL-FORMAT]",
-    "Substitutes the values of environment variables.",
+    "Copy standard input, with $NAME and ${NAME} replaced by values of variables.",
     &[Opt::new(EnvsubstFlag::Variables, 'v', "variables")
-        .with_help("output the variables occurring in SHELL-FORMAT")],
+        .with_help("Only list the variables in SHELL-FORMAT")],
 )
-.with_footer("In normal operation mode, standard input is copied to standard output,\nwith references to environment variables of the form $VARIABLE or ${VARIABLE}\nbeing replaced with the corresponding values.  If a SHELL-FORMAT is given,\nonly those environment variables that are referenced in SHELL-FORMAT are\nsubstituted; otherwise all environment variables references occurring in\nstandard input are substituted.");
+.with_examples(&[("envsubst '$HOME' < IN > OUT", "Replace one variable and no other")])
+.with_footer("With SHELL-FORMAT, only variables that it mentions are replaced.");
 
 pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let p = SPEC.parse_or_exit(ctx, args, Exit::FAILURE)?;

@@ -7,6 +7,7 @@
 use std::cmp::Ordering;
 use std::io::Write;
 
+use box_applet::help::{HelpPage, HelpSection};
 use box_applet::{Ctx, Ended, Exit};
 use box_text::regex::{Captures, Regex, RegexError, RegexOptions, RegexSyntax};
 use num_bigint::BigInt;
@@ -14,30 +15,35 @@ use num_traits::{ToPrimitive, Zero};
 
 use crate::common::{input, quote};
 
-const HELP: &str = "Usage: expr EXPRESSION
-  or:  expr OPTION
-Print the value of EXPRESSION.  Its operators, from the weakest to the strongest:
-
-  A | B           A unless it is empty or 0, else B
-  A & B           A unless A or B is empty or 0, else 0
-  A < B, <=, =, !=, >=, >     1 if so, else 0: of integers by value, else as texts
-  A + B, A - B    sum, difference
-  A * B, A / B, A % B         product, quotient, remainder
-  TEXT : REGEXP   match a basic regular expression at the start of TEXT: what
-                  \\( \\) matched, or without them how many characters did
-  match TEXT REGEXP           the same
-  substr TEXT POS LENGTH      part of TEXT; its first character is at POS 1
-  index TEXT CHARS            where the first of CHARS is in TEXT, or 0
-  length TEXT     how many characters TEXT has
-  + TOKEN         TOKEN as a text, even if it is an operator
-  ( EXPRESSION )  value of EXPRESSION
-
-      --help     display this help and exit
-      --version  output version information and exit
-
-Status 0: the value is neither empty nor 0; 1: it is; 2: EXPRESSION is not
-valid; 3: another error.
-";
+const HELP: HelpPage = HelpPage::new(
+    "EXPRESSION",
+    "Print the value of EXPRESSION.",
+    &[HelpSection::new(
+        "Operators, from the weakest to the strongest",
+        &[
+            ("  A | B", "A unless it is empty or 0, else B"),
+            ("  A & B", "A unless A or B is empty or 0, else 0"),
+            ("  A < B, <=, =, !=, >=, >", "1 if so, else 0: of integers by value, else as texts"),
+            ("  A + B, A - B", "Sum, difference"),
+            ("  A * B, A / B, A % B", "Product, quotient, remainder"),
+            (
+                "  TEXT : REGEXP",
+                "Match a basic regular expression at the start of TEXT: what \\( \\) matched, or \
+        without them how many characters did",
+            ),
+            ("  match TEXT REGEXP", "The same"),
+            ("  substr TEXT POS LENGTH", "Part of TEXT; its first character is at POS 1"),
+            ("  index TEXT CHARS", "Where the first of CHARS is in TEXT, or 0"),
+            ("  length TEXT", "How many characters TEXT has"),
+            ("  + TOKEN", "TOKEN as a text, even if it is an operator"),
+            ("  ( EXPRESSION )", "Value of EXPRESSION"),
+        ],
+    )],
+)
+.with_notes(
+    "Exit status: 0 if the value is neither empty nor 0, 1 if it is, 2 if EXPRESSION \
+        is not valid, 3 after another error.",
+);
 
 /// The status when the value cannot be written, or takes too long to compute.
 const ERROR: Exit = Exit(3);
@@ -107,7 +113,7 @@ impl ExprProblem {
 pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let is_long = |word: &[u8], name: &str| word.len() > 2 && name.as_bytes().starts_with(word);
     let words = match args {
-        [only] if is_long(only, "--help") => return Ok(ctx.print(HELP)),
+        [only] if is_long(only, "--help") => return Ok(ctx.print(&HELP.text(&ctx.name))),
         [only] if is_long(only, "--version") => return Ok(ctx.print(&ctx.version())),
         [first, rest @ ..] if first == b"--" => rest,
         all => all,

@@ -6,6 +6,7 @@ mod text;
 
 use std::io::{Read, Write};
 
+use box_applet::help::words;
 use box_applet::opts::{Opt, Spec};
 use box_applet::{Ctx, Ended, Exit};
 use box_sys::{FileKind, meta};
@@ -33,29 +34,29 @@ enum FileFlag {
 }
 
 const SPEC: Spec<FileFlag> = Spec::new(
-    "[OPTION...] [FILE...]",
-    "Determine type of FILEs.",
+    "[OPTION]... [FILE]...",
+    "Guess from its contents what kind of data each FILE holds.",
     &[
-        Opt::new(FileFlag::Brief, 'b', "brief")
-            .with_help("do not prepend filenames to output lines"),
-        Opt::new(FileFlag::Mime, 'i', "mime").with_help("output MIME type strings"),
-        Opt::long(FileFlag::MimeType, "mime-type").with_help("output the MIME type"),
-        Opt::long(FileFlag::MimeEncoding, "mime-encoding").with_help("output the MIME encoding"),
+        Opt::new(FileFlag::Brief, 'b', "brief").with_help("Print no names"),
+        Opt::new(FileFlag::Mime, 'i', "mime").with_help("Print MIME type and encoding"),
+        Opt::long(FileFlag::MimeType, "mime-type").with_help("Print the MIME type"),
+        Opt::long(FileFlag::MimeEncoding, "mime-encoding")
+            .with_help("Print the encoding as MIME calls it"),
         Opt::new(FileFlag::FilesFrom, 'f', "files-from")
-            .with_argument("FILE", "read the filenames to be examined from FILE"),
+            .with_argument("FILE", "Read the names of the files from FILE"),
         Opt::new(FileFlag::Separator, 'F', "separator")
-            .with_argument("STRING", "use string as separator instead of ':'"),
+            .with_argument("STRING", "Put STRING behind names instead of `:'"),
         Opt::new(FileFlag::NoDereference, 'h', "no-dereference")
-            .with_help("don't follow symlinks (default)"),
-        Opt::new(FileFlag::KeepGoing, 'k', "keep-going").with_help("(ignored)"),
-        Opt::new(FileFlag::Dereference, 'L', "dereference").with_help("follow symlinks"),
-        Opt::new(FileFlag::NoPad, 'N', "no-pad").with_help("do not pad output"),
-        Opt::new(FileFlag::Print0, '0', "print0").with_help("terminate filenames with NUL"),
-        Opt::new(FileFlag::NoBuffer, 'n', "no-buffer").with_help("(ignored)"),
-        Opt::new(FileFlag::Raw, 'r', "raw").with_help("(ignored)"),
+            .with_help("Describe symbolic links themselves (default)"),
+        Opt::new(FileFlag::KeepGoing, 'k', "keep-going").with_help(words::IGNORED),
+        Opt::new(FileFlag::Dereference, 'L', "dereference").with_help("Follow symbolic links"),
+        Opt::new(FileFlag::NoPad, 'N', "no-pad").with_help("Do not align the output"),
+        Opt::new(FileFlag::Print0, '0', "print0").with_help("Put a NUL byte behind each name"),
+        Opt::new(FileFlag::NoBuffer, 'n', "no-buffer").with_help(words::IGNORED),
+        Opt::new(FileFlag::Raw, 'r', "raw").with_help(words::IGNORED),
         Opt::new(FileFlag::SpecialFiles, 's', "special-files")
-            .with_help("treat special files as ordinary ones"),
-        Opt::new(FileFlag::Uncompress, 'z', "uncompress").with_help("(ignored)"),
+            .with_help("Read devices and pipes, too"),
+        Opt::new(FileFlag::Uncompress, 'z', "uncompress").with_help(words::IGNORED),
     ],
 );
 

@@ -3,6 +3,7 @@
 use std::io::Write;
 use std::time::Duration;
 
+use box_applet::help::words;
 use box_applet::opts::{Opt, ParsedOptions, Spec};
 use box_applet::{Ctx, Ended, Exit};
 
@@ -34,32 +35,31 @@ enum FreeFlag {
 }
 
 const SPEC: Spec<FreeFlag> = Spec::new(
-    "[options]",
-    "Display amount of free and used memory in the system.",
+    "[OPTION]...",
+    "Print how much memory is used and free.",
     &[
-        Opt::new(FreeFlag::Bytes, 'b', "bytes").with_help("show output in bytes"),
-        Opt::long(FreeFlag::Kilo, "kilo").with_help("show output in kilobytes"),
-        Opt::long(FreeFlag::Mega, "mega").with_help("show output in megabytes"),
-        Opt::long(FreeFlag::Giga, "giga").with_help("show output in gigabytes"),
-        Opt::long(FreeFlag::Tera, "tera").with_help("show output in terabytes"),
-        Opt::long(FreeFlag::Peta, "peta").with_help("show output in petabytes"),
-        Opt::new(FreeFlag::Kibi, 'k', "kibi").with_help("show output in kibibytes"),
-        Opt::new(FreeFlag::Mebi, 'm', "mebi").with_help("show output in mebibytes"),
-        Opt::new(FreeFlag::Gibi, 'g', "gibi").with_help("show output in gibibytes"),
-        Opt::long(FreeFlag::Tebi, "tebi").with_help("show output in tebibytes"),
-        Opt::long(FreeFlag::Pebi, "pebi").with_help("show output in pebibytes"),
-        Opt::new(FreeFlag::Human, 'h', "human").with_help("show human-readable output"),
-        Opt::long(FreeFlag::Si, "si").with_help("use powers of 1000 not 1024"),
-        Opt::new(FreeFlag::Lohi, 'l', "lohi")
-            .with_help("show detailed low and high memory statistics"),
-        Opt::new(FreeFlag::Total, 't', "total").with_help("show total for RAM + swap"),
+        Opt::new(FreeFlag::Bytes, 'b', "bytes").with_help("Count bytes"),
+        Opt::long(FreeFlag::Kilo, "kilo").with_help("Count units of 10^3 bytes"),
+        Opt::long(FreeFlag::Mega, "mega").with_help("Count units of 10^6 bytes"),
+        Opt::long(FreeFlag::Giga, "giga").with_help("Count units of 10^9 bytes"),
+        Opt::long(FreeFlag::Tera, "tera").with_help("Count units of 10^12 bytes"),
+        Opt::long(FreeFlag::Peta, "peta").with_help("Count units of 10^15 bytes"),
+        Opt::new(FreeFlag::Kibi, 'k', "kibi").with_help("Count KiB (default)"),
+        Opt::new(FreeFlag::Mebi, 'm', "mebi").with_help("Count MiB"),
+        Opt::new(FreeFlag::Gibi, 'g', "gibi").with_help("Count GiB"),
+        Opt::long(FreeFlag::Tebi, "tebi").with_help("Count TiB"),
+        Opt::long(FreeFlag::Pebi, "pebi").with_help("Count PiB"),
+        Opt::new(FreeFlag::Human, 'h', "human").with_help(words::HUMAN),
+        Opt::long(FreeFlag::Si, "si").with_help(words::SI),
+        Opt::new(FreeFlag::Lohi, 'l', "lohi").with_help("Add lines for low and high memory"),
+        Opt::new(FreeFlag::Total, 't', "total")
+            .with_help("Add a line with the sum of memory and swap"),
         Opt::new(FreeFlag::Committed, 'v', "committed")
-            .with_help("show committed memory and commit limit"),
+            .with_help("Add a line with memory that is promised"),
         Opt::new(FreeFlag::Seconds, 's', "seconds")
-            .with_argument("N", "repeat printing every N seconds"),
-        Opt::new(FreeFlag::Count, 'c', "count")
-            .with_argument("N", "repeat printing N times, then exit"),
-        Opt::new(FreeFlag::Wide, 'w', "wide").with_help("wide output"),
+            .with_argument("N", "Print again every N seconds"),
+        Opt::new(FreeFlag::Count, 'c', "count").with_argument("N", "With -s: stop after N times"),
+        Opt::new(FreeFlag::Wide, 'w', "wide").with_help("Print caches and buffers apart"),
     ],
 );
 

@@ -5,6 +5,7 @@
 use std::io::Write;
 use std::net::{IpAddr, Ipv4Addr};
 
+use box_applet::help::words;
 use box_applet::opts::{Opt, Spec};
 use box_applet::{Ctx, Ended, Exit};
 
@@ -17,15 +18,19 @@ enum GetentFlag {
 }
 
 const SPEC: Spec<GetentFlag> = Spec::new(
-    "[OPTION...] database [key ...]",
-    "Get entries from administrative database.",
+    "[OPTION]... DATABASE [KEY]...",
+    "Print entries of a system database.",
     &[
-        Opt::new(GetentFlag::NoAddrconfig, 'A', "no-addrconfig").with_help("accepted and ignored"),
-        Opt::new(GetentFlag::NoIdn, 'i', "no-idn").with_help("accepted and ignored"),
-        Opt::new(GetentFlag::Service, 's', "service").with_argument("CONFIG", "accepted and ignored"),
+        Opt::new(GetentFlag::NoAddrconfig, 'A', "no-addrconfig").with_help(words::IGNORED),
+        Opt::new(GetentFlag::NoIdn, 'i', "no-idn").with_help(words::IGNORED),
+        Opt::new(GetentFlag::Service, 's', "service").with_argument("CONFIG", words::IGNORED),
     ],
 )
-.with_footer("Supported databases:\nahosts ahostsv4 ahostsv6 group gshadow hosts initgroups networks passwd\nprotocols services shadow");
+.with_examples(&[("getent passwd root", "The user's entry")])
+.with_footer(
+    "DATABASE is one of ahosts, ahostsv4, ahostsv6, group, gshadow, hosts, initgroups, \
+        networks, passwd, protocols, services, shadow.",
+);
 
 const HINT: &str = "Try `getent --help' or `getent --usage' for more information.\n";
 

@@ -2,29 +2,41 @@
 
 use std::io::Write;
 
+use box_applet::help::{HelpPage, HelpSection, words};
 use box_applet::{Ctx, Ended, Exit};
 
 use crate::common::input;
 
-const HELP: &str = "
-Usage:
- getopt <optstring> <parameters>
- getopt [options] [--] <optstring> <parameters>
- getopt [options] -o|--options <optstring> [options] [--] <parameters>
-
-Parse command options.
-
-Options:
- -a, --alternative             allow long options starting with single -
- -l, --longoptions <longopts>  the long options to be recognized
- -n, --name <progname>         the name under which errors are reported
- -o, --options <optstring>     the short options to be recognized
- -q, --quiet                   disable error reporting by getopt(3)
- -Q, --quiet-output            no normal output
- -s, --shell <shell>           set quoting conventions to those of <shell>
- -T, --test                    test for getopt(1) version
- -u, --unquoted                do not quote the output
-";
+const HELP: HelpPage = HelpPage::new(
+    "[OPTION]... -o LETTERS [--] [ARG]...\nLETTERS [ARG]...",
+    "Bring the options among ARGs into a form that a script can read in a loop.",
+    &[HelpSection::new(
+        "Options",
+        &[
+            (
+                "  -o, --options LETTERS",
+                "Letters to accept; with : behind them they take a value, with :: they may",
+            ),
+            (
+                "  -l, --longoptions NAMES",
+                "Long names to accept, separated by commas, with the same colons",
+            ),
+            ("  -n, --name NAME", "Name of the script, for error messages"),
+            ("  -a, --alternative", "Accept long names behind a single dash"),
+            ("  -q, --quiet", "Print no error messages"),
+            ("  -Q, --quiet-output", "Print nothing but error messages"),
+            ("  -s, --shell SHELL", "Quote for sh, bash, csh or tcsh"),
+            ("  -u, --unquoted", "Do not quote"),
+            ("  -T, --test", "End with status 4, as a getopt that can do all of this"),
+            ("  -h, --help", words::HELP),
+            ("  -V, --version", words::VERSION),
+        ],
+    )],
+)
+.with_examples(&[(
+    "args=$(getopt -o vo: -l verbose,output: -- \"$@\") && eval set -- \"$args\"",
+    "Options of a script",
+)]);
 
 #[derive(Clone, Copy, PartialEq)]
 enum ArgumentKind {
@@ -159,7 +171,7 @@ impl GetoptSettings {
             b"longoptions" => self.add_long(value),
             // The enhanced getopt answers so, silently.
             b"test" => return Err(Exit(4)),
-            b"help" => return Err(ctx.print(HELP)),
+            b"help" => return Err(ctx.print(&HELP.text(&ctx.name))),
             b"version" => return Err(ctx.print(&ctx.version())),
             flag if self.set(flag) => {}
             _ => return Err(report_misuse(ctx, &[b"unrecognized option '", word, b"'"])),

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::io::{self, Write};
 
+use box_applet::help::words;
 use box_applet::opts::{Opt, Spec};
 use box_applet::{Ctx, Ended, Exit, OutStream};
 
@@ -22,17 +23,24 @@ enum HeadFlag {
 
 const SPEC: Spec<HeadFlag> = Spec::new(
     "[OPTION]... [FILE]...",
-    "Print the first 10 lines of each FILE to standard output.\nWith more than one FILE, precede each with a header giving the file name.\n\nWith no FILE, or when FILE is -, read standard input.",
+    "Print the first lines of each FILE: 10, unless an option says otherwise.",
     &[
-        Opt::new(HeadFlag::Bytes, 'c', "bytes").with_argument("[-]NUM", "print the first NUM bytes of each file;\nwith a leading '-', print all but the last NUM bytes"),
-        Opt::new(HeadFlag::Lines, 'n', "lines").with_argument("[-]NUM", "print the first NUM lines instead of the first 10;\nwith a leading '-', print all but the last NUM lines"),
-        Opt::new(HeadFlag::Quiet, 'q', "quiet").with_help("never print headers giving file names"),
-        Opt::long(HeadFlag::Quiet, "silent").with_help("the same"),
-        Opt::new(HeadFlag::Verbose, 'v', "verbose").with_help("always print headers giving file names"),
-        Opt::new(HeadFlag::ZeroTerminated, 'z', "zero-terminated").with_help("line delimiter is NUL, not newline"),
+        Opt::new(HeadFlag::Bytes, 'c', "bytes")
+            .with_argument("[-]NUM", "Print NUM bytes; with -NUM all but the last NUM"),
+        Opt::new(HeadFlag::Lines, 'n', "lines")
+            .with_argument("[-]NUM", "Print NUM lines; with -NUM all but the last NUM"),
+        Opt::new(HeadFlag::Quiet, 'q', "quiet").with_help(words::NO_HEADERS),
+        Opt::long(HeadFlag::Quiet, "silent").with_help(words::SAME),
+        Opt::new(HeadFlag::Verbose, 'v', "verbose").with_help(words::HEADERS),
+        Opt::new(HeadFlag::ZeroTerminated, 'z', "zero-terminated").with_help(words::NUL_LINES),
     ],
 )
-.with_footer("NUM may have a multiplier suffix: b 512, kB 1000, K 1024, MB 1000*1000, M 1024*1024, and so on.");
+.with_examples(&[
+    ("head -n 20 FILE", "First twenty lines"),
+    ("head -n -1 FILE", "All but the last line"),
+])
+.with_footer(words::SIZES)
+.reads_standard_input();
 
 /// The part of a file to print: `-c` or `-n` with a number that may have a sign (`head` and
 /// `tail`).

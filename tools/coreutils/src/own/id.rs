@@ -2,6 +2,7 @@
 
 use std::io::Write;
 
+use box_applet::help::words;
 use box_applet::opts::{Opt, ParsedOptions, Spec};
 use box_applet::{Ctx, Ended, Exit};
 use box_sys::AccountNames;
@@ -23,21 +24,19 @@ enum IdFlag {
 
 const ID: Spec<IdFlag> = Spec::new(
     "[OPTION]... [USER]...",
-    "Print user and group information for each specified USER,\nor (when USER omitted) for the current user.",
+    "Print the user and group numbers and names of this process, or of USERs.",
     &[
-        Opt::new(IdFlag::Ignored, 'a', "")
-            .with_help("ignore, for compatibility with other versions"),
+        Opt::new(IdFlag::Ignored, 'a', "").with_help(words::IGNORED),
         Opt::new(IdFlag::Context, 'Z', "context")
-            .with_help("print only the security context of the process"),
-        Opt::new(IdFlag::Group, 'g', "group").with_help("print only the effective group ID"),
-        Opt::new(IdFlag::Groups, 'G', "groups").with_help("print all group IDs"),
-        Opt::new(IdFlag::Name, 'n', "name").with_help("print a name instead of a number, for -ugG"),
+            .with_help("Fail: there are no security contexts here"),
+        Opt::new(IdFlag::Group, 'g', "group").with_help("Print the number of the group"),
+        Opt::new(IdFlag::Groups, 'G', "groups").with_help("Print the numbers of all groups"),
+        Opt::new(IdFlag::Name, 'n', "name")
+            .with_help("With -u, -g, -G: print names instead of numbers"),
         Opt::new(IdFlag::Real, 'r', "real")
-            .with_help("print the real ID instead of the effective ID, with -ugG"),
-        Opt::new(IdFlag::User, 'u', "user").with_help("print only the effective user ID"),
-        Opt::new(IdFlag::Zero, 'z', "zero").with_help(
-            "delimit entries with NUL characters, not whitespace;\nnot permitted in default format",
-        ),
+            .with_help("With -u, -g, -G: print the real one, not the effective one"),
+        Opt::new(IdFlag::User, 'u', "user").with_help("Print the number of the user"),
+        Opt::new(IdFlag::Zero, 'z', "zero").with_help("With -u, -g, -G: separate by NUL bytes"),
     ],
 );
 
@@ -137,11 +136,8 @@ fn print_ids(ctx: &mut Ctx<'_>, p: &ParsedOptions<IdFlag>, names: &AccountNames,
     let _ = ctx.stdout.write_all(format!("{text}{end}").as_bytes());
 }
 
-const WHOAMI: Spec<IdFlag> = Spec::new(
-    "[OPTION]...",
-    "Print the user name associated with the current effective user ID.\nSame as id -un.",
-    &[],
-);
+const WHOAMI: Spec<IdFlag> =
+    Spec::new("[OPTION]...", "Print the name of the current user, as id -un does.", &[]);
 
 pub(crate) fn run_whoami(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let p = WHOAMI.parse_or_exit(ctx, args, Exit::FAILURE)?;
@@ -162,11 +158,8 @@ pub(crate) fn run_whoami(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     })
 }
 
-const GROUPS: Spec<IdFlag> = Spec::new(
-    "[OPTION]... [USERNAME]...",
-    "Print group memberships for each USERNAME or, if no USERNAME is specified, for\nthe current process.",
-    &[],
-);
+const GROUPS: Spec<IdFlag> =
+    Spec::new("[USER]...", "Print the groups of USERs, or of this process.", &[]);
 
 pub(crate) fn run_groups(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let p = GROUPS.parse_or_exit(ctx, args, Exit::FAILURE)?;

@@ -2,22 +2,26 @@
 
 use std::io::Write;
 
+use box_applet::help::{HelpPage, HelpSection};
 use box_applet::{Ctx, Ended, Exit};
 use box_sys::signal;
 
 use crate::common::{input, number, quote};
 
-const KILL_HELP: &str = "Usage: kill [-s SIGNAL | -SIGNAL] PID...
-  or:  kill -l [SIGNAL]...
-  or:  kill -t [SIGNAL]...
-Send signals to processes, or list signals.
-
-  -s, --signal=SIGNAL, -SIGNAL   specify the name or number of the signal to be sent
-  -l, --list      list signal names, or convert signal names to/from numbers
-  -t, --table     print a table of signal information
-      --help      display this help and exit
-      --version   output version information and exit
-";
+const KILL_HELP: HelpPage = HelpPage::new(
+    "[-s SIGNAL | -SIGNAL] PID...\n-l [SIGNAL]...\n-t [SIGNAL]...",
+    "Send a signal to processes, TERM unless another is given, or list signals.",
+    &[HelpSection::new(
+        "Options",
+        &[
+            ("  -s, --signal=SIGNAL, -SIGNAL", "Send SIGNAL: a name or a number"),
+            ("  -l, --list", "List the names of signals, or translate names and numbers"),
+            ("  -t, --table", "List signals with number, name and description"),
+        ],
+    )],
+)
+.with_notes("A negative PID is a group of processes.")
+.with_examples(&[("kill -9 PID", "End a process that ignores TERM")]);
 
 /// The mode of a run: a signal is sent, or signals are listed.
 enum KillPlan {
@@ -47,7 +51,7 @@ fn parse_plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<KillPlan, Exit> {
                 rest = after;
                 break;
             }
-            b"--help" => return Err(ctx.print(KILL_HELP)),
+            b"--help" => return Err(ctx.print(&KILL_HELP.text(&ctx.name))),
             b"--version" => return Err(ctx.print(&ctx.version())),
             b"-l" | b"--list" | b"-L" => as_table = Some(false),
             b"-t" | b"--table" => as_table = Some(true),

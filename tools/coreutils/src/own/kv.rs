@@ -11,13 +11,16 @@ use crate::common::{input, quote};
 
 const SPEC: Spec = Spec::new(
     "get KEY | set KEY [VALUE] | list [PREFIX] | delete KEY...",
-    "Get, set, list or delete values that this session keeps from call to call.",
+    "Keep values from call to call of a session: get, set, list or delete them.",
     &[],
 )
-.with_footer("Without VALUE, or if it is -, set reads standard input. A key has at most 4096 bytes, a value 1 MiB.\n\
-            Values are not files: undo and restore of a session leave them as they are.\n\
-            \n\
-            Exit status: 0 if all went well, 1 if there is no such key, 2 for all else.\n").posix_order();
+.with_footer(
+    "Without VALUE, or if it is -, set reads standard input. A key has at most 4096 \
+        bytes, a value 1 MiB. Values are not files: undo and restore of a session leave \
+        them as they are.\n\nExit status: 0 if all went well, 1 if there is no such key, 2 \
+        for all else.",
+)
+.posix_order();
 
 const MISSING: Exit = Exit(1);
 const FAILED: Exit = Exit(2);

@@ -5,11 +5,7 @@ use box_applet::{Ctx, Ended, Exit};
 
 use crate::common::{input, quote};
 
-const LINK: Spec = Spec::new(
-    "FILE1 FILE2",
-    "Call the link function to create a link named FILE2 to an existing FILE1.",
-    &[],
-);
+const LINK: Spec = Spec::new("FILE1 FILE2", "Make FILE2 a hard link to FILE1.", &[]);
 
 pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let p = LINK.parse_or_exit(ctx, args, Exit::FAILURE)?;
@@ -36,8 +32,7 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     Ok(Exit::SUCCESS)
 }
 
-const UNLINK: Spec =
-    Spec::new("FILE", "Call the unlink function to remove the specified FILE.", &[]);
+const UNLINK: Spec = Spec::new("FILE", "Remove FILE, which is no directory.", &[]);
 
 pub(crate) fn run_unlink(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let p = UNLINK.parse_or_exit(ctx, args, Exit::FAILURE)?;

@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use box_applet::help::words;
 use box_applet::opts::{Opt, ParsedOptions, Spec};
 use box_applet::{Ctx, Ended, Exit};
 use box_sys::{FileKind, Stat, meta};
@@ -29,38 +30,38 @@ enum LnFlag {
 }
 
 const SPEC: Spec<LnFlag> = Spec::new(
-    "[OPTION]... [-T] TARGET LINK_NAME\n  or:  ln [OPTION]... TARGET\n  or:  ln [OPTION]... TARGET... DIRECTORY\n  or:  ln [OPTION]... -t DIRECTORY TARGET...",
-    "Create hard links by default, symbolic links with --symbolic.",
+    "[OPTION]... TARGET [LINK]\n[OPTION]... TARGET... DIRECTORY\n[OPTION]... -t \
+        DIRECTORY TARGET...",
+    "Make links: hard ones, or symbolic ones with -s.",
     &[
-        Opt::long(LnFlag::Backup, "backup")
-            .may_take("CONTROL", "make a backup of each existing destination file"),
-        Opt::new(LnFlag::PlainBackup, 'b', "")
-            .with_help("like --backup but does not accept an argument"),
+        Opt::long(LnFlag::Backup, "backup").may_take("CONTROL", words::BACKUP),
+        Opt::new(LnFlag::PlainBackup, 'b', "").with_help(words::BACKUP_PLAIN),
         Opt::new(LnFlag::Directory, 'd', "directory")
-            .with_help("allow the superuser to attempt to hard link directories"),
-        Opt::new(LnFlag::Directory, 'F', "").with_help("the same as -d"),
-        Opt::new(LnFlag::Force, 'f', "force").with_help("remove existing destination files"),
-        Opt::new(LnFlag::Interactive, 'i', "interactive")
-            .with_help("prompt whether to remove destinations"),
+            .with_help("Try to make hard links to directories"),
+        Opt::new(LnFlag::Directory, 'F', "").with_help(words::SAME),
+        Opt::new(LnFlag::Force, 'f', "force").with_help("Replace a file that has the link's name"),
+        Opt::new(LnFlag::Interactive, 'i', "interactive").with_help("Ask before replacing a file"),
         Opt::new(LnFlag::Logical, 'L', "logical")
-            .with_help("dereference TARGETs that are symbolic links"),
+            .with_help("Link to what a symbolic TARGET points to"),
         Opt::new(LnFlag::NoDereference, 'n', "no-dereference")
-            .with_help("treat LINK_NAME as a normal file if it is a symbolic link to a directory"),
+            .with_help("Replace LINK itself if it points to a directory"),
         Opt::new(LnFlag::Physical, 'P', "physical")
-            .with_help("make hard links directly to symbolic links"),
+            .with_help("Make hard links to symbolic links themselves"),
         Opt::new(LnFlag::Relative, 'r', "relative")
-            .with_help("with -s, create links relative to link location"),
-        Opt::new(LnFlag::Symbolic, 's', "symbolic")
-            .with_help("make symbolic links instead of hard links"),
-        Opt::new(LnFlag::Suffix, 'S', "suffix")
-            .with_argument("SUFFIX", "override the usual backup suffix"),
+            .with_help("With -s: write the way from the link to TARGET"),
+        Opt::new(LnFlag::Symbolic, 's', "symbolic").with_help("Make symbolic links"),
+        Opt::new(LnFlag::Suffix, 'S', "suffix").with_argument("SUFFIX", words::SUFFIX),
         Opt::new(LnFlag::TargetDirectory, 't', "target-directory")
-            .with_argument("DIRECTORY", "specify the DIRECTORY in which to create the links"),
+            .with_argument("DIRECTORY", "Make the links in DIRECTORY"),
         Opt::new(LnFlag::NoTargetDirectory, 'T', "no-target-directory")
-            .with_help("treat LINK_NAME as a normal file always"),
-        Opt::new(LnFlag::Verbose, 'v', "verbose").with_help("print name of each linked file"),
+            .with_help(words::NO_TARGET_DIRECTORY),
+        Opt::new(LnFlag::Verbose, 'v', "verbose").with_help("Print each link that is made"),
     ],
-);
+)
+.with_examples(&[
+    ("ln -s TARGET NAME", "Make a symbolic link"),
+    ("ln -sfn TARGET NAME", "Point an existing link elsewhere"),
+]);
 
 struct LnOptions {
     symbolic: bool,

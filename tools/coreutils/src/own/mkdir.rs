@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use box_applet::help::words;
 use box_applet::opts::{Opt, Spec};
 use box_applet::{Ctx, Ended, Exit};
 use box_sys::meta::umask;
@@ -23,18 +24,20 @@ enum MkdirFlag {
 
 const MKDIR: Spec<MkdirFlag> = Spec::new(
     "[OPTION]... DIRECTORY...",
-    "Create the DIRECTORY(ies), if they do not already exist.",
+    "Make directories.",
     &[
-        Opt::new(MkdirFlag::Mode, 'm', "mode")
-            .with_argument("MODE", "set file mode (as in chmod), not a=rwx - umask"),
+        Opt::new(MkdirFlag::Mode, 'm', "mode").with_argument(
+            "MODE",
+            "Set permissions as chmod does, instead of rwx without the umask",
+        ),
         Opt::new(MkdirFlag::Parents, 'p', "parents")
-            .with_help("no error if existing, make parent directories as needed"),
-        Opt::new(MkdirFlag::Verbose, 'v', "verbose")
-            .with_help("print a message for each created directory"),
-        Opt::new(MkdirFlag::Ignored, 'Z', "").with_help("ignored"),
-        Opt::long(MkdirFlag::Context, "context").may_take("CTX", "ignored"),
+            .with_help("Make missing parents; accept what exists"),
+        Opt::new(MkdirFlag::Verbose, 'v', "verbose").with_help("Print each directory that is made"),
+        Opt::new(MkdirFlag::Ignored, 'Z', "").with_help(words::IGNORED),
+        Opt::long(MkdirFlag::Context, "context").may_take("CTX", words::IGNORED),
     ],
-);
+)
+.with_examples(&[("mkdir -p a/b/c", "Make a directory and all that lead to it")]);
 
 pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let p = MKDIR.parse_or_exit(ctx, args, Exit::FAILURE)?;
@@ -132,15 +135,14 @@ fn create_parents(
 
 const RMDIR: Spec<MkdirFlag> = Spec::new(
     "[OPTION]... DIRECTORY...",
-    "Remove the DIRECTORY(ies), if they are empty.",
+    "Remove directories that are empty.",
     &[
         Opt::long(MkdirFlag::IgnoreFailOnNonEmpty, "ignore-fail-on-non-empty")
-            .with_help("ignore each failure to remove a non-empty directory"),
-        Opt::new(MkdirFlag::Parents, 'p', "parents").with_help(
-            "remove DIRECTORY and its ancestors; e.g., 'rmdir -p a/b' is similar to 'rmdir a/b a'",
-        ),
+            .with_help("Do not complain about directories that are not empty"),
+        Opt::new(MkdirFlag::Parents, 'p', "parents")
+            .with_help("Remove its parents, too: -p a/b removes a/b and a"),
         Opt::new(MkdirFlag::Verbose, 'v', "verbose")
-            .with_help("output a diagnostic for every directory processed"),
+            .with_help("Print each directory that is removed"),
     ],
 );
 

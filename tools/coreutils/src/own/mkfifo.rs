@@ -1,5 +1,6 @@
 //! `mkfifo` and `mknod` (POSIX XCU mkfifo; GNU): named pipes. Device nodes cannot be made here.
 
+use box_applet::help::words;
 use box_applet::opts::{Opt, Spec};
 use box_applet::{Ctx, Ended, Exit};
 use box_sys::meta;
@@ -18,15 +19,14 @@ enum MkfifoFlag {
 
 const OPTIONS: &[Opt<MkfifoFlag>] = &[
     Opt::new(MkfifoFlag::Mode, 'm', "mode")
-        .with_argument("MODE", "set file permission bits to MODE, not a=rw - umask"),
-    Opt::new(MkfifoFlag::Ignored, 'Z', "").with_help("(ignored)"),
-    Opt::long(MkfifoFlag::Context, "context").may_take("CTX", "(ignored)"),
+        .with_argument("MODE", "Set permissions as chmod does, instead of rw without the umask"),
+    Opt::new(MkfifoFlag::Ignored, 'Z', "").with_help(words::IGNORED),
+    Opt::long(MkfifoFlag::Context, "context").may_take("CTX", words::IGNORED),
 ];
-const MKFIFO: Spec<MkfifoFlag> =
-    Spec::new("[OPTION]... NAME...", "Create named pipes (FIFOs) with the given NAMEs.", OPTIONS);
+const MKFIFO: Spec<MkfifoFlag> = Spec::new("[OPTION]... NAME...", "Make named pipes.", OPTIONS);
 const MKNOD: Spec<MkfifoFlag> = Spec::new(
     "[OPTION]... NAME TYPE [MAJOR MINOR]",
-    "Create the special file NAME of the given TYPE: p for a FIFO; b, c and u for devices.",
+    "Make a special file of TYPE p, a named pipe; b, c and u are refused.",
     OPTIONS,
 );
 

@@ -24,17 +24,25 @@ enum MktempFlag {
 
 const SPEC: Spec<MktempFlag> = Spec::new(
     "[OPTION]... [TEMPLATE]",
-    "Create a temporary file or directory, safely, and print its name.\nTEMPLATE must contain at least 3 consecutive 'X's in last component.\nIf TEMPLATE is not specified, use tmp.XXXXXXXXXX, and --tmpdir is implied.",
+    "Make an empty file of a new name, and print the name.",
     &[
-        Opt::new(MktempFlag::Directory, 'd', "directory").with_help("create a directory, not a file"),
-        Opt::new(MktempFlag::DryRun, 'u', "dry-run").with_help("do not create anything; merely print a name (unsafe)"),
-        Opt::new(MktempFlag::Quiet, 'q', "quiet").with_help("suppress diagnostics about file/dir-creation failure"),
-        Opt::long(MktempFlag::Suffix, "suffix").with_argument("SUFF", "append SUFF to TEMPLATE; SUFF must not contain a slash"),
-        Opt::new(MktempFlag::InDirectory, 'p', "").with_argument("DIR", "interpret TEMPLATE relative to DIR"),
-        Opt::long(MktempFlag::Tmpdir, "tmpdir").may_take("DIR", "the same; without DIR use $TMPDIR if set, else /tmp"),
-        Opt::new(MktempFlag::InTmpdir, 't', "").with_help("interpret TEMPLATE as a single file name component,\nrelative to a directory: $TMPDIR, if set; else the\ndirectory specified via -p; else /tmp"),
+        Opt::new(MktempFlag::Directory, 'd', "directory").with_help("Make a directory instead"),
+        Opt::new(MktempFlag::DryRun, 'u', "dry-run").with_help("Only print a name that is free"),
+        Opt::new(MktempFlag::Quiet, 'q', "quiet").with_help("Print no message if it fails"),
+        Opt::long(MktempFlag::Suffix, "suffix")
+            .with_argument("SUFF", "Add SUFF behind the random part"),
+        Opt::new(MktempFlag::InDirectory, 'p', "").with_argument("DIR", "Make it in DIR"),
+        Opt::long(MktempFlag::Tmpdir, "tmpdir")
+            .may_take("DIR", "Make it in DIR, in $TMPDIR or in /tmp"),
+        Opt::new(MktempFlag::InTmpdir, 't', "")
+            .with_help("Make it in $TMPDIR, in the directory of -p or in /tmp"),
     ],
-);
+)
+.with_footer(
+    "TEMPLATE has at least three X in a row, which become random characters; it is \
+        tmp.XXXXXXXXXX in the temporary directory if none is given.",
+)
+.with_examples(&[("dir=$(mktemp -d)", "Make a temporary directory")]);
 
 fn random_letters(n: usize) -> Vec<u8> {
     use std::hash::{BuildHasher, Hasher};

@@ -29,32 +29,36 @@ enum NlFlag {
 
 const SPEC: Spec<NlFlag> = Spec::new(
     "[OPTION]... [FILE]...",
-    "Write each FILE to standard output with a number before each line, or before some.\n\nWith no FILE, or when FILE is -, read standard input.",
+    "Print each FILE with a number before each line, or before some.",
     &[
         Opt::new(NlFlag::Body, 'b', "body-numbering")
-            .with_argument("STYLE", "number the lines of a body in this STYLE (t)"),
-        Opt::new(NlFlag::Delimiter, 'd', "section-delimiter")
-            .with_argument("CC", "begin sections with lines of these characters (\\:);\none character stands before a :, none ends sections"),
+            .with_argument("STYLE", "Number the lines of a body in this STYLE (t)"),
+        Opt::new(NlFlag::Delimiter, 'd', "section-delimiter").with_argument(
+            "CC",
+            "Mark sections by these characters (\\:); a : follows a single one",
+        ),
         Opt::new(NlFlag::Footer, 'f', "footer-numbering")
-            .with_argument("STYLE", "number the lines of a footer in this STYLE (n)"),
+            .with_argument("STYLE", "Number the lines of a footer in this STYLE (n)"),
         Opt::new(NlFlag::Header, 'h', "header-numbering")
-            .with_argument("STYLE", "number the lines of a header in this STYLE (n)"),
+            .with_argument("STYLE", "Number the lines of a header in this STYLE (n)"),
         Opt::new(NlFlag::Increment, 'i', "line-increment")
-            .with_argument("NUMBER", "add NUMBER from line to line (1)"),
+            .with_argument("NUMBER", "Add NUMBER from line to line (1)"),
         Opt::new(NlFlag::Blanks, 'l', "join-blank-lines")
-            .with_argument("NUMBER", "of so many empty lines in a row number the last (1)"),
+            .with_argument("NUMBER", "Of so many empty lines in a row number the last (1)"),
         Opt::new(NlFlag::Format, 'n', "number-format")
-            .with_argument("FORMAT", "write numbers in this FORMAT (rn)"),
+            .with_argument("FORMAT", "Write numbers in this FORMAT (rn)"),
         Opt::new(NlFlag::NoReset, 'p', "no-renumber")
-            .with_help("keep counting where a section begins"),
+            .with_help("Keep counting where a section begins"),
         Opt::new(NlFlag::Separator, 's', "number-separator")
-            .with_argument("STRING", "write STRING behind each number (a tab)"),
+            .with_argument("STRING", "Write STRING behind each number (a tab)"),
         Opt::new(NlFlag::Start, 'v', "starting-line-number")
-            .with_argument("NUMBER", "begin each section with this NUMBER (1)"),
+            .with_argument("NUMBER", "Begin each section with this NUMBER (1)"),
         Opt::new(NlFlag::Width, 'w', "number-width")
-            .with_argument("NUMBER", "write numbers in so many columns (6)"),
+            .with_argument("NUMBER", "Write numbers in so many columns (6)"),
     ],
 )
+.with_examples(&[("nl -ba FILE", "Number all lines, empty ones too")])
+.reads_standard_input()
 .with_footer(
     "A line that consists of CC begins a footer, of CCCC a body, of CCCCCC a header.
 

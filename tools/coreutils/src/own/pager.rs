@@ -3,6 +3,7 @@
 
 use std::io::Write;
 
+use box_applet::help::words;
 use box_applet::opts::{Opt, Spec};
 use box_applet::{Ctx, Ended, Exit, OutStream};
 
@@ -33,36 +34,37 @@ enum PagerFlag {
 
 /// Flags of the real programs that only matter on a terminal.
 const FLAGS: &[Opt<PagerFlag>] = &[
-    Opt::new(PagerFlag::QuitAtEof, 'E', "QUIT-AT-EOF").with_help("(no effect: nothing is paged)"),
-    Opt::new(PagerFlag::QuitIfOneScreen, 'F', "quit-if-one-screen").with_help("(no effect)"),
-    Opt::new(PagerFlag::HiliteSearch, 'G', "HILITE-SEARCH").with_help("(no effect)"),
-    Opt::new(PagerFlag::IgnoreCase, 'I', "IGNORE-CASE").with_help("(no effect)"),
-    Opt::new(PagerFlag::LongPrompt, 'M', "LONG-PROMPT").with_help("(no effect)"),
-    Opt::new(PagerFlag::LineNumbers, 'N', "LINE-NUMBERS").with_help("number lines"),
-    Opt::new(PagerFlag::RawControlChars, 'R', "RAW-CONTROL-CHARS").with_help("(no effect)"),
-    Opt::new(PagerFlag::ChopLongLines, 'S', "chop-long-lines").with_help("(no effect)"),
-    Opt::new(PagerFlag::NoInit, 'X', "no-init").with_help("(no effect)"),
-    Opt::new(PagerFlag::ClearScreen, 'c', "clear-screen").with_help("(no effect)"),
-    Opt::new(PagerFlag::Dumb, 'd', "dumb").with_help("(no effect)"),
-    Opt::new(PagerFlag::QuitAtEof, 'e', "quit-at-eof").with_help("(no effect)"),
-    Opt::new(PagerFlag::Force, 'f', "force").with_help("(no effect)"),
-    Opt::new(PagerFlag::HiliteSearch, 'g', "hilite-search").with_help("(no effect)"),
-    Opt::new(PagerFlag::IgnoreCase, 'i', "ignore-case").with_help("(no effect)"),
-    Opt::new(PagerFlag::Ignored, 'l', "").with_help("(no effect)"),
-    Opt::new(PagerFlag::LongPrompt, 'm', "long-prompt").with_help("(no effect)"),
-    Opt::new(PagerFlag::LineNumbers, 'n', "line-numbers").with_help("(no effect)"),
-    Opt::new(PagerFlag::Pattern, 'p', "pattern").with_argument("PATTERN", "(no effect)"),
-    Opt::new(PagerFlag::Quiet, 'q', "quiet").with_help("(no effect)"),
-    Opt::new(PagerFlag::RawControlChars, 'r', "raw-control-chars").with_help("(no effect)"),
+    Opt::new(PagerFlag::QuitAtEof, 'E', "QUIT-AT-EOF").with_help(words::NO_PAGES),
+    Opt::new(PagerFlag::QuitIfOneScreen, 'F', "quit-if-one-screen").with_help(words::NO_PAGES),
+    Opt::new(PagerFlag::HiliteSearch, 'G', "HILITE-SEARCH").with_help(words::NO_PAGES),
+    Opt::new(PagerFlag::IgnoreCase, 'I', "IGNORE-CASE").with_help(words::NO_PAGES),
+    Opt::new(PagerFlag::LongPrompt, 'M', "LONG-PROMPT").with_help(words::NO_PAGES),
+    Opt::new(PagerFlag::LineNumbers, 'N', "LINE-NUMBERS")
+        .with_help("Put a number before each line"),
+    Opt::new(PagerFlag::RawControlChars, 'R', "RAW-CONTROL-CHARS").with_help(words::NO_PAGES),
+    Opt::new(PagerFlag::ChopLongLines, 'S', "chop-long-lines").with_help(words::NO_PAGES),
+    Opt::new(PagerFlag::NoInit, 'X', "no-init").with_help(words::NO_PAGES),
+    Opt::new(PagerFlag::ClearScreen, 'c', "clear-screen").with_help(words::NO_PAGES),
+    Opt::new(PagerFlag::Dumb, 'd', "dumb").with_help(words::NO_PAGES),
+    Opt::new(PagerFlag::QuitAtEof, 'e', "quit-at-eof").with_help(words::NO_PAGES),
+    Opt::new(PagerFlag::Force, 'f', "force").with_help(words::NO_PAGES),
+    Opt::new(PagerFlag::HiliteSearch, 'g', "hilite-search").with_help(words::NO_PAGES),
+    Opt::new(PagerFlag::IgnoreCase, 'i', "ignore-case").with_help(words::NO_PAGES),
+    Opt::new(PagerFlag::Ignored, 'l', "").with_help(words::NO_PAGES),
+    Opt::new(PagerFlag::LongPrompt, 'm', "long-prompt").with_help(words::NO_PAGES),
+    Opt::new(PagerFlag::LineNumbers, 'n', "line-numbers").with_help(words::NO_PAGES),
+    Opt::new(PagerFlag::Pattern, 'p', "pattern").with_argument("PATTERN", words::NO_PAGES),
+    Opt::new(PagerFlag::Quiet, 'q', "quiet").with_help(words::NO_PAGES),
+    Opt::new(PagerFlag::RawControlChars, 'r', "raw-control-chars").with_help(words::NO_PAGES),
     Opt::new(PagerFlag::SqueezeBlankLines, 's', "squeeze-blank-lines")
-        .with_help("squeeze multiple blank lines into one"),
-    Opt::new(PagerFlag::Plain, 'u', "plain").with_help("(no effect)"),
-    Opt::new(PagerFlag::Tabs, 'x', "tabs").with_argument("N", "(no effect)"),
+        .with_help("Print a run of empty lines as one"),
+    Opt::new(PagerFlag::Plain, 'u', "plain").with_help(words::NO_PAGES),
+    Opt::new(PagerFlag::Tabs, 'x', "tabs").with_argument("N", words::NO_PAGES),
 ];
 
 const SPEC: Spec<PagerFlag> = Spec::new(
-    "[options] [file...]",
-    "Print files; where there is a terminal, page by page. Here there is none.",
+    "[OPTION]... [FILE]...",
+    "Print files. There is no terminal here to stop at the end of a page.",
     FLAGS,
 );
 

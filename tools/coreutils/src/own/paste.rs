@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::io::{self, BufRead, BufReader, Write};
 
+use box_applet::help::words;
 use box_applet::opts::{Opt, Spec};
 use box_applet::{Ctx, Ended, Exit, StdInput};
 
@@ -17,16 +18,20 @@ enum PasteFlag {
 
 const SPEC: Spec<PasteFlag> = Spec::new(
     "[OPTION]... [FILE]...",
-    "Write lines consisting of the sequentially corresponding lines from\neach FILE, separated by TABs, to standard output.\n\nWith no FILE, or when FILE is -, read standard input.",
+    "Put lines of the FILEs side by side, separated by tabs.",
     &[
         Opt::new(PasteFlag::Delimiters, 'd', "delimiters")
-            .with_argument("LIST", "reuse characters from LIST instead of TABs"),
+            .with_argument("LIST", "Separate by the characters of LIST, in turn"),
         Opt::new(PasteFlag::Serial, 's', "serial")
-            .with_help("paste one file at a time instead of in parallel"),
-        Opt::new(PasteFlag::Zero, 'z', "zero-terminated")
-            .with_help("line delimiter is NUL, not newline"),
+            .with_help("Put the lines of one file into one line, file by file"),
+        Opt::new(PasteFlag::Zero, 'z', "zero-terminated").with_help(words::NUL_LINES),
     ],
-);
+)
+.reads_standard_input()
+.with_examples(&[
+    ("paste -sd, FILE", "All lines as one, joined by commas"),
+    ("paste -d: A B", "Lines of two files side by side"),
+]);
 
 /// Bytes that are collected before they are written.
 const BLOCK: usize = 64 << 10;

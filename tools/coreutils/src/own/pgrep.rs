@@ -31,28 +31,30 @@ enum PgrepFlag {
 }
 
 const SPEC: Spec<PgrepFlag> = Spec::new(
-    "[options] <pattern>",
-    "Look up or signal processes based on name.",
+    "[OPTION]... PATTERN",
+    "List or signal the processes whose name matches PATTERN.",
     &[
-        Opt::new(PgrepFlag::Signal, 's', "signal").with_argument("SIG", "signal to send (pkill)"),
+        Opt::new(PgrepFlag::Signal, 's', "signal")
+            .with_argument("SIG", "With pkill: the signal to send (TERM)"),
         Opt::new(PgrepFlag::Delimiter, 'd', "delimiter")
-            .with_argument("STRING", "specify output delimiter"),
-        Opt::new(PgrepFlag::ListName, 'l', "list-name").with_help("list PID and process name"),
-        Opt::new(PgrepFlag::ListFull, 'a', "list-full").with_help("list PID and full command line"),
-        Opt::new(PgrepFlag::Inverse, 'v', "inverse").with_help("negates the matching"),
-        Opt::new(PgrepFlag::Count, 'c', "count").with_help("count of matching processes"),
-        Opt::new(PgrepFlag::Full, 'f', "full").with_help("use full process name to match"),
-        Opt::new(PgrepFlag::IgnoreCase, 'i', "ignore-case").with_help("match case insensitively"),
-        Opt::new(PgrepFlag::Newest, 'n', "newest").with_help("select most recently started"),
-        Opt::new(PgrepFlag::Oldest, 'o', "oldest").with_help("select least recently started"),
+            .with_argument("STRING", "Put STRING between numbers instead of a newline"),
+        Opt::new(PgrepFlag::ListName, 'l', "list-name").with_help("Add the name"),
+        Opt::new(PgrepFlag::ListFull, 'a', "list-full").with_help("Add the whole command line"),
+        Opt::new(PgrepFlag::Inverse, 'v', "inverse").with_help("Take those that do not match"),
+        Opt::new(PgrepFlag::Count, 'c', "count").with_help("Print how many there are"),
+        Opt::new(PgrepFlag::Full, 'f', "full").with_help("Match the whole command line"),
+        Opt::new(PgrepFlag::IgnoreCase, 'i', "ignore-case")
+            .with_help("Take upper and lower case as equal"),
+        Opt::new(PgrepFlag::Newest, 'n', "newest").with_help("Take only the youngest"),
+        Opt::new(PgrepFlag::Oldest, 'o', "oldest").with_help("Take only the oldest"),
         Opt::new(PgrepFlag::Parent, 'P', "parent")
-            .with_argument("PPID,...", "match only child processes of the given parent"),
+            .with_argument("PPID,...", "Take only children of these processes"),
         Opt::new(PgrepFlag::Pgroup, 'g', "pgroup")
-            .with_argument("PGID,...", "match by process groups"),
+            .with_argument("PGID,...", "Take only members of these groups"),
         Opt::new(PgrepFlag::Euid, 'u', "euid")
-            .with_argument("ID,...", "match by effective IDs (one user: all)"),
-        Opt::new(PgrepFlag::Exact, 'x', "exact").with_help("match exactly with the command name"),
-        Opt::new(PgrepFlag::Echo, 'e', "echo").with_help("display what is killed"),
+            .with_argument("ID,...", "Accepted: all processes are of one user"),
+        Opt::new(PgrepFlag::Exact, 'x', "exact").with_help("Match the whole name"),
+        Opt::new(PgrepFlag::Echo, 'e', "echo").with_help("Print each process that gets a signal"),
     ],
 );
 

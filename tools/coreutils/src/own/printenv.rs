@@ -2,6 +2,7 @@
 
 use std::io::Write;
 
+use box_applet::help::words;
 use box_applet::opts::{Opt, Spec};
 use box_applet::{Ctx, Ended, Exit};
 
@@ -13,8 +14,8 @@ enum PrintenvFlag {
 
 const SPEC: Spec<PrintenvFlag> = Spec::new(
     "[OPTION]... [VARIABLE]...",
-    "Print the values of the specified environment VARIABLE(s).\nIf no VARIABLE is specified, print name and value pairs for them all.",
-    &[Opt::new(PrintenvFlag::Null, '0', "null").with_help("end each output line with NUL, not newline")],
+    "Print the values of variables, or all as NAME=VALUE.",
+    &[Opt::new(PrintenvFlag::Null, '0', "null").with_help(words::NUL_OUT)],
 )
 .posix_order();
 

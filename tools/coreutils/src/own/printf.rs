@@ -4,34 +4,42 @@
 use std::io::Write;
 use std::ops::ControlFlow::{self, Break, Continue};
 
+use box_applet::help::{HelpPage, HelpSection};
 use box_applet::{Ctx, Ended, Exit};
 use box_text::escape::EscapeDialect;
 use box_text::printf::command::{self, PrintfHooks, PrintfProblem, ProblemVerdict};
 
 use crate::common::{input, quote};
 
-const HELP: &str = "Usage: printf FORMAT [ARGUMENT]...
-  or:  printf OPTION
-Print ARGUMENT(s) according to FORMAT, or execute according to OPTION:
-
-      --help     display this help and exit
-      --version  output version information and exit
-
-FORMAT controls the output as in C printf.  Interpreted sequences are:
-
-  \\\"      double quote
-  \\\\      backslash
-  \\a \\b \\c \\e \\f \\n \\r \\t \\v   as in echo -e
-  \\NNN    byte with octal value NNN (1 to 3 digits)
-  \\xHH    byte with hexadecimal value HH (1 to 2 digits)
-  \\uHHHH  Unicode character with hex value HHHH (4 digits)
-  \\UHHHHHHHH  Unicode character with hex value HHHHHHHH (8 digits)
-  %%      a single %
-  %b      ARGUMENT as a string with '\\' escapes interpreted,
-          except that octal escapes are of the form \\0 or \\0NNN
-  %q      ARGUMENT is printed in a format that can be reused as shell input
-and all C format specifications ending with one of diouxXfeEgGcs.
-";
+const HELP: HelpPage = HelpPage::new(
+    "FORMAT [ARGUMENT]...",
+    "Print the ARGUMENTs by FORMAT, again and again until all are printed.",
+    &[HelpSection::new(
+        "FORMAT",
+        &[
+            ("  %s, %c", "The text, or its first character"),
+            ("  %d, %i, %u, %o, %x, %X", "A whole number: decimal, octal, hexadecimal"),
+            ("  %f, %e, %g, %a", "A number with a fraction; in capitals with %E, %G, %A"),
+            ("  %b", "The text, its escapes decoded; octal ones begin with \\0"),
+            ("  %q", "The text, quoted for a shell"),
+            ("  %%", "A percent sign"),
+            ("  \\n, \\t, \\\\, \\\", \\a, \\b, \\e, \\f, \\r, \\v", "As in C"),
+            (
+                "  \\NNN, \\xHH, \\uHHHH, \\UHHHHHHHH",
+                "A byte in octal or hexadecimal, or a character by its number",
+            ),
+            ("  \\c", "Ends the output"),
+        ],
+    )],
+)
+.with_notes(
+    "Between % and the letter may stand -, +, space, # or 0, a width, and a \
+        precision: %-8s, %05.2f. With * the next ARGUMENT gives the number.",
+)
+.with_examples(&[
+    ("printf '%s\\n' *.txt", "Each name in a line"),
+    ("printf '%03d\\n' 7", "Prints 007"),
+]);
 
 struct PrintfApplet<'a, 'c> {
     ctx: &'a mut Ctx<'c>,
@@ -93,7 +101,7 @@ impl PrintfHooks for PrintfApplet<'_, '_> {
 
 pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let args = match args {
-        [first, ..] if first == b"--help" => return Ok(ctx.print(HELP)),
+        [first, ..] if first == b"--help" => return Ok(ctx.print(&HELP.text(&ctx.name))),
         [first, ..] if first == b"--version" => return Ok(ctx.print(&ctx.version())),
         [first, rest @ ..] if first == b"--" => rest,
         all => all,

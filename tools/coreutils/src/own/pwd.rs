@@ -18,11 +18,12 @@ enum PwdFlag {
 
 const SPEC: Spec<PwdFlag> = Spec::new(
     "[OPTION]...",
-    "Print the full filename of the current working directory.",
+    "Print the working directory.",
     &[
         Opt::new(PwdFlag::Logical, 'L', "logical")
-            .with_help("use PWD from environment, even if it contains symlinks"),
-        Opt::new(PwdFlag::Physical, 'P', "physical").with_help("avoid all symlinks (default)"),
+            .with_help("Print $PWD, with the symbolic links that led here"),
+        Opt::new(PwdFlag::Physical, 'P', "physical")
+            .with_help("Print the path without symbolic links (default)"),
     ],
 );
 

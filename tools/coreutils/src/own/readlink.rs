@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use box_applet::help::words;
 use box_applet::opts::{Opt, ParsedOptions, Spec};
 use box_applet::{Ctx, Ended, Exit};
 use box_sys::path::to_bytes;
@@ -31,18 +32,24 @@ enum ReadlinkFlag {
 
 const READLINK: Spec<ReadlinkFlag> = Spec::new(
     "[OPTION]... FILE...",
-    "Print value of a symbolic link or canonical file name",
+    "Print what symbolic links point to.",
     &[
-        Opt::new(ReadlinkFlag::Canonicalize, 'f', "canonicalize").with_help("canonicalize by following every symlink in every component;\nall but the last component must exist"),
-        Opt::new(ReadlinkFlag::CanonicalizeExisting, 'e', "canonicalize-existing").with_help("the same, all components must exist"),
-        Opt::new(ReadlinkFlag::CanonicalizeMissing, 'm', "canonicalize-missing").with_help("the same, without requirements on existence"),
-        Opt::new(ReadlinkFlag::NoNewline, 'n', "no-newline").with_help("do not output the trailing delimiter"),
-        Opt::new(ReadlinkFlag::Quiet, 'q', "quiet").with_help("suppress most error messages (the default)"),
-        Opt::new(ReadlinkFlag::Silent, 's', "silent").with_help("suppress most error messages (the default)"),
-        Opt::new(ReadlinkFlag::Verbose, 'v', "verbose").with_help("report error messages"),
-        Opt::new(ReadlinkFlag::Zero, 'z', "zero").with_help("end each output line with NUL, not newline"),
+        Opt::new(ReadlinkFlag::Canonicalize, 'f', "canonicalize")
+            .with_help("Print the absolute path without links; its last part may be missing"),
+        Opt::new(ReadlinkFlag::CanonicalizeExisting, 'e', "canonicalize-existing")
+            .with_help("Like -f, and all parts must exist"),
+        Opt::new(ReadlinkFlag::CanonicalizeMissing, 'm', "canonicalize-missing")
+            .with_help("Like -f, and any part may be missing"),
+        Opt::new(ReadlinkFlag::NoNewline, 'n', "no-newline")
+            .with_help("Print no newline at the end"),
+        Opt::new(ReadlinkFlag::Quiet, 'q', "quiet").with_help("Print no error messages (default)"),
+        Opt::new(ReadlinkFlag::Silent, 's', "silent")
+            .with_help("Print no error messages (default)"),
+        Opt::new(ReadlinkFlag::Verbose, 'v', "verbose").with_help("Print error messages"),
+        Opt::new(ReadlinkFlag::Zero, 'z', "zero").with_help(words::NUL_OUT),
     ],
-);
+)
+.with_examples(&[("readlink -f FILE", "The absolute path, without symbolic links")]);
 
 pub(crate) fn run_readlink(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let p = READLINK.parse_or_exit(ctx, args, Exit::FAILURE)?;
@@ -92,27 +99,30 @@ pub(crate) fn run_readlink(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
 
 const REALPATH: Spec<ReadlinkFlag> = Spec::new(
     "[OPTION]... FILE...",
-    "Print the resolved absolute file name;\nall but the last component must exist",
+    "Print absolute paths without symbolic links, . and .. parts; the last part may be \
+        missing.",
     &[
         Opt::new(ReadlinkFlag::CanonicalizeExisting, 'e', "canonicalize-existing")
-            .with_help("all components of the path must exist"),
+            .with_help("Fail if any part is missing"),
         Opt::new(ReadlinkFlag::CanonicalizeMissing, 'm', "canonicalize-missing")
-            .with_help("no path components need exist or be a directory"),
+            .with_help("Accept missing parts anywhere"),
         Opt::new(ReadlinkFlag::Logical, 'L', "logical")
-            .with_help("resolve '..' components before symlinks"),
+            .with_help("Resolve .. by name, before links"),
         Opt::new(ReadlinkFlag::Physical, 'P', "physical")
-            .with_help("resolve symlinks as encountered (default)"),
-        Opt::new(ReadlinkFlag::Quiet, 'q', "quiet").with_help("suppress most error messages"),
+            .with_help("Resolve links first (default)"),
+        Opt::new(ReadlinkFlag::Quiet, 'q', "quiet").with_help("Print no error messages"),
         Opt::long(ReadlinkFlag::RelativeTo, "relative-to")
-            .with_argument("DIR", "print the resolved path relative to DIR"),
-        Opt::long(ReadlinkFlag::RelativeBase, "relative-base")
-            .with_argument("DIR", "print absolute paths unless paths below DIR"),
-        Opt::new(ReadlinkFlag::Strip, 's', "strip").with_help("don't expand symlinks"),
-        Opt::long(ReadlinkFlag::NoSymlinks, "no-symlinks").with_help("don't expand symlinks"),
-        Opt::new(ReadlinkFlag::Zero, 'z', "zero")
-            .with_help("end each output line with NUL, not newline"),
+            .with_argument("DIR", "Print the way from DIR"),
+        Opt::long(ReadlinkFlag::RelativeBase, "relative-base").with_argument(
+            "DIR",
+            "Print the way from DIR to what is below it, else absolute paths",
+        ),
+        Opt::new(ReadlinkFlag::Strip, 's', "strip").with_help("Keep symbolic links"),
+        Opt::long(ReadlinkFlag::NoSymlinks, "no-symlinks").with_help("Keep symbolic links"),
+        Opt::new(ReadlinkFlag::Zero, 'z', "zero").with_help(words::NUL_OUT),
     ],
-);
+)
+.with_examples(&[("realpath --relative-to=DIR FILE", "The way from DIR to FILE")]);
 
 /// Removes `.`, `..` and doubled slashes by text alone.
 fn lexical_path(path: &Path) -> PathBuf {

@@ -2,6 +2,7 @@
 
 use std::io::Write;
 
+use box_applet::help::words;
 use box_applet::opts::{Opt, Spec};
 use box_applet::{Ctx, Ended, Exit};
 
@@ -14,9 +15,9 @@ enum RevFlag {
 }
 
 const SPEC: Spec<RevFlag> = Spec::new(
-    "[options] [file ...]",
-    "Reverse lines characterwise.",
-    &[Opt::new(RevFlag::Zero, '0', "zero").with_help("use NUL as the line separator")],
+    "[OPTION]... [FILE]...",
+    "Print each line backwards.",
+    &[Opt::new(RevFlag::Zero, '0', "zero").with_help(words::NUL_LINES)],
 );
 
 pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {

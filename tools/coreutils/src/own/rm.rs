@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use box_applet::help::words;
 use box_applet::opts::{Opt, ParsedOptions, Spec};
 use box_applet::{Ctx, Ended, Exit};
 use box_sys::{FileKind, Stat, errno::code, meta};
@@ -25,29 +26,27 @@ enum RmFlag {
 
 const SPEC: Spec<RmFlag> = Spec::new(
     "[OPTION]... [FILE]...",
-    "Remove (unlink) the FILE(s).",
+    "Remove files, and directories with -r.",
     &[
         Opt::new(RmFlag::Force, 'f', "force")
-            .with_help("ignore nonexistent files and arguments, never prompt"),
-        Opt::new(RmFlag::Always, 'i', "").with_help("prompt before every removal"),
-        Opt::new(RmFlag::Once, 'I', "").with_help(
-            "prompt once before removing more than three files, or when removing recursively",
-        ),
+            .with_help("Do not ask, and do not complain about missing files"),
+        Opt::new(RmFlag::Always, 'i', "").with_help("Ask before each file"),
+        Opt::new(RmFlag::Once, 'I', "")
+            .with_help("Ask once before removing more than three files, or with -r"),
         Opt::long(RmFlag::Interactive, "interactive")
-            .may_take("WHEN", "prompt according to WHEN: never, once (-I), or always (-i)"),
-        Opt::long(RmFlag::OneFileSystem, "one-file-system")
-            .with_help("skip directories on other file systems"),
-        Opt::long(RmFlag::NoPreserveRoot, "no-preserve-root").with_help("do not treat '/' specially"),
+            .may_take("WHEN", "Ask never, once (-I) or always (-i)"),
+        Opt::long(RmFlag::OneFileSystem, "one-file-system").with_help(words::ONE_FILE_SYSTEM),
+        Opt::long(RmFlag::NoPreserveRoot, "no-preserve-root")
+            .with_help("Treat / as any other directory"),
         Opt::long(RmFlag::PreserveRoot, "preserve-root")
-            .may_take("all", "do not remove '/' (default)"),
+            .may_take("all", "Refuse to remove / (default); with =all any mount point"),
         Opt::new(RmFlag::Recursive, 'r', "recursive")
-            .with_help("remove directories and their contents recursively"),
-        Opt::new(RmFlag::Recursive, 'R', "").with_help("the same as -r"),
-        Opt::new(RmFlag::Dir, 'd', "dir").with_help("remove empty directories"),
-        Opt::new(RmFlag::Verbose, 'v', "verbose").with_help("explain what is being done"),
+            .with_help("Remove directories and all in them"),
+        Opt::new(RmFlag::Recursive, 'R', "").with_help(words::SAME),
+        Opt::new(RmFlag::Dir, 'd', "dir").with_help("Remove directories that are empty"),
+        Opt::new(RmFlag::Verbose, 'v', "verbose").with_help(words::VERBOSE),
     ],
-)
-.with_footer("By default, rm does not remove directories.  Use the --recursive (-r or -R)\noption to remove each listed directory, too, along with all of its contents.");
+);
 
 #[derive(Clone, Copy, PartialEq)]
 enum RmPrompt {

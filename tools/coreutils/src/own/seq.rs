@@ -22,18 +22,19 @@ enum SeqFlag {
 }
 
 const SPEC: Spec<SeqFlag> = Spec::new(
-    "[OPTION]... LAST\n  or:  seq [OPTION]... FIRST LAST\n  or:  seq [OPTION]... FIRST INCREMENT LAST",
-    "Print numbers from FIRST to LAST, in steps of INCREMENT.",
+    "[OPTION]... LAST\n[OPTION]... FIRST LAST\n[OPTION]... FIRST STEP LAST",
+    "Print the numbers from FIRST (1) to LAST in steps of STEP (1).",
     &[
         Opt::new(SeqFlag::Format, 'f', "format")
-            .with_argument("FORMAT", "use printf style floating-point FORMAT"),
+            .with_argument("FORMAT", "Print by FORMAT, as printf does: %g, %05.2f"),
         Opt::new(SeqFlag::Separator, 's', "separator")
-            .with_argument("STRING", "use STRING to separate numbers (default: \\n)"),
+            .with_argument("STRING", "Put STRING between numbers instead of a newline"),
         Opt::new(SeqFlag::EqualWidth, 'w', "equal-width")
-            .with_help("equalize width by padding with leading zeroes"),
+            .with_help("Pad with zeros to equal width"),
     ],
 )
-.with_footer("If FIRST or INCREMENT is omitted, it defaults to 1.  FORMAT must be suitable\nfor printing one argument of type 'double'; it defaults to %.PRECf if FIRST,\nINCREMENT, and LAST are all fixed point decimal numbers with maximum precision\nPREC, and to %g otherwise.")
+.with_examples(&[("seq -w 8 11", "Prints 08 to 11"), ("seq -s, 5", "Prints 1,2,3,4,5")])
+.with_footer("Numbers are printed with as many decimals as FIRST and STEP have.")
 .posix_order();
 
 /// A number as written.

@@ -19,12 +19,11 @@ enum SetsidFlag {
 
 const SPEC: Spec<SetsidFlag> = Spec::new(
     "[OPTION]... PROGRAM [ARG]...",
-    "Run a program in a new session.",
+    "Run PROGRAM in a session of its own.",
     &[
-        Opt::new(SetsidFlag::Ctty, 'c', "ctty").with_help("(no effect: there is no terminal)"),
-        Opt::new(SetsidFlag::Fork, 'f', "fork").with_help("always fork"),
-        Opt::new(SetsidFlag::Wait, 'w', "wait")
-            .with_help("wait program to exit, and use the same return"),
+        Opt::new(SetsidFlag::Ctty, 'c', "ctty").with_help("Accepted: there is no terminal"),
+        Opt::new(SetsidFlag::Fork, 'f', "fork").with_help("Run it in a new process always"),
+        Opt::new(SetsidFlag::Wait, 'w', "wait").with_help("Wait for it, and end with its status"),
     ],
 )
 .posix_order();

@@ -9,8 +9,12 @@ use crate::common::{input, quote};
 
 const SPEC: Spec = Spec::new(
     "NUMBER[SUFFIX]...",
-    "Pause for NUMBER seconds, where NUMBER is an integer or floating-point.\nSUFFIX may be 's','m','h', or 'd', for seconds, minutes, hours, days.\nWith multiple arguments, pause for the sum of their values.",
+    "Wait for NUMBER seconds; with several operands, for their sum.",
     &[],
+)
+.with_footer(
+    "NUMBER may have a fraction. SUFFIX is s (seconds), m (minutes), h (hours) or d \
+        (days).",
 );
 
 /// Parses a time in seconds with an optional unit; `None` if the text is not one.

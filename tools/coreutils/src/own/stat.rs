@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::io::Write;
 
+use box_applet::help::words;
 use box_applet::opts::{Opt, Spec};
 use box_applet::{Ctx, Ended, Exit};
 use box_sys::{AccountNames, FileKind, Stat, meta};
@@ -26,17 +27,27 @@ enum StatFlag {
 
 const SPEC: Spec<StatFlag> = Spec::new(
     "[OPTION]... FILE...",
-    "Display file or file system status.",
+    "Print size, mode, owner and times of files, or the state of their file systems.",
     &[
-        Opt::new(StatFlag::Dereference, 'L', "dereference").with_help("follow links"),
-        Opt::new(StatFlag::FileSystem, 'f', "file-system").with_help("display file system status instead of file status"),
-        Opt::long(StatFlag::Cached, "cached").with_argument("MODE", "(ignored)"),
-        Opt::new(StatFlag::Format, 'c', "format").with_argument("FORMAT", "use the specified FORMAT instead of the default;\noutput a newline after each use of FORMAT"),
-        Opt::long(StatFlag::Printf, "printf").with_argument("FORMAT", "like --format, but interpret backslash escapes,\nand do not output a mandatory trailing newline"),
-        Opt::new(StatFlag::Terse, 't', "terse").with_help("print the information in terse form"),
+        Opt::new(StatFlag::Dereference, 'L', "dereference").with_help("Follow symbolic links"),
+        Opt::new(StatFlag::FileSystem, 'f', "file-system").with_help("Describe the file system"),
+        Opt::long(StatFlag::Cached, "cached").with_argument("MODE", words::IGNORED),
+        Opt::new(StatFlag::Format, 'c', "format")
+            .with_argument("FORMAT", "Print by FORMAT, and a newline after each"),
+        Opt::long(StatFlag::Printf, "printf")
+            .with_argument("FORMAT", "Print by FORMAT with escapes such as \\n, and no newline"),
+        Opt::new(StatFlag::Terse, 't', "terse").with_help("Print all in one line of numbers"),
     ],
 )
-.with_footer("Formats for files: %a octal mode, %A mode as letters, %b blocks, %B block size, %d %D device,\n%f raw mode in hex, %F type, %g %G group, %h links, %i inode, %m mount point, %n name,\n%N quoted name with target, %o I/O size, %s size, %t %T device numbers, %u %U user,\n%w %W birth, %x %X access, %y %Y modification, %z %Z status change (text, seconds).\nFor file systems (-f): %a %b %c %d %f %i %l %n %s %S %t %T.");
+.with_examples(&[("stat -c '%s %n' FILE", "Size and name"), ("stat -c %a FILE", "Mode in octal")])
+.with_footer(
+    "For files: %a octal mode, %A mode as letters, %b blocks, %B block size, %d %D \
+        device, %f raw mode in hex, %F type, %g %G group, %h links, %i inode, %m mount \
+        point, %n name, %N quoted name with target, %o I/O size, %s size, %t %T device \
+        numbers, %u %U user, %w %W birth, %x %X access, %y %Y modification, %z %Z status \
+        change (text, seconds).\n\nFor file systems (-f): %a %b %c %d %f %i %l %n %s %S %t \
+        %T.",
+);
 
 const DEFAULT: &[u8] = b"  File: %N\n  Size: %-10s\tBlocks: %-10b IO Block: %-6o %F\nDevice: %Hd,%Ld\tInode: %-11i Links: %h\nAccess: (%04a/%10.10A)  Uid: (%5u/%8U)   Gid: (%5g/%8G)\nAccess: %x\nModify: %y\nChange: %z\n Birth: %w\n";
 const DEFAULT_DEVICE: &[u8] = b"  File: %N\n  Size: %-10s\tBlocks: %-10b IO Block: %-6o %F\nDevice: %Hd,%Ld\tInode: %-11i Links: %-5h Device type: %Hr,%Lr\nAccess: (%04a/%10.10A)  Uid: (%5u/%8U)   Gid: (%5g/%8G)\nAccess: %x\nModify: %y\nChange: %z\n Birth: %w\n";

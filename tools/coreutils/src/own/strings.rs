@@ -21,29 +21,27 @@ enum StringsFlag {
 }
 
 const SPEC: Spec<StringsFlag> = Spec::new(
-    "[option(s)] [file(s)]",
-    "Display printable strings in [file(s)] (stdin by default)",
+    "[OPTION]... [FILE]...",
+    "Print the readable texts in files of any kind.",
     &[
-        Opt::new(StringsFlag::All, 'a', "all").with_help("scan the entire file (default)"),
+        Opt::new(StringsFlag::All, 'a', "all").with_help("Search the whole file (default)"),
         Opt::new(StringsFlag::Data, 'd', "data")
-            .with_help("scan the entire file (there are no sections)"),
+            .with_help("Search the whole file, which has no sections"),
         Opt::new(StringsFlag::PrintFileName, 'f', "print-file-name")
-            .with_help("print the name of the file before each string"),
-        Opt::new(StringsFlag::Bytes, 'n', "bytes").with_argument(
-            "NUMBER",
-            "print any sequence of at least NUMBER characters (default 4)",
-        ),
+            .with_help("Put the name of the file first"),
+        Opt::new(StringsFlag::Bytes, 'n', "bytes")
+            .with_argument("NUMBER", "Print texts of at least NUMBER characters (4)"),
         Opt::new(StringsFlag::Radix, 't', "radix").with_argument(
             "RADIX",
-            "print the location of the string in base 8 (o), 10 (d), or 16 (x)",
+            "Put the offset first: octal (o), decimal (d) or hexadecimal (x)",
         ),
-        Opt::new(StringsFlag::Octal, 'o', "").with_help("an alias for --radix=o"),
+        Opt::new(StringsFlag::Octal, 'o', "").with_help("Put the octal offset first: -t o"),
         Opt::new(StringsFlag::IncludeAllWhitespace, 'w', "include-all-whitespace")
-            .with_help("include all whitespace as valid string characters"),
+            .with_help("Take all white space as readable"),
         Opt::new(StringsFlag::Encoding, 'e', "encoding")
-            .with_argument("ENC", "s = 7-bit, S = 8-bit, {b,l} = 16-bit, {B,L} = 32-bit"),
+            .with_argument("ENC", "Characters: s 7 bits, S 8 bits, b or l 16 bits, B or L 32 bits"),
         Opt::new(StringsFlag::OutputSeparator, 's', "output-separator")
-            .with_argument("STRING", "string used to separate strings in output"),
+            .with_argument("STRING", "Put STRING behind each text instead of a newline"),
     ],
 );
 

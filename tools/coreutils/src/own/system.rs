@@ -29,22 +29,21 @@ enum UnameFlag {
 
 const UNAME: Spec<UnameFlag> = Spec::new(
     "[OPTION]...",
-    "Print certain system information.  With no OPTION, same as -s.",
+    "Print what system this is: its name, unless an option says otherwise.",
     &[
-        Opt::new(UnameFlag::All, 'a', "all").with_help("print all information"),
-        Opt::new(UnameFlag::KernelName, 's', "kernel-name").with_help("print the kernel name"),
-        Opt::new(UnameFlag::Nodename, 'n', "nodename").with_help("print the network node hostname"),
+        Opt::new(UnameFlag::All, 'a', "all").with_help("Print everything"),
+        Opt::new(UnameFlag::KernelName, 's', "kernel-name").with_help("Name of the kernel"),
+        Opt::new(UnameFlag::Nodename, 'n', "nodename").with_help("Name of the host"),
         Opt::new(UnameFlag::KernelRelease, 'r', "kernel-release")
-            .with_help("print the kernel release"),
+            .with_help("Release of the kernel"),
         Opt::new(UnameFlag::KernelVersion, 'v', "kernel-version")
-            .with_help("print the kernel version"),
-        Opt::new(UnameFlag::Machine, 'm', "machine").with_help("print the machine hardware name"),
-        Opt::new(UnameFlag::Processor, 'p', "processor")
-            .with_help("print the processor type (non-portable)"),
+            .with_help("Version of the kernel"),
+        Opt::new(UnameFlag::Machine, 'm', "machine").with_help("Kind of machine"),
+        Opt::new(UnameFlag::Processor, 'p', "processor").with_help("Kind of processor, or unknown"),
         Opt::new(UnameFlag::HardwarePlatform, 'i', "hardware-platform")
-            .with_help("print the hardware platform (non-portable)"),
+            .with_help("Kind of hardware, or unknown"),
         Opt::new(UnameFlag::OperatingSystem, 'o', "operating-system")
-            .with_help("print the operating system"),
+            .with_help("Name of the operating system"),
     ],
 );
 
@@ -95,7 +94,7 @@ pub(crate) fn run_uname(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     Ok(print_line(ctx, &words.join(" ")))
 }
 
-const ARCH: Spec = Spec::new("[OPTION]...", "Print machine architecture.", &[]);
+const ARCH: Spec = Spec::new("[OPTION]...", "Print the kind of machine, as uname -m does.", &[]);
 
 pub(crate) fn run_arch(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let p = ARCH.parse_or_exit(ctx, args, Exit::FAILURE)?;
@@ -116,15 +115,13 @@ enum HostnameFlag {
 
 const HOSTNAME: Spec<HostnameFlag> = Spec::new(
     "[OPTION]...",
-    "Print the host's name.",
+    "Print the name of the host.",
     &[
-        Opt::new(HostnameFlag::Short, 's', "short").with_help("short host name"),
-        Opt::new(HostnameFlag::Fqdn, 'f', "fqdn").with_help("long host name"),
-        Opt::new(HostnameFlag::Domain, 'd', "domain").with_help("DNS domain name"),
-        Opt::new(HostnameFlag::IpAddress, 'i', "ip-address")
-            .with_help("addresses for the host name"),
-        Opt::new(HostnameFlag::AllIpAddresses, 'I', "all-ip-addresses")
-            .with_help("all addresses for the host"),
+        Opt::new(HostnameFlag::Short, 's', "short").with_help("Only up to the first dot"),
+        Opt::new(HostnameFlag::Fqdn, 'f', "fqdn").with_help("With its domain"),
+        Opt::new(HostnameFlag::Domain, 'd', "domain").with_help("Only the domain"),
+        Opt::new(HostnameFlag::IpAddress, 'i', "ip-address").with_help("Its address"),
+        Opt::new(HostnameFlag::AllIpAddresses, 'I', "all-ip-addresses").with_help("All addresses"),
     ],
 );
 
@@ -162,11 +159,11 @@ enum NprocFlag {
 
 const NPROC: Spec<NprocFlag> = Spec::new(
     "[OPTION]...",
-    "Print the number of processing units available to the current process.",
+    "Print how many processors this process may use.",
     &[
-        Opt::long(NprocFlag::All, "all").with_help("print the number of installed processors"),
+        Opt::long(NprocFlag::All, "all").with_help("Count those it may not use, too"),
         Opt::long(NprocFlag::Ignore, "ignore")
-            .with_argument("N", "if possible, exclude N processing units"),
+            .with_argument("N", "Leave out N, but print at least 1"),
     ],
 );
 
@@ -212,10 +209,10 @@ enum UptimeFlag {
 
 const UPTIME: Spec<UptimeFlag> = Spec::new(
     "[OPTION]",
-    "Print the time, how long the system has been up, users and load averages.",
+    "Print the time, how long the machine has run, and its load.",
     &[
-        Opt::new(UptimeFlag::Pretty, 'p', "pretty").with_help("show uptime in pretty format"),
-        Opt::new(UptimeFlag::Since, 's', "since").with_help("system up since"),
+        Opt::new(UptimeFlag::Pretty, 'p', "pretty").with_help("Print only how long, in words"),
+        Opt::new(UptimeFlag::Since, 's', "since").with_help("Print when it started"),
     ],
 );
 
@@ -276,9 +273,8 @@ enum TtyFlag {
 
 const TTY: Spec<TtyFlag> = Spec::new(
     "[OPTION]...",
-    "Print the file name of the terminal connected to standard input.",
-    &[Opt::new(TtyFlag::Silent, 's', "silent")
-        .with_help("print nothing, only return an exit status")],
+    "Print the terminal of standard input, or `not a tty'.",
+    &[Opt::new(TtyFlag::Silent, 's', "silent").with_help("Print nothing; only end with a status")],
 );
 
 pub(crate) fn run_tty(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
@@ -300,7 +296,7 @@ pub(crate) fn run_tty(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     Ok(if terminal { Exit::SUCCESS } else { Exit::FAILURE })
 }
 
-const LOGNAME: Spec = Spec::new("[OPTION]", "Print the user's login name.", &[]);
+const LOGNAME: Spec = Spec::new("[OPTION]", "Print the name of the user who logged in.", &[]);
 
 pub(crate) fn run_logname(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let p = LOGNAME.parse_or_exit(ctx, args, Exit::FAILURE)?;
@@ -321,12 +317,12 @@ enum SyncFlag {
 
 const SYNC: Spec<SyncFlag> = Spec::new(
     "[OPTION] [FILE]...",
-    "Synchronize cached writes to persistent storage.\nIf one or more files are specified, only they are synchronized.",
+    "Write cached data to storage: all, or that of the FILEs.",
     &[
         Opt::new(SyncFlag::Data, 'd', "data")
-            .with_help("sync only file data, no unneeded metadata"),
+            .with_help("Write data only, without what is not needed to read it"),
         Opt::new(SyncFlag::FileSystem, 'f', "file-system")
-            .with_help("sync the file systems that contain the files"),
+            .with_help("Write the file systems of the FILEs"),
     ],
 );
 
@@ -365,12 +361,12 @@ enum ClearFlag {
 }
 
 const CLEAR: Spec<ClearFlag> = Spec::new(
-    "",
-    "Clear the terminal screen.",
+    "[OPTION]...",
+    "Clear the screen of the terminal.",
     &[
-        Opt::new(ClearFlag::KeepScrollback, 'x', "").with_help("do not clear the scrollback"),
+        Opt::new(ClearFlag::KeepScrollback, 'x', "").with_help("Keep the scrollback"),
         Opt::new(ClearFlag::TerminalType, 'T', "")
-            .with_argument("TYPE", "terminal type (ignored: the escapes are ANSI's)"),
+            .with_argument("TYPE", "Accepted: the escapes are ANSI's"),
     ],
 );
 

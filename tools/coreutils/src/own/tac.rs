@@ -20,16 +20,17 @@ enum TacFlag {
 
 const SPEC: Spec<TacFlag> = Spec::new(
     "[OPTION]... [FILE]...",
-    "Write each FILE to standard output, last line first.\n\nWith no FILE, or when FILE is -, read standard input.",
+    "Print the lines of each FILE, the last one first.",
     &[
         Opt::new(TacFlag::Before, 'b', "before")
-            .with_help("attach the separator before instead of after"),
+            .with_help("Take separators as standing before lines"),
         Opt::new(TacFlag::Regex, 'r', "regex")
-            .with_help("interpret the separator as a regular expression"),
+            .with_help("Take the separator as a regular expression"),
         Opt::new(TacFlag::Separator, 's', "separator")
-            .with_argument("STRING", "use STRING as the separator instead of newline"),
+            .with_argument("STRING", "Split at STRING instead of newlines"),
     ],
-);
+)
+.reads_standard_input();
 
 /// The separator of records.
 enum TacSeparator {

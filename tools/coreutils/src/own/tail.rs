@@ -8,6 +8,7 @@ use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::time::Duration;
 
+use box_applet::help::words;
 use box_applet::opts::{Opt, ParsedOptions, Spec};
 use box_applet::{Ctx, Ended, Exit, OutStream};
 use box_sys::meta;
@@ -37,24 +38,37 @@ enum TailFlag {
 
 const SPEC: Spec<TailFlag> = Spec::new(
     "[OPTION]... [FILE]...",
-    "Print the last 10 lines of each FILE to standard output.\nWith more than one FILE, precede each with a header giving the file name.\n\nWith no FILE, or when FILE is -, read standard input.",
+    "Print the last lines of each FILE: 10, unless an option says otherwise.",
     &[
-        Opt::new(TailFlag::Bytes, 'c', "bytes").with_argument("[+]NUM", "output the last NUM bytes; or use -c +NUM to output\nstarting with byte NUM of each file"),
-        Opt::new(TailFlag::FollowPlain, 'f', "").with_help("output appended data as the file grows"),
-        Opt::long(TailFlag::Follow, "follow").may_take("HOW", "the same; by 'descriptor' (default) or 'name'"),
-        Opt::new(TailFlag::FollowName, 'F', "").with_help("same as --follow=name --retry"),
-        Opt::new(TailFlag::Lines, 'n', "lines").with_argument("[+]NUM", "output the last NUM lines, instead of the last 10;\nor use -n +NUM to output starting with line NUM"),
-        Opt::long(TailFlag::MaxUnchangedStats, "max-unchanged-stats").with_argument("N", "(ignored)"),
-        Opt::long(TailFlag::Pid, "pid").with_argument("PID", "with -f, terminate after process ID, PID dies"),
-        Opt::new(TailFlag::Quiet, 'q', "quiet").with_help("never output headers giving file names"),
-        Opt::long(TailFlag::Quiet, "silent").with_help("the same"),
-        Opt::long(TailFlag::Retry, "retry").with_help("keep trying to open a file if it is inaccessible"),
-        Opt::new(TailFlag::SleepInterval, 's', "sleep-interval").with_argument("N", "with -f, sleep for approximately N seconds\n(default 1.0) between iterations"),
-        Opt::new(TailFlag::Verbose, 'v', "verbose").with_help("always output headers giving file names"),
-        Opt::new(TailFlag::ZeroTerminated, 'z', "zero-terminated").with_help("line delimiter is NUL, not newline"),
+        Opt::new(TailFlag::Bytes, 'c', "bytes")
+            .with_argument("[+]NUM", "Print NUM bytes; with +NUM all from the NUM-th on"),
+        Opt::new(TailFlag::FollowPlain, 'f', "").with_help("Go on and print what is added"),
+        Opt::long(TailFlag::Follow, "follow")
+            .may_take("HOW", "Like -f: by descriptor (default) or by name"),
+        Opt::new(TailFlag::FollowName, 'F', "")
+            .with_help("Follow by name, and wait for the file to come back"),
+        Opt::new(TailFlag::Lines, 'n', "lines")
+            .with_argument("[+]NUM", "Print NUM lines; with +NUM all from the NUM-th on"),
+        Opt::long(TailFlag::MaxUnchangedStats, "max-unchanged-stats")
+            .with_argument("N", words::IGNORED),
+        Opt::long(TailFlag::Pid, "pid")
+            .with_argument("PID", "With -f: end when process PID has ended"),
+        Opt::new(TailFlag::Quiet, 'q', "quiet").with_help(words::NO_HEADERS),
+        Opt::long(TailFlag::Quiet, "silent").with_help(words::SAME),
+        Opt::long(TailFlag::Retry, "retry").with_help("Keep trying to open a file that is missing"),
+        Opt::new(TailFlag::SleepInterval, 's', "sleep-interval")
+            .with_argument("N", "With -f: look again after N seconds (1)"),
+        Opt::new(TailFlag::Verbose, 'v', "verbose").with_help(words::HEADERS),
+        Opt::new(TailFlag::ZeroTerminated, 'z', "zero-terminated").with_help(words::NUL_LINES),
     ],
 )
-.with_footer("NUM may have a multiplier suffix: b 512, kB 1000, K 1024, MB 1000*1000, M 1024*1024, and so on.");
+.with_examples(&[
+    ("tail -n 20 FILE", "Last twenty lines"),
+    ("tail -n +2 FILE", "All but the first line"),
+    ("tail -f LOG", "Follow a file as it grows"),
+])
+.with_footer(words::SIZES)
+.reads_standard_input();
 
 /// Converts the obsolete forms `+5`, `-5c`, `-3f` to options; only with at most one file.
 fn translate_obsolete(args: &[Vec<u8>]) -> Option<Vec<Vec<u8>>> {

@@ -19,17 +19,18 @@ enum TeeFlag {
 
 const SPEC: Spec<TeeFlag> = Spec::new(
     "[OPTION]... [FILE]...",
-    "Copy standard input to each FILE, and also to standard output.",
+    "Copy standard input to standard output and to each FILE.",
     &[
-        Opt::new(TeeFlag::Append, 'a', "append")
-            .with_help("append to the given FILEs, do not overwrite"),
+        Opt::new(TeeFlag::Append, 'a', "append").with_help("Add to the end of the files"),
         Opt::new(TeeFlag::IgnoreInterrupts, 'i', "ignore-interrupts")
-            .with_help("ignore interrupt signals"),
-        Opt::new(TeeFlag::Diagnose, 'p', "").with_help("diagnose errors writing to non pipes"),
+            .with_help("Go on after an interrupt"),
+        Opt::new(TeeFlag::Diagnose, 'p', "")
+            .with_help("Complain about write errors, except of pipes"),
         Opt::long(TeeFlag::OutputError, "output-error")
-            .may_take("MODE", "set behavior on write error:\nwarn, warn-nopipe, exit, exit-nopipe"),
+            .may_take("MODE", "On a write error: warn, warn-nopipe, exit or exit-nopipe"),
     ],
-);
+)
+.with_examples(&[("CMD | tee LOG", "See the output and keep it")]);
 
 /// The effect of a failed write.
 #[derive(Clone, Copy, PartialEq)]

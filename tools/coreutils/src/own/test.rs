@@ -4,34 +4,55 @@
 use std::cmp::Ordering;
 
 use box_applet::condition::{self, ConditionHost, ConditionProblem, FileComparison};
+use box_applet::help::{HelpPage, HelpSection};
 use box_applet::{Ctx, Ended, Exit, InputSource};
 use box_sys::{Stat, meta};
 
 use crate::common::{paths, quote};
 
-const HELP: &str = "Usage: test EXPRESSION
-  or:  [ EXPRESSION ]
-Exit with the status determined by EXPRESSION.
-
-  ( EXPRESSION )               EXPRESSION is true
-  ! EXPRESSION                 EXPRESSION is false
-  EXPRESSION1 -a EXPRESSION2   both are true
-  EXPRESSION1 -o EXPRESSION2   either is true
-  -n STRING, -z STRING         the length of STRING is nonzero, zero
-  STRING1 = STRING2, !=, <, >  the strings are equal, differ, sort before, after
-  INTEGER1 -eq INTEGER2, -ne -lt -le -gt -ge   integers compare so
-  FILE1 -ef FILE2, -nt, -ot    same file, newer than, older than
-  -b -c -d -e -f -g -G -h -k -L -N -O -p -r -s -S -u -w -x FILE   tests on a file
-  -t FD                        file descriptor FD is opened on a terminal
-";
+const HELP: HelpPage = HelpPage::new(
+    "EXPRESSION ]",
+    "End with status 0 if EXPRESSION is true, and with 1 if not; `test EXPRESSION' \
+        does the same.",
+    &[HelpSection::new(
+        "Expressions",
+        &[
+            ("  ( E ), ! E", "E is true; E is false"),
+            ("  E1 -a E2, E1 -o E2", "Both are true; one of them is"),
+            ("  -n TEXT, -z TEXT", "TEXT is not empty; it is"),
+            (
+                "  A = B, A != B, A < B, A > B",
+                "Texts are equal, differ, sort before or after each other",
+            ),
+            (
+                "  A -eq B, -ne, -lt, -le, -gt, -ge",
+                "Integers are equal, differ, are less, at most, greater, at least",
+            ),
+            ("  A -ef B, A -nt B, A -ot B", "Files are the same, newer, older"),
+            (
+                "  -e FILE, -f, -d, -s",
+                "There is a FILE; a regular one; a directory; one that is not empty",
+            ),
+            (
+                "  -h FILE, -L, -p, -S, -b, -c",
+                "It is a symbolic link (-h and -L), a pipe, a socket, a block or character device",
+            ),
+            ("  -r FILE, -w, -x", "It can be read, written, run"),
+            ("  -g FILE, -u, -k", "It has the bit setgid, setuid, sticky"),
+            ("  -O FILE, -G, -N", "It is mine, my group's, modified since it was read"),
+            ("  -t FD", "The descriptor is a terminal"),
+        ],
+    )],
+)
+.with_examples(&[("[ -f FILE ] && echo yes", "Is there such a file?")]);
 
 pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let mut args = args;
     if ctx.name == "[" {
-        if let [only] = args
-            && only == b"--help"
-        {
-            return Ok(ctx.print(HELP));
+        match args {
+            [only] if only == b"--help" => return Ok(ctx.print(&HELP.text(&ctx.name))),
+            [only] if only == b"--version" => return Ok(ctx.print(&ctx.version())),
+            _ => {}
         }
         match args.split_last() {
             Some((last, rest)) if last == b"]" => args = rest,

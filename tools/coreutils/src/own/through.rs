@@ -57,9 +57,9 @@ enum NiceFlag {
 
 const NICE: Spec<NiceFlag> = Spec::new(
     "[OPTION] [COMMAND [ARG]...]",
-    "Run COMMAND with an adjusted niceness, which affects process scheduling.\nWith no COMMAND, print the current niceness.",
+    "Run COMMAND with a lower priority; without COMMAND print the niceness.",
     &[Opt::new(NiceFlag::Adjustment, 'n', "adjustment")
-        .with_argument("N", "add integer N to the niceness (default 10)")],
+        .with_argument("N", "Add N to the niceness (10)")],
 )
 .posix_order();
 
@@ -92,12 +92,9 @@ pub(crate) fn run_nice(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     Ok(go_on_as(ctx, &p.operands, ChildStream::Inherit))
 }
 
-const NOHUP: Spec = Spec::new(
-    "COMMAND [ARG]...",
-    "Run COMMAND, ignoring hangup signals.\nIf standard output is a terminal, append output to 'nohup.out' if possible.",
-    &[],
-)
-.posix_order();
+const NOHUP: Spec =
+    Spec::new("COMMAND [ARG]...", "Run COMMAND so that it survives the end of the terminal.", &[])
+        .posix_order();
 
 pub(crate) fn run_nohup(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let p = NOHUP.parse_or_exit(ctx, args, Exit(125))?;
@@ -134,17 +131,18 @@ enum StdbufFlag {
 
 const STDBUF: Spec<StdbufFlag> = Spec::new(
     "OPTION... COMMAND",
-    "Run COMMAND, with modified buffering operations for its standard streams.",
+    "Run COMMAND with changed buffering of its standard streams.",
     &[
-        Opt::new(StdbufFlag::Input, 'i', "input")
-            .with_argument("MODE", "adjust standard input stream buffering"),
+        Opt::new(StdbufFlag::Input, 'i', "input").with_argument("MODE", "Mode of standard input"),
         Opt::new(StdbufFlag::Output, 'o', "output")
-            .with_argument("MODE", "adjust standard output stream buffering"),
-        Opt::new(StdbufFlag::Error, 'e', "error")
-            .with_argument("MODE", "adjust standard error stream buffering"),
+            .with_argument("MODE", "Mode of standard output"),
+        Opt::new(StdbufFlag::Error, 'e', "error").with_argument("MODE", "Mode of standard error"),
     ],
 )
-.with_footer("If MODE is 'L' the corresponding stream will be line buffered, if 0 unbuffered.\nThe tools here flush when they wait for input, so the modes need no action.")
+.with_footer(
+    "MODE is L (lines), 0 (none) or a size. The tools here flush when they wait for \
+        input, so that no mode needs an action.",
+)
 .posix_order();
 
 pub(crate) fn run_stdbuf(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
@@ -183,20 +181,17 @@ enum TimeFlag {
 
 const TIME: Spec<TimeFlag> = Spec::new(
     "[OPTION]... COMMAND [ARG]...",
-    "Run COMMAND, then print how long it took to standard error.",
+    "Run COMMAND, then print on standard error how long it took.",
     &[
-        Opt::new(TimeFlag::Append, 'a', "append")
-            .with_help("with -o FILE, append instead of overwriting"),
+        Opt::new(TimeFlag::Append, 'a', "append").with_help("With -o: add to the end of FILE"),
         Opt::new(TimeFlag::Format, 'f', "format")
-            .with_argument("FORMAT", "use the specified FORMAT: %e %E seconds, %U %S %P %M %x %C"),
+            .with_argument("FORMAT", "Print by FORMAT: %e %E seconds, %U %S %P %M %x %C"),
         Opt::new(TimeFlag::Output, 'o', "output")
-            .with_argument("FILE", "write to FILE instead of standard error"),
+            .with_argument("FILE", "Write to FILE instead of standard error"),
         Opt::new(TimeFlag::Portability, 'p', "portability")
-            .with_help("print real, user and system time"),
-        Opt::new(TimeFlag::Quiet, 'q', "quiet")
-            .with_help("do not print information about abnormal program termination"),
-        Opt::new(TimeFlag::Verbose, 'v', "verbose")
-            .with_help("print all resource usage information"),
+            .with_help("Print real, user and system time in lines of their own"),
+        Opt::new(TimeFlag::Quiet, 'q', "quiet").with_help("Do not report a status that is not 0"),
+        Opt::new(TimeFlag::Verbose, 'v', "verbose").with_help("Print everything that is known"),
     ],
 )
 .posix_order();

@@ -21,17 +21,31 @@ enum TimeoutFlag {
 }
 
 const SPEC: Spec<TimeoutFlag> = Spec::new(
-    "[OPTION] DURATION COMMAND [ARG]...\n  or:  timeout [OPTION]",
-    "Start COMMAND, and kill it if still running after DURATION.",
+    "[OPTION]... DURATION COMMAND [ARG]...",
+    "Run COMMAND, and stop it if it takes longer than DURATION.",
     &[
-        Opt::long(TimeoutFlag::PreserveStatus, "preserve-status").with_help("exit with the same status as COMMAND, even when the\ncommand times out"),
-        Opt::long(TimeoutFlag::Foreground, "foreground").with_help("(no effect: there is no terminal)"),
-        Opt::new(TimeoutFlag::KillAfter, 'k', "kill-after").with_argument("DURATION", "also send a KILL signal if COMMAND is still running\nthis long after the initial signal was sent"),
-        Opt::new(TimeoutFlag::Signal, 's', "signal").with_argument("SIGNAL", "specify the signal to be sent on timeout"),
-        Opt::new(TimeoutFlag::Verbose, 'v', "verbose").with_help("diagnose to stderr any signal sent upon timeout"),
+        Opt::long(TimeoutFlag::PreserveStatus, "preserve-status")
+            .with_help("End with the status of COMMAND even then"),
+        Opt::long(TimeoutFlag::Foreground, "foreground")
+            .with_help("Accepted: there is no terminal"),
+        Opt::new(TimeoutFlag::KillAfter, 'k', "kill-after")
+            .with_argument("DURATION", "Send KILL, too, if it still runs DURATION later"),
+        Opt::new(TimeoutFlag::Signal, 's', "signal")
+            .with_argument("SIGNAL", "Send SIGNAL instead of TERM"),
+        Opt::new(TimeoutFlag::Verbose, 'v', "verbose")
+            .with_help("Report each signal on standard error"),
     ],
 )
-.with_footer("DURATION is a floating point number with an optional suffix: s, m, h or d.\nA duration of 0 disables the associated timeout.\n\nUpon timeout, send the TERM signal to COMMAND, if no other SIGNAL specified.\nExit status: 124 if COMMAND times out, 125 if timeout itself fails, 126 if COMMAND\nis found but cannot be invoked, 127 if it cannot be found, 137 if it is sent the\nKILL signal, else the status of COMMAND.")
+.with_examples(&[
+    ("timeout 5 CMD", "Stop a command after five seconds"),
+    ("timeout -k 2 30 CMD", "And kill it if it goes on for two more"),
+])
+.with_footer(
+    "DURATION may have a fraction and a unit: s (default), m, h or d; 0 sets no \
+        limit.\n\nExit status: 124 if COMMAND took too long, 137 if it was killed, 125 if \
+        timeout fails, 126 if COMMAND cannot run, 127 if there is no such command; else \
+        that of COMMAND.",
+)
 .posix_order();
 
 fn parse_interval(ctx: &mut Ctx<'_>, text: &[u8]) -> Result<Duration, Exit> {

@@ -5,6 +5,7 @@ use std::io;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
+use box_applet::help::words;
 use box_applet::opts::{Opt, ParsedOptions, Spec};
 use box_applet::{Ctx, Ended, Exit, OutputSink, clock};
 use box_sys::meta;
@@ -30,27 +31,29 @@ enum TouchFlag {
 
 const SPEC: Spec<TouchFlag> = Spec::new(
     "[OPTION]... FILE...",
-    "Update the access and modification times of each FILE to the current time.\nA FILE argument that does not exist is created empty, unless -c or -h is supplied.",
+    "Set the times of each FILE to now; make it, empty, if it is missing.",
     &[
-        Opt::new(TouchFlag::AccessOnly, 'a', "").with_help("change only the access time"),
-        Opt::new(TouchFlag::NoCreate, 'c', "no-create").with_help("do not create any files"),
+        Opt::new(TouchFlag::AccessOnly, 'a', "").with_help("Set the time of access only"),
+        Opt::new(TouchFlag::NoCreate, 'c', "no-create").with_help("Do not make missing files"),
         Opt::new(TouchFlag::Date, 'd', "date")
-            .with_argument("STRING", "parse STRING and use it instead of current time"),
-        Opt::new(TouchFlag::Ignored, 'f', "").with_help("(ignored)"),
+            .with_argument("STRING", "Set the time that STRING says, as of date -d"),
+        Opt::new(TouchFlag::Ignored, 'f', "").with_help(words::IGNORED),
         Opt::new(TouchFlag::NoDereference, 'h', "no-dereference")
-            .with_help("affect each symbolic link instead of any referenced file"),
+            .with_help("Set the times of symbolic links themselves"),
         Opt::new(TouchFlag::ModificationOnly, 'm', "")
-            .with_help("change only the modification time"),
+            .with_help("Set the time of modification only"),
         Opt::new(TouchFlag::Reference, 'r', "reference")
-            .with_argument("FILE", "use this file's times instead of current time"),
+            .with_argument("FILE", "Set the times of the file FILE"),
         Opt::new(TouchFlag::Stamp, 't', "")
-            .with_argument("STAMP", "use [[CC]YY]MMDDhhmm[.ss] instead of current time"),
-        Opt::long(TouchFlag::Time, "time").with_argument(
-            "WORD",
-            "change the specified time: access, atime, use (like -a),\nmodify, mtime (like -m)",
-        ),
+            .with_argument("STAMP", "Set the time [[CC]YY]MMDDhhmm[.ss]"),
+        Opt::long(TouchFlag::Time, "time")
+            .with_argument("WORD", "Set one time: access, atime, use (-a) or modify, mtime (-m)"),
     ],
-);
+)
+.with_examples(&[
+    ("touch -d '2 days ago' FILE", "Set another time"),
+    ("touch -r OTHER FILE", "Take the times of OTHER"),
+]);
 
 fn to_nanos((seconds, nanos): (i64, u32)) -> u64 {
     // Times before the epoch cannot be stored; the epoch is the nearest.

@@ -1,5 +1,6 @@
 //! `tr` (POSIX XCU tr; GNU `-c -C -d -s -t`). Bytes, not characters, as in GNU.
 
+use box_applet::help::words;
 use box_applet::opts::{Opt, Spec};
 use box_applet::{Ctx, Ended, Exit};
 use box_text::escape::control_char;
@@ -18,16 +19,28 @@ enum TrFlag {
 
 const SPEC: Spec<TrFlag> = Spec::new(
     "[OPTION]... STRING1 [STRING2]",
-    "Translate, squeeze, and/or delete characters from standard input,\nwriting to standard output.",
+    "Replace, squeeze or delete characters of standard input.",
     &[
-        Opt::new(TrFlag::Complement, 'c', "complement").with_help("use the complement of STRING1"),
-        Opt::new(TrFlag::Complement, 'C', "").with_help("the same"),
-        Opt::new(TrFlag::Delete, 'd', "delete").with_help("delete characters in STRING1, do not translate"),
-        Opt::new(TrFlag::SqueezeRepeats, 's', "squeeze-repeats").with_help("replace each sequence of a repeated character\nthat is listed in the last specified STRING,\nwith a single occurrence of that character"),
-        Opt::new(TrFlag::TruncateSet1, 't', "truncate-set1").with_help("first truncate STRING1 to length of STRING2"),
+        Opt::new(TrFlag::Complement, 'c', "complement")
+            .with_help("Take all characters that are not in STRING1"),
+        Opt::new(TrFlag::Complement, 'C', "").with_help(words::SAME),
+        Opt::new(TrFlag::Delete, 'd', "delete").with_help("Delete the characters of STRING1"),
+        Opt::new(TrFlag::SqueezeRepeats, 's', "squeeze-repeats")
+            .with_help("Print a run of one character of the last STRING once"),
+        Opt::new(TrFlag::TruncateSet1, 't', "truncate-set1")
+            .with_help("Cut STRING1 to the length of STRING2"),
     ],
 )
-.with_footer("STRINGs: \\NNN \\\\ \\a \\b \\f \\n \\r \\t \\v, CHAR1-CHAR2, [CHAR*], [CHAR*REPEAT],\n[:alnum:] [:alpha:] [:blank:] [:cntrl:] [:digit:] [:graph:] [:lower:]\n[:print:] [:punct:] [:space:] [:upper:] [:xdigit:], [=CHAR=]")
+.with_examples(&[
+    ("tr a-z A-Z < FILE", "To upper case"),
+    ("tr -d '\\r' < FILE", "Remove carriage returns"),
+    ("tr -s ' ' '\\n' < FILE", "One word in each line"),
+])
+.with_footer(
+    "STRINGs: \\NNN \\\\ \\a \\b \\f \\n \\r \\t \\v, CHAR1-CHAR2, [CHAR*], \
+        [CHAR*REPEAT],\n[:alnum:] [:alpha:] [:blank:] [:cntrl:] [:digit:] [:graph:] \
+        [:lower:]\n[:print:] [:punct:] [:space:] [:upper:] [:xdigit:], [=CHAR=]",
+)
 .posix_order();
 
 /// A part of a set.

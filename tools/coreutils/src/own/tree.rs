@@ -7,6 +7,7 @@ mod list;
 use std::collections::HashMap;
 use std::io::Write;
 
+use box_applet::help::words;
 use box_applet::opts::{Opt, ParsedOptions, Spec};
 use box_applet::{Ctx, Ended, Exit};
 use box_sys::{FileKind, meta};
@@ -60,67 +61,61 @@ enum TreeFlag {
 }
 
 const SPEC: Spec<TreeFlag> = Spec::new(
-    "[options] [directory...]",
-    "List contents of directories in a tree-like format.",
+    "[OPTION]... [DIRECTORY]...",
+    "List directories as a tree.",
     &[
-        Opt::new(TreeFlag::All, 'a', "").with_help("all files are listed"),
-        Opt::new(TreeFlag::Directories, 'd', "").with_help("list directories only"),
-        Opt::new(TreeFlag::FollowLinks, 'l', "")
-            .with_help("follow symbolic links like directories"),
-        Opt::new(TreeFlag::FullPath, 'f', "").with_help("print the full path prefix for each file"),
-        Opt::new(TreeFlag::OneFileSystem, 'x', "").with_help("stay on current filesystem only"),
-        Opt::new(TreeFlag::Level, 'L', "")
-            .with_argument("level", "descend only level directories deep"),
-        Opt::new(TreeFlag::Pattern, 'P', "")
-            .with_argument("pattern", "list only those files that match the pattern given"),
-        Opt::new(TreeFlag::Ignore, 'I', "")
-            .with_argument("pattern", "do not list files that match the given pattern"),
+        Opt::new(TreeFlag::All, 'a', "").with_help("List names that begin with a dot, too"),
+        Opt::new(TreeFlag::Directories, 'd', "").with_help("List only directories"),
+        Opt::new(TreeFlag::FollowLinks, 'l', "").with_help("Follow links to directories"),
+        Opt::new(TreeFlag::FullPath, 'f', "").with_help("Print whole paths"),
+        Opt::new(TreeFlag::OneFileSystem, 'x', "").with_help(words::ONE_FILE_SYSTEM),
+        Opt::new(TreeFlag::Level, 'L', "").with_argument("level", "Go down at most so many levels"),
+        Opt::new(TreeFlag::Pattern, 'P', "").with_argument("pattern", "List only files that match"),
+        Opt::new(TreeFlag::Ignore, 'I', "").with_argument("pattern", "Leave out what matches"),
         Opt::long(TreeFlag::IgnoreCase, "ignore-case")
-            .with_help("ignore case when pattern matching"),
-        Opt::long(TreeFlag::Matchdirs, "matchdirs")
-            .with_help("include directory names in -P pattern matching"),
-        Opt::long(TreeFlag::Noreport, "noreport")
-            .with_help("turn off file/directory count at end of tree listing"),
+            .with_help("With -P and -I: take upper and lower case as equal"),
+        Opt::long(TreeFlag::Matchdirs, "matchdirs").with_help("With -P: match directories, too"),
+        Opt::long(TreeFlag::Noreport, "noreport").with_help("Print no counts at the end"),
         Opt::long(TreeFlag::Filelimit, "filelimit")
-            .with_argument("N", "do not descend dirs with more than N files in them"),
-        Opt::long(TreeFlag::Dirsfirst, "dirsfirst").with_help("list directories before files"),
-        Opt::long(TreeFlag::Filesfirst, "filesfirst").with_help("list files before directories"),
+            .with_argument("N", "Do not enter directories of more than N entries"),
+        Opt::long(TreeFlag::Dirsfirst, "dirsfirst").with_help("List directories first"),
+        Opt::long(TreeFlag::Filesfirst, "filesfirst").with_help("List files first"),
         Opt::long(TreeFlag::Sort, "sort")
-            .with_argument("TYPE", "select sort: name,version,size,mtime,ctime,none"),
-        Opt::long(TreeFlag::Prune, "prune").with_help("prune empty directories from the output"),
-        Opt::long(TreeFlag::Charset, "charset").with_argument("X", "use charset X for drawing"),
+            .with_argument("TYPE", "Sort by name, version, size, mtime, ctime or none"),
+        Opt::long(TreeFlag::Prune, "prune").with_help("Leave out empty directories"),
+        Opt::long(TreeFlag::Charset, "charset").with_argument("X", "Draw with ASCII or UTF-8"),
         Opt::long(TreeFlag::Du, "du")
-            .with_help("print sizes; those of directories include contents"),
-        Opt::new(TreeFlag::Output, 'o', "")
-            .with_argument("filename", "output to file instead of stdout"),
-        Opt::new(TreeFlag::QuestionMarks, 'q', "")
-            .with_help("print non-printable characters as '?'"),
-        Opt::new(TreeFlag::Literal, 'N', "").with_help("print non-printable characters as is"),
-        Opt::new(TreeFlag::Quoted, 'Q', "").with_help("quote filenames with double quotes"),
-        Opt::new(TreeFlag::Protections, 'p', "").with_help("print the protections for each file"),
-        Opt::new(TreeFlag::Owner, 'u', "").with_help("displays file owner or UID number"),
-        Opt::new(TreeFlag::Group, 'g', "").with_help("displays file group owner or GID number"),
-        Opt::new(TreeFlag::Size, 's', "").with_help("print the size in bytes of each file"),
-        Opt::long(TreeFlag::ThousandSize, "si").with_help("like -h, but in powers of 1000"),
-        Opt::new(TreeFlag::HumanSize, 'h', "")
-            .with_help("print the size in a more human readable way"),
-        Opt::new(TreeFlag::Date, 'D', "").with_help("print the date of last modification"),
+            .with_help("Print sizes, those of directories with all in them"),
+        Opt::new(TreeFlag::Output, 'o', "").with_argument("filename", "Write to a file"),
+        Opt::new(TreeFlag::QuestionMarks, 'q', "").with_help("Show unprintable characters as ?"),
+        Opt::new(TreeFlag::Literal, 'N', "").with_help("Print unprintable characters as they are"),
+        Opt::new(TreeFlag::Quoted, 'Q', "").with_help("Put names into double quotes"),
+        Opt::new(TreeFlag::Protections, 'p', "").with_help("Print modes"),
+        Opt::new(TreeFlag::Owner, 'u', "").with_help("Print owners"),
+        Opt::new(TreeFlag::Group, 'g', "").with_help("Print groups"),
+        Opt::new(TreeFlag::Size, 's', "").with_help("Print sizes in bytes"),
+        Opt::long(TreeFlag::ThousandSize, "si").with_help(words::SI),
+        Opt::new(TreeFlag::HumanSize, 'h', "").with_help(words::HUMAN),
+        Opt::new(TreeFlag::Date, 'D', "").with_help("Print when files were modified last"),
         Opt::new(TreeFlag::Classify, 'F', "")
-            .with_help("appends '/', '=', '*', '@', '|' or '>' as per ls -F"),
-        Opt::new(TreeFlag::ByVersion, 'v', "").with_help("sort files alphanumerically by version"),
-        Opt::new(TreeFlag::ByTime, 't', "").with_help("sort files by last modification time"),
-        Opt::new(TreeFlag::ByChange, 'c', "").with_help("sort files by last status change time"),
-        Opt::new(TreeFlag::Unsorted, 'U', "").with_help("leave files unsorted"),
-        Opt::new(TreeFlag::Reverse, 'r', "").with_help("reverse the order of the sort"),
-        Opt::new(TreeFlag::NoIndent, 'i', "").with_help("don't print indentation lines"),
-        Opt::new(TreeFlag::NoColor, 'n', "").with_help("turn colorization off always"),
-        Opt::new(TreeFlag::Ignored, 'C', "").with_help("turn colorization on always (ignored)"),
-        Opt::new(TreeFlag::Ignored, 'A', "")
-            .with_help("print ANSI lines graphic indentation lines (ignored)"),
-        Opt::new(TreeFlag::Ignored, 'S', "").with_help("print with CP437 lines (ignored)"),
-        Opt::new(TreeFlag::Json, 'J', "").with_help("prints out a JSON representation of the tree"),
+            .with_help("Mark kinds of files behind names, as ls -F does"),
+        Opt::new(TreeFlag::ByVersion, 'v', "").with_help("Sort by version: file9 before file10"),
+        Opt::new(TreeFlag::ByTime, 't', "").with_help("Sort by time of modification"),
+        Opt::new(TreeFlag::ByChange, 'c', "").with_help("Sort by time of status change"),
+        Opt::new(TreeFlag::Unsorted, 'U', "").with_help("Do not sort"),
+        Opt::new(TreeFlag::Reverse, 'r', "").with_help("Sort the other way round"),
+        Opt::new(TreeFlag::NoIndent, 'i', "").with_help("Draw no lines"),
+        Opt::new(TreeFlag::NoColor, 'n', "").with_help("Do not color (default)"),
+        Opt::new(TreeFlag::Ignored, 'C', "").with_help(words::IGNORED),
+        Opt::new(TreeFlag::Ignored, 'A', "").with_help(words::IGNORED),
+        Opt::new(TreeFlag::Ignored, 'S', "").with_help(words::IGNORED),
+        Opt::new(TreeFlag::Json, 'J', "").with_help("Print JSON"),
     ],
-);
+)
+.with_examples(&[
+    ("tree -L 2 DIR", "Two levels"),
+    ("tree -I 'node_modules|.git'", "Leave some names out"),
+]);
 
 struct TreeOptions {
     p: ParsedOptions<TreeFlag>,

@@ -24,20 +24,22 @@ enum TruncateFlag {
 
 const SPEC: Spec<TruncateFlag> = Spec::new(
     "OPTION... FILE...",
-    "Make each FILE as long as SIZE says: cut off its end, or add zeros to it.  A FILE that\nis not there is made.",
+    "Make each FILE as long as SIZE says: cut off its end, or add zeros to it. A FILE \
+        that is not there is made.",
     &[
-        Opt::new(TruncateFlag::NoCreate, 'c', "no-create").with_help("make no files"),
+        Opt::new(TruncateFlag::NoCreate, 'c', "no-create").with_help("Make no files"),
         Opt::new(TruncateFlag::Blocks, 'o', "io-blocks")
-            .with_help("count SIZE in blocks of the file system, not in bytes"),
+            .with_help("Count SIZE in blocks of the file system, not in bytes"),
         Opt::new(TruncateFlag::Reference, 'r', "reference")
-            .with_argument("RFILE", "take the size of RFILE"),
-        Opt::new(TruncateFlag::Size, 's', "size").with_argument("SIZE", "the new size"),
+            .with_argument("RFILE", "Take the size of RFILE"),
+        Opt::new(TruncateFlag::Size, 's', "size").with_argument("SIZE", "The new size"),
     ],
 )
+.with_examples(&[("truncate -s 0 FILE", "Empty a file")])
 .with_footer(
-    "SIZE is a number, perhaps with a unit such as K (1024), KB (1000), M or G.  Before it may stand
-+ or - (more or less than now), < (at most), > (at least), / (rounded down to a
-multiple) or % (rounded up).",
+    "A SIZE is a number, perhaps with a unit such as K (1024), KB (1000), M or G. \
+        Before it may stand + or - (more or less than now), < (at most), > (at least), / \
+        (rounded down to a multiple) or % (rounded up).",
 );
 
 /// The relation of a new size to the old one.

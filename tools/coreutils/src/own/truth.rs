@@ -1,14 +1,16 @@
 //! `true` and `false` (POSIX XCU). They read only `--help` and `--version`, and only if that is the
 //! sole argument.
 
+use box_applet::help::HelpPage;
 use box_applet::{Ctx, Ended, Exit};
 
-fn print_help_or_version(ctx: &mut Ctx<'_>, args: &[Vec<u8>], what: &str) {
+const TRUE: HelpPage = HelpPage::new("[ANYTHING]...", "Do nothing, and end with status 0.", &[]);
+
+const FALSE: HelpPage = HelpPage::new("[ANYTHING]...", "Do nothing, and end with status 1.", &[]);
+
+fn print_help_or_version(ctx: &mut Ctx<'_>, args: &[Vec<u8>], help: &HelpPage<'_>) {
     let text = match args {
-        [one] if one == b"--help" => format!(
-            "Usage: {0} [ignored command line arguments]\n  or:  {0} OPTION\nExit with a status code indicating {what}.\n\n      --help     display this help and exit\n      --version  output version information and exit\n",
-            ctx.name
-        ),
+        [one] if one == b"--help" => help.text(&ctx.name),
         [one] if one == b"--version" => ctx.version(),
         _ => return,
     };
@@ -16,11 +18,11 @@ fn print_help_or_version(ctx: &mut Ctx<'_>, args: &[Vec<u8>], what: &str) {
 }
 
 pub(crate) fn run_true(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
-    print_help_or_version(ctx, args, "success");
+    print_help_or_version(ctx, args, &TRUE);
     Ok(Exit::SUCCESS)
 }
 
 pub(crate) fn run_false(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
-    print_help_or_version(ctx, args, "failure");
+    print_help_or_version(ctx, args, &FALSE);
     Ok(Exit::FAILURE)
 }

@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::{BufWriter, Write};
 
+use box_applet::help::words;
 use box_applet::opts::{Opt, ParsedOptions, Spec};
 use box_applet::{Ctx, Ended, Exit};
 
@@ -27,21 +28,38 @@ enum UniqFlag {
 
 const SPEC: Spec<UniqFlag> = Spec::new(
     "[OPTION]... [INPUT [OUTPUT]]",
-    "Filter adjacent matching lines from INPUT (or standard input),\nwriting to OUTPUT (or standard output).\n\nWith no options, matching lines are merged to the first occurrence.",
+    "Print a run of equal lines once. Equal lines elsewhere are not seen: sort first.",
     &[
-        Opt::new(UniqFlag::Count, 'c', "count").with_help("prefix lines by the number of occurrences"),
-        Opt::new(UniqFlag::Repeated, 'd', "repeated").with_help("only print duplicate lines, one for each group"),
-        Opt::new(UniqFlag::PlainAllRepeated, 'D', "").with_help("print all duplicate lines"),
-        Opt::long(UniqFlag::AllRepeated, "all-repeated").may_take("METHOD", "like -D, but separate groups with an empty line;\nMETHOD={none(default),prepend,separate}"),
-        Opt::new(UniqFlag::SkipFields, 'f', "skip-fields").with_argument("N", "avoid comparing the first N fields"),
-        Opt::long(UniqFlag::Group, "group").may_take("METHOD", "show all items, separating groups with an empty line;\nMETHOD={separate(default),prepend,append,both}"),
-        Opt::new(UniqFlag::IgnoreCase, 'i', "ignore-case").with_help("ignore differences in case when comparing"),
-        Opt::new(UniqFlag::SkipChars, 's', "skip-chars").with_argument("N", "avoid comparing the first N characters"),
-        Opt::new(UniqFlag::Unique, 'u', "unique").with_help("only print unique lines"),
-        Opt::new(UniqFlag::ZeroTerminated, 'z', "zero-terminated").with_help("line delimiter is NUL, not newline"),
-        Opt::new(UniqFlag::CheckChars, 'w', "check-chars").with_argument("N", "compare no more than N characters in lines"),
+        Opt::new(UniqFlag::Count, 'c', "count").with_help("Put the number of equal lines first"),
+        Opt::new(UniqFlag::Repeated, 'd', "repeated")
+            .with_help("Print only lines that occur several times, once each"),
+        Opt::new(UniqFlag::PlainAllRepeated, 'D', "")
+            .with_help("Print all of the lines that occur several times"),
+        Opt::long(UniqFlag::AllRepeated, "all-repeated").may_take(
+            "METHOD",
+            "Like -D, with an empty line between groups: none (default), prepend, separate",
+        ),
+        Opt::new(UniqFlag::SkipFields, 'f', "skip-fields")
+            .with_argument("N", "Skip N fields at the start"),
+        Opt::long(UniqFlag::Group, "group").may_take(
+            "METHOD",
+            "Print all lines, with an empty line between groups: separate (default), prepend, \
+        append, both",
+        ),
+        Opt::new(UniqFlag::IgnoreCase, 'i', "ignore-case")
+            .with_help("Take upper and lower case as equal"),
+        Opt::new(UniqFlag::SkipChars, 's', "skip-chars")
+            .with_argument("N", "Skip N characters, after the fields"),
+        Opt::new(UniqFlag::Unique, 'u', "unique").with_help("Print only lines that occur once"),
+        Opt::new(UniqFlag::ZeroTerminated, 'z', "zero-terminated").with_help(words::NUL_LINES),
+        Opt::new(UniqFlag::CheckChars, 'w', "check-chars")
+            .with_argument("N", "Compare at most N characters"),
     ],
-);
+)
+.with_examples(&[
+    ("sort FILE | uniq -c", "Count equal lines"),
+    ("sort FILE | uniq -d", "Lines that occur more than once"),
+]);
 
 #[derive(Clone, Copy, PartialEq)]
 enum GroupSeparation {

@@ -2,6 +2,7 @@
 
 use std::io::Write;
 
+use box_applet::help::words;
 use box_applet::opts::{Opt, ParsedOptions, Spec};
 use box_applet::{Ctx, Ended, Exit, InputSource};
 use box_sys::{FileKind, meta};
@@ -21,21 +22,20 @@ enum WcFlag {
 }
 
 const SPEC: Spec<WcFlag> = Spec::new(
-    "[OPTION]... [FILE]...\n  or:  wc [OPTION]... --files0-from=F",
-    "Print newline, word, and byte counts for each FILE, and a total line if\nmore than one FILE is specified.\n\nWith no FILE, or when FILE is -, read standard input.",
+    "[OPTION]... [FILE]...\n[OPTION]... --files0-from=F",
+    "Count lines, words and bytes of each FILE, and all together.",
     &[
-        Opt::new(WcFlag::Bytes, 'c', "bytes").with_help("print the byte counts"),
-        Opt::new(WcFlag::Chars, 'm', "chars").with_help("print the character counts"),
-        Opt::new(WcFlag::Lines, 'l', "lines").with_help("print the newline counts"),
-        Opt::long(WcFlag::Files0From, "files0-from").with_argument(
-            "F",
-            "read input from the files specified by\nNUL-terminated names in file F",
-        ),
+        Opt::new(WcFlag::Bytes, 'c', "bytes").with_help("Count bytes"),
+        Opt::new(WcFlag::Chars, 'm', "chars").with_help("Count characters"),
+        Opt::new(WcFlag::Lines, 'l', "lines").with_help("Count newlines"),
+        Opt::long(WcFlag::Files0From, "files0-from").with_argument("F", words::FILES0),
         Opt::new(WcFlag::MaxLineLength, 'L', "max-line-length")
-            .with_help("print the maximum display width"),
-        Opt::new(WcFlag::Words, 'w', "words").with_help("print the word counts"),
+            .with_help("Print the width of the longest line"),
+        Opt::new(WcFlag::Words, 'w', "words").with_help("Count words"),
     ],
-);
+)
+.reads_standard_input()
+.with_examples(&[("wc -l FILE", "Number of lines")]);
 
 #[derive(Clone, Copy)]
 struct WcShow {

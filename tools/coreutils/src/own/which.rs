@@ -15,11 +15,10 @@ enum WhichFlag {
 
 const SPEC: Spec<WhichFlag> = Spec::new(
     "[-as] COMMAND...",
-    "Print the file that each COMMAND means, searched in PATH.",
+    "Print the file that each COMMAND runs, searched in PATH.",
     &[
-        Opt::new(WhichFlag::All, 'a', "all")
-            .with_help("print all matches in PATH, not just the first"),
-        Opt::new(WhichFlag::Silent, 's', "").with_help("no output, only the exit status"),
+        Opt::new(WhichFlag::All, 'a', "all").with_help("Print all of its files in PATH"),
+        Opt::new(WhichFlag::Silent, 's', "").with_help("Print nothing; only end with a status"),
     ],
 )
 .posix_order();

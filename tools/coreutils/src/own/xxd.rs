@@ -3,34 +3,40 @@
 use std::fs::{File, OpenOptions};
 use std::io::{BufRead, Read, Seek, SeekFrom, Write};
 
+use box_applet::help::{HelpPage, HelpSection, words};
 use box_applet::{Ctx, Ended, Exit};
 
 use crate::common::input::{self, CopyStop, write_output};
 
-const HELP: &str = "Usage:
-       xxd [options] [infile [outfile]]
-    or
-       xxd -r [-s [-]offset] [-c cols] [-ps] [infile [outfile]]
-Options:
-    -a          toggle autoskip: A single '*' replaces nul-lines. Default off.
-    -b          binary digit dump (incompatible with -ps,-i,-r). Default hex.
-    -C          capitalize variable names in C include file style (-i).
-    -c cols     format <cols> octets per line. Default 16 (-i: 12, -ps: 30).
-    -E          show characters in EBCDIC. Default ASCII.
-    -e          little-endian dump (incompatible with -ps,-i,-r).
-    -g bytes    number of octets per group in normal output. Default 2 (-e: 4).
-    -h          print this summary.
-    -i          output in C include file style.
-    -l len      stop after <len> octets.
-    -n name     set the variable name used in C include output (-i).
-    -o off      add <off> to the displayed file position.
-    -ps         output in postscript plain hexdump style.
-    -r          reverse operation: convert (or patch) hexdump into binary.
-    -d          show offset in decimal instead of hex.
-    -s [+][-]seek  start at <seek> bytes abs. (or +: rel.) infile offset.
-    -u          use upper case hex letters.
-    -v          show the version.
-";
+const HELP: HelpPage = HelpPage::new(
+    "[OPTION]... [FILE [OUTPUT]]\n-r [-s OFFSET] [-c COLUMNS] [-ps] [FILE [OUTPUT]]",
+    "Print the bytes of a file in hexadecimal with their text, or turn that back \
+        into bytes.",
+    &[HelpSection::new(
+        "Options",
+        &[
+            ("  -a", "Print * for lines of zeros"),
+            ("  -b", "Print bits instead of hexadecimal digits"),
+            ("  -C", "With -i: capital letters in the names of variables"),
+            ("  -c COLUMNS", "Bytes in a line: 16, with -i 12, with -ps 30"),
+            ("  -d", "Print offsets in decimal"),
+            ("  -E", "Print the text as EBCDIC"),
+            ("  -e", "Print groups of 4 bytes, the last byte first"),
+            ("  -g BYTES", "Bytes in a group: 2, with -e 4"),
+            ("  -i", "Print an array in C"),
+            ("  -l BYTES", "Stop after so many bytes"),
+            ("  -n NAME", "With -i: name of the array"),
+            ("  -o OFFSET", "Add OFFSET to the offsets that are printed"),
+            ("  -ps", "Print only hexadecimal digits"),
+            ("  -r", "Turn a dump back into bytes"),
+            ("  -s OFFSET", "Start at OFFSET; from the end if it is negative"),
+            ("  -u", "Use capital letters in hexadecimal"),
+            ("  -h, --help", words::HELP),
+            ("  -v, --version", words::VERSION),
+        ],
+    )],
+)
+.with_examples(&[("xxd -l 32 FILE", "The first 32 bytes"), ("echo 6869 | xxd -r -p", "Prints hi")]);
 
 /// The options of `xxd`.
 #[derive(Default)]
@@ -79,7 +85,7 @@ fn parse_plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<XxdPlan, Exit> {
         // Options are known by their first letter; -ps is the plain style.
         let Some((letter, attached)) = body.split_first() else { break };
         match letter {
-            b'h' => return Err(ctx.print(HELP)),
+            b'h' => return Err(ctx.print(&HELP.text(&ctx.name))),
             b'v' => return Err(ctx.print(&ctx.version())),
             letter if options.set(*letter) => {}
             letter => {
@@ -88,7 +94,7 @@ fn parse_plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<XxdPlan, Exit> {
                 let mut value =
                     || if is_value { Some(attached) } else { rest.next().map(Vec::as_slice) };
                 if !options.set_value(*letter, &mut value) {
-                    let _ = ctx.stderr.write_all(HELP.as_bytes());
+                    let _ = ctx.stderr.write_all(HELP.text(&ctx.name).as_bytes());
                     return Err(Exit::FAILURE);
                 }
             }

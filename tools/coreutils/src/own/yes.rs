@@ -6,7 +6,7 @@ use box_applet::opts::Spec;
 use box_applet::{Ctx, Ended, Exit};
 
 const SPEC: Spec =
-    Spec::new("[STRING]...", "Repeatedly output a line with all specified STRING(s), or 'y'.", &[])
+    Spec::new("[STRING]...", "Print a line with the STRINGs, or y, again and again.", &[])
         .posix_order();
 
 /// Bytes per write: a pipe's capacity.

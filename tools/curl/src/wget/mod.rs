@@ -71,7 +71,7 @@ pub(crate) fn with(ctx: &mut Ctx<'_>, args: &[Vec<u8>], world: &mut dyn Transfer
     };
     if asked.help || asked.version {
         let _ = if asked.help {
-            options::print_help(&mut ctx.stdout)
+            ctx.stdout.write_all(options::help_text(&ctx.name).as_bytes())
         } else {
             writeln!(
                 ctx.stdout,

@@ -1,7 +1,6 @@
 //! The command line, as wget(1) has it: options may stand anywhere, long ones may be cut short.
 
-use std::io::Write;
-
+use box_applet::help::{HelpPage, HelpSection, words};
 use thiserror::Error;
 
 /// The parsed command line.
@@ -90,185 +89,195 @@ const BY_HOST: &str = "the sandbox's host makes the connections, as its policy s
 const NOT_HERE: &str = "it is not supported here";
 
 const OPTIONS: &[WgetOption] = &[
-    new_option("V", "version", WgetOptionKind::Flag(|o| &mut o.version), "print the version"),
-    new_option("h", "help", WgetOptionKind::Flag(|o| &mut o.help), "print this help"),
-    new_option("o", "output-file", WgetOptionKind::Text(|o| &mut o.log), "write messages to FILE"),
+    new_option("V", "version", WgetOptionKind::Flag(|o| &mut o.version), words::VERSION),
+    new_option("h", "help", WgetOptionKind::Flag(|o| &mut o.help), words::HELP),
+    new_option(
+        "o",
+        "output-file",
+        WgetOptionKind::Text(|o| &mut o.log),
+        "Write messages to the file TEXT",
+    ),
     new_option(
         "a",
         "append-output",
         WgetOptionKind::Text(|o| &mut o.log_more),
-        "append messages to FILE",
+        "Append messages to the file TEXT",
     ),
-    new_option("q", "quiet", WgetOptionKind::Flag(|o| &mut o.quiet), "write no messages"),
+    new_option("q", "quiet", WgetOptionKind::Flag(|o| &mut o.quiet), "Write no messages"),
     new_option(
         "v",
         "verbose",
         WgetOptionKind::Flag(|o| &mut o.verbose),
-        "write all messages (the default)",
+        "Write all messages (the default)",
     ),
     new_option(
         "nv",
         "no-verbose",
         WgetOptionKind::Flag(|o| &mut o.terse),
-        "write one line for a file",
+        "Write one line for a file",
     ),
     new_option(
         "i",
         "input-file",
         WgetOptionKind::Text(|o| &mut o.list),
-        "read URLs from FILE, or - for standard input",
+        "Read URLs from the file TEXT, or - for standard input",
     ),
     new_option(
         "t",
         "tries",
         WgetOptionKind::Number(|o| &mut o.tries),
-        "try so often (0 for ever; the default is 20)",
+        "Try so often (20); 0 sets no limit",
     ),
     new_option(
         "",
         "retry-connrefused",
         WgetOptionKind::Flag(|o| &mut o.refused_too),
-        "try again if nobody listens",
+        "Try again if nobody listens",
     ),
     new_option(
         "O",
         "output-document",
         WgetOptionKind::Text(|o| &mut o.document),
-        "write all documents to FILE",
+        "Write all documents to the file TEXT",
     ),
     new_option(
         "nc",
         "no-clobber",
         WgetOptionKind::Flag(|o| &mut o.no_clobber),
-        "fetch no files that are there",
+        "Fetch no files that are there",
     ),
     new_option(
         "c",
         "continue",
         WgetOptionKind::Flag(|o| &mut o.resume),
-        "fetch the rest of files that are there",
+        "Fetch the rest of files that are there",
     ),
     new_option(
         "N",
         "timestamping",
         WgetOptionKind::Flag(|o| &mut o.newer),
-        "fetch only what is newer than the file",
+        "Fetch only what is newer than the file",
     ),
     new_option(
         "",
         "no-use-server-timestamps",
         WgetOptionKind::Flag(|o| &mut o.no_times),
-        "files get the time of now",
+        "Let files have the time of now",
     ),
     new_option(
         "S",
         "server-response",
         WgetOptionKind::Flag(|o| &mut o.show_head),
-        "show the response's head",
+        "Show the response's head",
     ),
-    new_option("", "spider", WgetOptionKind::Flag(|o| &mut o.spider), "ask, and fetch nothing"),
+    new_option("", "spider", WgetOptionKind::Flag(|o| &mut o.spider), "Ask, and fetch nothing"),
     new_option(
         "T",
         "timeout",
         WgetOptionKind::Seconds(|o| &mut o.timeout),
-        "give a connection so many seconds",
+        "Give a connection so many seconds",
     ),
     new_option("", "read-timeout", WgetOptionKind::Seconds(|o| &mut o.timeout), ""),
     new_option("", "dns-timeout", WgetOptionKind::Seconds(|o| &mut o.connect_timeout), ""),
     new_option("", "connect-timeout", WgetOptionKind::Seconds(|o| &mut o.connect_timeout), ""),
-    new_option("w", "wait", WgetOptionKind::Seconds(|o| &mut o.wait), "wait between files"),
+    new_option("w", "wait", WgetOptionKind::Seconds(|o| &mut o.wait), "Wait between files"),
     new_option(
         "",
         "waitretry",
         WgetOptionKind::Number(|o| &mut o.wait_retry),
-        "wait 1 to so many seconds before tries",
+        "Wait 1 to so many seconds before tries",
     ),
     new_option(
         "P",
         "directory-prefix",
         WgetOptionKind::Text(|o| &mut o.prefix),
-        "put files into a folder",
+        "Put files into the directory TEXT",
     ),
-    new_option("", "user", WgetOptionKind::Text(|o| &mut o.user), "the user's name"),
+    new_option("", "user", WgetOptionKind::Text(|o| &mut o.user), "Send this name"),
     new_option("", "http-user", WgetOptionKind::Text(|o| &mut o.user), ""),
-    new_option("", "password", WgetOptionKind::Text(|o| &mut o.password), "the user's password"),
+    new_option("", "password", WgetOptionKind::Text(|o| &mut o.password), "Send this password"),
     new_option("", "http-password", WgetOptionKind::Text(|o| &mut o.password), ""),
     new_option(
         "",
         "auth-no-challenge",
         WgetOptionKind::Flag(|o| &mut o.no_challenge),
-        "send them before they are asked for",
+        "Send them before they are asked for",
     ),
-    new_option("", "header", WgetOptionKind::Header, "send a header, as in 'Accept: text/plain'"),
+    new_option("", "header", WgetOptionKind::Header, "Send a header, as in 'Accept: text/plain'"),
     new_option(
         "",
         "max-redirect",
         WgetOptionKind::Number(|o| &mut o.redirects),
-        "follow so many redirects (20)",
+        "Follow so many redirects (20)",
     ),
-    new_option("", "referer", WgetOptionKind::Text(|o| &mut o.referer), "send a Referer"),
+    new_option("", "referer", WgetOptionKind::Text(|o| &mut o.referer), "Send a Referer"),
     new_option(
         "",
         "save-headers",
         WgetOptionKind::Flag(|o| &mut o.save_head),
-        "write the response's head into the file",
+        "Write the response's head into the file",
     ),
     new_option(
         "U",
         "user-agent",
         WgetOptionKind::Text(|o| &mut o.agent),
-        "send another User-Agent",
+        "Send another User-Agent",
     ),
     new_option(
         "",
         "load-cookies",
         WgetOptionKind::Text(|o| &mut o.cookies),
-        "read cookies from FILE",
+        "Read cookies from the file TEXT",
     ),
     new_option(
         "",
         "save-cookies",
         WgetOptionKind::Text(|o| &mut o.save_cookies),
-        "write cookies to FILE",
+        "Write cookies to the file TEXT",
     ),
     new_option(
         "",
         "keep-session-cookies",
         WgetOptionKind::Flag(|o| &mut o.session_cookies),
-        "those of the session, too",
+        "Write cookies without an end, too",
     ),
-    new_option("", "post-data", WgetOptionKind::Text(|o| &mut o.post), "send a text by POST"),
-    new_option("", "post-file", WgetOptionKind::Text(|o| &mut o.post_file), "send a file by POST"),
-    new_option("", "method", WgetOptionKind::Text(|o| &mut o.method), "use another method"),
+    new_option("", "post-data", WgetOptionKind::Text(|o| &mut o.post), "Send TEXT by POST"),
+    new_option(
+        "",
+        "post-file",
+        WgetOptionKind::Text(|o| &mut o.post_file),
+        "Send the file TEXT by POST",
+    ),
+    new_option("", "method", WgetOptionKind::Text(|o| &mut o.method), "Use another method"),
     new_option(
         "",
         "body-data",
         WgetOptionKind::Text(|o| &mut o.body),
-        "with --method: send a text",
+        "With --method: send a text",
     ),
     new_option(
         "",
         "body-file",
         WgetOptionKind::Text(|o| &mut o.body_file),
-        "with --method: send a file",
+        "With --method: send a file",
     ),
     new_option(
         "",
         "content-disposition",
         WgetOptionKind::Flag(|o| &mut o.disposition),
-        "take the name that the server gives",
+        "Take the name that the server gives",
     ),
     new_option(
         "",
         "content-on-error",
         WgetOptionKind::Flag(|o| &mut o.on_error),
-        "write what comes with an error",
+        "Write what comes with an error",
     ),
     new_option(
         "",
         "trust-server-names",
         WgetOptionKind::Flag(|o| &mut o.trust_names),
-        "name files by the last redirect",
+        "Name files by the last redirect",
     ),
     new_option("", "no-check-certificate", WgetOptionKind::Refused(false, CHECKED), ""),
     new_option("", "check-certificate", WgetOptionKind::Ignored(true), ""),
@@ -476,13 +485,13 @@ impl WgetOptions {
     }
 }
 
-/// Prints the text of `--help`.
-pub(super) fn print_help(out: &mut dyn Write) -> std::io::Result<()> {
-    writeln!(out, "Usage: wget [OPTION]... [URL]...\n")?;
-    for opt in OPTIONS.iter().filter(|o| !o.help.is_empty()) {
+/// Returns the text of `--help`.
+pub(super) fn help_text(name: &str) -> String {
+    let left_cell = |opt: &WgetOption| {
         let short = match opt.short {
-            "" => String::new(),
-            short => format!("-{short},"),
+            "" => "    ".to_string(),
+            short if short.len() > 1 => format!("-{short},"),
+            short => format!("-{short}, "),
         };
         let value = match opt.kind {
             WgetOptionKind::Text(_) => "=TEXT",
@@ -493,7 +502,16 @@ pub(super) fn print_help(out: &mut dyn Write) -> std::io::Result<()> {
                 ""
             }
         };
-        writeln!(out, "  {short:<4} --{:<30} {}", format!("{}{value}", opt.long), opt.help)?;
-    }
-    Ok(())
+        format!("  {short}--{}{value}", opt.long)
+    };
+    let listed = OPTIONS.iter().filter(|o| !o.help.is_empty());
+    let rows: Vec<_> = listed.map(|opt| (left_cell(opt), opt.help)).collect();
+    let rows: Vec<_> = rows.iter().map(|(left, right)| (left.as_str(), *right)).collect();
+    HelpPage::new(
+        "[OPTION]... URL...",
+        "Fetch URLs into files named as they are.",
+        &[HelpSection::new("Options", &rows)],
+    )
+    .with_examples(&[("wget URL", "Download to a file"), ("wget -qO- URL", "Print the document")])
+    .text(name)
 }

@@ -1,6 +1,7 @@
 //! Options of `diff`, as written and as meant.
 
 use box_applet::Ctx;
+use box_applet::help::words;
 use box_applet::opts::{Opt, ParsedOptions, Spec};
 use box_sys::error_text;
 use box_text::glob::{self, GlobPattern};
@@ -83,98 +84,113 @@ pub(super) enum DiffFlag {
 
 pub(super) const SPEC: Spec<DiffFlag> = Spec::new(
     "[OPTION]... FILES",
-    "Compare FILES line by line.",
+    "Show how two files, or the files of two directories, differ.",
     &[
-        Opt::long(DiffFlag::Normal, "normal").with_help("output a normal diff (the default)"),
-        Opt::new(DiffFlag::Brief, 'q', "brief").with_help("report only when files differ"),
+        Opt::long(DiffFlag::Normal, "normal").with_help("Print changes without context (default)"),
+        Opt::new(DiffFlag::Brief, 'q', "brief").with_help("Print only that files differ"),
         Opt::new(DiffFlag::ReportIdenticalFiles, 's', "report-identical-files")
-            .with_help("report when two files are the same"),
-        Opt::new(DiffFlag::Copied, 'c', "").with_help("output 3 lines of copied context"),
-        Opt::new(DiffFlag::Context, 'C', "").with_argument("NUM", "output NUM lines of copied context"),
-        Opt::long(DiffFlag::Context, "context").may_take("NUM", "the same, 3 lines without NUM"),
-        Opt::new(DiffFlag::UnifiedDefault, 'u', "").with_help("output 3 lines of unified context"),
-        Opt::new(DiffFlag::Unified, 'U', "").with_argument("NUM", "output NUM lines of unified context"),
-        Opt::long(DiffFlag::Unified, "unified").may_take("NUM", "the same, 3 lines without NUM"),
-        Opt::new(DiffFlag::Ed, 'e', "ed").with_help("output an ed script"),
-        Opt::new(DiffFlag::Rcs, 'n', "rcs").with_help("output an RCS format diff"),
+            .with_help("Print that files are equal, too"),
+        Opt::new(DiffFlag::Copied, 'c', "")
+            .with_help("Print changes the old way, with 3 lines of context"),
+        Opt::new(DiffFlag::Context, 'C', "").with_argument("NUM", "The same, with NUM lines"),
+        Opt::long(DiffFlag::Context, "context").may_take("NUM", "The same, with NUM lines or 3"),
+        Opt::new(DiffFlag::UnifiedDefault, 'u', "")
+            .with_help("Print changes as patches have them, with 3 lines of context"),
+        Opt::new(DiffFlag::Unified, 'U', "").with_argument("NUM", "The same, with NUM lines"),
+        Opt::long(DiffFlag::Unified, "unified").may_take("NUM", "The same, with NUM lines or 3"),
+        Opt::new(DiffFlag::Ed, 'e', "ed").with_help("Print commands for ed"),
+        Opt::new(DiffFlag::Rcs, 'n', "rcs").with_help("Print changes as RCS has them"),
         Opt::new(DiffFlag::ForwardEd, 'f', "forward-ed")
-            .with_help("output something like an ed script, in forward order"),
-        Opt::new(DiffFlag::SideBySide, 'y', "side-by-side").with_help("output in two columns"),
+            .with_help("Print ed-like commands from top to bottom"),
+        Opt::new(DiffFlag::SideBySide, 'y', "side-by-side")
+            .with_help("Print both files side by side"),
         Opt::long(DiffFlag::Tabsize, "tabsize")
-            .with_argument("NUM", "tab stops every NUM (default 8) print columns"),
-        Opt::new(DiffFlag::Width, 'W', "width").with_argument("NUM", "output at most NUM print columns"),
+            .with_argument("NUM", "Take tab stops as NUM apart (8)"),
+        Opt::new(DiffFlag::Width, 'W', "width")
+            .with_argument("NUM", "With -y: lines of at most NUM characters (130)"),
         Opt::long(DiffFlag::LeftColumn, "left-column")
-            .with_help("output only the left column of common lines"),
+            .with_help("With -y: print common lines on the left only"),
         Opt::long(DiffFlag::SuppressCommonLines, "suppress-common-lines")
-            .with_help("do not output common lines"),
+            .with_help("With -y: leave out common lines"),
         Opt::new(DiffFlag::ShowCFunction, 'p', "show-c-function")
-            .with_help("show which C function each change is in"),
+            .with_help("Name the C function of each change"),
         Opt::new(DiffFlag::ShowFunctionLine, 'F', "show-function-line")
-            .with_argument("RE", "show the most recent line matching RE"),
+            .with_argument("RE", "Name the last line that matches RE at each change"),
         Opt::new(DiffFlag::Label, 'L', "label")
-            .with_argument("LABEL", "use LABEL instead of file name and timestamp"),
-        Opt::new(DiffFlag::ExpandTabs, 't', "expand-tabs").with_help("expand tabs to spaces in output"),
+            .with_argument("LABEL", "Print LABEL instead of name and time; once for each file"),
+        Opt::new(DiffFlag::ExpandTabs, 't', "expand-tabs").with_help("Write spaces for tabs"),
         Opt::new(DiffFlag::InitialTab, 'T', "initial-tab")
-            .with_help("make tabs line up by prepending a tab"),
-        Opt::new(DiffFlag::Recursive, 'r', "recursive")
-            .with_help("recursively compare any subdirectories found"),
-        Opt::long(DiffFlag::NoDereference, "no-dereference").with_help("don't follow symbolic links"),
-        Opt::new(DiffFlag::NewFile, 'N', "new-file").with_help("treat absent files as empty"),
+            .with_help("Begin lines with a tab, so that their tabs line up"),
+        Opt::new(DiffFlag::Recursive, 'r', "recursive").with_help("Compare subdirectories, too"),
+        Opt::long(DiffFlag::NoDereference, "no-dereference")
+            .with_help("Compare symbolic links themselves"),
+        Opt::new(DiffFlag::NewFile, 'N', "new-file").with_help("Treat missing files as empty"),
         Opt::new(DiffFlag::UnidirectionalNewFile, 'P', "unidirectional-new-file")
-            .with_help("treat absent first files as empty"),
-        Opt::new(DiffFlag::Exclude, 'x', "exclude").with_argument("PAT", "exclude files that match PAT"),
+            .with_help("Treat missing files of the first directory as empty"),
+        Opt::new(DiffFlag::Exclude, 'x', "exclude")
+            .with_argument("PAT", "Leave out names that match PAT"),
         Opt::new(DiffFlag::ExcludeFrom, 'X', "exclude-from")
-            .with_argument("FILE", "exclude files that match any pattern in FILE"),
+            .with_argument("FILE", "Leave out names that match a pattern in FILE"),
         Opt::new(DiffFlag::IgnoreCase, 'i', "ignore-case")
-            .with_help("ignore case differences in file contents"),
+            .with_help("Take upper and lower case as equal"),
         Opt::new(DiffFlag::IgnoreTabExpansion, 'E', "ignore-tab-expansion")
-            .with_help("ignore changes due to tab expansion"),
+            .with_help("Take tabs and their spaces as equal"),
         Opt::new(DiffFlag::IgnoreTrailingSpace, 'Z', "ignore-trailing-space")
-            .with_help("ignore white space at line end"),
+            .with_help("Ignore blanks at the ends of lines"),
         Opt::new(DiffFlag::IgnoreSpaceChange, 'b', "ignore-space-change")
-            .with_help("ignore changes in the amount of white space"),
-        Opt::new(DiffFlag::IgnoreAllSpace, 'w', "ignore-all-space").with_help("ignore all white space"),
+            .with_help("Take all runs of blanks as equal"),
+        Opt::new(DiffFlag::IgnoreAllSpace, 'w', "ignore-all-space")
+            .with_help("Ignore blanks altogether"),
         Opt::new(DiffFlag::IgnoreBlankLines, 'B', "ignore-blank-lines")
-            .with_help("ignore changes where lines are all blank"),
+            .with_help("Ignore changes of empty lines only"),
         Opt::new(DiffFlag::IgnoreMatchingLines, 'I', "ignore-matching-lines")
-            .with_argument("RE", "ignore changes where all lines match RE"),
-        Opt::new(DiffFlag::Text, 'a', "text").with_help("treat all files as text"),
+            .with_argument("RE", "Ignore changes of lines that all match RE"),
+        Opt::new(DiffFlag::Text, 'a', "text").with_help("Compare as text, whatever the files hold"),
         Opt::long(DiffFlag::StripTrailingCr, "strip-trailing-cr")
-            .with_help("strip trailing carriage return on input"),
-        Opt::new(DiffFlag::Minimal, 'd', "minimal").with_help("try hard to find a smaller set of changes"),
-        Opt::long(DiffFlag::SpeedLargeFiles, "speed-large-files").with_help("accepted and ignored"),
+            .with_help("Ignore a carriage return at the end of a line"),
+        Opt::new(DiffFlag::Minimal, 'd', "minimal")
+            .with_help("Look longer for a smaller set of changes"),
+        Opt::long(DiffFlag::SpeedLargeFiles, "speed-large-files").with_help(words::IGNORED),
         Opt::long(DiffFlag::Color, "color")
-            .may_take("WHEN", "color output; WHEN is never, always or auto"),
-        Opt::long(DiffFlag::Palette, "palette")
-            .with_argument("PALETTE", "with --color, use these colors: pairs such as ad=32:de=31\nfor hd (headings), ln (line numbers), ad, de and rs (behind all)"),
+            .may_take("WHEN", "Color the output: never, always or auto"),
+        Opt::long(DiffFlag::Palette, "palette").with_argument(
+            "PALETTE",
+            "With --color: colors in pairs such as ad=32:de=31, for hd (headings), ln (line \
+        numbers), ad, de and rs",
+        ),
         Opt::long(DiffFlag::SuppressBlankEmpty, "suppress-blank-empty")
-            .with_help("leave out space or tab before empty output lines"),
-        Opt::new(DiffFlag::Paginate, 'l', "paginate").with_help("pass the output through 'pr'"),
+            .with_help("Leave out the blank of empty context lines"),
+        Opt::new(DiffFlag::Paginate, 'l', "paginate")
+            .with_help("Lay the output out in pages, as pr does"),
         Opt::long(DiffFlag::IgnoreFileNameCase, "ignore-file-name-case")
-            .with_help("ignore case when comparing file names"),
+            .with_help("Take upper and lower case in names as equal"),
         Opt::long(DiffFlag::NoIgnoreFileNameCase, "no-ignore-file-name-case")
-            .with_help("consider case when comparing file names"),
+            .with_help("Tell upper and lower case in names apart (default)"),
         Opt::new(DiffFlag::StartingFile, 'S', "starting-file")
-            .with_argument("FILE", "begin with FILE when comparing directories"),
-        Opt::long(DiffFlag::FromFile, "from-file").with_argument("FILE", "compare FILE to all operands"),
-        Opt::long(DiffFlag::ToFile, "to-file").with_argument("FILE", "compare all operands to FILE"),
+            .with_argument("FILE", "Begin with FILE in directories"),
+        Opt::long(DiffFlag::FromFile, "from-file")
+            .with_argument("FILE", "Compare FILE with each operand"),
+        Opt::long(DiffFlag::ToFile, "to-file")
+            .with_argument("FILE", "Compare each operand with FILE"),
         Opt::new(DiffFlag::IfDef, 'D', "ifdef")
-            .with_argument("NAME", "output both files in one, with '#ifdef NAME' around differences"),
+            .with_argument("NAME", "Print both files merged, with '#ifdef NAME' around changes"),
         Opt::long(DiffFlag::OldGroupFormat, "old-group-format")
-            .with_argument("GFMT", "format lines of FILE1 alone with GFMT"),
-        Opt::long(DiffFlag::NewGroupFormat, "new-group-format").with_argument("GFMT", "... of FILE2 alone"),
+            .with_argument("GFMT", "Print groups of lines of FILE1 alone by GFMT"),
+        Opt::long(DiffFlag::NewGroupFormat, "new-group-format")
+            .with_argument("GFMT", "Print groups of lines of FILE2 alone by GFMT"),
         Opt::long(DiffFlag::UnchangedGroupFormat, "unchanged-group-format")
-            .with_argument("GFMT", "... common to both"),
+            .with_argument("GFMT", "Print groups of common lines by GFMT"),
         Opt::long(DiffFlag::ChangedGroupFormat, "changed-group-format")
-            .with_argument("GFMT", "... that differ"),
-        Opt::long(DiffFlag::LineFormat, "line-format").with_argument("LFMT", "format all lines with LFMT"),
+            .with_argument("GFMT", "Print groups of changed lines by GFMT"),
+        Opt::long(DiffFlag::LineFormat, "line-format")
+            .with_argument("LFMT", "Print all lines by LFMT"),
         Opt::long(DiffFlag::OldLineFormat, "old-line-format")
-            .with_argument("LFMT", "... those of FILE1 alone"),
+            .with_argument("LFMT", "Print lines of FILE1 alone by LFMT"),
         Opt::long(DiffFlag::NewLineFormat, "new-line-format")
-            .with_argument("LFMT", "... those of FILE2 alone"),
+            .with_argument("LFMT", "Print lines of FILE2 alone by LFMT"),
         Opt::long(DiffFlag::UnchangedLineFormat, "unchanged-line-format")
-            .with_argument("LFMT", "... those common to both"),
-        Opt::long(DiffFlag::Binary, "binary").with_help("accepted and ignored"),
+            .with_argument("LFMT", "Print common lines by LFMT"),
+        Opt::long(DiffFlag::Binary, "binary").with_help(words::IGNORED),
         Opt::new(DiffFlag::Digit(0), '0', ""),
         Opt::new(DiffFlag::Digit(1), '1', ""),
         Opt::new(DiffFlag::Digit(2), '2', ""),
@@ -187,10 +203,22 @@ pub(super) const SPEC: Spec<DiffFlag> = Spec::new(
         Opt::new(DiffFlag::Digit(9), '9', ""),
         Opt::new(DiffFlag::Ignored, 'h', ""),
         Opt::new(DiffFlag::Ignored, 'H', ""),
-        Opt::long(DiffFlag::HorizonLines, "horizon-lines").with_argument("NUM", "accepted and ignored"),
+        Opt::long(DiffFlag::HorizonLines, "horizon-lines").with_argument("NUM", words::IGNORED),
     ],
 )
-.with_footer("GFMT may contain %<, %> and %= (lines of FILE1, of FILE2, common ones), %(A=B?T:E),\nand numbers as %dF, %5.3xl: first (F), last (L) line, count (N), E is F-1, M is L+1,\nin lower case of FILE1, in upper case of FILE2.  LFMT may contain %L (the line), %l\n(without newline) and %dn (its number).  Both may contain %%, %c'C' and %c'\\OOO'.\n\nFILES are 'FILE1 FILE2' or 'DIR1 DIR2' or 'DIR FILE' or 'FILE DIR'.\nIf a FILE is '-', read standard input.\nExit status is 0 if inputs are the same, 1 if different, 2 if trouble.");
+.with_examples(&[
+    ("diff -u OLD NEW > FILE.patch", "A patch for one file"),
+    ("diff -ruN DIR1 DIR2", "All changes of a tree"),
+    ("diff -rq DIR1 DIR2", "Which files differ"),
+])
+.with_footer(
+    "GFMT may contain %<, %> and %= (lines of FILE1, of FILE2, common ones), %(A=B?T:E), \
+        and numbers as %dF, %5.3xl: first (F), last (L) line, count (N), E is F-1, M is \
+        L+1, in lower case of FILE1, in upper case of FILE2. LFMT may contain %L (the \
+        line), %l (without newline) and %dn (its number). Both may contain %%, %c'C' and \
+        %c'\\OOO'.\n\nStandard input is read for a FILE named -. Exit status: 0 if the \
+        files are equal, 1 if they differ, 2 after an error.",
+);
 
 /// Options that ask for a form of the output, with all that ask for the same one.
 const FORMS: &[&[DiffFlag]] = &[

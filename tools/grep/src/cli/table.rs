@@ -1,5 +1,6 @@
 //! The options, once.
 
+use box_applet::help::words;
 use box_applet::opts::{Opt, Spec};
 
 /// The options.
@@ -55,57 +56,104 @@ pub(super) enum GrepFlag {
 
 pub(super) const SPEC: Spec<GrepFlag> = Spec::new(
     "[OPTION]... PATTERNS [FILE]...",
-    "Search for PATTERNS in each FILE.\nPATTERNS can contain multiple patterns separated by newlines.",
+    "Print the lines that match any of PATTERNS, which newlines separate.",
     &[
-        Opt::new(GrepFlag::ExtendedRegexp, 'E', "extended-regexp").with_help("PATTERNS are extended regular expressions"),
-        Opt::new(GrepFlag::FixedStrings, 'F', "fixed-strings").with_help("PATTERNS are strings"),
-        Opt::new(GrepFlag::BasicRegexp, 'G', "basic-regexp").with_help("PATTERNS are basic regular expressions"),
-        Opt::new(GrepFlag::PerlRegexp, 'P', "perl-regexp").with_help("PATTERNS are Perl regular expressions"),
-        Opt::new(GrepFlag::Regexp, 'e', "regexp").with_argument("PATTERNS", "use PATTERNS for matching"),
-        Opt::new(GrepFlag::File, 'f', "file").with_argument("FILE", "take PATTERNS from FILE"),
-        Opt::new(GrepFlag::IgnoreCase, 'i', "ignore-case").with_help("ignore case distinctions in patterns and data"),
-        Opt::new(GrepFlag::IgnoreCase, 'y', "").with_help("obsolete synonym for -i"),
-        Opt::long(GrepFlag::NoIgnoreCase, "no-ignore-case").with_help("do not ignore case distinctions (default)"),
-        Opt::new(GrepFlag::WordRegexp, 'w', "word-regexp").with_help("match only whole words"),
-        Opt::new(GrepFlag::LineRegexp, 'x', "line-regexp").with_help("match only whole lines"),
-        Opt::new(GrepFlag::NullData, 'z', "null-data").with_help("a data line ends in 0 byte, not newline"),
-        Opt::new(GrepFlag::NoMessages, 's', "no-messages").with_help("suppress error messages"),
-        Opt::new(GrepFlag::InvertMatch, 'v', "invert-match").with_help("select non-matching lines"),
-        Opt::new(GrepFlag::Version, 'V', "version").with_help("display version information and exit"),
-        Opt::new(GrepFlag::MaxCount, 'm', "max-count").with_argument("NUM", "stop after NUM selected lines"),
-        Opt::new(GrepFlag::ByteOffset, 'b', "byte-offset").with_help("print the byte offset with output lines"),
-        Opt::new(GrepFlag::LineNumber, 'n', "line-number").with_help("print line number with output lines"),
-        Opt::long(GrepFlag::LineBuffered, "line-buffered").with_help("flush output on every line"),
-        Opt::new(GrepFlag::WithFilename, 'H', "with-filename").with_help("print file name with output lines"),
-        Opt::new(GrepFlag::NoFilename, 'h', "no-filename").with_help("suppress the file name prefix on output"),
-        Opt::long(GrepFlag::Label, "label").with_argument("LABEL", "use LABEL as the standard input file name prefix"),
-        Opt::new(GrepFlag::OnlyMatching, 'o', "only-matching").with_help("show only nonempty parts of lines that match"),
-        Opt::new(GrepFlag::Quiet, 'q', "quiet").with_help("suppress all normal output"),
-        Opt::long(GrepFlag::Quiet, "silent").with_help("the same"),
-        Opt::long(GrepFlag::BinaryFiles, "binary-files").with_argument("TYPE", "assume that binary files are TYPE;\n                              TYPE is 'binary', 'text', or 'without-match'"),
-        Opt::new(GrepFlag::Text, 'a', "text").with_help("equivalent to --binary-files=text"),
-        Opt::new(GrepFlag::WithoutMatch, 'I', "").with_help("equivalent to --binary-files=without-match"),
-        Opt::new(GrepFlag::Directories, 'd', "directories").with_argument("ACTION", "how to handle directories: 'read', 'recurse', or 'skip'"),
-        Opt::new(GrepFlag::Devices, 'D', "devices").with_argument("ACTION", "how to handle devices: 'read' or 'skip'"),
-        Opt::new(GrepFlag::Recursive, 'r', "recursive").with_help("like --directories=recurse"),
-        Opt::new(GrepFlag::DereferenceRecursive, 'R', "dereference-recursive").with_help("likewise, but follow all symlinks"),
-        Opt::long(GrepFlag::Include, "include").with_argument("GLOB", "search only files that match GLOB"),
-        Opt::long(GrepFlag::Exclude, "exclude").with_argument("GLOB", "skip files that match GLOB"),
-        Opt::long(GrepFlag::ExcludeFrom, "exclude-from").with_argument("FILE", "skip files that match any file pattern from FILE"),
-        Opt::long(GrepFlag::ExcludeDir, "exclude-dir").with_argument("GLOB", "skip directories that match GLOB"),
-        Opt::new(GrepFlag::FilesWithoutMatch, 'L', "files-without-match").with_help("print only names of FILEs with no selected lines"),
-        Opt::new(GrepFlag::FilesWithMatches, 'l', "files-with-matches").with_help("print only names of FILEs with selected lines"),
-        Opt::new(GrepFlag::Count, 'c', "count").with_help("print only a count of selected lines per FILE"),
-        Opt::new(GrepFlag::InitialTab, 'T', "initial-tab").with_help("make tabs line up (if needed)"),
-        Opt::new(GrepFlag::Null, 'Z', "null").with_help("print 0 byte after FILE name"),
-        Opt::new(GrepFlag::BeforeContext, 'B', "before-context").with_argument("NUM", "print NUM lines of leading context"),
-        Opt::new(GrepFlag::AfterContext, 'A', "after-context").with_argument("NUM", "print NUM lines of trailing context"),
-        Opt::new(GrepFlag::Context, 'C', "context").with_argument("NUM", "print NUM lines of output context; also -NUM"),
-        Opt::long(GrepFlag::GroupSeparator, "group-separator").with_argument("SEP", "print SEP on line between matches with context"),
-        Opt::long(GrepFlag::NoGroupSeparator, "no-group-separator").with_help("do not print separator for matches with context"),
-        Opt::long(GrepFlag::Color, "color").may_take("WHEN", "highlight matches; WHEN is 'always', 'never', or 'auto'"),
-        Opt::long(GrepFlag::Color, "colour").may_take("WHEN", "the same"),
-        Opt::new(GrepFlag::Binary, 'U', "binary").with_help("do not strip CR characters at EOL (no effect here)"),
+        Opt::new(GrepFlag::ExtendedRegexp, 'E', "extended-regexp")
+            .with_help("Take patterns as extended regular expressions: a+|b?"),
+        Opt::new(GrepFlag::FixedStrings, 'F', "fixed-strings")
+            .with_help("Take patterns as plain text"),
+        Opt::new(GrepFlag::BasicRegexp, 'G', "basic-regexp")
+            .with_help("Take patterns as basic regular expressions (default)"),
+        Opt::new(GrepFlag::PerlRegexp, 'P', "perl-regexp")
+            .with_help("Take patterns as Perl's regular expressions"),
+        Opt::new(GrepFlag::Regexp, 'e', "regexp")
+            .with_argument("PATTERNS", "Search for PATTERNS, too; for those that begin with -"),
+        Opt::new(GrepFlag::File, 'f', "file")
+            .with_argument("FILE", "Read patterns from FILE, one a line"),
+        Opt::new(GrepFlag::IgnoreCase, 'i', "ignore-case")
+            .with_help("Take upper and lower case as equal"),
+        Opt::new(GrepFlag::IgnoreCase, 'y', "").with_help(words::SAME),
+        Opt::long(GrepFlag::NoIgnoreCase, "no-ignore-case")
+            .with_help("Tell upper and lower case apart (default)"),
+        Opt::new(GrepFlag::WordRegexp, 'w', "word-regexp")
+            .with_help("Match only at the borders of words"),
+        Opt::new(GrepFlag::LineRegexp, 'x', "line-regexp")
+            .with_help("Match only a line as a whole"),
+        Opt::new(GrepFlag::NullData, 'z', "null-data").with_help(words::NUL_LINES),
+        Opt::new(GrepFlag::NoMessages, 's', "no-messages")
+            .with_help("Do not complain about files that cannot be read"),
+        Opt::new(GrepFlag::InvertMatch, 'v', "invert-match")
+            .with_help("Print the lines that do not match"),
+        Opt::new(GrepFlag::Version, 'V', "version").with_help(words::VERSION),
+        Opt::new(GrepFlag::MaxCount, 'm', "max-count")
+            .with_argument("NUM", "Stop reading a file after NUM lines"),
+        Opt::new(GrepFlag::ByteOffset, 'b', "byte-offset")
+            .with_help("Print where the line begins, in bytes"),
+        Opt::new(GrepFlag::LineNumber, 'n', "line-number").with_help("Print the numbers of lines"),
+        Opt::long(GrepFlag::LineBuffered, "line-buffered").with_help("Write each line at once"),
+        Opt::new(GrepFlag::WithFilename, 'H', "with-filename")
+            .with_help("Print the names of files, even of a single one"),
+        Opt::new(GrepFlag::NoFilename, 'h', "no-filename").with_help("Print no names of files"),
+        Opt::long(GrepFlag::Label, "label").with_argument("LABEL", "Call standard input LABEL"),
+        Opt::new(GrepFlag::OnlyMatching, 'o', "only-matching")
+            .with_help("Print only what matches, each match in a line"),
+        Opt::new(GrepFlag::Quiet, 'q', "quiet")
+            .with_help("Print nothing; end with status 0 at the first match"),
+        Opt::long(GrepFlag::Quiet, "silent").with_help(words::SAME),
+        Opt::long(GrepFlag::BinaryFiles, "binary-files")
+            .with_argument("TYPE", "Treat binary files as binary (default), text or without-match"),
+        Opt::new(GrepFlag::Text, 'a', "text").with_help("Search binary files as text"),
+        Opt::new(GrepFlag::WithoutMatch, 'I', "").with_help("Skip binary files"),
+        Opt::new(GrepFlag::Directories, 'd', "directories")
+            .with_argument("ACTION", "What to do with directories: read, recurse or skip"),
+        Opt::new(GrepFlag::Devices, 'D', "devices")
+            .with_argument("ACTION", "What to do with devices: read or skip"),
+        Opt::new(GrepFlag::Recursive, 'r', "recursive")
+            .with_help("Search directories and all in them"),
+        Opt::new(GrepFlag::DereferenceRecursive, 'R', "dereference-recursive")
+            .with_help("Like -r, following all symbolic links"),
+        Opt::long(GrepFlag::Include, "include")
+            .with_argument("GLOB", "Search only files whose name matches GLOB"),
+        Opt::long(GrepFlag::Exclude, "exclude")
+            .with_argument("GLOB", "Skip files whose name matches GLOB"),
+        Opt::long(GrepFlag::ExcludeFrom, "exclude-from")
+            .with_argument("FILE", "Skip files whose name matches a line of FILE"),
+        Opt::long(GrepFlag::ExcludeDir, "exclude-dir")
+            .with_argument("GLOB", "Skip directories whose name matches GLOB"),
+        Opt::new(GrepFlag::FilesWithoutMatch, 'L', "files-without-match")
+            .with_help("Print only names of files without a match"),
+        Opt::new(GrepFlag::FilesWithMatches, 'l', "files-with-matches")
+            .with_help("Print only names of files with a match"),
+        Opt::new(GrepFlag::Count, 'c', "count")
+            .with_help("Print only how many lines match in each file"),
+        Opt::new(GrepFlag::InitialTab, 'T', "initial-tab")
+            .with_help("Put a tab behind the prefix, so that lines align"),
+        Opt::new(GrepFlag::Null, 'Z', "null").with_help("Put a NUL byte behind the names of files"),
+        Opt::new(GrepFlag::BeforeContext, 'B', "before-context")
+            .with_argument("NUM", "Print NUM lines before each match, too"),
+        Opt::new(GrepFlag::AfterContext, 'A', "after-context")
+            .with_argument("NUM", "Print NUM lines after each match, too"),
+        Opt::new(GrepFlag::Context, 'C', "context").with_argument(
+            "NUM",
+            "Print NUM lines before and after each match; -NUM is short for it",
+        ),
+        Opt::long(GrepFlag::GroupSeparator, "group-separator")
+            .with_argument("SEP", "Print SEP instead of -- between groups of lines"),
+        Opt::long(GrepFlag::NoGroupSeparator, "no-group-separator")
+            .with_help("Print nothing between groups of lines"),
+        Opt::long(GrepFlag::Color, "color")
+            .may_take("WHEN", "Color matches: always, never or auto"),
+        Opt::long(GrepFlag::Color, "colour").may_take("WHEN", words::SAME),
+        Opt::new(GrepFlag::Binary, 'U', "binary").with_help(words::IGNORED),
     ],
 )
-.with_footer("When FILE is '-', read standard input.  With no FILE, read '.' if\nrecursive, '-' otherwise.  With fewer than two FILEs, assume -h.\nExit status is 0 if any line is selected, 1 otherwise;\nif any error occurs and -q is not given, the exit status is 2.");
+.with_examples(&[
+    ("grep -rn TODO src", "Find a word in a tree, with line numbers"),
+    ("grep -riE 'error|warn' --include='*.log' .", "Any of two words, in some files only"),
+    ("grep -c . FILE", "Count lines that are not empty"),
+])
+.with_footer(
+    "Standard input is read for a FILE named -, and if there is none; with -r the \
+        current directory is. Exit status: 0 if a line matches, 1 if none does, 2 after an \
+        error.",
+);

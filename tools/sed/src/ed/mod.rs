@@ -18,6 +18,7 @@ use std::collections::{HashMap, VecDeque};
 use std::io::{BufRead, Write};
 use std::rc::Rc;
 
+use box_applet::help::words;
 use box_applet::opts::{Opt, Spec};
 use box_applet::{Ctx, Ended, Exit};
 use box_text::regex::{Regex, RegexOptions, RegexSyntax};
@@ -35,24 +36,26 @@ enum EdFlag {
 }
 
 const SPEC: Spec<EdFlag> = Spec::new(
-    "[options] [file]",
-    "Edit text line by line, by commands from standard input.",
+    "[OPTION]... [FILE]",
+    "Edit a file by commands of standard input, line by line.",
     &[
         Opt::new(EdFlag::ExtendedRegexp, 'E', "extended-regexp")
-            .with_help("use extended regular expressions"),
-        Opt::new(EdFlag::ExtendedRegexp, 'r', "").with_help("the same as -E"),
-        Opt::new(EdFlag::Traditional, 'G', "traditional").with_help("accepted and ignored"),
+            .with_help("Take patterns as extended regular expressions"),
+        Opt::new(EdFlag::ExtendedRegexp, 'r', "").with_help(words::SAME),
+        Opt::new(EdFlag::Traditional, 'G', "traditional").with_help(words::IGNORED),
         Opt::new(EdFlag::LooseExitStatus, 'l', "loose-exit-status")
-            .with_help("exit with 0 status even if a command fails"),
+            .with_help("End with status 0 even if a command fails"),
         Opt::new(EdFlag::Prompt, 'p', "prompt")
-            .with_argument("STRING", "use STRING as an interactive prompt"),
-        Opt::new(EdFlag::Quiet, 'q', "quiet").with_help("suppress diagnostics written to stderr"),
-        Opt::long(EdFlag::Quiet, "silent").with_help("the same as --quiet"),
-        Opt::new(EdFlag::Script, 's', "script").with_help("suppress byte counts and '!' prompt"),
-        Opt::new(EdFlag::Verbose, 'v', "verbose").with_help("be verbose; equivalent to the 'H' command"),
+            .with_argument("STRING", "Print STRING before each command is read"),
+        Opt::new(EdFlag::Quiet, 'q', "quiet").with_help("Print no messages on standard error"),
+        Opt::long(EdFlag::Quiet, "silent").with_help(words::SAME),
+        Opt::new(EdFlag::Script, 's', "script")
+            .with_help("Print no byte counts and no ! after commands"),
+        Opt::new(EdFlag::Verbose, 'v', "verbose")
+            .with_help("Explain errors, as the command H does"),
     ],
 )
-.with_footer("Start edit by reading in 'file' if given.\nIf 'file' begins with a '!', read output of shell command.");
+.with_footer("A FILE that begins with ! is a command whose output is edited.");
 
 /// Why a command fails.
 type Result<T> = std::result::Result<T, String>;

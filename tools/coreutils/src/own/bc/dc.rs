@@ -20,12 +20,11 @@ enum DcFlag {
 }
 
 const SPEC: Spec<DcFlag> = Spec::new(
-    "[OPTION] [file ...]",
+    "[OPTION] [FILE]...",
     "Calculate in reverse Polish notation.",
     &[
-        Opt::new(DcFlag::Expression, 'e', "expression")
-            .with_argument("EXPR", "evaluate expression"),
-        Opt::new(DcFlag::File, 'f', "file").with_argument("FILE", "evaluate contents of file"),
+        Opt::new(DcFlag::Expression, 'e', "expression").with_argument("EXPR", "Run EXPR"),
+        Opt::new(DcFlag::File, 'f', "file").with_argument("FILE", "Run the commands in FILE"),
     ],
 );
 

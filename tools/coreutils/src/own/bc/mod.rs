@@ -18,6 +18,7 @@ mod run;
 
 use std::io::{BufRead, Write};
 
+use box_applet::help::words;
 use box_applet::opts::{Opt, Spec};
 use box_applet::{Ctx, Ended, Exit};
 
@@ -36,20 +37,22 @@ enum BcFlag {
 }
 
 const SPEC: Spec<BcFlag> = Spec::new(
-    "[options] [file ...]",
-    "An arbitrary precision calculator language.",
+    "[OPTION]... [FILE]...",
+    "Calculate with numbers of any length.",
     &[
-        Opt::new(BcFlag::Interactive, 'i', "interactive").with_help("(ignored)"),
-        Opt::new(BcFlag::Mathlib, 'l', "mathlib").with_help("use the predefined math routines"),
-        Opt::new(BcFlag::Quiet, 'q', "quiet").with_help("don't print initial banner"),
-        Opt::new(BcFlag::Standard, 's', "standard")
-            .with_help("non-standard bc constructs are errors (ignored)"),
-        Opt::new(BcFlag::Warn, 'w', "warn")
-            .with_help("warn about non-standard bc constructs (ignored)"),
-        Opt::new(BcFlag::Expression, 'e', "expression")
-            .with_argument("EXPR", "evaluate an expression"),
+        Opt::new(BcFlag::Interactive, 'i', "interactive").with_help(words::IGNORED),
+        Opt::new(BcFlag::Mathlib, 'l', "mathlib")
+            .with_help("Define s, c, a, l, e and j (sine, cosine and so on); set scale=20"),
+        Opt::new(BcFlag::Quiet, 'q', "quiet").with_help("Print no banner (never done)"),
+        Opt::new(BcFlag::Standard, 's', "standard").with_help(words::IGNORED),
+        Opt::new(BcFlag::Warn, 'w', "warn").with_help(words::IGNORED),
+        Opt::new(BcFlag::Expression, 'e', "expression").with_argument("EXPR", "Run EXPR"),
     ],
-);
+)
+.with_examples(&[
+    ("echo 'scale=3; 10/3' | bc", "Divide with three decimals"),
+    ("echo 'obase=16; 255' | bc", "Convert to hexadecimal"),
+]);
 
 pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let p = SPEC.parse_or_exit(ctx, args, Exit::FAILURE)?;

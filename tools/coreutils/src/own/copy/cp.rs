@@ -1,5 +1,6 @@
 //! `cp` (POSIX XCU cp; GNU).
 
+use box_applet::help::words;
 use box_applet::opts::{Opt, ParsedOptions, Spec};
 use box_applet::{Ctx, Ended, Exit};
 
@@ -45,43 +46,65 @@ enum CpFlag {
 }
 
 const SPEC: Spec<CpFlag> = Spec::new(
-    "[OPTION]... [-T] SOURCE DEST\n  or:  cp [OPTION]... SOURCE... DIRECTORY\n  or:  cp [OPTION]... -t DIRECTORY SOURCE...",
-    "Copy SOURCE to DEST, or multiple SOURCE(s) to DIRECTORY.",
+    "[OPTION]... SOURCE DEST\n[OPTION]... SOURCE... DIRECTORY\n[OPTION]... -t DIRECTORY \
+        SOURCE...",
+    "Copy a file to DEST, or files into DIRECTORY.",
     &[
-        Opt::new(CpFlag::Archive, 'a', "archive").with_help("same as -dR --preserve=all"),
-        Opt::long(CpFlag::AttributesOnly, "attributes-only").with_help("don't copy the file data, just the attributes"),
-        Opt::long(CpFlag::Backup, "backup").may_take("CONTROL", "make a backup of each existing destination file"),
-        Opt::new(CpFlag::PlainBackup, 'b', "").with_help("like --backup but does not accept an argument"),
-        Opt::long(CpFlag::CopyContents, "copy-contents").with_help("copy contents of special files when recursive"),
-        Opt::new(CpFlag::NoDereferenceLinks, 'd', "").with_help("same as --no-dereference --preserve=links"),
-        Opt::new(CpFlag::Force, 'f', "force").with_help("if an existing destination file cannot be opened,\nremove it and try again"),
-        Opt::new(CpFlag::Interactive, 'i', "interactive").with_help("prompt before overwrite (overrides a previous -n)"),
-        Opt::new(CpFlag::LinksOfOperands, 'H', "").with_help("follow command-line symbolic links in SOURCE"),
-        Opt::new(CpFlag::Link, 'l', "link").with_help("hard link files instead of copying"),
-        Opt::new(CpFlag::Dereference, 'L', "dereference").with_help("always follow symbolic links in SOURCE"),
-        Opt::new(CpFlag::NoClobber, 'n', "no-clobber").with_help("do not overwrite an existing file (overrides a\nprevious -i)"),
-        Opt::new(CpFlag::NoDereference, 'P', "no-dereference").with_help("never follow symbolic links in SOURCE"),
-        Opt::new(CpFlag::PreservePlain, 'p', "").with_help("same as --preserve=mode,ownership,timestamps"),
-        Opt::long(CpFlag::Preserve, "preserve").may_take("ATTR_LIST", "preserve the specified attributes: mode, ownership,\ntimestamps, links, context, xattr, all"),
-        Opt::long(CpFlag::NoPreserve, "no-preserve").with_argument("ATTR_LIST", "don't preserve the specified attributes"),
-        Opt::long(CpFlag::Parents, "parents").with_help("use full source file name under DIRECTORY"),
-        Opt::new(CpFlag::Recursive, 'R', "recursive").with_help("copy directories recursively"),
-        Opt::new(CpFlag::Recursive, 'r', "").with_help("the same"),
-        Opt::long(CpFlag::Reflink, "reflink").may_take("WHEN", "(ignored)"),
-        Opt::long(CpFlag::RemoveDestination, "remove-destination").with_help("remove each existing destination file before\nattempting to open it"),
-        Opt::long(CpFlag::Sparse, "sparse").with_argument("WHEN", "(ignored)"),
-        Opt::long(CpFlag::StripTrailingSlashes, "strip-trailing-slashes").with_help("remove any trailing slashes from each SOURCE"),
-        Opt::new(CpFlag::SymbolicLink, 's', "symbolic-link").with_help("make symbolic links instead of copying"),
-        Opt::new(CpFlag::Suffix, 'S', "suffix").with_argument("SUFFIX", "override the usual backup suffix"),
-        Opt::new(CpFlag::TargetDirectory, 't', "target-directory").with_argument("DIRECTORY", "copy all SOURCE arguments into DIRECTORY"),
-        Opt::new(CpFlag::NoTargetDirectory, 'T', "no-target-directory").with_help("treat DEST as a normal file"),
-        Opt::new(CpFlag::Update, 'u', "update").with_help("copy only when the SOURCE file is newer than the\ndestination file or when the destination is missing"),
-        Opt::new(CpFlag::Verbose, 'v', "verbose").with_help("explain what is being done"),
-        Opt::new(CpFlag::OneFileSystem, 'x', "one-file-system").with_help("stay on this file system"),
-        Opt::new(CpFlag::Ignored, 'Z', "").with_help("(ignored)"),
-        Opt::long(CpFlag::Context, "context").may_take("CTX", "(ignored)"),
+        Opt::new(CpFlag::Archive, 'a', "archive")
+            .with_help("Copy trees as they are: -R, -d and --preserve=all"),
+        Opt::long(CpFlag::AttributesOnly, "attributes-only")
+            .with_help("Copy mode, owner and times, but no contents"),
+        Opt::long(CpFlag::Backup, "backup").may_take("CONTROL", words::BACKUP),
+        Opt::new(CpFlag::PlainBackup, 'b', "").with_help(words::BACKUP_PLAIN),
+        Opt::long(CpFlag::CopyContents, "copy-contents")
+            .with_help("With -R: read special files instead of making them again"),
+        Opt::new(CpFlag::NoDereferenceLinks, 'd', "")
+            .with_help("Keep symbolic links, and hard links among the copies"),
+        Opt::new(CpFlag::Force, 'f', "force")
+            .with_help("If DEST cannot be written, remove it first"),
+        Opt::new(CpFlag::Interactive, 'i', "interactive")
+            .with_help("Ask before replacing a file; undoes -n"),
+        Opt::new(CpFlag::LinksOfOperands, 'H', "")
+            .with_help("Follow symbolic links that are operands"),
+        Opt::new(CpFlag::Link, 'l', "link").with_help("Make hard links instead of copies"),
+        Opt::new(CpFlag::Dereference, 'L', "dereference").with_help("Follow all symbolic links"),
+        Opt::new(CpFlag::NoClobber, 'n', "no-clobber")
+            .with_help("Keep files that exist already; undoes -i"),
+        Opt::new(CpFlag::NoDereference, 'P', "no-dereference")
+            .with_help("Copy symbolic links as links"),
+        Opt::new(CpFlag::PreservePlain, 'p', "").with_help("Keep mode, owner and times"),
+        Opt::long(CpFlag::Preserve, "preserve").may_take(
+            "ATTR_LIST",
+            "Keep what the list names: mode, ownership, timestamps, links, xattr, all",
+        ),
+        Opt::long(CpFlag::NoPreserve, "no-preserve")
+            .with_argument("ATTR_LIST", "Do not keep what the list names"),
+        Opt::long(CpFlag::Parents, "parents")
+            .with_help("Make the whole path of SOURCE below DIRECTORY"),
+        Opt::new(CpFlag::Recursive, 'R', "recursive").with_help("Copy directories and all in them"),
+        Opt::new(CpFlag::Recursive, 'r', "").with_help(words::SAME),
+        Opt::long(CpFlag::Reflink, "reflink").may_take("WHEN", words::IGNORED),
+        Opt::long(CpFlag::RemoveDestination, "remove-destination")
+            .with_help("Remove DEST before it is opened"),
+        Opt::long(CpFlag::Sparse, "sparse").with_argument("WHEN", words::IGNORED),
+        Opt::long(CpFlag::StripTrailingSlashes, "strip-trailing-slashes")
+            .with_help(words::STRIP_SLASHES),
+        Opt::new(CpFlag::SymbolicLink, 's', "symbolic-link")
+            .with_help("Make symbolic links instead of copies"),
+        Opt::new(CpFlag::Suffix, 'S', "suffix").with_argument("SUFFIX", words::SUFFIX),
+        Opt::new(CpFlag::TargetDirectory, 't', "target-directory")
+            .with_argument("DIRECTORY", words::TARGET_DIRECTORY),
+        Opt::new(CpFlag::NoTargetDirectory, 'T', "no-target-directory")
+            .with_help(words::NO_TARGET_DIRECTORY),
+        Opt::new(CpFlag::Update, 'u', "update")
+            .with_help("Copy only what is missing, or older than SOURCE"),
+        Opt::new(CpFlag::Verbose, 'v', "verbose").with_help(words::VERBOSE),
+        Opt::new(CpFlag::OneFileSystem, 'x', "one-file-system").with_help(words::ONE_FILE_SYSTEM),
+        Opt::new(CpFlag::Ignored, 'Z', "").with_help(words::IGNORED),
+        Opt::long(CpFlag::Context, "context").may_take("CTX", words::IGNORED),
     ],
-);
+)
+.with_examples(&[("cp -a DIR COPY", "Copy a tree with modes, times and links")]);
 
 pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let p = SPEC.parse_or_exit(ctx, args, Exit::FAILURE)?;

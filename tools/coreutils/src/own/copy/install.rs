@@ -2,6 +2,7 @@
 
 use std::io::Write;
 
+use box_applet::help::words;
 use box_applet::opts::{Opt, ParsedOptions, Spec};
 use box_applet::{Ctx, Ended, Exit};
 use box_sys::{AccountNames, FileKind, meta};
@@ -35,29 +36,39 @@ enum InstallFlag {
 }
 
 const SPEC: Spec<InstallFlag> = Spec::new(
-    "[OPTION]... [-T] SOURCE DEST\n  or:  install [OPTION]... SOURCE... DIRECTORY\n  or:  install [OPTION]... -t DIRECTORY SOURCE...\n  or:  install [OPTION]... -d DIRECTORY...",
-    "Copy files and set their attributes, or create directories.",
+    "[OPTION]... SOURCE DEST\n[OPTION]... SOURCE... DIRECTORY\n[OPTION]... -t DIRECTORY \
+        SOURCE...\n[OPTION]... -d DIRECTORY...",
+    "Copy files and set their mode and owner, or make directories.",
     &[
-        Opt::long(InstallFlag::Backup, "backup").may_take("CONTROL", "make a backup of each existing destination file"),
-        Opt::new(InstallFlag::PlainBackup, 'b', "").with_help("like --backup but does not accept an argument"),
-        Opt::new(InstallFlag::Ignored, 'c', "").with_help("(ignored)"),
-        Opt::new(InstallFlag::Compare, 'C', "compare").with_help("compare content of source and destination files, and\nif no change to content, ownership, and permissions,\ndo not modify the destination at all"),
-        Opt::new(InstallFlag::Directory, 'd', "directory").with_help("treat all arguments as directory names; create all\ncomponents of the specified directories"),
-        Opt::new(InstallFlag::MakeLeading, 'D', "").with_help("create all leading components of DEST except the last,\nor all components of --target-directory"),
-        Opt::new(InstallFlag::Group, 'g', "group").with_argument("GROUP", "set group ownership"),
-        Opt::new(InstallFlag::Mode, 'm', "mode").with_argument("MODE", "set permission mode (as in chmod), instead of rwxr-xr-x"),
-        Opt::new(InstallFlag::Owner, 'o', "owner").with_argument("OWNER", "set ownership"),
-        Opt::new(InstallFlag::PreserveTimestamps, 'p', "preserve-timestamps").with_help("apply access/modification times of SOURCE files"),
-        Opt::new(InstallFlag::Strip, 's', "strip").with_help("strip symbol tables (ignored)"),
-        Opt::long(InstallFlag::StripProgram, "strip-program").with_argument("PROGRAM", "(ignored)"),
-        Opt::new(InstallFlag::Suffix, 'S', "suffix").with_argument("SUFFIX", "override the usual backup suffix"),
-        Opt::new(InstallFlag::TargetDirectory, 't', "target-directory").with_argument("DIRECTORY", "copy all SOURCE arguments into DIRECTORY"),
-        Opt::new(InstallFlag::NoTargetDirectory, 'T', "no-target-directory").with_help("treat DEST as a normal file"),
-        Opt::new(InstallFlag::Verbose, 'v', "verbose").with_help("print the name of each created file or directory"),
-        Opt::new(InstallFlag::Ignored, 'Z', "").with_help("(ignored)"),
-        Opt::long(InstallFlag::Context, "context").may_take("CTX", "(ignored)"),
+        Opt::long(InstallFlag::Backup, "backup").may_take("CONTROL", words::BACKUP),
+        Opt::new(InstallFlag::PlainBackup, 'b', "").with_help(words::BACKUP_PLAIN),
+        Opt::new(InstallFlag::Ignored, 'c', "").with_help(words::IGNORED),
+        Opt::new(InstallFlag::Compare, 'C', "compare")
+            .with_help("Leave DEST alone if it would not change"),
+        Opt::new(InstallFlag::Directory, 'd', "directory")
+            .with_help("Make directories, with all that lead to them"),
+        Opt::new(InstallFlag::MakeLeading, 'D', "")
+            .with_help("Make the directories that DEST needs"),
+        Opt::new(InstallFlag::Group, 'g', "group").with_argument("GROUP", "Set the group"),
+        Opt::new(InstallFlag::Mode, 'm', "mode")
+            .with_argument("MODE", "Set permissions as chmod does (default 755)"),
+        Opt::new(InstallFlag::Owner, 'o', "owner").with_argument("OWNER", "Set the owner"),
+        Opt::new(InstallFlag::PreserveTimestamps, 'p', "preserve-timestamps")
+            .with_help("Keep the times of SOURCE"),
+        Opt::new(InstallFlag::Strip, 's', "strip").with_help(words::IGNORED),
+        Opt::long(InstallFlag::StripProgram, "strip-program")
+            .with_argument("PROGRAM", words::IGNORED),
+        Opt::new(InstallFlag::Suffix, 'S', "suffix").with_argument("SUFFIX", words::SUFFIX),
+        Opt::new(InstallFlag::TargetDirectory, 't', "target-directory")
+            .with_argument("DIRECTORY", words::TARGET_DIRECTORY),
+        Opt::new(InstallFlag::NoTargetDirectory, 'T', "no-target-directory")
+            .with_help(words::NO_TARGET_DIRECTORY),
+        Opt::new(InstallFlag::Verbose, 'v', "verbose").with_help(words::VERBOSE),
+        Opt::new(InstallFlag::Ignored, 'Z', "").with_help(words::IGNORED),
+        Opt::long(InstallFlag::Context, "context").may_take("CTX", words::IGNORED),
     ],
-);
+)
+.with_examples(&[("install -Dm755 tool ~/bin/tool", "Copy a program and make its directory")]);
 
 struct InstallAttributes {
     mode: FileModeChange,

@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use box_applet::help::words;
 use box_applet::opts::{Opt, ParsedOptions, Spec};
 use box_applet::{Ctx, Ended, Exit};
 use box_sys::{FileKind, Stat, errno::code, meta};
@@ -30,22 +31,28 @@ enum MvFlag {
 }
 
 const SPEC: Spec<MvFlag> = Spec::new(
-    "[OPTION]... [-T] SOURCE DEST\n  or:  mv [OPTION]... SOURCE... DIRECTORY\n  or:  mv [OPTION]... -t DIRECTORY SOURCE...",
-    "Rename SOURCE to DEST, or move SOURCE(s) to DIRECTORY.",
+    "[OPTION]... SOURCE DEST\n[OPTION]... SOURCE... DIRECTORY\n[OPTION]... -t DIRECTORY \
+        SOURCE...",
+    "Rename a file or directory, or move several into DIRECTORY.",
     &[
-        Opt::long(MvFlag::Backup, "backup").may_take("CONTROL", "make a backup of each existing destination file"),
-        Opt::new(MvFlag::PlainBackup, 'b', "").with_help("like --backup but does not accept an argument"),
-        Opt::new(MvFlag::Force, 'f', "force").with_help("do not prompt before overwriting"),
-        Opt::new(MvFlag::Interactive, 'i', "interactive").with_help("prompt before overwrite"),
-        Opt::new(MvFlag::NoClobber, 'n', "no-clobber").with_help("do not overwrite an existing file"),
-        Opt::long(MvFlag::NoCopy, "no-copy").with_help("do not copy if renaming fails"),
-        Opt::long(MvFlag::StripTrailingSlashes, "strip-trailing-slashes").with_help("remove any trailing slashes from each SOURCE"),
-        Opt::new(MvFlag::Suffix, 'S', "suffix").with_argument("SUFFIX", "override the usual backup suffix"),
-        Opt::new(MvFlag::TargetDirectory, 't', "target-directory").with_argument("DIRECTORY", "move all SOURCE arguments into DIRECTORY"),
-        Opt::new(MvFlag::NoTargetDirectory, 'T', "no-target-directory").with_help("treat DEST as a normal file"),
-        Opt::new(MvFlag::Update, 'u', "update").with_help("move only when the SOURCE file is newer than the\ndestination file or when the destination is missing"),
-        Opt::new(MvFlag::Verbose, 'v', "verbose").with_help("explain what is being done"),
-        Opt::new(MvFlag::Context, 'Z', "context").with_help("(ignored)"),
+        Opt::long(MvFlag::Backup, "backup").may_take("CONTROL", words::BACKUP),
+        Opt::new(MvFlag::PlainBackup, 'b', "").with_help(words::BACKUP_PLAIN),
+        Opt::new(MvFlag::Force, 'f', "force").with_help("Replace files without asking"),
+        Opt::new(MvFlag::Interactive, 'i', "interactive").with_help("Ask before replacing a file"),
+        Opt::new(MvFlag::NoClobber, 'n', "no-clobber").with_help("Keep files that exist already"),
+        Opt::long(MvFlag::NoCopy, "no-copy")
+            .with_help("Fail where a rename is not enough, instead of copying"),
+        Opt::long(MvFlag::StripTrailingSlashes, "strip-trailing-slashes")
+            .with_help(words::STRIP_SLASHES),
+        Opt::new(MvFlag::Suffix, 'S', "suffix").with_argument("SUFFIX", words::SUFFIX),
+        Opt::new(MvFlag::TargetDirectory, 't', "target-directory")
+            .with_argument("DIRECTORY", words::TARGET_DIRECTORY),
+        Opt::new(MvFlag::NoTargetDirectory, 'T', "no-target-directory")
+            .with_help(words::NO_TARGET_DIRECTORY),
+        Opt::new(MvFlag::Update, 'u', "update")
+            .with_help("Move only what is missing, or newer than DEST"),
+        Opt::new(MvFlag::Verbose, 'v', "verbose").with_help(words::VERBOSE),
+        Opt::new(MvFlag::Context, 'Z', "context").with_help(words::IGNORED),
     ],
 );
 

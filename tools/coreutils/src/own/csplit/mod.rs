@@ -18,6 +18,7 @@ mod suffix;
 
 use std::io;
 
+use box_applet::help::words;
 use box_applet::opts::{Opt, ParsedOptions, Spec};
 use box_applet::{Ctx, Ended, Exit};
 
@@ -41,24 +42,25 @@ enum CsplitFlag {
 
 const SPEC: Spec<CsplitFlag> = Spec::new(
     "[OPTION]... FILE PATTERN...",
-    "Cut FILE where its lines match PATTERNs, into the files xx00, xx01 and so on, and\nprint the size of each.\n\nWhen FILE is -, read standard input.",
+    "Cut FILE where its lines match PATTERNs, into files xx00, xx01 and so on.",
     &[
         Opt::new(CsplitFlag::SuffixFormat, 'b', "suffix-format")
-            .with_argument("FORMAT", "end names with a number in this printf FORMAT"),
+            .with_argument("FORMAT", "End names with a number in this printf FORMAT"),
         Opt::new(CsplitFlag::Prefix, 'f', "prefix")
-            .with_argument("PREFIX", "begin names with PREFIX instead of xx"),
-        Opt::new(CsplitFlag::Keep, 'k', "keep-files").with_help("after an error keep the files"),
+            .with_argument("PREFIX", "Begin names with PREFIX instead of xx"),
+        Opt::new(CsplitFlag::Keep, 'k', "keep-files").with_help("After an error keep the files"),
         Opt::long(CsplitFlag::SuppressMatched, "suppress-matched")
-            .with_help("leave out the lines at which files are cut"),
+            .with_help("Leave out the lines at which files are cut"),
         Opt::new(CsplitFlag::Digits, 'n', "digits")
-            .with_argument("DIGITS", "end names with so many digits instead of two"),
-        Opt::new(CsplitFlag::Quiet, 's', "quiet").with_help("print no sizes"),
-        Opt::long(CsplitFlag::Quiet, "silent"),
-        Opt::new(CsplitFlag::Quiet, 'q', ""),
+            .with_argument("DIGITS", "End names with so many digits instead of two"),
+        Opt::new(CsplitFlag::Quiet, 's', "quiet").with_help("Print no sizes"),
+        Opt::long(CsplitFlag::Quiet, "silent").with_help(words::SAME),
+        Opt::new(CsplitFlag::Quiet, 'q', "").with_help(words::SAME),
         Opt::new(CsplitFlag::ElideEmpty, 'z', "elide-empty-files")
-            .with_help("make no files without contents"),
+            .with_help("Make no files without contents"),
     ],
 )
+.with_examples(&[("csplit -z FILE '/^# /' '{*}'", "A file for each heading")])
 .with_footer(
     "A PATTERN is one of:
 
@@ -68,7 +70,8 @@ const SPEC: Spec<CsplitFlag> = Spec::new(
   {INTEGER}          use the last pattern so many times more
   {*}                use the last pattern as long as there is input
 
-OFFSET is a number of lines behind the match, or with - before it.",
+OFFSET is a number of lines behind the match, or with - before it. A FILE named - is
+standard input.",
 );
 
 /// The treatment of a cut, and of the rest after an error.

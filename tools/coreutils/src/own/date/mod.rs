@@ -5,6 +5,7 @@
 
 use std::io::{BufRead, Write};
 
+use box_applet::help::words;
 use box_applet::opts::{Opt, Spec};
 use box_applet::{Ctx, Ended, Exit, clock};
 use box_sys::meta;
@@ -30,25 +31,46 @@ enum DateFlag {
 }
 
 const SPEC: Spec<DateFlag> = Spec::new(
-    "[OPTION]... [+FORMAT]\n  or:  date [-u|--utc|--universal] [MMDDhhmm[[CC]YY][.ss]]",
-    "Display date and time in the given FORMAT.",
+    "[OPTION]... [+FORMAT]\n[OPTION]... [MMDDhhmm[[CC]YY][.ss]]",
+    "Print the time now, or another one, as FORMAT says.",
     &[
-        Opt::new(DateFlag::Date, 'd', "date").with_argument("STRING", "display time described by STRING, not 'now'"),
-        Opt::long(DateFlag::Debug, "debug").with_help("annotate the parsed date (no effect)"),
-        Opt::new(DateFlag::File, 'f', "file").with_argument("DATEFILE", "like --date; once for each line of DATEFILE"),
-        Opt::new(DateFlag::Iso8601, 'I', "iso-8601").may_take("FMT", "output date/time in ISO 8601 format;\nFMT='date' (default), 'hours', 'minutes', 'seconds', or 'ns'"),
-        Opt::new(DateFlag::RfcEmail, 'R', "rfc-email").with_help("output date and time in RFC 5322 format"),
-        Opt::long(DateFlag::RfcEmail, "rfc-2822").with_help("the same"),
-        Opt::long(DateFlag::RfcEmail, "rfc-822").with_help("the same"),
-        Opt::long(DateFlag::Rfc3339, "rfc-3339").with_argument("FMT", "output date/time in RFC 3339 format;\nFMT='date', 'seconds', or 'ns'"),
-        Opt::new(DateFlag::Reference, 'r', "reference").with_argument("FILE", "display the last modification time of FILE"),
-        Opt::new(DateFlag::Set, 's', "set").with_argument("STRING", "set time described by STRING (not permitted here)"),
-        Opt::new(DateFlag::Utc, 'u', "utc").with_help("print or set Coordinated Universal Time (UTC)"),
-        Opt::long(DateFlag::Utc, "universal").with_help("the same"),
-        Opt::long(DateFlag::Resolution, "resolution").with_help("output the available resolution of timestamps"),
+        Opt::new(DateFlag::Date, 'd', "date").with_argument(
+            "STRING",
+            "Take the time that STRING says: 2024-05-17 12:00, yesterday, @SECONDS",
+        ),
+        Opt::long(DateFlag::Debug, "debug").with_help(words::IGNORED),
+        Opt::new(DateFlag::File, 'f', "file")
+            .with_argument("DATEFILE", "Print the time of each line of DATEFILE"),
+        Opt::new(DateFlag::Iso8601, 'I', "iso-8601").may_take(
+            "FMT",
+            "Print as ISO 8601 up to date (default), hours, minutes, seconds or ns",
+        ),
+        Opt::new(DateFlag::RfcEmail, 'R', "rfc-email")
+            .with_help("Print as mail headers do: Fri, 17 May 2024 12:00:00 +0000"),
+        Opt::long(DateFlag::RfcEmail, "rfc-2822").with_help(words::SAME),
+        Opt::long(DateFlag::RfcEmail, "rfc-822").with_help(words::SAME),
+        Opt::long(DateFlag::Rfc3339, "rfc-3339")
+            .with_argument("FMT", "Print as RFC 3339 up to date, seconds or ns"),
+        Opt::new(DateFlag::Reference, 'r', "reference")
+            .with_argument("FILE", "Print when FILE was modified last"),
+        Opt::new(DateFlag::Set, 's', "set")
+            .with_argument("STRING", "Refused: the clock cannot be set here"),
+        Opt::new(DateFlag::Utc, 'u', "utc").with_help("Use UTC instead of the zone of TZ"),
+        Opt::long(DateFlag::Utc, "universal").with_help(words::SAME),
+        Opt::long(DateFlag::Resolution, "resolution")
+            .with_help("Print the smallest step of the clock"),
     ],
 )
-.with_footer("FORMAT controls the output as strftime does: %Y %m %d %H %M %S %F %T %s %N %a %b %Z %z ...\nFlags after %: - (do not pad), _ (spaces), 0 (zeros), + (zeros, and + before future years),\n^ (upper case), # (opposite case); then a width.");
+.with_examples(&[
+    ("date +%F", "Today as 2024-05-17"),
+    ("date -d '3 days ago' +%F", "Three days back"),
+    ("date -u -d @1700000000", "A Unix time in words"),
+])
+.with_footer(
+    "FORMAT is that of strftime: %Y %m %d %H %M %S %F %T %s %N %a %b %Z %z and more. \
+        After the % may stand - (no padding), _ (spaces), 0 (zeros), + (zeros, a sign \
+        before far years), ^ (upper case) or # (other case), then a width.",
+);
 
 /// Returns the output format that an option stands for; `Err` holds the option whose argument is
 /// none.

@@ -21,6 +21,7 @@ use std::io::{self, Seek, SeekFrom, Write};
 use std::rc::Rc;
 use std::time::Instant;
 
+use box_applet::help::{HelpPage, HelpSection};
 use box_applet::{Ctx, Ended, Exit, InputSource, OutputSink};
 
 use crate::common::{input, quote};
@@ -30,37 +31,44 @@ use report::format_report;
 use source::{ReadSeek, UnbufferedFile, skip_input};
 use transfer::{DdOutcome, transfer_records};
 
-const HELP: &str = "Usage: dd [OPERAND]...
-  or:  dd OPTION
-Copy a file, converting and formatting according to the operands.
-
-  bs=BYTES        read and write up to BYTES bytes at a time (default: 512); overrides ibs and obs
-  cbs=BYTES       convert BYTES bytes at a time
-  conv=CONVS      convert the file as per the comma separated symbol list:
-                  ascii ebcdic ibm block unblock lcase ucase sparse swab sync
-                  excl nocreat notrunc noerror fdatasync fsync
-  count=N         copy only N input blocks
-  ibs=BYTES       read up to BYTES bytes at a time (default: 512)
-  if=FILE         read from FILE instead of stdin
-  iflag=FLAGS     read as per the comma separated symbol list
-  obs=BYTES       write BYTES bytes at a time (default: 512)
-  of=FILE         write to FILE instead of stdout
-  oflag=FLAGS     write as per the comma separated symbol list
-  seek=N          (or oseek=N) skip N obs-sized output blocks
-  skip=N          (or iseek=N) skip N ibs-sized input blocks
-  status=LEVEL    'none' error messages only, 'noxfer' no transfer statistics, 'progress' periodic statistics
-
-N and BYTES may be followed by: c=1, w=2, b=512, kB=1000, K=1024, MB, M, GB, G, and so on;
-a trailing B means a number of bytes; products are written with x.
-Flags: append direct directory dsync sync fullblock nonblock noatime nocache noctty nofollow
-       count_bytes skip_bytes seek_bytes
-      --help        display this help and exit
-      --version     output version information and exit
-";
+const HELP: HelpPage = HelpPage::new(
+    "[OPERAND]...",
+    "Copy and convert data in blocks.",
+    &[HelpSection::new(
+        "Operands",
+        &[
+            ("  if=FILE", "Read FILE instead of standard input"),
+            ("  of=FILE", "Write FILE instead of standard output"),
+            ("  bs=BYTES", "Size of blocks on both sides (512)"),
+            ("  ibs=BYTES, obs=BYTES", "Size of blocks that are read, and written"),
+            ("  cbs=BYTES", "Size of records, for block and unblock"),
+            ("  count=N", "Stop after N blocks of input"),
+            ("  skip=N, iseek=N", "Skip N blocks of input"),
+            ("  seek=N, oseek=N", "Skip N blocks of output"),
+            (
+                "  conv=WORD,...",
+                "Convert: ascii ebcdic ibm block unblock lcase ucase sparse swab sync excl \
+        nocreat notrunc noerror fdatasync fsync",
+            ),
+            (
+                "  iflag=WORD,...",
+                "Read so: append direct directory dsync sync fullblock nonblock noatime nocache \
+        noctty nofollow count_bytes skip_bytes",
+            ),
+            ("  oflag=WORD,...", "Write so: the same words, and seek_bytes"),
+            ("  status=WORD", "Report none (only errors), noxfer (no speed) or progress"),
+        ],
+    )],
+)
+.with_notes(
+    "Numbers may have a unit: c is 1, w 2, b 512, K 1024, M 1024*1024 and so on, kB \
+        1000; 2x512 is a product. N with a B at its end counts bytes.",
+)
+.with_examples(&[("dd if=/dev/zero of=FILE bs=1M count=10", "A file of 10 MiB")]);
 
 pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     match args {
-        [a] if a == b"--help" => return Ok(ctx.print(HELP)),
+        [a] if a == b"--help" => return Ok(ctx.print(&HELP.text(&ctx.name))),
         [a] if a == b"--version" => return Ok(ctx.print(&ctx.version())),
         _ => {}
     }

@@ -6,6 +6,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use box_applet::command::ChildCommand;
+use box_applet::help::words;
 use box_applet::opts::{Opt, Spec};
 use box_applet::{Ctx, Ended, Env, Exit};
 use box_sys::{FileKind, meta};
@@ -28,22 +29,27 @@ enum EnvFlag {
 }
 
 const SPEC: Spec<EnvFlag> = Spec::new(
-    "[OPTION]... [-] [NAME=VALUE]... [COMMAND [ARG]...]",
-    "Set each NAME to VALUE in the environment and run COMMAND.",
+    "[OPTION]... [NAME=VALUE]... [COMMAND [ARG]...]",
+    "Run COMMAND with changed variables; without COMMAND print them all.",
     &[
-        Opt::new(EnvFlag::IgnoreEnvironment, 'i', "ignore-environment").with_help("start with an empty environment"),
-        Opt::new(EnvFlag::Null, '0', "null").with_help("end each output line with NUL, not newline"),
-        Opt::new(EnvFlag::Unset, 'u', "unset").with_argument("NAME", "remove variable from the environment"),
-        Opt::new(EnvFlag::Chdir, 'C', "chdir").with_argument("DIR", "change working directory to DIR"),
-        Opt::new(EnvFlag::SplitString, 'S', "split-string").with_argument("S", "process and split S into separate arguments;\nused to pass multiple arguments on shebang lines"),
-        Opt::long(EnvFlag::BlockSignal, "block-signal").may_take("SIG", "(ignored)"),
-        Opt::long(EnvFlag::DefaultSignal, "default-signal").may_take("SIG", "(ignored)"),
-        Opt::long(EnvFlag::IgnoreSignal, "ignore-signal").may_take("SIG", "(ignored)"),
-        Opt::long(EnvFlag::ListSignalHandling, "list-signal-handling").with_help("(ignored)"),
-        Opt::new(EnvFlag::Debug, 'v', "debug").with_help("print verbose information for each processing step"),
+        Opt::new(EnvFlag::IgnoreEnvironment, 'i', "ignore-environment")
+            .with_help("Start without any variables; a lone - does so, too"),
+        Opt::new(EnvFlag::Null, '0', "null").with_help(words::NUL_OUT),
+        Opt::new(EnvFlag::Unset, 'u', "unset").with_argument("NAME", "Remove a variable"),
+        Opt::new(EnvFlag::Chdir, 'C', "chdir").with_argument("DIR", "Change to DIR first"),
+        Opt::new(EnvFlag::SplitString, 'S', "split-string")
+            .with_argument("S", "Split S into words, for #! lines with several arguments"),
+        Opt::long(EnvFlag::BlockSignal, "block-signal").may_take("SIG", words::IGNORED),
+        Opt::long(EnvFlag::DefaultSignal, "default-signal").may_take("SIG", words::IGNORED),
+        Opt::long(EnvFlag::IgnoreSignal, "ignore-signal").may_take("SIG", words::IGNORED),
+        Opt::long(EnvFlag::ListSignalHandling, "list-signal-handling").with_help(words::IGNORED),
+        Opt::new(EnvFlag::Debug, 'v', "debug").with_help("Say each step on standard error"),
     ],
 )
-.with_footer("A mere - implies -i.  If no COMMAND, print the resulting environment.")
+.with_examples(&[
+    ("env -i PATH=\"$PATH\" CMD", "Run a command with nothing but PATH"),
+    ("env -u NAME CMD", "Run a command without one variable"),
+])
 .posix_order();
 
 /// Replaces `-S` arguments with their words, wherever they stand among the options.

@@ -11,6 +11,7 @@ use std::io::{self, Write};
 use std::time::{Duration, Instant};
 
 use box_applet::command::ChildCommand;
+use box_applet::help::words;
 use box_applet::opts::{Opt, ParsedOptions, Spec};
 use box_applet::{Ctx, Ended, Exit};
 
@@ -34,26 +35,31 @@ enum FlockFlag {
 }
 
 const SPEC: Spec<FlockFlag> = Spec::new(
-    "[options] <file>|<directory> <command> [<argument>...]\n  or:  flock [options] <file>|<directory> -c <command>\n  or:  flock [options] <file descriptor number>",
-    "Manage file locks from shell scripts.",
+    "[OPTION]... FILE COMMAND [ARG]...\n[OPTION]... FILE -c COMMAND\n[OPTION]... NUMBER",
+    "Run COMMAND while holding a lock on FILE, or lock the descriptor NUMBER.",
     &[
-        Opt::new(FlockFlag::Shared, 's', "shared").with_help("get a shared lock"),
-        Opt::new(FlockFlag::Exclusive, 'x', "exclusive").with_help("get an exclusive lock (default)"),
-        Opt::new(FlockFlag::Exclusive, 'e', "").with_help("the same as -x"),
-        Opt::new(FlockFlag::Unlock, 'u', "unlock").with_help("remove a lock"),
-        Opt::new(FlockFlag::Nonblock, 'n', "nonblock").with_help("fail rather than wait"),
-        Opt::long(FlockFlag::Nonblock, "nb").with_help("fail rather than wait"),
-        Opt::new(FlockFlag::Timeout, 'w', "timeout").with_argument("SECS", "wait for a limited amount of time"),
-        Opt::long(FlockFlag::Timeout, "wait").with_argument("SECS", "wait for a limited amount of time"),
+        Opt::new(FlockFlag::Shared, 's', "shared")
+            .with_help("Lock for reading, together with others"),
+        Opt::new(FlockFlag::Exclusive, 'x', "exclusive").with_help("Lock alone (default)"),
+        Opt::new(FlockFlag::Exclusive, 'e', "").with_help(words::SAME),
+        Opt::new(FlockFlag::Unlock, 'u', "unlock").with_help("Let go of a lock on a descriptor"),
+        Opt::new(FlockFlag::Nonblock, 'n', "nonblock")
+            .with_help("Fail at once if somebody holds the lock"),
+        Opt::long(FlockFlag::Nonblock, "nb").with_help(words::SAME),
+        Opt::new(FlockFlag::Timeout, 'w', "timeout")
+            .with_argument("SECS", "Fail after waiting for SECS seconds"),
+        Opt::long(FlockFlag::Timeout, "wait").with_argument("SECS", words::SAME),
         Opt::new(FlockFlag::ConflictExitCode, 'E', "conflict-exit-code")
-            .with_argument("NUMBER", "exit code after conflict or timeout"),
-        Opt::new(FlockFlag::Close, 'o', "close").with_help("close file descriptor before running command"),
+            .with_argument("NUMBER", "Fail with this status instead of 1"),
+        Opt::new(FlockFlag::Close, 'o', "close")
+            .with_help("Close the lock's descriptor before COMMAND runs"),
         Opt::new(FlockFlag::Command, 'c', "command")
-            .with_argument("COMMAND", "run a single command string through the shell"),
-        Opt::new(FlockFlag::NoFork, 'F', "no-fork").with_help("accepted and ignored"),
-        Opt::long(FlockFlag::Verbose, "verbose").with_help("increase verbosity"),
+            .with_argument("COMMAND", "Run COMMAND by the shell"),
+        Opt::new(FlockFlag::NoFork, 'F', "no-fork").with_help(words::IGNORED),
+        Opt::long(FlockFlag::Verbose, "verbose").with_help("Say how long it took to get the lock"),
     ],
 )
+.with_examples(&[("flock /tmp/lock CMD", "Run a command when nobody else holds the lock")])
 .posix_order();
 
 /// Statuses of sysexits.h, as the manual has them.

@@ -17,13 +17,13 @@ enum GetconfFlag {
 
 /// Used for the help only: glibc reads these two options itself, and takes any other word for a name.
 const SPEC: Spec<GetconfFlag> = Spec::new(
-    "[-v ENVIRONMENT] NAME [FILE]\n   or: getconf -a [FILE]",
+    "[-v ENVIRONMENT] NAME [FILE]\n-a [FILE]",
     "Print the value of the configuration variable NAME, for those of a file that of FILE.\n\
      A variable that the machine leaves open is undefined.",
     &[
-        Opt::new(GetconfFlag::All, 'a', "").with_help("print all variables and their values"),
+        Opt::new(GetconfFlag::All, 'a', "").with_help("Print all variables and their values"),
         Opt::new(GetconfFlag::Environment, 'v', "")
-            .with_argument("ENVIRONMENT", "accepted: there is one compilation environment"),
+            .with_argument("ENVIRONMENT", "Accepted: there is one compilation environment"),
     ],
 )
 .with_footer(

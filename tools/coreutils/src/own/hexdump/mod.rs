@@ -8,6 +8,7 @@ mod format;
 
 use std::io::Read;
 
+use box_applet::help::words;
 use box_applet::opts::{Opt, ParsedOptions, Spec};
 use box_applet::{Ctx, Ended, Exit};
 use box_text::printf;
@@ -37,34 +38,37 @@ enum HexdumpFlag {
 }
 
 const SPEC: Spec<HexdumpFlag> = Spec::new(
-    "[options] <file>...",
-    "Display file contents in hexadecimal, decimal, octal, or ascii.",
+    "[OPTION]... FILE...",
+    "Print the bytes of files as numbers or by a format.",
     &[
         Opt::new(HexdumpFlag::OneByteOctal, 'b', "one-byte-octal")
-            .with_help("one-byte octal display"),
+            .with_help("Single bytes in octal"),
         Opt::new(HexdumpFlag::OneByteChar, 'c', "one-byte-char")
-            .with_help("one-byte character display"),
-        Opt::new(HexdumpFlag::Canonical, 'C', "canonical").with_help("canonical hex+ASCII display"),
+            .with_help("Single bytes as characters"),
+        Opt::new(HexdumpFlag::Canonical, 'C', "canonical")
+            .with_help("Single bytes in hexadecimal, with text beside them"),
         Opt::new(HexdumpFlag::TwoBytesDecimal, 'd', "two-bytes-decimal")
-            .with_help("two-byte decimal display"),
+            .with_help("Two bytes together in decimal"),
         Opt::new(HexdumpFlag::TwoBytesOctal, 'o', "two-bytes-octal")
-            .with_help("two-byte octal display"),
+            .with_help("Two bytes together in octal"),
         Opt::new(HexdumpFlag::TwoBytesHex, 'x', "two-bytes-hex")
-            .with_help("two-byte hexadecimal display"),
+            .with_help("Two bytes together in hexadecimal"),
         Opt::new(HexdumpFlag::OneByteHex, 'X', "one-byte-hex")
-            .with_help("one-byte hexadecimal display"),
-        Opt::new(HexdumpFlag::Color, 'L', "color").may_take("MODE", "(ignored)"),
+            .with_help("Single bytes in hexadecimal"),
+        Opt::new(HexdumpFlag::Color, 'L', "color").may_take("MODE", words::IGNORED),
         Opt::new(HexdumpFlag::Format, 'e', "format")
-            .with_argument("FORMAT", "format string to be used for displaying data"),
+            .with_argument("FORMAT", "Print by FORMAT: '8/1 \"%02x \" \"\\n\"'"),
         Opt::new(HexdumpFlag::FormatFile, 'f', "format-file")
-            .with_argument("FILE", "file that contains format strings"),
+            .with_argument("FILE", "Print by the formats in FILE"),
         Opt::new(HexdumpFlag::Length, 'n', "length")
-            .with_argument("LENGTH", "interpret only length bytes of input"),
+            .with_argument("LENGTH", "Stop after LENGTH bytes"),
         Opt::new(HexdumpFlag::Skip, 's', "skip")
-            .with_argument("OFFSET", "skip offset bytes from the beginning"),
-        Opt::new(HexdumpFlag::NoSqueezing, 'v', "no-squeezing").with_help("output identical lines"),
+            .with_argument("OFFSET", "Start after OFFSET bytes"),
+        Opt::new(HexdumpFlag::NoSqueezing, 'v', "no-squeezing")
+            .with_help("Print lines that repeat, not *"),
     ],
-);
+)
+.with_examples(&[("hexdump -C FILE", "Offsets, hexadecimal bytes and text")]);
 
 /// Returns the formats that the letter options stand for, in the language of `-e`.
 fn letter_formats(flag: HexdumpFlag) -> &'static [&'static [u8]] {

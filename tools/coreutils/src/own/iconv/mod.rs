@@ -13,6 +13,7 @@ mod translit;
 use std::fs::File;
 use std::io::{self, Write};
 
+use box_applet::help::words;
 use box_applet::opts::{Opt, Spec};
 use box_applet::{Ctx, Ended, Exit};
 
@@ -33,19 +34,23 @@ enum IconvFlag {
 }
 
 const SPEC: Spec<IconvFlag> = Spec::new(
-    "[OPTION...] [FILE...]",
-    "Convert encoding of given files from one encoding to another.",
+    "[OPTION]... [FILE]...",
+    "Convert text from one character set to another.",
     &[
         Opt::new(IconvFlag::FromCode, 'f', "from-code")
-            .with_argument("NAME", "encoding of original text"),
-        Opt::new(IconvFlag::ToCode, 't', "to-code").with_argument("NAME", "encoding for output"),
-        Opt::new(IconvFlag::List, 'l', "list").with_help("list all known coded character sets"),
-        Opt::new(IconvFlag::Omit, 'c', "").with_help("omit invalid characters from output"),
-        Opt::new(IconvFlag::Output, 'o', "output").with_argument("FILE", "output file"),
-        Opt::new(IconvFlag::Silent, 's', "silent").with_help("suppress warnings"),
-        Opt::long(IconvFlag::Verbose, "verbose").with_help("accepted and ignored"),
+            .with_argument("NAME", "Character set of the input (UTF-8)"),
+        Opt::new(IconvFlag::ToCode, 't', "to-code").with_argument(
+            "NAME",
+            "Character set of the output (UTF-8); NAME//TRANSLIT replaces what it lacks",
+        ),
+        Opt::new(IconvFlag::List, 'l', "list").with_help("List the character sets"),
+        Opt::new(IconvFlag::Omit, 'c', "").with_help("Leave out what cannot be converted"),
+        Opt::new(IconvFlag::Output, 'o', "output").with_argument("FILE", "Write to FILE"),
+        Opt::new(IconvFlag::Silent, 's', "silent").with_help("Print no warnings"),
+        Opt::long(IconvFlag::Verbose, "verbose").with_help(words::IGNORED),
     ],
-);
+)
+.with_examples(&[("iconv -f latin1 -t utf-8 FILE", "Convert to UTF-8")]);
 
 const HINT: &str = "Try `iconv --help' or `iconv --usage' for more information.\n";
 

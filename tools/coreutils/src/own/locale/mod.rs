@@ -23,14 +23,14 @@ const SPEC: Spec<LocaleFlag> = Spec::new(
     "Print the variables that choose the locale, or values of the locale itself: NAME is a\n\
      category, such as LC_TIME, or a keyword, such as charmap or decimal_point.",
     &[
-        Opt::new(LocaleFlag::All, 'a', "all-locales").with_help("print the names of all locales"),
+        Opt::new(LocaleFlag::All, 'a', "all-locales").with_help("Print the names of all locales"),
         Opt::new(LocaleFlag::Charmaps, 'm', "charmaps")
-            .with_help("print the names of all character sets"),
+            .with_help("Print the names of all character sets"),
         Opt::new(LocaleFlag::CategoryName, 'c', "category-name")
-            .with_help("print the category of each value before it"),
+            .with_help("Print the category of each value before it"),
         Opt::new(LocaleFlag::KeywordName, 'k', "keyword-name")
-            .with_help("print values as KEYWORD=VALUE"),
-        Opt::new(LocaleFlag::Verbose, 'v', "verbose").with_help("print more with -a"),
+            .with_help("Print values as KEYWORD=VALUE"),
+        Opt::new(LocaleFlag::Verbose, 'v', "verbose").with_help("Print more with -a"),
     ],
 );
 

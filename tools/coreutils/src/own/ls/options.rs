@@ -2,6 +2,7 @@
 
 mod chosen;
 
+use box_applet::help::words;
 use box_applet::opts::{Opt, ParsedOptions, Spec};
 use box_applet::{Ctx, clock};
 use box_sys::Stat;
@@ -79,70 +80,117 @@ pub(super) enum LsFlag {
 
 pub(super) const SPEC: Spec<LsFlag> = Spec::new(
     "[OPTION]... [FILE]...",
-    "List information about the FILEs (the current directory by default).\nSort entries alphabetically if none of -cftuvSUX nor --sort is specified.",
+    "List files, and what is in directories; by name, unless told otherwise.",
     &[
-        Opt::new(LsFlag::All, 'a', "all").with_help("do not ignore entries starting with ."),
-        Opt::new(LsFlag::AlmostAll, 'A', "almost-all").with_help("do not list implied . and .."),
-        Opt::long(LsFlag::Author, "author").with_help("with -l, print the author of each file"),
-        Opt::new(LsFlag::Escape, 'b', "escape").with_help("print C-style escapes for nongraphic characters"),
-        Opt::long(LsFlag::BlockSize, "block-size").with_argument("SIZE", "with -l, scale sizes by SIZE when printing them"),
-        Opt::new(LsFlag::IgnoreBackups, 'B', "ignore-backups").with_help("do not list implied entries ending with ~"),
-        Opt::new(LsFlag::Ctime, 'c', "").with_help("with -lt: sort by, and show, ctime; with -l: show ctime\nand sort by name; otherwise: sort by ctime, newest first"),
-        Opt::new(LsFlag::Columns, 'C', "").with_help("list entries by columns"),
-        Opt::long(LsFlag::Color, "color").may_take("WHEN", "color the output WHEN: always (default), auto, never"),
-        Opt::new(LsFlag::Directory, 'd', "directory").with_help("list directories themselves, not their contents"),
-        Opt::new(LsFlag::Dired, 'D', "dired").with_help("(ignored)"),
-        Opt::new(LsFlag::Unordered, 'f', "").with_help("list all entries in directory order"),
-        Opt::new(LsFlag::Classify, 'F', "").with_help("append indicator (one of */=>@|) to entries"),
-        Opt::long(LsFlag::Classify, "classify").may_take("WHEN", "the same, WHEN: always (default), auto, never"),
-        Opt::long(LsFlag::FileType, "file-type").with_help("likewise, except do not append '*'"),
-        Opt::long(LsFlag::Format, "format").with_argument("WORD", "across -x, commas -m, horizontal -x, long -l,\nsingle-column -1, verbose -l, vertical -C"),
-        Opt::long(LsFlag::FullTime, "full-time").with_help("like -l --time-style=full-iso"),
-        Opt::new(LsFlag::LongWithoutOwner, 'g', "").with_help("like -l, but do not list owner"),
-        Opt::long(LsFlag::GroupDirectoriesFirst, "group-directories-first").with_help("group directories before files"),
-        Opt::new(LsFlag::NoGroup, 'G', "no-group").with_help("in a long listing, don't print group names"),
-        Opt::new(LsFlag::HumanReadable, 'h', "human-readable").with_help("with -l and -s, print sizes like 1K 234M 2G etc."),
-        Opt::long(LsFlag::Si, "si").with_help("likewise, but use powers of 1000 not 1024"),
-        Opt::new(LsFlag::DereferenceCommandLine, 'H', "dereference-command-line").with_help("follow symbolic links listed on the command line"),
-        Opt::long(LsFlag::DereferenceDirs, "dereference-command-line-symlink-to-dir").with_help("follow each command line symbolic link that\npoints to a directory"),
-        Opt::long(LsFlag::Hide, "hide").with_argument("PATTERN", "do not list implied entries matching shell PATTERN\n(overridden by -a or -A)"),
-        Opt::long(LsFlag::Hyperlink, "hyperlink").may_take("WHEN", "(ignored)"),
-        Opt::long(LsFlag::IndicatorStyle, "indicator-style").with_argument("WORD", "append indicator with style WORD to entry names:\nnone (default), slash (-p), file-type, classify (-F)"),
-        Opt::new(LsFlag::Inode, 'i', "inode").with_help("print the index number of each file"),
-        Opt::new(LsFlag::Ignore, 'I', "ignore").with_argument("PATTERN", "do not list implied entries matching shell PATTERN"),
-        Opt::new(LsFlag::Kibibytes, 'k', "kibibytes").with_help("default to 1024-byte blocks for disk usage"),
-        Opt::new(LsFlag::Long, 'l', "").with_help("use a long listing format"),
-        Opt::new(LsFlag::Dereference, 'L', "dereference").with_help("when showing file information for a symbolic link,\nshow information for the file the link references"),
-        Opt::new(LsFlag::Commas, 'm', "").with_help("fill width with a comma separated list of entries"),
-        Opt::new(LsFlag::NumericUidGid, 'n', "numeric-uid-gid").with_help("like -l, but list numeric user and group IDs"),
-        Opt::new(LsFlag::Literal, 'N', "literal").with_help("print entry names without quoting"),
-        Opt::new(LsFlag::LongWithoutGroup, 'o', "").with_help("like -l, but do not list group information"),
-        Opt::new(LsFlag::Slash, 'p', "").with_help("append / indicator to directories"),
-        Opt::new(LsFlag::HideControlChars, 'q', "hide-control-chars").with_help("print ? instead of nongraphic characters"),
-        Opt::long(LsFlag::ShowControlChars, "show-control-chars").with_help("show nongraphic characters as-is"),
-        Opt::new(LsFlag::QuoteName, 'Q', "quote-name").with_help("enclose entry names in double quotes"),
-        Opt::long(LsFlag::QuotingStyle, "quoting-style").with_argument("WORD", "literal, locale, shell, shell-always,\nshell-escape, shell-escape-always, c, escape"),
-        Opt::new(LsFlag::Reverse, 'r', "reverse").with_help("reverse order while sorting"),
-        Opt::new(LsFlag::Recursive, 'R', "recursive").with_help("list subdirectories recursively"),
-        Opt::new(LsFlag::Size, 's', "size").with_help("print the allocated size of each file, in blocks"),
-        Opt::new(LsFlag::BySize, 'S', "").with_help("sort by file size, largest first"),
-        Opt::long(LsFlag::Sort, "sort").with_argument("WORD", "none (-U), size (-S), time (-t), version (-v),\nextension (-X), width"),
-        Opt::long(LsFlag::Time, "time").with_argument("WORD", "atime access use (-u), ctime status (-c),\nmtime modification (default), birth creation"),
-        Opt::long(LsFlag::TimeStyle, "time-style").with_argument("STYLE", "full-iso, long-iso, iso, locale, or +FORMAT"),
-        Opt::new(LsFlag::ByTime, 't', "").with_help("sort by time, newest first"),
-        Opt::new(LsFlag::Tabsize, 'T', "tabsize").with_argument("COLS", "assume tab stops at each COLS instead of 8"),
-        Opt::new(LsFlag::AccessTime, 'u', "").with_help("with -lt: sort by, and show, access time; with -l: show\naccess time and sort by name; otherwise: sort by access time"),
-        Opt::new(LsFlag::Unsorted, 'U', "").with_help("do not sort; list entries in directory order"),
-        Opt::new(LsFlag::ByVersion, 'v', "").with_help("natural sort of (version) numbers within text"),
-        Opt::new(LsFlag::Width, 'w', "width").with_argument("COLS", "set output width to COLS.  0 means no limit"),
-        Opt::new(LsFlag::Across, 'x', "").with_help("list entries by lines instead of by columns"),
-        Opt::new(LsFlag::ByExtension, 'X', "").with_help("sort alphabetically by entry extension"),
-        Opt::new(LsFlag::Context, 'Z', "context").with_help("print any security context of each file"),
-        Opt::long(LsFlag::Zero, "zero").with_help("end each output line with NUL, not newline"),
-        Opt::new(LsFlag::OnePerLine, '1', "").with_help("list one file per line"),
+        Opt::new(LsFlag::All, 'a', "all").with_help("List names that begin with a dot, too"),
+        Opt::new(LsFlag::AlmostAll, 'A', "almost-all").with_help("Like -a, without . and .."),
+        Opt::long(LsFlag::Author, "author").with_help("With -l: add the author, who is the owner"),
+        Opt::new(LsFlag::Escape, 'b', "escape")
+            .with_help("Show unprintable characters as \\n, \\033 and so on"),
+        Opt::long(LsFlag::BlockSize, "block-size").with_argument("SIZE", words::BLOCK_SIZE),
+        Opt::new(LsFlag::IgnoreBackups, 'B', "ignore-backups")
+            .with_help("Leave out names that end with ~"),
+        Opt::new(LsFlag::Ctime, 'c', "")
+            .with_help("Use the time of the last status change: to sort by, with -l to print"),
+        Opt::new(LsFlag::Columns, 'C', "").with_help("Fill columns from top to bottom"),
+        Opt::long(LsFlag::Color, "color")
+            .may_take("WHEN", "Color names: always (default), auto or never"),
+        Opt::new(LsFlag::Directory, 'd', "directory")
+            .with_help("List a directory itself, not what is in it"),
+        Opt::new(LsFlag::Dired, 'D', "dired").with_help(words::IGNORED),
+        Opt::new(LsFlag::Unordered, 'f', "").with_help("List everything, unsorted"),
+        Opt::new(LsFlag::Classify, 'F', "")
+            .with_help("Mark kinds of files behind names by one of */=>@|"),
+        Opt::long(LsFlag::Classify, "classify")
+            .may_take("WHEN", "Like -F: always (default), auto or never"),
+        Opt::long(LsFlag::FileType, "file-type").with_help("Like -F, without the * of programs"),
+        Opt::long(LsFlag::Format, "format").with_argument(
+            "WORD",
+            "Lay out as across (-x), commas (-m), horizontal (-x), long (-l), single-column (-1), verbose \
+        (-l) or vertical (-C)",
+        ),
+        Opt::long(LsFlag::FullTime, "full-time").with_help("Print like -l, with times in full"),
+        Opt::new(LsFlag::LongWithoutOwner, 'g', "").with_help("Print like -l, without owners"),
+        Opt::long(LsFlag::GroupDirectoriesFirst, "group-directories-first")
+            .with_help("List directories first"),
+        Opt::new(LsFlag::NoGroup, 'G', "no-group").with_help("With -l: leave out groups"),
+        Opt::new(LsFlag::HumanReadable, 'h', "human-readable").with_help(words::HUMAN),
+        Opt::long(LsFlag::Si, "si").with_help(words::SI),
+        Opt::new(LsFlag::DereferenceCommandLine, 'H', "dereference-command-line")
+            .with_help("Follow symbolic links that are operands"),
+        Opt::long(LsFlag::DereferenceDirs, "dereference-command-line-symlink-to-dir")
+            .with_help("Follow operands that link to directories"),
+        Opt::long(LsFlag::Hide, "hide").with_argument(
+            "PATTERN",
+            "Leave out names that match PATTERN, unless -a or -A is given",
+        ),
+        Opt::long(LsFlag::Hyperlink, "hyperlink").may_take("WHEN", words::IGNORED),
+        Opt::long(LsFlag::IndicatorStyle, "indicator-style").with_argument(
+            "WORD",
+            "Mark kinds of files: none (default), slash (-p), file-type, classify (-F)",
+        ),
+        Opt::new(LsFlag::Inode, 'i', "inode").with_help("Put the inode number first"),
+        Opt::new(LsFlag::Ignore, 'I', "ignore")
+            .with_argument("PATTERN", "Leave out names that match PATTERN"),
+        Opt::new(LsFlag::Kibibytes, 'k', "kibibytes").with_help("Count blocks of 1024 bytes"),
+        Opt::new(LsFlag::Long, 'l', "")
+            .with_help("Print mode, links, owner, group, size and time, too"),
+        Opt::new(LsFlag::Dereference, 'L', "dereference")
+            .with_help("Describe what links point to, not the links"),
+        Opt::new(LsFlag::Commas, 'm', "").with_help("Separate names by commas"),
+        Opt::new(LsFlag::NumericUidGid, 'n', "numeric-uid-gid")
+            .with_help("Print like -l, with numbers for owner and group"),
+        Opt::new(LsFlag::Literal, 'N', "literal").with_help("Print names as they are"),
+        Opt::new(LsFlag::LongWithoutGroup, 'o', "").with_help("Print like -l, without groups"),
+        Opt::new(LsFlag::Slash, 'p', "").with_help("Mark directories with /"),
+        Opt::new(LsFlag::HideControlChars, 'q', "hide-control-chars")
+            .with_help("Show unprintable characters as ?"),
+        Opt::long(LsFlag::ShowControlChars, "show-control-chars")
+            .with_help("Print unprintable characters as they are"),
+        Opt::new(LsFlag::QuoteName, 'Q', "quote-name").with_help("Put names into double quotes"),
+        Opt::long(LsFlag::QuotingStyle, "quoting-style").with_argument(
+            "WORD",
+            "Quote names: literal, locale, shell, shell-always, shell-escape, \
+        shell-escape-always, c or escape",
+        ),
+        Opt::new(LsFlag::Reverse, 'r', "reverse").with_help("Sort the other way round"),
+        Opt::new(LsFlag::Recursive, 'R', "recursive")
+            .with_help("List all levels of subdirectories"),
+        Opt::new(LsFlag::Size, 's', "size").with_help("Put the size in blocks first"),
+        Opt::new(LsFlag::BySize, 'S', "").with_help("Sort by size, largest first"),
+        Opt::long(LsFlag::Sort, "sort").with_argument(
+            "WORD",
+            "Sort by none (-U), size (-S), time (-t), version (-v), extension (-X) or width",
+        ),
+        Opt::long(LsFlag::Time, "time").with_argument(
+            "WORD",
+            "Use another time: atime, access, use (-u); ctime, status (-c); mtime, modification; \
+        birth, creation",
+        ),
+        Opt::long(LsFlag::TimeStyle, "time-style")
+            .with_argument("STYLE", "Print times as full-iso, long-iso, iso, locale or +FORMAT"),
+        Opt::new(LsFlag::ByTime, 't', "").with_help("Sort by time, newest first"),
+        Opt::new(LsFlag::Tabsize, 'T', "tabsize")
+            .with_argument("COLS", "Take tab stops as COLS apart (8)"),
+        Opt::new(LsFlag::AccessTime, 'u', "")
+            .with_help("Use the time of the last access: to sort by, with -l to print"),
+        Opt::new(LsFlag::Unsorted, 'U', "").with_help("Do not sort"),
+        Opt::new(LsFlag::ByVersion, 'v', "").with_help("Sort by version: file9 before file10"),
+        Opt::new(LsFlag::Width, 'w', "width")
+            .with_argument("COLS", "Fill lines of COLS characters; 0 sets no limit"),
+        Opt::new(LsFlag::Across, 'x', "").with_help("Fill rows from left to right"),
+        Opt::new(LsFlag::ByExtension, 'X', "").with_help("Sort by what stands behind the last dot"),
+        Opt::new(LsFlag::Context, 'Z', "context")
+            .with_help("Print ?: there are no security contexts here"),
+        Opt::long(LsFlag::Zero, "zero").with_help(words::NUL_OUT),
+        Opt::new(LsFlag::OnePerLine, '1', "").with_help("Print one name in each line"),
     ],
 )
-.with_footer("Exit status:\n 0  if OK,\n 1  if minor problems (e.g., cannot access subdirectory),\n 2  if serious trouble (e.g., cannot access command-line argument).");
+.with_examples(&[("ls -la", "Everything here, in detail"), ("ls -lt | head", "Newest files first")])
+.with_footer(
+    "Exit status: 0 if all went well, 1 if something in a directory could not be read, 2 \
+        if an operand could not.",
+);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LsFormat {

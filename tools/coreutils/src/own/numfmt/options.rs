@@ -1,5 +1,6 @@
 //! The command line: units, format, fields.
 
+use box_applet::help::words;
 use box_applet::opts::{Opt, ParsedOptions, Spec};
 
 use super::value::{NumfmtScale, NumfmtStyle, Round};
@@ -27,38 +28,49 @@ pub(super) enum NumfmtFlag {
 
 pub(super) const SPEC: Spec<NumfmtFlag> = Spec::new(
     "[OPTION]... [NUMBER]...",
-    "Reformat NUMBER(s), or the numbers from standard input if none are specified.",
+    "Convert numbers to text with units, and back: operands, or standard input.",
     &[
-        Opt::long(NumfmtFlag::Debug, "debug").with_help("print warnings about invalid input"),
+        Opt::long(NumfmtFlag::Debug, "debug").with_help("Warn about input that is not valid"),
         Opt::new(NumfmtFlag::Delimiter, 'd', "delimiter")
-            .with_argument("X", "use X instead of whitespace for field delimiter"),
+            .with_argument("X", "Split fields at X instead of blanks"),
         Opt::long(NumfmtFlag::Field, "field")
-            .with_argument("FIELDS", "replace the numbers in these input fields (default=1)"),
-        Opt::long(NumfmtFlag::Format, "format").with_argument("FORMAT", "use printf style floating-point FORMAT"),
+            .with_argument("FIELDS", "Convert the numbers in these fields (1)"),
+        Opt::long(NumfmtFlag::Format, "format")
+            .with_argument("FORMAT", "Print numbers as FORMAT says"),
         Opt::long(NumfmtFlag::From, "from")
-            .with_argument("UNIT", "auto-scale input numbers to UNITs; default is 'none'"),
+            .with_argument("UNIT", "Read numbers with units of this kind (none)"),
         Opt::long(NumfmtFlag::FromUnit, "from-unit")
-            .with_argument("N", "specify the input unit size (instead of the default 1)"),
+            .with_argument("N", "Multiply input numbers by N (1)"),
         Opt::long(NumfmtFlag::Grouping, "grouping")
-            .with_help("use locale-defined grouping of digits (none in this locale)"),
+            .with_help("Group digits as the locale does (which has no groups here)"),
         Opt::long(NumfmtFlag::Header, "header")
-            .may_take("N", "print (without converting) the first N header lines (1)"),
+            .may_take("N", "Copy the first N lines as they are (1)"),
         Opt::long(NumfmtFlag::Invalid, "invalid")
-            .with_argument("MODE", "failure mode for invalid numbers: abort (default), fail, warn, ignore"),
+            .with_argument("MODE", "At a wrong number: abort (default), fail, warn or ignore"),
         Opt::long(NumfmtFlag::Padding, "padding")
-            .with_argument("N", "pad the output to N characters; negative N left-aligns"),
-        Opt::long(NumfmtFlag::Round, "round")
-            .with_argument("METHOD", "up, down, from-zero (default), towards-zero, nearest"),
+            .with_argument("N", "Pad to N characters; to the left of them if N is negative"),
+        Opt::long(NumfmtFlag::Round, "round").with_argument(
+            "METHOD",
+            "Round up, down, from-zero (default), towards-zero or nearest",
+        ),
         Opt::long(NumfmtFlag::Suffix, "suffix")
-            .with_argument("SUFFIX", "add SUFFIX to output numbers, and accept it in input"),
-        Opt::long(NumfmtFlag::To, "to").with_argument("UNIT", "auto-scale output numbers to UNITs"),
+            .with_argument("SUFFIX", "Add SUFFIX to numbers, and take it off in input"),
+        Opt::long(NumfmtFlag::To, "to")
+            .with_argument("UNIT", "Print numbers with units of this kind (none)"),
         Opt::long(NumfmtFlag::ToUnit, "to-unit")
-            .with_argument("N", "the output unit size (instead of the default 1)"),
-        Opt::new(NumfmtFlag::ZeroTerminated, 'z', "zero-terminated")
-            .with_help("line delimiter is NUL, not newline"),
+            .with_argument("N", "Divide output numbers by N (1)"),
+        Opt::new(NumfmtFlag::ZeroTerminated, 'z', "zero-terminated").with_help(words::NUL_LINES),
     ],
 )
-.with_footer("UNIT: none, auto (1K = 1000, 1Ki = 1024), si (1K = 1000), iec (1K = 1024), iec-i (1Ki = 1024).\nFIELDS: N, N-, N-M, -M, - (all), joined by commas.\nFORMAT: text with one %[0]['][-][WIDTH][.PRECISION]f.");
+.with_examples(&[
+    ("numfmt --to=iec 123456789", "Prints 118M"),
+    ("ls -l | numfmt --to=si --field=5 --header", "Sizes with units in the fifth column"),
+])
+.with_footer(
+    "UNIT: none, auto (1K = 1000, 1Ki = 1024), si (1K = 1000), iec (1K = 1024), iec-i \
+        (1Ki = 1024).\nFIELDS: N, N-, N-M, -M, - (all), joined by commas.\nFORMAT: text \
+        with one %[0]['][-][WIDTH][.PRECISION]f.",
+);
 
 /// The treatment of an invalid number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

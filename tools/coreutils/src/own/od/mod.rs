@@ -37,37 +37,42 @@ enum OdFlag {
 }
 
 const SPEC: Spec<OdFlag> = Spec::new(
-    "[OPTION]... [FILE]...\n  or:  od [-abcdfilosx]... [FILE] [[+]OFFSET[.][b]]\n  or:  od --traditional [OPTION]... [FILE] [[+]OFFSET[.][b] [+][LABEL][.][b]]",
-    "Write an unambiguous representation, octal numbers by default, of FILEs to\nstandard output.\n\nWith no FILE, or when FILE is -, read standard input.",
+    "[OPTION]... [FILE]...\n[-abcdfilosx]... [FILE] [[+]OFFSET[.][b]]\n--traditional \
+        [OPTION]... [FILE] [[+]OFFSET[.][b] [+][LABEL][.][b]]",
+    "Print the bytes of FILEs as numbers, octal ones unless told otherwise.",
     &[
         Opt::new(OdFlag::AddressRadix, 'A', "address-radix")
-            .with_argument("RADIX", "how addresses are shown: d, o, x, or n for none"),
+            .with_argument("RADIX", "Show offsets in d(ecimal), o(ctal), x (hexadecimal) or n(ot)"),
         Opt::long(OdFlag::Endian, "endian")
-            .with_argument("ORDER", "order of a number's bytes: big or little"),
-        Opt::new(OdFlag::SkipBytes, 'j', "skip-bytes").with_argument("BYTES", "skip BYTES input bytes first"),
+            .with_argument("ORDER", "Order of the bytes of a number: big or little"),
+        Opt::new(OdFlag::SkipBytes, 'j', "skip-bytes")
+            .with_argument("BYTES", "Start after BYTES bytes"),
         Opt::new(OdFlag::ReadBytes, 'N', "read-bytes")
-            .with_argument("BYTES", "read at most BYTES input bytes"),
+            .with_argument("BYTES", "Stop after BYTES bytes"),
         Opt::new(OdFlag::Strings, 'S', "")
-            .with_argument("BYTES", "print strings of at least BYTES printable characters"),
+            .with_argument("BYTES", "Print texts of at least BYTES printable characters"),
         Opt::long(OdFlag::Strings, "strings")
-            .may_take("BYTES", "the same; of at least 3 without BYTES"),
-        Opt::new(OdFlag::Type, 't', "format").with_argument("TYPE", "select output formats"),
+            .may_take("BYTES", "The same, of at least 3 without BYTES"),
+        Opt::new(OdFlag::Type, 't', "format")
+            .with_argument("TYPE", "Print by TYPE; may be given several times"),
         Opt::new(OdFlag::OutputDuplicates, 'v', "output-duplicates")
-            .with_help("do not write * for lines that are repeated"),
+            .with_help("Print lines that repeat, not *"),
         Opt::new(OdFlag::Width, 'w', "width")
-            .may_take("BYTES", "write BYTES bytes in a line, 32 if none are given"),
+            .may_take("BYTES", "Print BYTES bytes in a line; 32 without BYTES, 16 without -w"),
         Opt::long(OdFlag::Traditional, "traditional")
-            .with_help("accept arguments in the third form above"),
-        Opt::new(OdFlag::Format("a"), 'a', "").with_help("same as -t a"),
-        Opt::new(OdFlag::Format("o1"), 'b', "").with_help("same as -t o1"),
-        Opt::new(OdFlag::Format("c"), 'c', "").with_help("same as -t c"),
-        Opt::new(OdFlag::Format("u2"), 'd', "").with_help("same as -t u2"),
-        Opt::new(OdFlag::Format("fF"), 'f', "").with_help("same as -t fF"),
-        Opt::new(OdFlag::Format("dI"), 'i', "").with_help("same as -t dI"),
-        Opt::new(OdFlag::Format("dL"), 'l', "").with_help("same as -t dL"),
-        Opt::new(OdFlag::Format("o2"), 'o', "").with_help("same as -t o2"),
-        Opt::new(OdFlag::Format("d2"), 's', "").with_help("same as -t d2"),
-        Opt::new(OdFlag::Format("x2"), 'x', "").with_help("same as -t x2"),
+            .with_help("Take offset and label as operands"),
+        Opt::new(OdFlag::Format("a"), 'a', "").with_help("Named characters: -t a"),
+        Opt::new(OdFlag::Format("o1"), 'b', "").with_help("Single bytes in octal: -t o1"),
+        Opt::new(OdFlag::Format("c"), 'c', "").with_help("Characters and escapes: -t c"),
+        Opt::new(OdFlag::Format("u2"), 'd', "")
+            .with_help("Two bytes together in decimal, unsigned: -t u2"),
+        Opt::new(OdFlag::Format("fF"), 'f', "").with_help("Floating-point numbers: -t fF"),
+        Opt::new(OdFlag::Format("dI"), 'i', "").with_help("Integers (int): -t dI"),
+        Opt::new(OdFlag::Format("dL"), 'l', "").with_help("Long integers: -t dL"),
+        Opt::new(OdFlag::Format("o2"), 'o', "").with_help("Two bytes together in octal: -t o2"),
+        Opt::new(OdFlag::Format("d2"), 's', "").with_help("Two bytes together in decimal: -t d2"),
+        Opt::new(OdFlag::Format("x2"), 'x', "")
+            .with_help("Two bytes together in hexadecimal: -t x2"),
         Opt::new(OdFlag::Format("o2"), 'B', ""),
         Opt::new(OdFlag::Format("u4"), 'D', ""),
         Opt::new(OdFlag::Format("fD"), 'e', ""),
@@ -80,7 +85,18 @@ const SPEC: Spec<OdFlag> = Spec::new(
         Opt::new(OdFlag::Format("x4"), 'X', ""),
     ],
 )
-.with_footer("TYPE is one or more of: a (named character, without its high bit), c (character or\nbackslash escape), d[SIZE] (signed decimal), f[SIZE] (floating point), o[SIZE] (octal),\nu[SIZE] (unsigned decimal), x[SIZE] (hexadecimal), each with z behind it to show\nprintable characters at the end of its line.  SIZE is a number of bytes, or C, S, I, L\nfor char, short, int, long; for f it is F, D, L for float, double, long double.");
+.with_examples(&[
+    ("od -An -tx1 FILE", "Only the bytes, in hexadecimal"),
+    ("od -c FILE", "Characters and escapes"),
+])
+.with_footer(
+    "TYPE is one or more of a (named character, without its high bit), c (character or \
+        escape), d (signed decimal), f (floating point), o (octal), u (unsigned decimal) \
+        and x (hexadecimal). A size may follow: a number of bytes, or C, S, I, L for char, \
+        short, int, long, and F, D, L for float, double, long double. A z after it adds the \
+        printable characters.",
+)
+.reads_standard_input();
 
 struct OdPlan {
     types: Vec<Type>,

@@ -1,5 +1,6 @@
 //! The command line, and the layout that follows from it.
 
+use box_applet::help::words;
 use box_applet::opts::{Opt, ParsedOptions, Spec};
 
 use crate::common::{number, quote};
@@ -35,63 +36,70 @@ pub(super) enum PrFlag {
 
 pub(super) const SPEC: Spec<PrFlag> = Spec::new(
     "[OPTION]... [FILE]...",
-    "Paginate or columnate FILE(s) for printing.\n\nWith no FILE, or when FILE is -, read standard input.\n+FIRST[:LAST] before the files and -COLUMN are short for --pages and --columns.",
+    "Lay files out in pages and columns for printing.",
     &[
-        Opt::long(PrFlag::Pages, "pages")
-            .with_argument("FIRST[:LAST]", "begin [stop] printing with page FIRST [LAST]"),
+        Opt::long(PrFlag::Pages, "pages").with_argument(
+            "FIRST[:LAST]",
+            "Print pages FIRST to LAST; +FIRST before the files is short for it",
+        ),
         Opt::long(PrFlag::Columns, "columns").with_argument(
             "COLUMN",
-            "output COLUMN columns, down unless -a is used; columns are balanced",
+            "Print COLUMN columns of equal length; -COLUMN is short for it",
         ),
-        Opt::new(PrFlag::Across, 'a', "across").with_help("print columns across rather than down"),
+        Opt::new(PrFlag::Across, 'a', "across").with_help("With columns: fill rows, not columns"),
         Opt::new(PrFlag::ShowControlChars, 'c', "show-control-chars")
-            .with_help("use hat notation (^G) and octal backslash notation"),
-        Opt::new(PrFlag::DoubleSpace, 'd', "double-space").with_help("double space the output"),
+            .with_help("Show control characters as ^G, others as octal escapes"),
+        Opt::new(PrFlag::DoubleSpace, 'd', "double-space")
+            .with_help("Put an empty line after each line"),
         Opt::new(PrFlag::DateFormat, 'D', "date-format")
-            .with_argument("FORMAT", "use FORMAT for the header date"),
+            .with_argument("FORMAT", "Print the date in headers by FORMAT"),
         Opt::new(PrFlag::ExpandTabs, 'e', "expand-tabs")
-            .may_take("CHAR[WIDTH]", "expand input CHARs (TABs) to tab WIDTH (8)"),
+            .may_take("CHAR[WIDTH]", "Expand tabs, or CHARs, to stops WIDTH apart (8)"),
         Opt::new(PrFlag::FormFeed, 'F', "form-feed")
-            .with_help("use form feeds instead of newlines to separate pages"),
-        Opt::new(PrFlag::FormFeed, 'f', "").with_help("the same"),
-        Opt::new(PrFlag::Header, 'h', "header").with_argument(
-            "HEADER",
-            "use a centered HEADER instead of the file's name in page headers",
+            .with_help("End pages with a form feed instead of empty lines"),
+        Opt::new(PrFlag::FormFeed, 'f', "").with_help(words::SAME),
+        Opt::new(PrFlag::Header, 'h', "header")
+            .with_argument("HEADER", "Print HEADER instead of the name of the file"),
+        Opt::new(PrFlag::OutputTabs, 'i', "output-tabs").may_take(
+            "CHAR[WIDTH]",
+            "Write tabs, or CHARs, for spaces, with stops WIDTH apart (8)",
         ),
-        Opt::new(PrFlag::OutputTabs, 'i', "output-tabs")
-            .may_take("CHAR[WIDTH]", "replace spaces with CHARs (TABs) to tab WIDTH (8)"),
         Opt::new(PrFlag::JoinLines, 'J', "join-lines")
-            .with_help("merge full lines, without truncation and alignment"),
+            .with_help("Do not cut or align the lines of columns"),
         Opt::new(PrFlag::Length, 'l', "length")
-            .with_argument("LENGTH", "lines of a page (66); implies -t if at most 10"),
+            .with_argument("LENGTH", "Number of lines in a page (66); headers need more than 10"),
         Opt::new(PrFlag::Merge, 'm', "merge")
-            .with_help("print all files in parallel, one in each column"),
+            .with_help("Print the files side by side, each in a column"),
         Opt::new(PrFlag::NumberLines, 'n', "number-lines")
-            .may_take("SEP[DIGITS]", "number lines with DIGITS (5) digits, then SEP (TAB)"),
+            .may_take("SEP[DIGITS]", "Number lines with DIGITS digits (5), then SEP (a tab)"),
         Opt::new(PrFlag::FirstLineNumber, 'N', "first-line-number")
-            .with_argument("NUMBER", "start counting with NUMBER at the first page printed"),
+            .with_argument("NUMBER", "Start counting at NUMBER"),
         Opt::new(PrFlag::Indent, 'o', "indent")
-            .with_argument("MARGIN", "offset each line with MARGIN spaces"),
+            .with_argument("MARGIN", "Indent lines by MARGIN spaces"),
         Opt::new(PrFlag::NoFileWarnings, 'r', "no-file-warnings")
-            .with_help("omit warning when a file cannot be opened"),
+            .with_help("Do not complain about files that cannot be opened"),
         Opt::new(PrFlag::Separator, 's', "separator").may_take(
             "CHAR",
-            "separate columns by CHAR (TAB without -w, nothing with it); no truncation without -w",
+            "Separate columns by CHAR (a tab, or nothing with -w); cut lines only with -w",
         ),
         Opt::new(PrFlag::SepString, 'S', "sep-string")
-            .may_take("STRING", "separate columns by STRING"),
+            .may_take("STRING", "Put STRING between columns"),
         Opt::new(PrFlag::OmitHeader, 't', "omit-header")
-            .with_help("omit page headers and trailers"),
+            .with_help("Print no headers and no rest of pages"),
         Opt::new(PrFlag::OmitPagination, 'T', "omit-pagination")
-            .with_help("omit headers and trailers, and form feeds of the input"),
+            .with_help("Like -t, and drop form feeds of the input"),
         Opt::new(PrFlag::ShowNonprinting, 'v', "show-nonprinting")
-            .with_help("use octal backslash notation"),
+            .with_help("Show unprintable characters as octal escapes"),
         Opt::new(PrFlag::Width, 'w', "width")
-            .with_argument("WIDTH", "page width (72) of columns; -s without -w turns it off"),
-        Opt::new(PrFlag::PageWidth, 'W', "page-width")
-            .with_argument("WIDTH", "page width (72); lines are always truncated, except with -J"),
+            .with_argument("WIDTH", "Width of pages with several columns (72)"),
+        Opt::new(PrFlag::PageWidth, 'W', "page-width").with_argument(
+            "WIDTH",
+            "Width of all pages (72): longer lines are cut, except with -J",
+        ),
     ],
-);
+)
+.reads_standard_input()
+.with_examples(&[("pr -3 -t FILE", "Three columns, without headers")]);
 
 /// The form of unprintable characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -12,6 +12,7 @@ mod options;
 
 use std::io::Write;
 
+use box_applet::help::{HelpPage, HelpSection};
 use box_applet::{Ctx, Ended, Exit};
 use box_sys::AccountNames;
 
@@ -19,30 +20,37 @@ use super::processes::{self, ProcessInfo};
 use columns::{PsColumn, PsContent, Viewer};
 use options::{PsAnswer, PsOptions, Selection};
 
-const HELP: &str = "Usage: ps [OPTION]...
-Report a snapshot of the current processes.
-
-Which processes (all, unless some are chosen):
-  -e, -A, ax            all processes
-  -p, p, --pid PIDS     those with these process IDs
-  --ppid PIDS           those that these processes have begun
-  -C NAMES              those of commands with these names
-  -u, U, --user USERS   those of these users
-  -s, --sid IDS         those of these sessions
-  -N, --deselect        all but those that are chosen
-
-What is shown:
-  -f, -F, -l, -j, u, l, j, v   a longer format
-  -o, o, --format LIST  these columns: pid, ppid, user, comm, args, stat, ...
-  -O, O LIST            the same besides the usual ones
-  --sort, k KEYS        sort by columns, with - before one in descending order
-  --forest, f, -H       show processes beneath those that have begun them
-  --no-headers, h       print no header line
-  --cols N              cut lines to N columns
-
-      --help     display this help and exit
-      --version  output version information and exit
-";
+const HELP: HelpPage = HelpPage::new(
+    "[OPTION]...",
+    "List processes: all, unless some are chosen.",
+    &[
+        HelpSection::new(
+            "Which processes",
+            &[
+                ("  -e, -A, ax", "All"),
+                ("  -p, p, --pid PIDS", "Those with these numbers"),
+                ("      --ppid PIDS", "Those that these processes have started"),
+                ("  -C NAMES", "Those of commands with these names"),
+                ("  -u, U, --user USERS", "Those of these users"),
+                ("  -s, --sid IDS", "Those of these sessions"),
+                ("  -N, --deselect", "All but those that are chosen"),
+            ],
+        ),
+        HelpSection::new(
+            "What is printed",
+            &[
+                ("  -f, -F, -l, -j, u, l, j, v", "More columns"),
+                ("  -o, o, --format LIST", "These columns: pid, ppid, user, comm, args, stat, ..."),
+                ("  -O, O LIST", "These columns besides the usual ones"),
+                ("      --sort, k KEYS", "Sort by columns; with - before one in descending order"),
+                ("      --forest, f, -H", "Print processes below those that have started them"),
+                ("      --no-headers, h", "No line with the names of columns"),
+                ("      --cols N", "Cut lines to N characters"),
+            ],
+        ),
+    ],
+)
+.with_examples(&[("ps -o pid,args", "Number and command line of each")]);
 
 /// The message about a command line with an error.
 const USAGE: &str = "\nUsage:\n ps [options]\n\nTry 'ps --help' for more information.";
@@ -50,7 +58,7 @@ const USAGE: &str = "\nUsage:\n ps [options]\n\nTry 'ps --help' for more informa
 pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let options = match PsOptions::parse(args) {
         Ok(options) => options,
-        Err(PsAnswer::Help) => return Ok(ctx.print(HELP)),
+        Err(PsAnswer::Help) => return Ok(ctx.print(&HELP.text(&ctx.name))),
         Err(PsAnswer::Version) => return Ok(ctx.print(&ctx.version())),
         Err(PsAnswer::Error(why) | PsAnswer::ErrorOrBsd(why)) => {
             let _ = writeln!(ctx.stderr, "error: {why}\n{USAGE}");

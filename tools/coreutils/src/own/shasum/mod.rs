@@ -43,28 +43,36 @@ enum ShasumFlag {
 
 const SPEC: Spec<ShasumFlag> = Spec::new(
     "[OPTION]... [FILE]...",
-    "Print the SHA sum of each FILE, or check lists of such sums.\n\nWith no FILE, or when FILE is -, read standard input.",
+    "Print the SHA sum of each FILE, or check lists of such sums.",
     &[
-        Opt::new(ShasumFlag::Algorithm, 'a', "algorithm")
-            .with_argument("NUMBER", "the function: 1 (the default), 224, 256, 384, 512, 512224\nor 512256"),
-        Opt::new(ShasumFlag::Binary, 'b', "binary").with_help("read bytes as they are, and say so with *"),
-        Opt::new(ShasumFlag::Check, 'c', "check").with_help("check the sums that stand in each FILE"),
-        Opt::long(ShasumFlag::Tag, "tag").with_help("print sums as BSD does"),
-        Opt::new(ShasumFlag::Text, 't', "text").with_help("read bytes as they are (the default)"),
+        Opt::new(ShasumFlag::Algorithm, 'a', "algorithm").with_argument(
+            "NUMBER",
+            "The function: 1 (the default), 224, 256, 384, 512, 512224 or 512256",
+        ),
+        Opt::new(ShasumFlag::Binary, 'b', "binary")
+            .with_help("Read bytes as they are, and say so with *"),
+        Opt::new(ShasumFlag::Check, 'c', "check")
+            .with_help("Check the sums that stand in each FILE"),
+        Opt::long(ShasumFlag::Tag, "tag").with_help("Print sums as BSD does"),
+        Opt::new(ShasumFlag::Text, 't', "text").with_help("Read bytes as they are (the default)"),
         Opt::new(ShasumFlag::Universal, 'U', "UNIVERSAL")
-            .with_help("read CR and CR LF of texts as LF, and say so with U"),
+            .with_help("Read CR and CR LF of texts as LF, and say so with U"),
         Opt::new(ShasumFlag::Bits, '0', "01")
-            .with_help("read digits 0 and 1 as bits, and say so with ^"),
+            .with_help("Read digits 0 and 1 as bits, and say so with ^"),
         Opt::long(ShasumFlag::IgnoreMissing, "ignore-missing")
-            .with_help("with -c, pass over files that are missing"),
-        Opt::new(ShasumFlag::Quiet, 'q', "quiet").with_help("with -c, print only what fails"),
-        Opt::new(ShasumFlag::Status, 's', "status").with_help("with -c, print nothing; the status says it all"),
-        Opt::long(ShasumFlag::Strict, "strict").with_help("with -c, fail because of lines that are no sums, too"),
-        Opt::new(ShasumFlag::Warn, 'w', "warn").with_help("with -c, report each line that is no sum"),
+            .with_help("With -c: pass over files that are missing"),
+        Opt::new(ShasumFlag::Quiet, 'q', "quiet").with_help("With -c: print only what fails"),
+        Opt::new(ShasumFlag::Status, 's', "status")
+            .with_help("With -c: print nothing; the status says it all"),
+        Opt::long(ShasumFlag::Strict, "strict")
+            .with_help("With -c: fail because of lines that are no sums, too"),
+        Opt::new(ShasumFlag::Warn, 'w', "warn")
+            .with_help("With -c: report each line that is no sum"),
         Opt::new(ShasumFlag::Help, 'h', ""),
         Opt::new(ShasumFlag::Version, 'v', ""),
     ],
 )
+.reads_standard_input()
 .with_footer("Sums of 512224 and 512256 in a list without tags are checked with -a.");
 
 pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {

@@ -1,5 +1,6 @@
 //! Options and keys of `sort`.
 
+use box_applet::help::words;
 use box_applet::opts::{Opt, ParsedOptions, Spec};
 
 use super::key::{LineKey, Ordering as KeyOrdering, SortKind};
@@ -44,44 +45,78 @@ pub(super) enum SortFlag {
 }
 
 pub(super) const SPEC: Spec<SortFlag> = Spec::new(
-    "[OPTION]... [FILE]...\n  or:  sort [OPTION]... --files0-from=F",
-    "Write sorted concatenation of all FILE(s) to standard output.\n\nWith no FILE, or when FILE is -, read standard input.",
+    "[OPTION]... [FILE]...\n[OPTION]... --files0-from=F",
+    "Print all lines of the FILEs in order.",
     &[
-        Opt::new(SortFlag::IgnoreLeadingBlanks, 'b', "ignore-leading-blanks").with_help("ignore leading blanks"),
-        Opt::new(SortFlag::DictionaryOrder, 'd', "dictionary-order").with_help("consider only blanks and alphanumeric characters"),
-        Opt::new(SortFlag::IgnoreCase, 'f', "ignore-case").with_help("fold lower case to upper case characters"),
-        Opt::new(SortFlag::GeneralNumericSort, 'g', "general-numeric-sort").with_help("compare according to general numerical value"),
-        Opt::new(SortFlag::IgnoreNonprinting, 'i', "ignore-nonprinting").with_help("consider only printable characters"),
-        Opt::new(SortFlag::MonthSort, 'M', "month-sort").with_help("compare (unknown) < 'JAN' < ... < 'DEC'"),
-        Opt::new(SortFlag::HumanNumericSort, 'h', "human-numeric-sort").with_help("compare human readable numbers (e.g., 2K 1G)"),
-        Opt::new(SortFlag::NumericSort, 'n', "numeric-sort").with_help("compare according to string numerical value"),
-        Opt::new(SortFlag::RandomSort, 'R', "random-sort").with_help("shuffle, but group identical keys"),
-        Opt::long(SortFlag::RandomSource, "random-source").with_argument("FILE", "get random bytes from FILE"),
-        Opt::new(SortFlag::Reverse, 'r', "reverse").with_help("reverse the result of comparisons"),
-        Opt::long(SortFlag::Sort, "sort").with_argument("WORD", "sort according to WORD: general-numeric -g,\nhuman-numeric -h, month -M, numeric -n, random -R, version -V"),
-        Opt::new(SortFlag::VersionSort, 'V', "version-sort").with_help("natural sort of (version) numbers within text"),
-        Opt::long(SortFlag::BatchSize, "batch-size").with_argument("NMERGE", "merge at most NMERGE inputs at once (ignored)"),
-        Opt::new(SortFlag::PlainCheck, 'c', "").with_help("check for sorted input; do not sort"),
-        Opt::long(SortFlag::Check, "check").may_take("HOW", "the same; 'quiet' or 'silent' as -C"),
-        Opt::new(SortFlag::CheckSilently, 'C', "").with_help("like -c, but do not report first bad line"),
-        Opt::long(SortFlag::CompressProgram, "compress-program").with_argument("PROG", "compress temporaries with PROG (ignored)"),
+        Opt::new(SortFlag::IgnoreLeadingBlanks, 'b', "ignore-leading-blanks")
+            .with_help("Skip blanks at the start of a key"),
+        Opt::new(SortFlag::DictionaryOrder, 'd', "dictionary-order")
+            .with_help("Compare only blanks, letters and digits"),
+        Opt::new(SortFlag::IgnoreCase, 'f', "ignore-case")
+            .with_help("Take upper and lower case as equal"),
+        Opt::new(SortFlag::GeneralNumericSort, 'g', "general-numeric-sort")
+            .with_help("Compare as floating-point numbers: 1e3, inf"),
+        Opt::new(SortFlag::IgnoreNonprinting, 'i', "ignore-nonprinting")
+            .with_help("Skip unprintable characters"),
+        Opt::new(SortFlag::MonthSort, 'M', "month-sort")
+            .with_help("Compare names of months: JAN, FEB, ..."),
+        Opt::new(SortFlag::HumanNumericSort, 'h', "human-numeric-sort")
+            .with_help("Compare numbers with units: 2K before 1G"),
+        Opt::new(SortFlag::NumericSort, 'n', "numeric-sort")
+            .with_help("Compare numbers by value: 9 before 10"),
+        Opt::new(SortFlag::RandomSort, 'R', "random-sort")
+            .with_help("Order at random; equal keys stay together"),
+        Opt::long(SortFlag::RandomSource, "random-source")
+            .with_argument("FILE", "Take randomness from FILE"),
+        Opt::new(SortFlag::Reverse, 'r', "reverse").with_help("Sort the other way round"),
+        Opt::long(SortFlag::Sort, "sort").with_argument(
+            "WORD",
+            "Sort in the way WORD says: general-numeric, human-numeric, month, numeric, random, \
+        version",
+        ),
+        Opt::new(SortFlag::VersionSort, 'V', "version-sort")
+            .with_help("Compare versions: v9 before v10"),
+        Opt::long(SortFlag::BatchSize, "batch-size").with_argument("NMERGE", words::IGNORED),
+        Opt::new(SortFlag::PlainCheck, 'c', "").with_help(
+            "Only check whether the input is sorted, and report the first line that is not",
+        ),
+        Opt::long(SortFlag::Check, "check")
+            .may_take("HOW", "Like -c; with quiet or silent like -C"),
+        Opt::new(SortFlag::CheckSilently, 'C', "").with_help("Only check, without a message"),
+        Opt::long(SortFlag::CompressProgram, "compress-program")
+            .with_argument("PROG", words::IGNORED),
         Opt::long(SortFlag::Debug, "debug")
-            .with_help("underline what is compared, and warn about odd options"),
-        Opt::long(SortFlag::Files0From, "files0-from").with_argument("F", "read input from the files specified by\nNUL-terminated names in file F"),
-        Opt::new(SortFlag::Key, 'k', "key").with_argument("KEYDEF", "sort via a key; KEYDEF gives location and type"),
-        Opt::new(SortFlag::Merge, 'm', "merge").with_help("merge already sorted files; do not sort"),
-        Opt::new(SortFlag::Output, 'o', "output").with_argument("FILE", "write result to FILE instead of standard output"),
-        Opt::new(SortFlag::Stable, 's', "stable").with_help("stabilize sort by disabling last-resort comparison"),
-        Opt::new(SortFlag::BufferSize, 'S', "buffer-size").with_argument("SIZE", "use SIZE for main memory buffer"),
-        Opt::new(SortFlag::FieldSeparator, 't', "field-separator").with_argument("SEP", "use SEP instead of non-blank to blank transition"),
-        Opt::new(SortFlag::TemporaryDirectory, 'T', "temporary-directory").with_argument("DIR", "use DIR for temporaries"),
-        Opt::long(SortFlag::Parallel, "parallel").with_argument("N", "(ignored)"),
-        Opt::new(SortFlag::Unique, 'u', "unique").with_help("output only the first of lines that compare equal"),
-        Opt::new(SortFlag::Ignored, 'y', "").may_take("N", "(ignored)"),
-        Opt::new(SortFlag::ZeroTerminated, 'z', "zero-terminated").with_help("line delimiter is NUL, not newline"),
+            .with_help("Underline what is compared, and warn about odd options"),
+        Opt::long(SortFlag::Files0From, "files0-from").with_argument("F", words::FILES0),
+        Opt::new(SortFlag::Key, 'k', "key")
+            .with_argument("KEYDEF", "Compare by the key KEYDEF; further ones decide among equals"),
+        Opt::new(SortFlag::Merge, 'm', "merge").with_help("Merge files that are sorted already"),
+        Opt::new(SortFlag::Output, 'o', "output")
+            .with_argument("FILE", "Write to FILE, which may be one of the inputs"),
+        Opt::new(SortFlag::Stable, 's', "stable")
+            .with_help("Keep the order of lines whose keys are equal"),
+        Opt::new(SortFlag::BufferSize, 'S', "buffer-size").with_argument("SIZE", words::IGNORED),
+        Opt::new(SortFlag::FieldSeparator, 't', "field-separator")
+            .with_argument("SEP", "Split fields at SEP instead of blanks"),
+        Opt::new(SortFlag::TemporaryDirectory, 'T', "temporary-directory")
+            .with_argument("DIR", words::IGNORED),
+        Opt::long(SortFlag::Parallel, "parallel").with_argument("N", words::IGNORED),
+        Opt::new(SortFlag::Unique, 'u', "unique").with_help("Print one of several equal lines"),
+        Opt::new(SortFlag::Ignored, 'y', "").may_take("N", words::IGNORED),
+        Opt::new(SortFlag::ZeroTerminated, 'z', "zero-terminated").with_help(words::NUL_LINES),
     ],
 )
-.with_footer("KEYDEF is F[.C][OPTS][,F[.C][OPTS]] for start and stop position, where F is a\nfield number and C a character position in the field; both are origin 1, and\nthe stop position defaults to the line's end.  OPTS is one or more single-letter\nordering options [bdfgiMhnRrV], which override global ordering options for that key.");
+.with_examples(&[
+    ("sort -k2,2n FILE", "By the second field, as a number"),
+    ("sort -t, -k3,3nr FILE", "A CSV file by its third field, largest first"),
+    ("sort FILE | uniq -c | sort -rn", "Count equal lines"),
+])
+.with_footer(
+    "KEYDEF is FIELD[.CHAR][OPTS][,FIELD[.CHAR][OPTS]]: from the start of the first to \
+        the end of the second, or of the line. Fields and characters count from 1. OPTS are \
+        letters of bdfgiMhnRrV for this key alone.",
+)
+.reads_standard_input();
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Check {

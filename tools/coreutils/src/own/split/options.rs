@@ -26,23 +26,34 @@ pub(super) enum SplitFlag {
 
 pub(super) const SPEC: Spec<SplitFlag> = Spec::new(
     "[OPTION]... [FILE [PREFIX]]",
-    "Write pieces of FILE to PREFIXaa, PREFIXab and so on, 1000 lines in each unless\nthe options say otherwise; PREFIX is x.\n\nWith no FILE, or when FILE is -, read standard input.",
+    "Cut FILE into files PREFIXaa, PREFIXab and so on, of 1000 lines each.",
     &[
-        Opt::new(SplitFlag::SuffixLength, 'a', "suffix-length").with_argument("N", "make suffixes of N characters (default 2)"),
-        Opt::long(SplitFlag::AdditionalSuffix, "additional-suffix").with_argument("SUFFIX", "append SUFFIX to every name"),
-        Opt::new(SplitFlag::Bytes, 'b', "bytes").with_argument("SIZE", "put SIZE bytes into each file"),
-        Opt::new(SplitFlag::LineBytes, 'C', "line-bytes").with_argument("SIZE", "put as many lines as fit in SIZE bytes into each file"),
-        Opt::new(SplitFlag::Numeric, 'd', "").with_help("count in digits from 0, not in letters"),
-        Opt::long(SplitFlag::Numeric, "numeric-suffixes").may_take("FROM", "the same, from FROM"),
-        Opt::new(SplitFlag::Hexadecimal, 'x', "").with_help("count in hexadecimal digits from 0"),
-        Opt::long(SplitFlag::Hexadecimal, "hex-suffixes").may_take("FROM", "the same, from FROM"),
-        Opt::new(SplitFlag::Elide, 'e', "elide-empty-files").with_help("with -n, make no empty files"),
-        Opt::long(SplitFlag::Filter, "filter").with_argument("COMMAND", "write to COMMAND of the shell; the name is in $FILE"),
-        Opt::new(SplitFlag::Lines, 'l', "lines").with_argument("NUMBER", "put NUMBER lines into each file"),
-        Opt::new(SplitFlag::Number, 'n', "number").with_argument("CHUNKS", "make as many files as CHUNKS says"),
-        Opt::new(SplitFlag::Separator, 't', "separator").with_argument("SEP", "lines end with SEP instead of newline; '\\0' is NUL"),
-        Opt::new(SplitFlag::Unbuffered, 'u', "unbuffered").with_help("accepted: output is not held back"),
-        Opt::long(SplitFlag::Verbose, "verbose").with_help("say the name of each file before it is made"),
+        Opt::new(SplitFlag::SuffixLength, 'a', "suffix-length")
+            .with_argument("N", "Make N characters long suffixes (2)"),
+        Opt::long(SplitFlag::AdditionalSuffix, "additional-suffix")
+            .with_argument("SUFFIX", "End every name with SUFFIX"),
+        Opt::new(SplitFlag::Bytes, 'b', "bytes")
+            .with_argument("SIZE", "Put SIZE bytes into each file"),
+        Opt::new(SplitFlag::LineBytes, 'C', "line-bytes")
+            .with_argument("SIZE", "Put whole lines of up to SIZE bytes into each file"),
+        Opt::new(SplitFlag::Numeric, 'd', "").with_help("Count in digits from 0, not in letters"),
+        Opt::long(SplitFlag::Numeric, "numeric-suffixes").may_take("FROM", "The same, from FROM"),
+        Opt::new(SplitFlag::Hexadecimal, 'x', "").with_help("Count in hexadecimal digits from 0"),
+        Opt::long(SplitFlag::Hexadecimal, "hex-suffixes").may_take("FROM", "The same, from FROM"),
+        Opt::new(SplitFlag::Elide, 'e', "elide-empty-files")
+            .with_help("With -n: make no empty files"),
+        Opt::long(SplitFlag::Filter, "filter")
+            .with_argument("COMMAND", "Write to the shell's COMMAND; the name is in $FILE"),
+        Opt::new(SplitFlag::Lines, 'l', "lines")
+            .with_argument("NUMBER", "Put NUMBER lines into each file"),
+        Opt::new(SplitFlag::Number, 'n', "number")
+            .with_argument("CHUNKS", "Make as many files as CHUNKS says"),
+        Opt::new(SplitFlag::Separator, 't', "separator")
+            .with_argument("SEP", "Lines end with SEP instead of a newline; '\\0' is NUL"),
+        Opt::new(SplitFlag::Unbuffered, 'u', "unbuffered")
+            .with_help("Accepted: output is not held back"),
+        Opt::long(SplitFlag::Verbose, "verbose")
+            .with_help("Print each name before the file is made"),
         Opt::new(SplitFlag::Digit(b'0'), '0', ""),
         Opt::new(SplitFlag::Digit(b'1'), '1', ""),
         Opt::new(SplitFlag::Digit(b'2'), '2', ""),
@@ -55,7 +66,17 @@ pub(super) const SPEC: Spec<SplitFlag> = Spec::new(
         Opt::new(SplitFlag::Digit(b'9'), '9', ""),
     ],
 )
-.with_footer("CHUNKS is N for N files of about the same size, l/N without cutting lines, r/N for\nlines in turn; K/N, l/K/N and r/K/N write the K-th of them to standard output.\nSIZE may have a unit: K, M, G and so on are powers of 1024, KB, MB of 1000.");
+.with_examples(&[
+    ("split -l 100 FILE part-", "Files of 100 lines: part-aa, part-ab, ..."),
+    ("split -n l/4 FILE", "Four files, without cutting lines"),
+])
+.with_footer(
+    "CHUNKS is N for N files of about the same size, l/N without cutting lines, r/N for \
+        lines in turn; K/N, l/K/N and r/K/N write the K-th of them to standard output. SIZE \
+        may have a unit: K, M, G and so on are powers of 1024, KB, MB of 1000. PREFIX is x \
+        if none is given.",
+)
+.reads_standard_input();
 
 /// Most files that a call makes by `-n`.
 const MOST_CHUNKS: u64 = 10_000_000;

@@ -37,11 +37,11 @@ const SPEC: Spec<SttyFlag> = Spec::new(
     "Print or change the settings of the terminal that is the standard input.\n\
      Without operands print the speed, and what is not as on a sane terminal.",
     &[
-        Opt::new(SttyFlag::All, 'a', "all").with_help("print all settings"),
+        Opt::new(SttyFlag::All, 'a', "all").with_help("Print all settings"),
         Opt::new(SttyFlag::Save, 'g', "save")
-            .with_help("print all settings as one word, which is a SETTING that restores them"),
+            .with_help("Print all settings as one word, which is a SETTING that restores them"),
         Opt::new(SttyFlag::Device, 'F', "file")
-            .with_argument("DEVICE", "the terminal, instead of the standard input"),
+            .with_argument("DEVICE", "The terminal, instead of the standard input"),
     ],
 )
 .with_footer(

@@ -2,12 +2,12 @@
 
 use super::arguments::Types;
 use super::host::HostToolInfo;
+use box_applet::help::{HelpPage, HelpSection, words};
 use serde_json::Value;
 use std::fmt::Write;
 
-/// Columns of names at most, and where the description of an option begins.
+/// Columns of names at most.
 const NAMES: usize = 30;
-const COLUMN: usize = 30;
 
 /// Returns a line for each tool: its name and the first line of its description.
 pub(super) fn tools_table(tools: &[HostToolInfo]) -> String {
@@ -26,39 +26,34 @@ pub(super) fn tool_help(command: &str, tool: &HostToolInfo) -> String {
     let schema = tool.schema();
     let required: Vec<&str> =
         schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
-    let mut out = format!("Usage: {command} {}", tool.name());
+    let mut usage = tool.name().to_string();
     for name in &required {
-        let _ = write!(out, " --{} {}", option_name(name), placeholder(name));
+        let _ = write!(usage, " --{} {}", option_name(name), placeholder(name));
     }
     let all = schema["properties"].as_object();
     if all.is_some_and(|all| all.len() > required.len()) {
-        out.push_str(" [OPTION]...");
+        usage.push_str(" [OPTION]...");
     }
-    let _ = write!(out, "\n       {command} {} JSON | -\n", tool.name());
-    if !tool.description().trim().is_empty() {
-        let _ = writeln!(out, "{}", printable_text(tool.description().trim()));
-    }
-    out.push('\n');
-    for (name, about) in all.into_iter().flatten() {
-        let left = left_cell(schema, name, about);
+    let _ = write!(usage, "\n{} JSON | -", tool.name());
+    let rows = all.into_iter().flatten().map(|(name, about)| {
         let right = right_cell(about, required.contains(&name.as_str()));
-        if left.len() < COLUMN {
-            let _ = write!(out, "{left:COLUMN$}");
-        } else {
-            let _ = write!(out, "{left}\n{:COLUMN$}", "");
-        }
-        let _ = writeln!(out, "{}", right.trim_end());
-    }
-    let _ = writeln!(out, "{:COLUMN$}display this help and exit", "      --help");
-    if let Some(result) = tool.told.get("outputSchema") {
+        (left_cell(schema, name, about), right)
+    });
+    let rows: Vec<_> = rows.chain([("      --help".into(), words::HELP.into())]).collect();
+    let rows: Vec<_> = rows.iter().map(|(left, right)| (left.as_str(), right.as_str())).collect();
+    let result = tool.told.get("outputSchema").map(|result| {
         let types = Types::from_schema(result, result).type_words();
-        let _ = write!(
-            out,
-            "\nThe result is of type {types}: '{command} --json {}' has its schema.\n",
-            tool.name()
-        );
-    }
-    out
+        let name = tool.name();
+        format!("The result is of type {types}: '{command} --json {name}' has its schema.")
+    });
+    HelpPage::new(
+        &usage,
+        &printable_text(tool.description().trim()),
+        &[HelpSection::new("Options", &rows)],
+    )
+    .without_common_options()
+    .with_notes(&result.unwrap_or_default())
+    .text(command)
 }
 
 fn option_name(name: &str) -> String {
@@ -127,18 +122,21 @@ mod tests {
             },
         });
         let tool = HostToolInfo { told };
-        let expected = "Usage: tool weather --city CITY [OPTION]...\n       \
-            tool weather JSON | -\n\
-            The weather of a city.[31m\nIn degrees.\n\n      \
-            --city=string           its name (required)\n      \
-            --max-days=number       (default 3)\n      \
-            --[no-]metric           \n      \
-            --unit=string           (one of C, F)\n      \
-            --help                  display this help and exit\n";
-        let shown = tool_help("tool", &tool);
-        let trimmed: Vec<_> = expected.lines().map(str::trim_end).collect();
-        let lines: Vec<_> = shown.lines().map(str::trim_end).collect();
-        assert_eq!(lines, trimmed);
+        let expected = "\
+Usage: tool weather --city CITY [OPTION]...
+   or: tool weather JSON | -
+
+The weather of a city.[31m
+In degrees.
+
+Options:
+      --city=string      its name (required)
+      --max-days=number  (default 3)
+      --[no-]metric
+      --unit=string      (one of C, F)
+      --help             Show this help
+";
+        assert_eq!(tool_help("tool", &tool), expected);
         assert_eq!(tools_table(&[tool]), "weather  The weather of a city.[31m\n");
     }
 }

@@ -29,21 +29,24 @@ enum ToolFlag {
 
 const SPEC: Spec<ToolFlag> = Spec::new(
     "[OPTION]... [NAME [--ARGUMENT VALUE]... [JSON | -]]",
-    "Call a tool of this session's host, or list what tools there are.",
+    "Call a tool of this session's host, or list its tools.",
     &[
-        Opt::new(ToolFlag::List, 'l', "list").with_help("list the tools, as without NAME"),
-        Opt::new(ToolFlag::Json, 'j', "json").with_help("list them as JSON, with their schemas"),
+        Opt::new(ToolFlag::List, 'l', "list").with_help("List the tools, as without NAME"),
+        Opt::new(ToolFlag::Json, 'j', "json").with_help("List them as JSON, with their schemas"),
         Opt::new(ToolFlag::RawOutput, 'r', "raw-output")
-            .with_help("print a result that is a string as text, not as JSON"),
+            .with_help("Print a result that is a string as text, not as JSON"),
     ],
 )
-.with_footer("The arguments of a tool are options by their names: 'tool NAME --help' tells them. A list is an option that is\n\
-            given several times; --FLAG is true and --no-FLAG false; what has no other form is JSON. Words without\n\
-            an option fill the arguments that are required, in their order. JSON is an object of arguments, and - reads it from\n\
-            standard input. The result is printed as JSON.\n\
-            \n\
-            Exit status: 0 if the tool gave a result, 1 if it failed or a limit was reached, 2 if the arguments are\n\
-            wrong, 126 if the policy does not allow it, 127 if there is no such tool.\n").posix_order();
+.with_footer(
+    "The arguments of a tool are options by their names, which tool NAME --help lists. A \
+        list is an option that is given several times; --FLAG is true and --no-FLAG false; \
+        what has no other form is JSON. Words without an option fill the required \
+        arguments, in their order. JSON is an object of arguments; - reads it from standard \
+        input. The result is printed as JSON.\n\nExit status: 0 if the tool gave a result, \
+        1 if it failed or a limit was reached, 2 if the arguments are wrong, 126 if the \
+        policy does not allow it, 127 if there is no such tool.",
+)
+.posix_order();
 
 const DENIED: Exit = Exit(126);
 const UNKNOWN: Exit = Exit(127);

@@ -13,6 +13,7 @@ mod terminals;
 
 use std::io::{Read, Write};
 
+use box_applet::help::words;
 use box_applet::opts::{Opt, Spec};
 use box_applet::{Ctx, Ended, Exit};
 
@@ -28,16 +29,16 @@ enum TputFlag {
 }
 
 const SPEC: Spec<TputFlag> = Spec::new(
-    "[options] [command]",
-    "Print capabilities of the terminal.",
+    "[OPTION]... [CAPABILITY [PARAMETER]...]",
+    "Print what the terminal needs for a capability: clear, bold, setaf 1, cols.",
     &[
-        Opt::new(TputFlag::FromStdin, 'S', "").with_help("read commands from standard input"),
-        Opt::new(TputFlag::Terminal, 'T', "").with_argument("TERM", "use this instead of $TERM"),
-        Opt::new(TputFlag::PrintVersion, 'V', "").with_help("print version"),
-        Opt::new(TputFlag::KeepScrollback, 'x', "").with_help("do not try to clear scrollback"),
+        Opt::new(TputFlag::FromStdin, 'S', "").with_help("Read capabilities from standard input"),
+        Opt::new(TputFlag::Terminal, 'T', "").with_argument("TERM", "Take TERM instead of $TERM"),
+        Opt::new(TputFlag::PrintVersion, 'V', "").with_help(words::VERSION),
+        Opt::new(TputFlag::KeepScrollback, 'x', "").with_help("Keep the scrollback when clearing"),
     ],
 )
-.with_footer("Commands:\n  clear       clear the screen\n  longname    print the name of the terminal\n  capname     print value for capability \"capname\"");
+.with_footer("`clear' clears the screen, `longname' prints the terminal's name.");
 
 /// The status of a system error is its number and 4.
 const NO_DEVICE: Exit = Exit(10);

@@ -22,17 +22,23 @@ enum UudecodeFlag {
 
 const SPEC: Spec<UudecodeFlag> = Spec::new(
     "[OPTION]... [FILE]...",
-    "Make files of what uuencode has written to each FILE; lines before and behind it are\npassed over.\n\nWith no FILE, read standard input.",
+    "Make files of what uuencode has written to each FILE; lines before and behind it \
+        are passed over.",
     &[
-        Opt::new(UudecodeFlag::Output, 'o', "output-file")
-            .with_argument("NAME", "make the file NAME, whatever name is in FILE;\n- is standard output"),
+        Opt::new(UudecodeFlag::Output, 'o', "output-file").with_argument(
+            "NAME",
+            "Make the file NAME, whatever name is in FILE; - is standard output",
+        ),
         Opt::new(UudecodeFlag::IgnoreMode, 'c', "ignore-chmod")
-            .with_help("do not fail if a file's mode cannot be set"),
+            .with_help("Do not fail if a file's mode cannot be set"),
         Opt::new(UudecodeFlag::Help, 'h', ""),
         Opt::new(UudecodeFlag::Version, 'v', ""),
     ],
 )
-.with_footer("Status 2: FILE is not encoded, or not to its end; 4: it cannot be read; 8: a file\ncannot be made.");
+.with_footer(
+    "Without FILE, standard input is read. Exit status 2: FILE is not encoded, or not to \
+        its end; 4: it cannot be read; 8: a file cannot be made.",
+);
 
 /// The status about input that is not as `uuencode` writes it.
 const BAD_INPUT: Exit = Exit(2);

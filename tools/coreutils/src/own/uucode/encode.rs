@@ -21,11 +21,12 @@ enum UuencodeFlag {
 
 const SPEC: Spec<UuencodeFlag> = Spec::new(
     "[OPTION]... [FILE] NAME",
-    "Write FILE, or standard input, as lines of printable characters, which uudecode makes a\nfile called NAME of.",
+    "Write FILE, or standard input, as lines of printable characters, which uudecode \
+        makes a file called NAME of.",
     &[
-        Opt::new(UuencodeFlag::Base64, 'm', "base64").with_help("use the digits of base64"),
+        Opt::new(UuencodeFlag::Base64, 'm', "base64").with_help("Use the digits of base64"),
         Opt::new(UuencodeFlag::EncodeName, 'e', "encode-file-name")
-            .with_help("write NAME in base64, too"),
+            .with_help("Write NAME in base64, too"),
         Opt::new(UuencodeFlag::Help, 'h', ""),
         Opt::new(UuencodeFlag::Version, 'v', ""),
     ],

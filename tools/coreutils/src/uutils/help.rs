@@ -1,0 +1,518 @@
+//! The help of adapted tools, in words of our own, because much of the libraries' is GNU's.
+//!
+//! A test compares the pages with the options that the libraries declare.
+
+use box_applet::help::{HelpPage, HelpSection, words};
+
+/// Returns the page of a tool; a tool without one does not pass the tests.
+pub(super) fn find_page(util: &str) -> Option<&'static HelpPage<'static>> {
+    PAGES.iter().find(|(name, _)| *name == util).map(|(_, page)| page)
+}
+
+/// The options of the tools for digests.
+const DIGEST_OPTIONS: &[(&str, &str)] = &[
+    ("  -c, --check", "Read digests and names from the FILEs, and compare"),
+    ("  -b, --binary", "Print * before names"),
+    ("  -t, --text", "Print a space before names (default)"),
+    ("      --tag", "Print lines as BSD does: MD5 (FILE) = ..."),
+    ("  -z, --zero", "End lines with a NUL byte, and do not escape names"),
+    ("      --ignore-missing", "With -c: skip files that are not there"),
+    ("      --quiet", "With -c: do not print OK for files that are as they were"),
+    ("      --status", "With -c: print nothing; only end with a status"),
+    ("      --strict", "With -c: fail for lines that are no digests, too"),
+    ("  -w, --warn", "With -c: report lines that are no digests"),
+];
+
+/// Those of `b2sum`.
+const B2_OPTIONS: &[(&str, &str)] = &[
+    ("  -l, --length=BITS", "Print digests of BITS bits, a multiple of 8 (512)"),
+    ("  -c, --check", "Read digests and names from the FILEs, and compare"),
+    ("  -b, --binary", "Print * before names"),
+    ("  -t, --text", "Print a space before names (default)"),
+    ("      --tag", "Print lines as BSD does: MD5 (FILE) = ..."),
+    ("  -z, --zero", "End lines with a NUL byte, and do not escape names"),
+    ("      --ignore-missing", "With -c: skip files that are not there"),
+    ("      --quiet", "With -c: do not print OK for files that are as they were"),
+    ("      --status", "With -c: print nothing; only end with a status"),
+    ("      --strict", "With -c: fail for lines that are no digests, too"),
+    ("  -w, --warn", "With -c: report lines that are no digests"),
+];
+
+/// Those of `base32` and `base64`.
+const BASE_OPTIONS: &[(&str, &str)] = &[
+    ("  -d, -D, --decode", "Decode instead"),
+    ("  -i, --ignore-garbage", "With -d: skip characters outside of the alphabet"),
+    ("  -w, --wrap=COLS", "Break lines after COLS characters (76); 0 sets no limit"),
+];
+
+/// The pages by name.
+static PAGES: &[(&str, HelpPage<'_>)] = &[
+    (
+        "b2sum",
+        HelpPage::new(
+            "[OPTION]... [FILE]...",
+            "Print or check BLAKE2b digests of files.",
+            &[HelpSection::new("Options", B2_OPTIONS)],
+        )
+        .reads_standard_input()
+        .with_examples(&[
+            ("b2sum FILE > SUMS", "Write digests"),
+            ("b2sum -c SUMS", "Check them later"),
+        ]),
+    ),
+    (
+        "base32",
+        HelpPage::new(
+            "[OPTION]... [FILE]",
+            "Encode bytes as base32 text, or decode it.",
+            &[HelpSection::new("Options", BASE_OPTIONS)],
+        )
+        .reads_standard_input()
+        .with_examples(&[
+            ("printf %s TEXT | base32", "Encode a text"),
+            ("base32 -d FILE", "Decode a file"),
+        ]),
+    ),
+    (
+        "base64",
+        HelpPage::new(
+            "[OPTION]... [FILE]",
+            "Encode bytes as base64 text, or decode it.",
+            &[HelpSection::new("Options", BASE_OPTIONS)],
+        )
+        .reads_standard_input()
+        .with_examples(&[
+            ("printf %s TEXT | base64", "Encode a text"),
+            ("base64 -d FILE", "Decode a file"),
+        ]),
+    ),
+    (
+        "basenc",
+        HelpPage::new(
+            "[OPTION]... [FILE]",
+            "Encode bytes as text in one of several ways, or decode it.",
+            &[HelpSection::new(
+                "Options",
+                &[
+                    ("      --base64", "As base64 does"),
+                    ("      --base64url", "The same, with - and _ for + and /"),
+                    ("      --base32", "As base32 does"),
+                    ("      --base32hex", "The same, with the digits 0 to V"),
+                    ("      --base16", "Hexadecimal digits"),
+                    ("      --base2lsbf", "Bits, the lowest of each byte first"),
+                    ("      --base2msbf", "Bits, the highest of each byte first"),
+                    ("      --z85", "5 characters for 4 bytes, as ZeroMQ does"),
+                    ("      --base58", "Without digits and letters that look alike"),
+                    ("  -d, -D, --decode", "Decode instead"),
+                    ("  -i, --ignore-garbage", "With -d: skip characters outside of the alphabet"),
+                    (
+                        "  -w, --wrap=COLS",
+                        "Break lines after COLS characters (76); 0 sets no limit",
+                    ),
+                ],
+            )],
+        )
+        .reads_standard_input(),
+    ),
+    (
+        "cksum",
+        HelpPage::new(
+            "[OPTION]... [FILE]...",
+            "Print or check checksums of files: the CRC of POSIX and the \
+        size, or another one.",
+            &[HelpSection::new(
+                "Options",
+                &[
+                    (
+                        "  -a, --algorithm=NAME",
+                        "sysv, bsd, crc (default), crc32b, md5, sha1, sha2, sha3, \
+        sha224, sha256, sha384, sha512, blake2b, blake3, sm3, shake128 \
+        or shake256",
+                    ),
+                    ("  -l, --length=BITS", "With blake2b, sha2, sha3: digests of BITS bits"),
+                    ("  -c, --check", "Read digests and names from the FILEs, and compare"),
+                    ("      --tag", "Print lines as BSD does (default): MD5 (FILE) = ..."),
+                    ("      --untagged", "Print lines as md5sum does"),
+                    ("      --base64", "Print digests in base64"),
+                    ("      --raw", "Print the bytes of the digest"),
+                    ("  -z, --zero", "End lines with a NUL byte, and do not escape names"),
+                    ("      --ignore-missing", "With -c: skip files that are not there"),
+                    ("      --quiet", "With -c: do not print OK for files that are as they were"),
+                    ("      --status", "With -c: print nothing; only end with a status"),
+                    ("      --strict", "With -c: fail for lines that are no digests, too"),
+                    ("  -w, --warn", "With -c: report lines that are no digests"),
+                    ("      --debug", "Report which processor features are used"),
+                ],
+            )],
+        )
+        .reads_standard_input()
+        .with_examples(&[("cksum -a sha256 FILE", "One of several algorithms")]),
+    ),
+    (
+        "comm",
+        HelpPage::new(
+            "[OPTION]... FILE1 FILE2",
+            "Compare two sorted files: lines of the first, of the second, \
+        and of both, in three columns.",
+            &[HelpSection::new(
+                "Options",
+                &[
+                    ("  -1", "Leave out lines of FILE1 alone"),
+                    ("  -2", "Leave out lines of FILE2 alone"),
+                    ("  -3", "Leave out lines of both"),
+                    ("      --output-delimiter=TEXT", "Put TEXT between columns instead of a tab"),
+                    ("      --total", "Print how many lines there are in the end"),
+                    ("      --check-order", "Fail if a file is not sorted"),
+                    ("      --nocheck-order", "Do not look whether files are sorted"),
+                    ("  -z, --zero-terminated", words::NUL_LINES),
+                ],
+            )],
+        )
+        .with_notes("Standard input is read for one FILE named -.")
+        .with_examples(&[
+            ("comm -12 A B", "Lines that both have"),
+            ("comm -23 A B", "Lines that only A has"),
+        ]),
+    ),
+    (
+        "dircolors",
+        HelpPage::new(
+            "[OPTION]... [FILE]",
+            "Print shell commands that set LS_COLORS, from FILE or the defaults.",
+            &[HelpSection::new(
+                "Options",
+                &[
+                    ("  -b, --sh, --bourne-shell", "For sh and bash"),
+                    ("  -c, --csh, --c-shell", "For csh"),
+                    ("  -p, --print-database", "Print the defaults"),
+                    ("      --print-ls-colors", "Print each kind in its color"),
+                ],
+            )],
+        )
+        .with_examples(&[("eval \"$(dircolors -b)\"", "Set the variable")]),
+    ),
+    (
+        "expand",
+        HelpPage::new(
+            "[OPTION]... [FILE]...",
+            "Replace tabs by spaces.",
+            &[HelpSection::new(
+                "Options",
+                &[
+                    ("  -i, --initial", "Only at the start of lines"),
+                    (
+                        "  -t, --tabs=N, --tabs=LIST",
+                        "Tab stops N apart (8), or at the columns of LIST",
+                    ),
+                    ("  -U, --no-utf8", "Count bytes as columns (always on)"),
+                ],
+            )],
+        )
+        .reads_standard_input(),
+    ),
+    (
+        "factor",
+        HelpPage::new(
+            "[OPTION]... [NUMBER]...",
+            "Print the prime factors of numbers: operands, or words of \
+        standard input.",
+            &[HelpSection::new("Options", &[("  -h, --exponents", "Print 2^3 instead of 2 2 2")])],
+        ),
+    ),
+    (
+        "fmt",
+        HelpPage::new(
+            "[OPTION]... [FILE]...",
+            "Reflow paragraphs to lines of a width.",
+            &[HelpSection::new(
+                "Options",
+                &[
+                    ("  -w, --width=N, -N", "Lines of at most N characters (75)"),
+                    ("  -g, --goal=N", "Lines of about N characters (93% of the width)"),
+                    ("  -s, --split-only", "Cut long lines, and join none"),
+                    (
+                        "  -u, --uniform-spacing",
+                        "Put one space between words and two behind sentences",
+                    ),
+                    ("  -c, --crown-margin", "Keep the indentation of the first two lines"),
+                    (
+                        "  -t, --tagged-paragraph",
+                        "The same, and it differs in the first line of each paragraph",
+                    ),
+                    ("  -p, --prefix=TEXT", "Fill only lines that begin with TEXT, and keep it"),
+                    ("  -P, --skip-prefix=TEXT", "Leave lines that begin with TEXT as they are"),
+                    ("  -x, --exact-prefix", "With -p: no spaces may stand before TEXT"),
+                    ("  -X, --exact-skip-prefix", "With -P: no spaces may stand before TEXT"),
+                    ("  -m, --preserve-headers", "Leave the headers of a mail as they are"),
+                    ("  -q, --quick", "Break lines without looking for the best place"),
+                    ("  -T, --tab-width=N", "Tabs count as N spaces (8)"),
+                ],
+            )],
+        )
+        .reads_standard_input(),
+    ),
+    (
+        "fold",
+        HelpPage::new(
+            "[OPTION]... [FILE]...",
+            "Break long lines, without joining any.",
+            &[HelpSection::new(
+                "Options",
+                &[
+                    ("  -w, --width=N, -N", "Break after N columns (80)"),
+                    ("  -s, --spaces", "Break behind a space"),
+                    ("  -b, --bytes", "Count bytes"),
+                    ("  -c, --characters", "Count characters, whatever their width"),
+                ],
+            )],
+        )
+        .reads_standard_input(),
+    ),
+    (
+        "join",
+        HelpPage::new(
+            "[OPTION]... FILE1 FILE2",
+            "Join lines of two files, sorted by a field, where the field is \
+        equal.",
+            &[HelpSection::new(
+                "Options",
+                &[
+                    ("  -1 N, -2 N", "Join on field N of FILE1, of FILE2 (1)"),
+                    ("  -j N", "Join on field N of both"),
+                    ("  -t CHAR", "Split fields at CHAR instead of blanks"),
+                    ("  -o LIST", "Print these fields: 0 (the common one), 1.2, 2.3, ..., or auto"),
+                    ("  -e TEXT", "Print TEXT for fields that are missing"),
+                    ("  -a 1, -a 2", "Print lines of that file without a partner, too"),
+                    ("  -v 1, -v 2", "Print only these"),
+                    ("  -i, --ignore-case", "Take upper and lower case as equal"),
+                    ("      --header", "The first lines are headers"),
+                    ("      --check-order", "Fail if a file is not sorted"),
+                    ("      --nocheck-order", "Do not look whether files are sorted"),
+                    ("  -z, --zero-terminated", words::NUL_LINES),
+                ],
+            )],
+        )
+        .with_notes("Standard input is read for one FILE named -.")
+        .with_examples(&[("join -t, -1 1 -2 3 A B", "Two CSV files, by fields 1 and 3")]),
+    ),
+    (
+        "md5sum",
+        HelpPage::new(
+            "[OPTION]... [FILE]...",
+            "Print or check MD5 digests of files.",
+            &[HelpSection::new("Options", DIGEST_OPTIONS)],
+        )
+        .reads_standard_input()
+        .with_examples(&[
+            ("md5sum FILE > SUMS", "Write digests"),
+            ("md5sum -c SUMS", "Check them later"),
+        ]),
+    ),
+    (
+        "pathchk",
+        HelpPage::new(
+            "[OPTION]... NAME...",
+            "Check whether names can be used for files.",
+            &[HelpSection::new(
+                "Options",
+                &[
+                    ("  -p", "Check for what every POSIX system accepts"),
+                    ("  -P", "Refuse empty names, and a - at the start"),
+                    ("      --portability", "Both"),
+                ],
+            )],
+        ),
+    ),
+    (
+        "ptx",
+        HelpPage::new(
+            "[OPTION]... [FILE]...\n-G [OPTION]... [INPUT [OUTPUT]]",
+            "Print an index of all words of a text, each with the words \
+        around it.",
+            &[HelpSection::new(
+                "Options",
+                &[
+                    ("  -w, --width=N", "Lines of N columns (72)"),
+                    ("  -g, --gap-size=N", "Spaces between fields (3)"),
+                    ("  -f, --ignore-case", "Take upper and lower case as equal"),
+                    ("  -W, --word-regexp=RE", "Words are what matches RE"),
+                    ("  -S, --sentence-regexp=RE", "Sentences end where RE matches"),
+                    ("  -b, --break-file=FILE", "Words end at the characters in FILE"),
+                    ("  -i, --ignore-file=FILE", "Leave out the words in FILE"),
+                    ("  -o, --only-file=FILE", "Index only the words in FILE"),
+                    ("  -r, --references", "The first field of each line is its reference"),
+                    ("  -A, --auto-reference", "Make references of file and line"),
+                    ("  -R, --right-side-refs", "Print references on the right"),
+                    ("  -F, --flag-truncation=TEXT", "Mark with TEXT where a line is cut (/)"),
+                    ("  -O, --format=roff", "Print commands of roff"),
+                    ("  -T, --format=tex", "Print commands of TeX"),
+                    ("  -M, --macro-name=NAME", "With -O, -T: call the macro NAME (xx)"),
+                    ("  -G, --traditional", "As in System V"),
+                    ("  -t, --typeset-mode", "Lines of 100 columns"),
+                ],
+            )],
+        )
+        .reads_standard_input(),
+    ),
+    (
+        "sha1sum",
+        HelpPage::new(
+            "[OPTION]... [FILE]...",
+            "Print or check SHA-1 digests of files.",
+            &[HelpSection::new("Options", DIGEST_OPTIONS)],
+        )
+        .reads_standard_input()
+        .with_examples(&[
+            ("sha1sum FILE > SUMS", "Write digests"),
+            ("sha1sum -c SUMS", "Check them later"),
+        ]),
+    ),
+    (
+        "sha224sum",
+        HelpPage::new(
+            "[OPTION]... [FILE]...",
+            "Print or check SHA-224 digests of files.",
+            &[HelpSection::new("Options", DIGEST_OPTIONS)],
+        )
+        .reads_standard_input()
+        .with_examples(&[
+            ("sha224sum FILE > SUMS", "Write digests"),
+            ("sha224sum -c SUMS", "Check them later"),
+        ]),
+    ),
+    (
+        "sha256sum",
+        HelpPage::new(
+            "[OPTION]... [FILE]...",
+            "Print or check SHA-256 digests of files.",
+            &[HelpSection::new("Options", DIGEST_OPTIONS)],
+        )
+        .reads_standard_input()
+        .with_examples(&[
+            ("sha256sum FILE > SUMS", "Write digests"),
+            ("sha256sum -c SUMS", "Check them later"),
+        ]),
+    ),
+    (
+        "sha384sum",
+        HelpPage::new(
+            "[OPTION]... [FILE]...",
+            "Print or check SHA-384 digests of files.",
+            &[HelpSection::new("Options", DIGEST_OPTIONS)],
+        )
+        .reads_standard_input()
+        .with_examples(&[
+            ("sha384sum FILE > SUMS", "Write digests"),
+            ("sha384sum -c SUMS", "Check them later"),
+        ]),
+    ),
+    (
+        "sha512sum",
+        HelpPage::new(
+            "[OPTION]... [FILE]...",
+            "Print or check SHA-512 digests of files.",
+            &[HelpSection::new("Options", DIGEST_OPTIONS)],
+        )
+        .reads_standard_input()
+        .with_examples(&[
+            ("sha512sum FILE > SUMS", "Write digests"),
+            ("sha512sum -c SUMS", "Check them later"),
+        ]),
+    ),
+    (
+        "shred",
+        HelpPage::new(
+            "[OPTION]... FILE...",
+            "Overwrite a file with random bytes.",
+            &[HelpSection::new(
+                "Options",
+                &[
+                    ("  -n, --iterations=N", "Overwrite N times (3)"),
+                    ("  -u", "Remove the file, too"),
+                    (
+                        "      --remove[=HOW]",
+                        "The same: unlink, wipe (change its name first) or wipesync (default)",
+                    ),
+                    ("  -z, --zero", "Write zeros in the end"),
+                    ("  -s, --size=SIZE", "Overwrite so many bytes: 10, 4K, 1M"),
+                    ("  -x, --exact", "Do not fill up the last block"),
+                    ("  -f, --force", "Change permissions if they are in the way"),
+                    ("  -v, --verbose", "Report each round"),
+                    ("      --random-source=FILE", "Take random bytes from FILE"),
+                ],
+            )],
+        )
+        .with_notes(
+            "Storage below a file system may keep old contents, and so may \
+        snapshots of a session.",
+        ),
+    ),
+    (
+        "shuf",
+        HelpPage::new(
+            "[OPTION]... [FILE]\n-e [OPTION]... [ARG]...\n-i LOW-HIGH [OPTION]...",
+            "Print lines in random order.",
+            &[HelpSection::new(
+                "Options",
+                &[
+                    ("  -n, --head-count=N", "Print at most N of them"),
+                    ("  -e, --echo", "Take operands as lines"),
+                    ("  -i, --input-range=LOW-HIGH", "Take the numbers from LOW to HIGH"),
+                    ("  -r, --repeat", "Print lines again and again; with -n so many"),
+                    ("  -o, --output=FILE", "Write to FILE"),
+                    ("      --random-source=FILE", "Take random bytes from FILE"),
+                    ("      --random-seed=TEXT", "Give the same order for the same TEXT"),
+                    ("  -z, --zero-terminated", words::NUL_LINES),
+                ],
+            )],
+        )
+        .reads_standard_input()
+        .with_examples(&[("shuf -n 1 FILE", "One line"), ("shuf -i 1-6 -n 1", "Throw a die")]),
+    ),
+    (
+        "sum",
+        HelpPage::new(
+            "[OPTION]... [FILE]...",
+            "Print a 16-bit checksum and the number of blocks.",
+            &[HelpSection::new(
+                "Options",
+                &[
+                    ("  -r", "The algorithm of BSD, blocks of 1024 bytes (default)"),
+                    ("  -s, --sysv", "The algorithm of System V, blocks of 512 bytes"),
+                ],
+            )],
+        )
+        .reads_standard_input(),
+    ),
+    (
+        "tsort",
+        HelpPage::new(
+            "[OPTION] [FILE]",
+            "Sort names so that in each pair of the input the first comes \
+        before the second.",
+            &[],
+        )
+        .reads_standard_input()
+        .with_examples(&[("printf 'a b\\nb c\\n' | tsort", "Prints a, b, c")]),
+    ),
+    (
+        "unexpand",
+        HelpPage::new(
+            "[OPTION]... [FILE]...",
+            "Replace spaces at the start of lines by tabs.",
+            &[HelpSection::new(
+                "Options",
+                &[
+                    ("  -a, --all", "Everywhere, where two or more end at a tab stop"),
+                    ("  -f, --first-only", "Only at the start of lines; stronger than -a"),
+                    (
+                        "  -t, --tabs=N, --tabs=LIST",
+                        "Tab stops N apart (8), or at the columns of LIST; implies -a",
+                    ),
+                    ("  -U, --no-utf8", "Count bytes as columns (always on)"),
+                ],
+            )],
+        )
+        .reads_standard_input(),
+    ),
+];
