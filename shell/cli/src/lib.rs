@@ -1,9 +1,10 @@
-//! The `sh` and `bash` applets (bash manual 6.1, POSIX XCU sh).
+//! The `sh` and `bash` applets (bash manual 6.1, POSIX XCU sh), and `man`, which has pages of builtins, too.
 //!
 //! | file | contents |
 //! |---|---|
 //! | `options` | the command line |
 //! | `analyze` | `--analyze` |
+//! | `man` | `man`, `apropos`, `whatis` |
 //! | `start` | from an applet's surroundings to a running shell |
 //!
 //! A spawned shell that continues the work of another one is recognised by its first argument
@@ -11,6 +12,7 @@
 #![forbid(unsafe_code)]
 
 mod analyze;
+mod man;
 mod options;
 mod start;
 
@@ -18,6 +20,9 @@ use box_applet::Applet;
 
 /// The applets of this crate, sorted by name.
 pub const APPLETS: &[Applet] = &[
+    Applet::new("apropos", man::run_apropos, "find commands by words of their description"),
     Applet::new("bash", start::run_bash, "command interpreter, as GNU bash 5.2"),
+    Applet::new("man", man::run_man, "show the help of a command or a builtin"),
     Applet::new("sh", start::run_sh, "command interpreter in POSIX mode"),
+    Applet::new("whatis", man::run_whatis, "describe commands in one line each"),
 ];

@@ -3,6 +3,7 @@
 use std::io::{Read, Write};
 use std::rc::Rc;
 
+use box_applet::help::{HelpPage, HelpSection};
 use box_applet::{Ctx, Ended, Exit, InputSource as Stream, OutStream, OutputSink, StdInput};
 use box_sys::{error_text, path};
 use sh_exec::budget::ScriptLimits;
@@ -48,7 +49,7 @@ fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>], posix: bool) -> Exit {
         ctx.env.set(BUDGET, budget);
     }
     let told = match (inv.help, inv.version) {
-        (true, _) => Some(help_text(&ctx.name)),
+        (true, _) => Some(HELP.text(&ctx.name)),
         (_, true) => {
             Some("Wasibox bash, compatible with GNU bash, version 5.2.15(1)-release\n".into())
         }
@@ -333,28 +334,42 @@ fn report_usage(ctx: &mut Ctx<'_>, w: &ShellUsageError) -> Exit {
     Exit(2)
 }
 
-fn help_text(name: &str) -> String {
-    format!(
-        "Usage: {name} [OPTION]... [-c COMMAND [NAME [ARG]...] | SCRIPT [ARG]...]
-Run shell commands from COMMAND, SCRIPT or standard input, as GNU bash 5.2 does.
-
-  -c COMMAND       run COMMAND; the next argument is $0, the rest $1, $2, ...
-  -s               read commands from standard input, with all arguments as $1, ...
-  -i, -l, --login  act as an interactive or login shell
-  -e -u -x -v -n -f -a -b -h -k -m -p -t -B -C -E -H -P -T, -o NAME
-                   as the `set' builtin; with + to switch off
-  -O NAME          as `shopt -s'; +O as `shopt -u'
-      --posix      POSIX mode (always on when called as `sh')
-      --norc --noprofile --rcfile FILE   start-up files of an interactive shell
-      --analyze    run nothing; print what the script may do as JSON (see docs/analyze.md)
-      --budget LIMITS   strict, normal (default) or permissive, and single limits such as
-                   strict,commands=5000,expansion=1M (see docs/budgets.md)
-      --session    go on from what the session's last call has left, and leave it for the next
-                   (see docs/sessions.md)
-      --help       display this help and exit
-      --version    output version information and exit
-
-Exit status: that of the last command; 2 after a syntax error, 126 or 127 if SCRIPT cannot be run.
-"
-    )
-}
+/// The help of `bash` and `sh`.
+pub(crate) const HELP: HelpPage = HelpPage::new(
+    "[OPTION]... [SCRIPT [ARG]...]\n[OPTION]... -c COMMAND [NAME [ARG]...]",
+    "Run shell commands from SCRIPT, COMMAND or standard input, as GNU bash 5.2 does.",
+    &[HelpSection::new(
+        "Options",
+        &[
+            ("  -c COMMAND", "Run COMMAND; the next argument is $0, the rest $1, $2, ..."),
+            ("  -s", "Read commands from standard input; all arguments are $1, $2, ..."),
+            ("  -i, -l, --login", "Be an interactive or a login shell"),
+            (
+                "  -aefhkmnptuvxBCEHPT, -o NAME",
+                "As the builtin set has them; with + instead of - switched off",
+            ),
+            ("  -O NAME, +O NAME", "As shopt -s NAME, shopt -u NAME"),
+            ("      --posix", "Follow POSIX (always on in sh)"),
+            (
+                "      --norc, --noprofile, --rcfile FILE",
+                "Which files an interactive shell reads first",
+            ),
+            ("      --analyze", "Run nothing; print what the script may do as JSON"),
+            (
+                "      --budget LIMITS",
+                "strict, normal (default) or permissive, and single limits: \
+        strict,commands=5000,expansion=1M",
+            ),
+            (
+                "      --session",
+                "Go on from what the session's last call left, and leave it for the next",
+            ),
+        ],
+    )],
+)
+.with_notes(
+    "`help' lists the builtins and the commands, `help NAME' and `man NAME' describe \
+        one.\n\nExit status: that of the last command; 2 after a syntax error, 126 or \
+        127 if SCRIPT cannot be run.",
+)
+.with_examples(&[("bash -euo pipefail SCRIPT", "Stop at the first error")]);

@@ -100,7 +100,7 @@ pub const TEXTS: &[(&str, &str)] = &[
     ),
     (
         "help",
-        "Describes builtins whose names match a pattern.\n\n  -d    one line each    -s    synopsis only    -m    as a manual page\n\nStatus: 1 if nothing matches.",
+        "Describes builtins whose names match a pattern; without one, lists builtins and\ncommands.\n\n  -d    one line each    -s    synopsis only    -m    as a manual page\n\nStatus: 1 if nothing matches.",
     ),
     (
         "history",
