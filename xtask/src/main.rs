@@ -124,7 +124,12 @@ const TASKS: &[(&str, &str, &str)] = &[
         "[--run | TARGET...]",
         "check that our crates compile for platforms that are not run here, or run what qemu can; docs/platforms.md",
     ),
-    ("tidy", "", "check crate arrows, unsafe placement, the applet table"),
+    (
+        "tidy",
+        "[--gnu-help]",
+        "check crate arrows, unsafe placement, the applet table, help texts; --gnu-help: print digests of the help of this \
+         machine's GNU tools",
+    ),
     ("deny", "", "check licences and advisories of dependencies with cargo-deny"),
 ];
 
@@ -153,7 +158,7 @@ fn main() -> ExitCode {
         "test262" => test262::run(&rest),
         "doors" => doors::run(&rest),
         "metrics" => metrics::run(),
-        "tidy" => tidy::run(),
+        "tidy" => tidy::run(&rest),
         "platforms" => platforms::run(&rest),
         "deny" => deny::run(),
         "" | "help" | "--help" | "-h" => {

@@ -41,7 +41,7 @@ pub fn run(args: &[String]) -> Result<ExitCode> {
         env::run(env::cargo().args(["fmt", "--all", "--check"]))?;
         steps.end_step("ok");
         steps.begin_step("tidy");
-        ensure!(tidy::run()? == ExitCode::SUCCESS, "tidy found breaches");
+        ensure!(tidy::run(&[])? == ExitCode::SUCCESS, "tidy found breaches");
         steps.end_step("ok");
         steps.begin_step("licences");
         ensure!(deny::run()? == ExitCode::SUCCESS, "cargo-deny found problems");

@@ -1,16 +1,17 @@
 //! Structural rules that a compiler does not check: which crates may depend on which, where
-//! `unsafe` may be used, the requirements of every applet, names of types, and the truth of
-//! ARCHITECTURE.md and the glossary.
+//! `unsafe` may be used, the requirements of every applet, help in words of our own, names of
+//! types, and the truth of ARCHITECTURE.md and the glossary.
 
 mod architecture;
 mod documents;
+mod help;
 pub mod names;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 
 use crate::env::{self, WorkspaceCrate};
 
@@ -36,7 +37,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("sh-expand", &["sh-syntax", "box-text"]),
     ("sh-exec", &["sh-syntax", "sh-expand", "box-applet", "box-sys", "box-text"]),
     ("sh-analyze", &["sh-syntax"]),
-    ("sh-cli", &["sh-exec", "sh-analyze", "sh-syntax", "box-applet", "box-sys"]),
+    ("sh-cli", &["sh-exec", "sh-analyze", "sh-syntax", "box-applet", "box-sys", "box-text"]),
     (
         "box",
         &[
@@ -145,8 +146,18 @@ const WIDE: usize = 400;
 /// The longest source file without a remark, in lines.
 const LONG: usize = 700;
 
-/// Prints every violation; returns a failure if there is one.
-pub fn run() -> Result<ExitCode> {
+/// Prints every violation; returns a failure if there is one. With `--gnu-help` prints digests of
+/// the help of this machine's GNU tools instead.
+pub fn run(args: &[String]) -> Result<ExitCode> {
+    match args {
+        [] => {}
+        [only] if only == "--gnu-help" => {
+            let (binary, list) = build_applets()?;
+            help::print_gnu_help(&binary, &applet_names(&list))?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        _ => bail!("usage: cargo xtask tidy [--gnu-help]"),
+    }
     let crates = env::workspace_crates()?;
     let mut breaches = check_arrows(&crates);
     for package in &crates {
@@ -280,20 +291,30 @@ fn path_text(path: &Path) -> String {
     path.strip_prefix(env::root()).unwrap_or(path).display().to_string()
 }
 
-/// Runs `--help` of every applet of the native binary: each must print to stdout with status 0,
-/// except those whose standard forbids options. Also checks that each has a file of cases, and the
-/// shell a folder.
-fn check_applets(out: &mut Vec<String>) -> Result<()> {
-    /// `true`, `false`, `echo`, `test` take no options by POSIX or bash's builtin.
-    const NO_OPTIONS: &[&str] = &["[", "echo", "false", "test", "true", ":", "yes"];
-    const SHELLS: &[&str] = &["bash", "sh"];
+/// Builds the native binary; returns its path, and its list of applets.
+fn build_applets() -> Result<(PathBuf, String)> {
     let mut build = env::cargo();
     env::run(build.args(["build", "--quiet", "--locked", "-p", "box"]))?;
     let target = std::env::var_os("CARGO_TARGET_DIR")
         .map_or_else(|| env::root().join("target"), PathBuf::from);
     let binary = target.join("debug/box");
     let list = env::command_output(Command::new(&binary).arg("--list"))?;
-    let names: Vec<&str> = list.lines().filter_map(|l| l.split_whitespace().next()).collect();
+    Ok((binary, list))
+}
+
+fn applet_names(list: &str) -> Vec<&str> {
+    list.lines().filter_map(|line| line.split_whitespace().next()).collect()
+}
+
+/// Runs `--help` of every applet of the native binary: each must print to stdout with status 0,
+/// except those whose standard forbids options, and in words of our own. Also checks that each has
+/// a file of cases, and the shell a folder.
+fn check_applets(out: &mut Vec<String>) -> Result<()> {
+    /// `true`, `false`, `echo`, `test` take no options by POSIX or bash's builtin.
+    const NO_OPTIONS: &[&str] = &["[", "echo", "false", "test", "true", ":", "yes"];
+    const SHELLS: &[&str] = &["bash", "sh"];
+    let (binary, list) = build_applets()?;
+    let names = applet_names(&list);
     if names.windows(2).any(|w| w[0] >= w[1]) {
         out.push("the applet table is not sorted".to_string());
     }
@@ -302,13 +323,16 @@ fn check_applets(out: &mut Vec<String>) -> Result<()> {
         if !SHELLS.contains(&name) && !cases.is_file() {
             out.push(format!("{} is not there", path_text(&cases)));
         }
+        let got = Command::new(&binary).args([name, "--help"]).output()?;
+        help::find_copies(name, &String::from_utf8_lossy(&got.stdout), out);
         if NO_OPTIONS.contains(&name) {
             continue;
         }
-        let got = Command::new(&binary).args([name, "--help"]).output()?;
         if !got.status.success() || got.stdout.is_empty() {
             out.push(format!("{name} --help: {}, {} bytes", got.status, got.stdout.len()));
         }
     }
+    let builtins = help::builtin_help(Command::new(&binary).arg("bash"))?;
+    help::find_copies("bash", &builtins, out);
     Ok(())
 }

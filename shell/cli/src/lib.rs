@@ -1,4 +1,5 @@
-//! The `sh` and `bash` applets (bash manual 6.1, POSIX XCU sh), and `man`, which has pages of builtins, too.
+//! The `sh` and `bash` applets (bash manual 6.1, POSIX XCU sh), and `man`, which has pages of
+//! builtins, too.
 //!
 //! | file | contents |
 //! |---|---|

@@ -1,5 +1,5 @@
-//! `man`, `apropos` and `whatis` (man-db 2.11). A command's page is the text of its `--help`, a builtin's that of `help`; all
-//! are in section 1.
+//! `man`, `apropos` and `whatis` (man-db 2.11). A command's page is the text of its `--help`, a
+//! builtin's that of `help`; all are in section 1.
 
 use std::io::Write;
 

@@ -1,7 +1,8 @@
-//! The text of `--help` and `man`, in one layout for all tools: how a command is called, what it does, its options in two
-//! columns, notes, and examples. Lines have at most 80 columns.
+//! The text of `--help` and `man`, in one layout for all tools: how a command is called, what it
+//! does, its options in two columns, notes, and examples. Lines have at most 80 columns.
 //!
-//! A tool with a [`crate::opts::Spec`] gets its page from there. One whose options are not of that kind (`dd`, `find`,
+//! A tool with a [`crate::opts::Spec`] gets its page from there. One whose options are not of that
+//! kind (`dd`, `find`,
 //! `test`) declares a [`HelpPage`].
 //!
 //! ```
@@ -38,8 +39,8 @@ pub struct HelpSection<'a> {
 }
 
 impl<'a> HelpSection<'a> {
-    /// Declares a section: a heading without colon, and rows of what is written and what it does. The left cells begin with
-    /// their indentation.
+    /// Declares a section: a heading without colon, and rows of what is written and what it does.
+    /// The left cells begin with their indentation.
     pub const fn new(heading: &'a str, rows: &'a [(&'a str, &'a str)]) -> HelpSection<'a> {
         HelpSection { heading, rows }
     }
@@ -58,8 +59,9 @@ pub struct HelpPage<'a> {
 }
 
 impl<'a> HelpPage<'a> {
-    /// Declares a page: the ways to call the command, one a line and without its name, a sentence about what it does,
-    /// and its sections. `--help` and `--version` are added where no section has them.
+    /// Declares a page: the ways to call the command, one a line and without its name, a sentence
+    /// about what it does, and its sections. `--help` and `--version` are added where no section
+    /// has them.
     pub const fn new(
         usage: &'a str,
         about: &'a str,
@@ -76,7 +78,8 @@ impl<'a> HelpPage<'a> {
         }
     }
 
-    /// Adds paragraphs behind the sections, one a line. Lines that begin with a space stay as they are.
+    /// Adds paragraphs behind the sections, one a line. Lines that begin with a space stay as they
+    /// are.
     pub const fn with_notes(self, notes: &'a str) -> HelpPage<'a> {
         HelpPage { notes, ..self }
     }
@@ -149,7 +152,8 @@ impl<'a> HelpPage<'a> {
     }
 }
 
-/// Returns the column where right cells begin: two behind the longest left cell that is not too long.
+/// Returns the column where right cells begin: two behind the longest left cell that is not too
+/// long.
 fn column_of(rows: &[(&str, &str)], most: usize) -> usize {
     let widths = rows.iter().map(|(left, _)| width_of(left));
     widths.filter(|width| *width <= most).max().unwrap_or(0) + 2

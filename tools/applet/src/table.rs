@@ -68,7 +68,8 @@ pub struct AppletTable {
 }
 
 impl AppletTable {
-    /// Returns a table over a sorted list of applets and a sorted list of further programs with their summaries.
+    /// Returns a table over a sorted list of applets and a sorted list of further programs with
+    /// their summaries.
     pub const fn new(
         applets: &'static [Applet],
         programs: &'static [(&'static str, &'static str)],

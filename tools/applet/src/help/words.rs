@@ -1,4 +1,5 @@
-//! Sentences of the help that several tools share: an option that means the same everywhere is described once.
+//! Sentences of the help that several tools share: an option that means the same everywhere is
+//! described once.
 
 /// Another spelling of the option in the row above, which it is listed with.
 pub const SAME: &str = "The same";
