@@ -11,6 +11,30 @@ use url::{Host, Url};
 
 const MAX_METHOD: usize = 32;
 
+/// Headers that replace the method, the host or the path of a request: those of web frameworks
+/// (method override), of IIS and its modules (original and rewritten URL), and of reverse proxies
+/// (RFC 7239 and what preceded it).
+const OVERRIDES: &[&str] = &[
+    "forwarded",
+    "x-envoy-original-path",
+    "x-forwarded-host",
+    "x-forwarded-path",
+    "x-forwarded-prefix",
+    "x-forwarded-server",
+    "x-forwarded-uri",
+    "x-host",
+    "x-http-host-override",
+    "x-http-method",
+    "x-http-method-override",
+    "x-method-override",
+    "x-original-host",
+    "x-original-method",
+    "x-original-uri",
+    "x-original-url",
+    "x-override-url",
+    "x-rewrite-url",
+];
+
 /// A request without the headers that the policy adds.
 #[derive(Clone, Debug)]
 pub(crate) struct GuestRequest {
@@ -151,7 +175,7 @@ fn parse_headers(all: &[Header], limits: &BridgeLimits) -> Result<HeaderMap, Req
     for one in all {
         let name = HeaderName::from_bytes(one.name.as_bytes())
             .map_err(|_| refused(&one.name, HeaderFault::Name))?;
-        if is_reserved_header(&name) {
+        if is_reserved_header(&name) || overrides_request(&name) {
             return Err(refused(&one.name, HeaderFault::Ours));
         }
         let value = HeaderValue::from_bytes(&one.value)
@@ -169,6 +193,14 @@ pub(crate) fn is_reserved_header(name: &HeaderName) -> bool {
         || *name == header::CONTENT_LENGTH
         || *name == header::EXPECT
         || name.as_str() == "http2-settings"
+}
+
+/// Returns whether frameworks or proxies take the method, the host or the path from this header
+/// instead of the request, whose own the rules have judged.
+fn overrides_request(name: &HeaderName) -> bool {
+    // Gateways that pass headers on as variables (RFC 3875, 4.1.18) do not tell `_` from `-`.
+    let name = name.as_str().replace('_', "-");
+    OVERRIDES.contains(&name.as_str())
 }
 
 /// Returns whether a header concerns one connection (RFC 9110, 7.6.1).
@@ -265,6 +297,12 @@ mod tests {
             ("Content-Length", "5", F::Ours),
             ("Transfer-Encoding", "chunked", F::Ours),
             ("Connection", "X-Key", F::Ours),
+            ("X-HTTP-Method-Override", "DELETE", F::Ours),
+            ("x_http_method_override", "DELETE", F::Ours),
+            ("X-Original-URL", "/admin", F::Ours),
+            ("X-Rewrite-URL", "/admin", F::Ours),
+            ("X-Forwarded-Host", "internal", F::Ours),
+            ("Forwarded", "host=internal", F::Ours),
             ("Keep-Alive", "x", F::Ours),
             ("Proxy-Authorization", "x", F::Ours),
             ("Proxy-Connection", "x", F::Ours),
