@@ -23,7 +23,7 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
     let [spec, name, rest @ ..] = args else { return Err(shell.print_usage(call.name())) };
     let words = match rest {
         [] => shell.state.params.list().clone(),
-        rest => Rc::new(rest.to_vec()),
+        rest => rest.to_vec().into(),
     };
     let step = next(shell.state.getopts, spec, &words);
     let silent = spec.starts_with(b":");

@@ -89,7 +89,7 @@ fn run_file(shell: &mut Shell<'_>, name: &Str, file: Vec<u8>, text: &[u8], args:
         source: Rc::new(file),
         call_line: line,
         is_function: false,
-        args: debugged.then(|| Rc::new(shown())),
+        args: debugged.then(|| shown().into()),
     });
     let around = (!args.is_empty()).then(|| shell.state.params.enter_file(args));
     // The file does not see the DEBUG trap, unless it is to be inherited (bash manual, `.`).

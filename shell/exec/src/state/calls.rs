@@ -4,7 +4,7 @@
 use std::rc::Rc;
 
 use serde::{Deserialize, Serialize};
-use sh_expand::Str;
+use sh_expand::{Positional, Str};
 
 /// One active call: a function or a sourced file.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -19,7 +19,7 @@ pub struct CallFrame {
     pub is_function: bool,
     /// The arguments, if the call began in debugging mode. They stay in the process.
     #[serde(skip)]
-    pub args: Option<Rc<Vec<Str>>>,
+    pub args: Option<Positional>,
 }
 
 /// The stack of calls.
@@ -28,7 +28,7 @@ pub struct Calls {
     frames: Rc<Vec<CallFrame>>,
     /// The parameters at the time when debugging mode was switched on.
     #[serde(skip)]
-    debugged: Option<Rc<Vec<Str>>>,
+    debugged: Option<Positional>,
 }
 
 impl Calls {
@@ -78,14 +78,14 @@ impl Calls {
     }
 
     /// Records that debugging mode was switched on with these positional parameters.
-    pub fn begin_debugging(&mut self, positional: &Rc<Vec<Str>>) {
+    pub fn begin_debugging(&mut self, positional: &Positional) {
         if self.debug_arguments().next().is_none() {
             self.debugged = Some(positional.clone());
         }
     }
 
     /// Returns the arguments of the calls that began in debugging mode, innermost first.
-    pub fn debug_arguments(&self) -> impl Iterator<Item = &Rc<Vec<Str>>> {
+    pub fn debug_arguments(&self) -> impl Iterator<Item = &Positional> {
         self.frames.iter().rev().filter_map(|f| f.args.as_ref()).chain(&self.debugged)
     }
 }
@@ -95,17 +95,17 @@ mod tests {
     use super::*;
 
     fn call(is_function: bool, args: Option<&[u8]>) -> CallFrame {
-        let args = args.map(|a| Rc::new(vec![Rc::new(a.to_vec())]));
+        let args = args.map(|a| vec![Rc::new(a.to_vec())].into());
         CallFrame { name: Str::default(), source: Str::default(), call_line: 0, is_function, args }
     }
 
     #[test]
     fn arguments_end_with_those_before_debugging() {
         let mut calls = Calls::default();
-        calls.begin_debugging(&Rc::new(vec![Rc::new(b"script".to_vec())]));
+        calls.begin_debugging(&vec![Rc::new(b"script".to_vec())].into());
         calls.push(call(true, Some(b"call")));
         // A second call has no effect.
-        calls.begin_debugging(&Rc::default());
+        calls.begin_debugging(&Positional::default());
         let all: Vec<_> = calls.debug_arguments().map(|a| a[0].to_vec()).collect();
         assert_eq!(all, [b"call".to_vec(), b"script".to_vec()]);
     }

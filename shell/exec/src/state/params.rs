@@ -3,10 +3,7 @@
 use std::rc::Rc;
 
 use serde::{Deserialize, Serialize};
-use sh_expand::Str;
-
-/// A list of positional parameters; clones share it.
-pub type Positional = Rc<Vec<Str>>;
+use sh_expand::{Positional, Str};
 
 /// The parameters of a shell.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -29,7 +26,7 @@ pub struct CallerParams {
 impl PositionalParams {
     /// Returns the parameters that a shell starts with.
     pub fn new(arg0: Vec<u8>, list: Vec<Vec<u8>>) -> PositionalParams {
-        let list = Rc::new(list.into_iter().map(Rc::new).collect());
+        let list = Positional::from(list.into_iter().map(Rc::new).collect::<Vec<_>>());
         PositionalParams { arg0: Rc::new(arg0), list, outermost: None, is_replaced: false }
     }
 
@@ -55,15 +52,13 @@ impl PositionalParams {
 
     /// Performs `set -- ...`.
     pub fn replace(&mut self, list: Vec<Str>) {
-        self.list = Rc::new(list);
+        self.list = list.into();
         self.is_replaced = true;
     }
 
     /// Drops the first `count` parameters; there are at least that many.
     pub fn shift(&mut self, count: usize) {
-        if count > 0 {
-            Rc::make_mut(&mut self.list).drain(..count);
-        }
+        self.list.shift(count);
     }
 
     /// Replaces the parameters with the arguments of a function and returns the caller's.
@@ -89,7 +84,7 @@ impl PositionalParams {
     #[must_use]
     pub fn enter_file(&mut self, args: &[Str]) -> Positional {
         self.is_replaced = false;
-        std::mem::replace(&mut self.list, Rc::new(args.to_vec()))
+        std::mem::replace(&mut self.list, args.to_vec().into())
     }
 
     /// Restores the parameters when a sourced file ends. If `set` changed them in the file, the
@@ -126,8 +121,8 @@ mod tests {
     #[test]
     fn functions_within_each_other_have_one_outside() {
         let mut params = PositionalParams::new(Vec::new(), vec![b"a".to_vec()]);
-        let outer = params.enter_function(Rc::new(list("f")));
-        let inner = params.enter_function(Rc::new(list("g")));
+        let outer = params.enter_function(list("f").into());
+        let inner = params.enter_function(list("g").into());
         assert_eq!(**params.outermost_list(), list("a"));
         params.leave_function(inner);
         assert_eq!(**params.outermost_list(), list("a"));

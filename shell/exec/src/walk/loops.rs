@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 use std::rc::Rc;
 
-use sh_expand::{Attributes, ErrorReach, Str};
+use sh_expand::{Attributes, ErrorReach, Positional, Str};
 use sh_syntax::ast::{ArithFor, Command, For, While};
 
 use crate::Shell;
@@ -66,11 +66,11 @@ impl Shell<'_> {
     }
 
     /// Returns the words that a `for` or `select` iterates over.
-    fn loop_words(&mut self, f: &For) -> Result<Rc<Vec<Str>>, Unwind> {
+    fn loop_words(&mut self, f: &For) -> Result<Positional, Unwind> {
         let Some(words) = &f.words else { return Ok(self.state.params.list().clone()) };
         self.budget.expansion_bytes = 0;
         match sh_expand::expand_words(self, words) {
-            Ok(out) => Ok(Rc::new(out)),
+            Ok(out) => Ok(out.into()),
             Err(e) => Err(self.expansion_failed(e)),
         }
     }

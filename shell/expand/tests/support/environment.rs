@@ -7,8 +7,8 @@ use std::rc::Rc;
 
 use sh_expand::array::{AssocArray, IndexedArray};
 use sh_expand::{
-    Attributes, ElementKey, ExpandCause, ExpandEnv, ExpandError, ExpandOptions, PathnameEntry, Str,
-    VarValue, arith,
+    Attributes, ElementKey, ExpandCause, ExpandEnv, ExpandError, ExpandOptions, PathnameEntry,
+    Positional, Str, VarValue, arith,
 };
 use sh_syntax::ast::{CommandSub, ProcessSub};
 
@@ -139,8 +139,8 @@ impl ExpandEnv for Shell {
         set.map(|(name, _)| name.clone()).collect()
     }
 
-    fn positional(&self) -> Rc<Vec<Str>> {
-        self.positional.clone()
+    fn positional(&self) -> Positional {
+        self.positional.to_vec().into()
     }
 
     fn special(&mut self, name: u8) -> Option<Str> {
