@@ -530,7 +530,7 @@ fn command_lines_that_do_not_fit() {
         &["-f", "--no-fail", "-S", "--no-include", "-x", "", "-Z", "-4", "-N", "h/echo"],
         &format!("GET /echo\n{AGENT}\n\n"),
     );
-    assert!(curl(&["--help"]).out.contains(" -d, --data <data> "));
+    assert!(curl(&["--help"]).out.contains(" -d, --data <data>, --data-ascii <data>\n"));
     assert!(curl(&["-V"]).out.starts_with("curl 8.11.1 "));
 }
 
