@@ -125,6 +125,7 @@ static PACKAGES: &[VersionLine] = &[
     version_line("{} (GNU diffutils) 3.8", &["cmp", "diff", "diff3"]),
     version_line("GNU patch 2.7.6", &["patch"]),
     version_line("tar (GNU tar) 1.34", &["tar"]),
+    version_line("cpio (GNU cpio) 2.13", &["cpio"]),
     version_line("gzip 1.12", &["gzip"]),
     version_line("{} (gzip) 1.12", &["gunzip", "zcat"]),
     version_line(

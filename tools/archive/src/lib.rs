@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `codec` | gzip, bzip2, xz and zstd streams behind one reader and one writer |
 //! | `compress` | `gzip gunzip zcat bzip2 bunzip2 bzcat xz unxz xzcat zstd unzstd zstdcat` |
+//! | `cpio` | `cpio`; its own table |
 //! | `zip` | `zip`, `unzip`, `zipinfo`; its own table |
 //! | `tar` | `tar`, with headers of its own; its own table |
 //!
@@ -14,6 +15,7 @@
 
 mod codec;
 mod compress;
+mod cpio;
 mod tar;
 mod zip;
 
@@ -24,6 +26,7 @@ pub const APPLETS: &[Applet] = &[
     Applet::new("bunzip2", compress::run, "decompress bzip2 files"),
     Applet::new("bzcat", compress::run, "print bzip2 files decompressed"),
     Applet::new("bzip2", compress::run, "compress files with bzip2"),
+    Applet::new("cpio", cpio::run, "copy files into and out of archives"),
     Applet::new("gunzip", compress::run, "decompress gzip files"),
     Applet::new("gzip", compress::run, "compress files with gzip"),
     Applet::new("tar", tar::run, "create, list and extract archives"),

@@ -30,7 +30,7 @@ mod options;
 mod owner;
 pub(crate) mod pax;
 mod read;
-mod select;
+pub(crate) mod select;
 mod sparse;
 mod transform;
 

@@ -158,7 +158,7 @@ impl RemovedPrefixes {
 }
 
 /// Splits the parts that lead out of a directory off a name.
-fn split_prefix(name: &[u8]) -> (&[u8], &[u8]) {
+pub fn split_prefix(name: &[u8]) -> (&[u8], &[u8]) {
     let mut end = 0;
     let mut at = 0;
     for part in name.split(|c| *c == b'/') {

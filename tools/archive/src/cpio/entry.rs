@@ -1,0 +1,93 @@
+//! A file as an archive has it.
+
+/// The bits of a mode that are the kind of a file.
+pub const KIND: u32 = 0o170_000;
+pub const DIRECTORY: u32 = 0o040_000;
+pub const FILE: u32 = 0o100_000;
+pub const SYMLINK: u32 = 0o120_000;
+pub const FIFO: u32 = 0o010_000;
+pub const CHAR_DEVICE: u32 = 0o020_000;
+pub const BLOCK_DEVICE: u32 = 0o060_000;
+
+/// The name of the entry that ends an archive.
+pub const TRAILER: &[u8] = b"TRAILER!!!";
+
+/// A format of archives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CpioFormat {
+    /// Hexadecimal digits (`newc`), the new portable format.
+    New,
+    /// The same with a sum of each file's bytes (`crc`).
+    Sum,
+    /// Octal digits (`odc`), the format of POSIX.1.
+    Old,
+    /// Numbers of 16 bits (`bin`).
+    Binary,
+    /// `tar`'s, of ustar or of Unix version 7.
+    Ustar,
+    Tar,
+}
+
+impl CpioFormat {
+    /// Returns the format of a name, in small or capital letters.
+    pub fn by_name(name: &[u8]) -> Option<CpioFormat> {
+        if name.iter().any(u8::is_ascii_lowercase) && name.iter().any(u8::is_ascii_uppercase) {
+            return None;
+        }
+        Some(match &name.to_ascii_lowercase()[..] {
+            b"newc" => CpioFormat::New,
+            b"crc" => CpioFormat::Sum,
+            b"odc" | b"hpodc" => CpioFormat::Old,
+            b"bin" | b"hpbin" => CpioFormat::Binary,
+            b"ustar" => CpioFormat::Ustar,
+            b"tar" => CpioFormat::Tar,
+            _ => return None,
+        })
+    }
+
+    /// Returns whether only the last of several hard links has the data.
+    pub fn has_late_data(self) -> bool {
+        matches!(self, CpioFormat::New | CpioFormat::Sum)
+    }
+
+    /// Returns to how many bytes names and data are filled up.
+    pub fn alignment(self) -> u64 {
+        match self {
+            CpioFormat::New | CpioFormat::Sum => 4,
+            CpioFormat::Old => 1,
+            CpioFormat::Binary => 2,
+            CpioFormat::Ustar | CpioFormat::Tar => 512,
+        }
+    }
+}
+
+/// What the header of an entry says.
+#[derive(Clone, Debug, Default)]
+pub struct CpioEntry {
+    pub name: Vec<u8>,
+    /// The kind and the permission bits.
+    pub mode: u32,
+    pub ino: u64,
+    /// The device that holds the file.
+    pub dev: (u32, u32),
+    /// The device that the file is.
+    pub rdev: (u32, u32),
+    pub nlink: u32,
+    pub uid: u32,
+    pub gid: u32,
+    /// Seconds since the epoch.
+    pub mtime: u64,
+    /// The length of the data, which is the target of a symbolic link.
+    pub size: u64,
+    /// The sum of the data's bytes, in the format that has it.
+    pub sum: u32,
+    /// The other name of a hard link, in the formats of `tar`, or the target of a symbolic link there.
+    pub link: Option<Vec<u8>>,
+}
+
+impl CpioEntry {
+    /// Returns the bits of the kind.
+    pub fn kind(&self) -> u32 {
+        self.mode & KIND
+    }
+}
