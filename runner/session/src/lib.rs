@@ -78,6 +78,8 @@ pub use wasibox_sandbox::{
 };
 pub use wasibox_sandbox::{terminal, value, watchdog};
 pub use wasibox_store as store;
+#[doc(hidden)]
+pub use wasibox_vfs::lock_mutex;
 pub use wasibox_worker::child::ARGUMENT as WORKER_ARGUMENT;
 pub use wasibox_worker::jail::{Wall, Walls};
 pub use wasibox_workspace::{ApplyReport, Diff, WorkspaceError};

@@ -35,4 +35,4 @@ pub use policy::policy_from;
 pub use threads::spawn_job;
 pub use tools::{async_tool, host_tool};
 pub use wasibox;
-pub use wasibox_vfs::lock_mutex;
+pub use wasibox::lock_mutex;

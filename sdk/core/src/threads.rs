@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard};
 use std::time::Duration;
 
-use wasibox_vfs::lock_mutex;
+use wasibox::lock_mutex;
 
 /// The most threads; further jobs wait for one.
 const MOST: usize = 512;
