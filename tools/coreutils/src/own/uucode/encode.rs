@@ -74,7 +74,9 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
             write_encoded(&mut ctx.stdin, &mut ctx.stdout, (header.as_bytes(), &name), is_base64)
         }
         Some(file) => input::open_file(&ctx.path(file)).and_then(|opened| {
-            let mode = meta::of_file(&opened).map_or(STDIN_MODE, |stat| stat.mode & 0o777);
+            // By its name, because WASI's descriptors have no modes.
+            let stat = meta::stat(&ctx.path(file), true);
+            let mode = stat.map_or(STDIN_MODE, |stat| stat.mode & 0o777);
             let header = format!("{header} {mode:o} ");
             let mut reader = io::BufReader::with_capacity(input::BLOCK, opened);
             write_encoded(&mut reader, &mut ctx.stdout, (header.as_bytes(), &name), is_base64)
