@@ -672,7 +672,7 @@ impl Session {
     ///
     /// let (reader, writer) = std::io::pipe().expect("a pipe");
     /// let mut exec = Exec::script("seq 1000000");
-    /// exec.stdout = Output::Inherit;
+    /// exec.output = Output::Inherit;
     /// std::thread::spawn(move || std::io::copy(&mut { reader }, &mut std::io::stderr()));
     /// let (stdin, stderr) = (std::io::stdin(), std::io::stderr());
     /// let streams = InheritedStreams { stdin: &stdin, stdout: &writer, stderr: &stderr };
