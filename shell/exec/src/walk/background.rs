@@ -42,23 +42,11 @@ pub(crate) enum StartResult {
 impl<'c> DetachedCode<'c> {
     /// Returns the one simple command that it consists of, if so.
     fn simple_command(&self) -> Option<(&'c SimpleCommand, &'c Command)> {
-        let and_or = match self {
-            DetachedCode::Command(c) => {
-                let CommandKind::Simple(s) = &c.kind else { return None };
-                return Some((s, c));
-            }
-            DetachedCode::AndOr(a) => *a,
-            DetachedCode::List(l) => match l.items.as_slice() {
-                [item] if !item.background => &item.and_or,
-                _ => return None,
-            },
-        };
-        if !and_or.rest.is_empty() || and_or.first.timed.is_some() {
-            return None;
+        match self {
+            DetachedCode::Command(c) => only_simple_command(c),
+            DetachedCode::AndOr(a) => only_simple_command(only_command(a)?),
+            DetachedCode::List(l) => only_simple_command(only_command(only_and_or(l)?)?),
         }
-        let [stage] = and_or.first.stages.as_slice() else { return None };
-        let CommandKind::Simple(s) = &stage.command.kind else { return None };
-        Some((s, &stage.command))
     }
 
     /// Returns the line of its first command.
@@ -90,6 +78,36 @@ impl<'c> DetachedCode<'c> {
             DetachedCode::List(l) => return (*l).clone(),
         };
         CommandList { items: vec![ListItem { and_or, background: false, newline: false }] }
+    }
+}
+
+/// Returns the list's one item, if it is run in the foreground.
+fn only_and_or(list: &CommandList) -> Option<&AndOr> {
+    match list.items.as_slice() {
+        [item] if !item.background => Some(&item.and_or),
+        _ => None,
+    }
+}
+
+/// Returns the one command of a list of pipelines; it may be negated.
+fn only_command(and_or: &AndOr) -> Option<&Command> {
+    match and_or.first.stages.as_slice() {
+        [stage] if and_or.rest.is_empty() && and_or.first.timed.is_none() => Some(&stage.command),
+        _ => None,
+    }
+}
+
+/// Returns the simple command that this command is, or that it runs in a subshell and nothing
+/// else. The process is the subshell already, so that `kill $!` reaches the program of
+/// `( program ) &`, as in bash.
+fn only_simple_command(c: &Command) -> Option<(&SimpleCommand, &Command)> {
+    match &c.kind {
+        CommandKind::Simple(s) => Some((s, c)),
+        CommandKind::Subshell(list) if c.redirects.is_empty() => {
+            let and_or = only_and_or(list).filter(|a| !a.first.negated)?;
+            only_simple_command(only_command(and_or)?)
+        }
+        _ => None,
     }
 }
 

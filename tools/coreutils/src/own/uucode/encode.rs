@@ -35,8 +35,10 @@ const SPEC: Spec<UuencodeFlag> = Spec::new(
 /// The bytes of a line, but for the last.
 const LINE: usize = 45;
 
-/// The mode of what comes from standard input.
-const STDIN_MODE: u16 = 0o644;
+/// Returns the mode of what comes from standard input: that of a new file.
+fn stdin_mode() -> u16 {
+    0o666 & !meta::umask()
+}
 
 pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let p = SPEC.parse_or_exit(ctx, args, Exit::FAILURE)?;
@@ -70,13 +72,13 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let name = if is_name_encoded { encode_base64(name).into_bytes() } else { name.clone() };
     let encoded = match file {
         None => {
-            let header = format!("{header} {STDIN_MODE:o} ");
+            let header = format!("{header} {:o} ", stdin_mode());
             write_encoded(&mut ctx.stdin, &mut ctx.stdout, (header.as_bytes(), &name), is_base64)
         }
         Some(file) => input::open_file(&ctx.path(file)).and_then(|opened| {
             // By its name, because WASI's descriptors have no modes.
             let stat = meta::stat(&ctx.path(file), true);
-            let mode = stat.map_or(STDIN_MODE, |stat| stat.mode & 0o777);
+            let mode = stat.map_or_else(|_| stdin_mode(), |stat| stat.mode & 0o777);
             let header = format!("{header} {mode:o} ");
             let mut reader = io::BufReader::with_capacity(input::BLOCK, opened);
             write_encoded(&mut reader, &mut ctx.stdout, (header.as_bytes(), &name), is_base64)
