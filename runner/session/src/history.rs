@@ -390,7 +390,7 @@ impl Session {
     /// # Errors
     /// If the store is damaged, or `to` cannot be written.
     pub fn snapshot(&self, all: bool, to: impl Write) -> Result<(), Error> {
-        // The session goes on while the snapshot is written.
+        // Calls of the session continue while the snapshot is written.
         let (store, name) = self.with_stored(|s| Ok((s.store().clone(), s.name().to_owned())))?;
         Ok(store.export(&name, all, to)?)
     }

@@ -1,6 +1,13 @@
-//! A session.
+//! A session: what it consists of, how it is made, and how it gets and loses its sandbox.
 
-use crate::action::{Action, Exec, HOME, JAVASCRIPT, PYTHON};
+mod calls;
+mod cancel;
+mod folder;
+mod process;
+
+pub use cancel::Cancel;
+
+use crate::action::{Exec, HOME};
 use crate::awake::{AwakeGuard, Sleeper};
 use crate::control::{Interrupt, SandboxControl};
 use crate::kept::{CallNote, StateLocation};
@@ -13,7 +20,6 @@ use crate::worker::link::WorkerLink;
 use crate::worker::pool::{PoolOptions, WorkerPool};
 use crate::workspace::{self, WorkspaceHandle, WorkspaceMismatch, WorkspaceSource};
 use std::collections::BTreeSet;
-use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, TryLockError};
@@ -22,9 +28,8 @@ use wasibox_image::{Image, ImageError};
 use wasibox_sandbox::{Policy, SandboxError, SessionSandbox};
 use wasibox_vfs::lock_mutex;
 use wasibox_worker::channel::ChannelError;
-use wasibox_worker::filter::NewCode;
-use wasibox_worker::jail::{Jail, Walls};
-use wasibox_workspace::{ApplyReport, Diff, WorkspaceError};
+use wasibox_worker::jail::Walls;
+use wasibox_workspace::WorkspaceError;
 
 /// The key-value that lists the names of the host tools that a session has had.
 const TOOLS: &[u8] = b"wasibox.tools";
@@ -127,59 +132,6 @@ pub(crate) struct SessionRuntime {
     slot: Option<AwakeGuard>,
 }
 
-/// Tracks whether the caller of [`Session::exec_unless`] still waits for its call, so that a
-/// cancellation ends that call and no other.
-#[derive(Default)]
-pub struct Cancel(Mutex<CancelState>);
-
-#[derive(Default)]
-struct CancelState {
-    is_cancelled: bool,
-    is_running: bool,
-}
-
-impl Cancel {
-    /// Cancels the call: ends it through the session's handle if it is running, and otherwise keeps
-    /// it from starting.
-    ///
-    /// ```no_run
-    /// # let engine = wasibox::Engine::open("image.webc".as_ref())?;
-    /// # let session = engine.session(wasibox::Policy::default())?;
-    /// use wasibox::{Cancel, Exec};
-    ///
-    /// let cancel = Cancel::default();
-    /// let interrupt = session.interrupter();
-    /// std::thread::scope(|scope| {
-    ///     scope.spawn(|| session.exec_unless(Exec::script("sleep 60"), &cancel, None));
-    ///     cancel.cancel(&interrupt);
-    /// });
-    /// # Ok::<(), wasibox::Error>(())
-    /// ```
-    pub fn cancel(&self, interrupt: &Interrupt) {
-        let mut waited = lock_mutex(&self.0);
-        // Only once, because a second interrupt could reach the worker after this call has ended,
-        // and end the next one.
-        let is_first = !std::mem::replace(&mut waited.is_cancelled, true);
-        if is_first && waited.is_running {
-            interrupt.interrupt();
-        }
-    }
-
-    fn begin_call(&self) -> bool {
-        let mut waited = lock_mutex(&self.0);
-        waited.is_running = !waited.is_cancelled;
-        waited.is_running
-    }
-
-    /// Marks the call as over, after which it cannot be interrupted, and returns whether it was
-    /// cancelled before.
-    fn end_call(&self) -> bool {
-        let mut waited = lock_mutex(&self.0);
-        waited.is_running = false;
-        waited.is_cancelled
-    }
-}
-
 impl Session {
     /// Returns the engine that the session belongs to, or `None` if it was made without one.
     ///
@@ -196,42 +148,6 @@ impl Session {
             SandboxOrigin::Engine(engine) => Some(crate::Engine::from_inner(engine)),
             SandboxOrigin::Once | SandboxOrigin::Pool(_) => None,
         }
-    }
-
-    /// Runs a command unless `cancel` is cancelled, on the caller's descriptors if there are any,
-    /// as [`Session::exec_on`] does.
-    ///
-    /// ```no_run
-    /// # let engine = wasibox::Engine::open("image.webc".as_ref())?;
-    /// # let session = engine.session(wasibox::Policy::default())?;
-    /// use wasibox::{Cancel, Exec};
-    ///
-    /// let outcome = session.exec_unless(Exec::script("echo hi"), &Cancel::default(), None)?;
-    /// assert_eq!(outcome.stdout, b"hi\n");
-    /// # Ok::<(), wasibox::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// [`Error::Cancelled`] if it was cancelled before it could begin; otherwise as
-    /// [`Session::apply`].
-    pub fn exec_unless(
-        &self,
-        exec: Exec,
-        cancel: &Cancel,
-        streams: Option<&InheritedStreams<'_>>,
-    ) -> Result<Outcome, Error> {
-        let mut inner = lock_mutex(&self.0.inner);
-        if !cancel.begin_call() {
-            return Err(Error::Cancelled);
-        }
-        let result = self.0.run_call(&mut inner, exec, streams);
-        let was_ended = matches!(&result, Ok(outcome) if outcome.exit_code == 130);
-        if cancel.end_call() && !was_ended {
-            // The call may have ended by itself just then, so the interrupt must not hit the next
-            // one.
-            self.0.put_to_sleep(&mut inner);
-        }
-        result
     }
 
     /// Opens a session on the image at `path`, in a process of its own. Its state ends with it. To
@@ -369,72 +285,6 @@ impl Session {
         self.0.tools.all_tools()
     }
 
-    /// Returns a handle that ends the running call from another thread.
-    ///
-    /// ```no_run
-    /// # let engine = wasibox::Engine::open("image.webc".as_ref())?;
-    /// # let session = engine.session(wasibox::Policy::default())?;
-    /// let interrupt = session.interrupter();
-    /// std::thread::spawn(move || interrupt.interrupt());
-    /// session.exec("sleep 60")?;
-    /// # Ok::<(), wasibox::Error>(())
-    /// ```
-    pub fn interrupter(&self) -> Interrupt {
-        self.0.interrupt.clone()
-    }
-
-    /// Connects to a port on the session's own loopback, where a guest's server listens. This also
-    /// works from another thread while a call runs. Dropping the stream closes the connection.
-    ///
-    /// ```no_run
-    /// # let engine = wasibox::Engine::open("image.webc".as_ref())?;
-    /// # let session = engine.session(wasibox::Policy::default())?;
-    /// use std::io::{Read, Write};
-    /// use wasibox::Exec;
-    ///
-    /// let mut serve = Exec::script("python3 -m http.server 8000 &");
-    /// serve.keep_background = true;
-    /// session.exec(serve)?;
-    /// let mut stream = session.connect(8000).expect("a server listens");
-    /// write!(stream, "GET / HTTP/1.0\r\n\r\n").expect("a request");
-    /// # Ok::<(), wasibox::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// [`std::io::ErrorKind::ConnectionRefused`] if no server listens there, or the session is
-    /// asleep.
-    pub fn connect(&self, port: u16) -> std::io::Result<UnixStream> {
-        self.0.interrupt.connect(port)
-    }
-
-    /// Returns the walls around the session's process, or `None` if it runs in this one. For a
-    /// session that sleeps, returns those around its last process.
-    ///
-    /// ```no_run
-    /// # let engine = wasibox::Engine::open("image.webc".as_ref())?;
-    /// # let session = engine.session(wasibox::Policy::default())?;
-    /// if let Some(walls) = session.walls() {
-    ///     println!("system calls are limited: {}", walls.system_calls);
-    /// }
-    /// # Ok::<(), wasibox::Error>(())
-    /// ```
-    pub fn walls(&self) -> Option<Walls> {
-        lock_mutex(&self.0.inner).walls
-    }
-
-    /// Returns the process ID of the session's worker, or `None` if it has no process of its own.
-    ///
-    /// ```no_run
-    /// # let engine = wasibox::Engine::open("image.webc".as_ref())?;
-    /// # let session = engine.session(wasibox::Policy::default())?;
-    /// session.exec("true")?;
-    /// println!("the worker is process {:?}", session.worker());
-    /// # Ok::<(), wasibox::Error>(())
-    /// ```
-    pub fn worker(&self) -> Option<u32> {
-        Some(self.0.pid.load(Ordering::Relaxed)).filter(|pid| *pid != 0)
-    }
-
     /// Returns the session's policy.
     ///
     /// ```no_run
@@ -445,309 +295,6 @@ impl Session {
     /// ```
     pub fn policy(&self) -> &Policy {
         &self.0.policy
-    }
-
-    /// Releases the process, its threads and its mappings until the next call; waits for a running
-    /// call. Has no effect on a session of [`Session::with`], because its state exists nowhere
-    /// else.
-    ///
-    /// ```no_run
-    /// # let engine = wasibox::Engine::open("image.webc".as_ref())?;
-    /// # let session = engine.session(wasibox::Policy::default())?;
-    /// session.exec("x=1")?;
-    /// session.park();
-    /// assert_eq!(session.exec("echo $x")?.stdout, b"1\n"); // It wakes up.
-    /// # Ok::<(), wasibox::Error>(())
-    /// ```
-    pub fn park(&self) {
-        self.0.put_to_sleep(&mut lock_mutex(&self.0.inner));
-    }
-
-    /// Returns whether the session has a process or threads now.
-    ///
-    /// ```no_run
-    /// # let engine = wasibox::Engine::open("image.webc".as_ref())?;
-    /// # let session = engine.session(wasibox::Policy::default())?;
-    /// session.exec("true")?;
-    /// assert!(session.is_awake());
-    /// session.park();
-    /// assert!(!session.is_awake());
-    /// # Ok::<(), wasibox::Error>(())
-    /// ```
-    pub fn is_awake(&self) -> bool {
-        lock_mutex(&self.0.inner).live.is_some()
-    }
-
-    /// Closes a jail around this whole process, which must have one thread. It is meant for
-    /// programs that serve a single session, for example `runner exec`. The session's mounts,
-    /// machine code and image remain reachable. A session with a process of its own does not need
-    /// it.
-    ///
-    /// ```no_run
-    /// # let engine = wasibox::Engine::open("image.webc".as_ref())?;
-    /// use std::sync::Arc;
-    /// use wasibox::{Policy, Session};
-    ///
-    /// let image = engine.image().clone();
-    /// let session = Session::with(image, Policy::default(), None, Arc::new(|_: &str| {}))?;
-    /// let walls = session.close_jail()?;
-    /// assert!(walls.no_new_privs);
-    /// # Ok::<(), wasibox::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// If the host has a wall that cannot be set up.
-    pub fn close_jail(&self) -> Result<Walls, Error> {
-        let inner = lock_mutex(&self.0.inner);
-        let Some(RunningSandbox::Threads(here)) = &inner.live else { return Ok(Walls::default()) };
-        let paths = |writable| {
-            let some = self.0.policy.mounts.iter().filter(move |m| m.writable == writable);
-            some.map(|m| m.host.clone())
-        };
-        let own = here.sandbox.own_files().into_iter().filter(|path| path.exists());
-        let jail = Jail {
-            read: paths(false).chain(own).collect(),
-            write: paths(true).collect(),
-            code: NewCode::Mapped,
-        };
-        jail.close().map_err(|e| Error::Refused(e.to_string()))
-    }
-
-    /// Returns the names of the image's programs whose machine code or prepared memory is not kept
-    /// yet, or `None` if nothing can be kept. A session with a process of its own starts with all
-    /// of it.
-    ///
-    /// ```no_run
-    /// # let engine = wasibox::Engine::open("image.webc".as_ref())?;
-    /// # let session = engine.session(wasibox::Policy::default())?;
-    /// if let Some(names) = session.unready_programs() {
-    ///     println!("to be compiled at first use: {names:?}");
-    /// }
-    /// # Ok::<(), wasibox::Error>(())
-    /// ```
-    pub fn unready_programs(&self) -> Option<Vec<String>> {
-        match &lock_mutex(&self.0.inner).live {
-            Some(RunningSandbox::Threads(here)) => here.sandbox.unready_programs(),
-            _ => Some(Vec::new()),
-        }
-    }
-
-    /// Performs an action and waits for it; a call before it is waited for first.
-    ///
-    /// ```no_run
-    /// # let engine = wasibox::Engine::open("image.webc".as_ref())?;
-    /// # let session = engine.session(wasibox::Policy::default())?;
-    /// use wasibox::{Action, Exec};
-    ///
-    /// let outcome = session.apply(Action::Exec(Exec::new(["uname", "-o"])))?;
-    /// assert_eq!(outcome.exit_code, 0);
-    /// # Ok::<(), wasibox::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// If the action could not be started, or the session's process died during it; the session is
-    /// then as it was before the call. A command that fails is an outcome, not an error.
-    pub fn apply(&self, action: Action) -> Result<Outcome, Error> {
-        match action {
-            Action::Exec(exec) => self.exec(exec),
-        }
-    }
-
-    /// Runs a command. A string is taken as a script for the session's shell.
-    ///
-    /// ```no_run
-    /// # let engine = wasibox::Engine::open("image.webc".as_ref())?;
-    /// # let session = engine.session(wasibox::Policy::default())?;
-    /// use wasibox::Exec;
-    ///
-    /// assert_eq!(session.exec("seq 3 | paste -sd+ | bc")?.stdout, b"6\n");
-    /// assert_eq!(session.exec(Exec::new(["printf", "%s", "$HOME"]))?.stdout, b"$HOME");
-    /// # Ok::<(), wasibox::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`Session::apply`].
-    pub fn exec(&self, exec: impl Into<Exec>) -> Result<Outcome, Error> {
-        self.0.run_call(&mut lock_mutex(&self.0.inner), exec.into(), None)
-    }
-
-    /// Runs a cell in the session's Python interpreter, which stays alive for the next cells.
-    ///
-    /// ```no_run
-    /// # let engine = wasibox::Engine::open("image.webc".as_ref())?;
-    /// # let session = engine.session(wasibox::Policy::default())?;
-    /// session.python("import statistics as s; data = [1, 2, 4]")?;
-    /// assert_eq!(session.python("s.median(data)")?.value.as_deref(), Some("2"));
-    /// # Ok::<(), wasibox::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`Session::apply`]; [`Error::Cell`] if the interpreter cannot be restored.
-    pub fn python(&self, code: impl Into<Vec<u8>>) -> Result<Outcome, Error> {
-        self.exec(Exec::python(code))
-    }
-
-    /// Runs a cell in the session's JavaScript interpreter, which stays alive for the next cells.
-    ///
-    /// ```no_run
-    /// # let engine = wasibox::Engine::open("image.webc".as_ref())?;
-    /// # let session = engine.session(wasibox::Policy::default())?;
-    /// session.javascript("const data = [1, 2, 4]")?;
-    /// assert_eq!(session.javascript("data.length")?.value.as_deref(), Some("3"));
-    /// # Ok::<(), wasibox::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`Session::python`].
-    pub fn javascript(&self, code: impl Into<Vec<u8>>) -> Result<Outcome, Error> {
-        self.exec(Exec::javascript(code))
-    }
-
-    /// Ends the interpreters; the next cell starts a new one. With a history this is a commit.
-    ///
-    /// ```no_run
-    /// # let engine = wasibox::Engine::open("image.webc".as_ref())?;
-    /// # let session = engine.session(wasibox::Policy::default())?;
-    /// session.python("x = 1")?;
-    /// session.reset()?;
-    /// assert_ne!(session.python("x")?.exit_code, 0);
-    /// # Ok::<(), wasibox::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// If the change cannot be kept.
-    pub fn reset(&self) -> Result<(), Error> {
-        let mut inner = lock_mutex(&self.0.inner);
-        let SessionRuntime { live, kept, .. } = &mut *inner;
-        kept.reset_cells(live.as_mut(), &[PYTHON, JAVASCRIPT])
-    }
-
-    /// Reads or changes the session's files without running a guest, with a guest's rights.
-    /// Relative paths start at the shell's current directory. A request that changes files is a
-    /// commit.
-    ///
-    /// ```no_run
-    /// # let engine = wasibox::Engine::open("image.webc".as_ref())?;
-    /// # let session = engine.session(wasibox::Policy::default())?;
-    /// use wasibox::files::Request;
-    ///
-    /// session.files(&Request::MakeDir { path: "/tmp/new".into() })?;
-    /// assert_eq!(session.exec("ls /tmp")?.stdout, b"new\n");
-    /// # Ok::<(), wasibox::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// [`Error::Files`] with the mistake and a way to proceed; otherwise as [`Session::apply`].
-    pub fn files(&self, request: &files::Request) -> Result<files::Answer, Error> {
-        self.0.run_files(&mut lock_mutex(&self.0.inner), request)
-    }
-
-    /// Runs a command if no other call is running.
-    ///
-    /// ```no_run
-    /// # let engine = wasibox::Engine::open("image.webc".as_ref())?;
-    /// # let session = engine.session(wasibox::Policy::default())?;
-    /// match session.try_exec("date") {
-    ///     Ok(outcome) => println!("{}", String::from_utf8_lossy(&outcome.stdout)),
-    ///     Err(e) => println!("not now: {e}"),
-    /// }
-    /// # Ok::<(), wasibox::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// [`Error::Busy`] if one is; otherwise as [`Session::apply`].
-    pub fn try_exec(&self, exec: impl Into<Exec>) -> Result<Outcome, Error> {
-        let mut inner = self.0.try_lock().ok_or(Error::Busy)?;
-        self.0.run_call(&mut inner, exec.into(), None)
-    }
-
-    /// Runs a command whose [`Input::Inherit`](crate::Input::Inherit) and
-    /// [`Output::Inherit`](crate::Output::Inherit) refer to these descriptors instead of this
-    /// process's streams: pipes, for example, that other threads feed and read while it runs.
-    ///
-    /// ```no_run
-    /// # let engine = wasibox::Engine::open("image.webc".as_ref())?;
-    /// # let session = engine.session(wasibox::Policy::default())?;
-    /// use wasibox::{Exec, InheritedStreams, Output};
-    ///
-    /// let (reader, writer) = std::io::pipe().expect("a pipe");
-    /// let mut exec = Exec::script("seq 1000000");
-    /// exec.output = Output::Inherit;
-    /// std::thread::spawn(move || std::io::copy(&mut { reader }, &mut std::io::stderr()));
-    /// let (stdin, stderr) = (std::io::stdin(), std::io::stderr());
-    /// let streams = InheritedStreams { stdin: &stdin, stdout: &writer, stderr: &stderr };
-    /// session.exec_on(exec, &streams)?;
-    /// # Ok::<(), wasibox::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`Session::apply`].
-    pub fn exec_on(&self, exec: Exec, streams: &InheritedStreams<'_>) -> Result<Outcome, Error> {
-        self.0.run_call(&mut lock_mutex(&self.0.inner), exec, Some(streams))
-    }
-
-    /// Returns the changes to a host's folder ([`WorkspaceKind::Overlay`](crate::WorkspaceKind)) in
-    /// git's diff format, limited to `paths` and everything below them (all changes if `paths` is
-    /// empty).
-    ///
-    /// ```no_run
-    /// use wasibox::{Sandbox, Workspace};
-    ///
-    /// let session = Sandbox::builder("image.webc").workspace(Workspace::of("project")).build()?;
-    /// session.exec("echo more >> README.md")?;
-    /// println!("{}", String::from_utf8_lossy(&session.workspace_diff(&[])?.text));
-    /// # Ok::<(), wasibox::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// If the session has no such workspace, or the folder is no longer as it was when the session
-    /// began.
-    pub fn workspace_diff(&self, paths: &[&str]) -> Result<Diff, Error> {
-        let inner = lock_mutex(&self.0.inner);
-        let (workspace, engine, stored) = self.0.overlay_parts(&inner)?;
-        workspace.diff_text(engine.image(), &self.0.policy, stored, paths)
-    }
-
-    /// Applies the session's changes to the host's folder, limited to `paths` and everything below
-    /// them (all changes if `paths` is empty). Files that have changed on the host in the meantime
-    /// are skipped and reported. The session cannot run anything afterwards: start a new one.
-    ///
-    /// ```no_run
-    /// use wasibox::{Sandbox, Workspace};
-    ///
-    /// let session = Sandbox::builder("image.webc").workspace(Workspace::of("project")).build()?;
-    /// session.exec("mkdir src; touch src/a b")?;
-    /// let report = session.workspace_apply(&["src"])?;
-    /// assert!(report.left.is_empty());
-    /// # Ok::<(), wasibox::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`Session::workspace_diff`]. If something cannot be written, nothing is changed.
-    pub fn workspace_apply(&self, paths: &[&str]) -> Result<ApplyReport, Error> {
-        let mut inner = lock_mutex(&self.0.inner);
-        let (workspace, engine, stored) = self.0.overlay_parts(&inner)?;
-        let done = workspace.apply_changes(engine.image(), &self.0.policy, stored, paths)?;
-        // Because the running sandbox still has the folder as it was.
-        self.0.drop_live(&mut inner);
-        Ok(done)
-    }
-
-    /// Returns the paths that the zip format could not represent at the last save, each with the
-    /// reason.
-    ///
-    /// ```no_run
-    /// use wasibox::{Sandbox, Workspace};
-    ///
-    /// let session = Sandbox::builder("image.webc").workspace(Workspace::of("work.zip")).build()?;
-    /// session.exec("mkfifo pipe")?;
-    /// for (path, reason) in session.workspace_left_out() {
-    ///     println!("{path}: {reason}");
-    /// }
-    /// # Ok::<(), wasibox::Error>(())
-    /// ```
-    pub fn workspace_left_out(&self) -> Vec<(String, String)> {
-        self.0.workspace.as_ref().map_or_else(Vec::new, WorkspaceHandle::left_out)
     }
 
     pub(crate) fn has_workspace(&self) -> bool {

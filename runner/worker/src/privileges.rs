@@ -15,8 +15,7 @@ const NOBODY: u32 = 65534;
 /// Gives up all capabilities, and root's user id, for a process with one thread.
 ///
 /// A process that has files of the host (`has_files`) keeps the capabilities that concern files and
-/// its user, because a mount that belongs to another user was allowed by whoever made the mount.
-/// Landlock restricts both to the mounts.
+/// its user, because a mount may belong to another user. Landlock restricts both to the mounts.
 ///
 /// # Errors
 /// Returns an error if the host's kernel refuses.

@@ -7,7 +7,7 @@ use std::rc::Rc;
 use box_sys::{FileKind, meta};
 use sh_expand::{
     Attributes, ElementKey, ErrorReach, ExpandCause, ExpandEnv, ExpandError, ExpandOptions,
-    PathnameEntry, Positional, Str, VarLookup, VarValue,
+    PathnameEntry, PositionalList, Str, VarLookup, VarValue,
 };
 use sh_syntax::ast::{CommandSub, ProcessSub};
 
@@ -124,7 +124,7 @@ impl ExpandEnv for Shell<'_> {
         names
     }
 
-    fn positional(&self) -> Positional {
+    fn positional(&self) -> PositionalList {
         self.state.params.list().clone()
     }
 

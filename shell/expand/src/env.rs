@@ -7,7 +7,7 @@ use std::rc::Rc;
 use sh_syntax::ast::{CommandSub, ProcessSub};
 
 use crate::error::ExpandError;
-use crate::positional::Positional;
+use crate::positional::PositionalList;
 use crate::value::{Attributes, Str, VarValue};
 
 /// Shell options that change expansion; names as in `set -o` and `shopt`.
@@ -121,7 +121,7 @@ pub trait ExpandEnv {
     /// Returns the names of all set variables that begin with `prefix`, sorted.
     fn names_with_prefix(&self, prefix: &[u8]) -> Vec<Vec<u8>>;
     /// Returns `$1`, `$2`, ... without `$0`.
-    fn positional(&self) -> Positional;
+    fn positional(&self) -> PositionalList;
     /// Returns one of `# ? - $ ! 0` (not `@`, `*`); `None` if unset (`$!`).
     fn special(&mut self, name: u8) -> Option<Str>;
     fn options(&self) -> &ExpandOptions;

@@ -65,7 +65,7 @@ pub use pathname::PendingPathnames;
 pub use pattern::{
     expand_arm_pattern, expand_pattern, expand_pattern_text, expand_pattern_traced, expand_regex,
 };
-pub use positional::Positional;
+pub use positional::PositionalList;
 pub use split::{Ifs, split_fields};
 pub use subscript::{
     OwnedKey, element_index, expand_key, subscript_key, subscript_text, subscript_text_key,

@@ -7,16 +7,16 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::Str;
 
-/// A list of positional parameters. Clones share it, and [`Positional::shift`] takes constant time,
+/// A list of positional parameters. Clones share it, and [`PositionalList::shift`] takes constant time,
 /// so that a loop over all parameters with `shift` is linear.
 #[derive(Clone, Debug, Default)]
-pub struct Positional {
+pub struct PositionalList {
     all: Rc<Vec<Str>>,
     /// The number of parameters at the beginning of `all` that were shifted away.
     shifted: usize,
 }
 
-impl Positional {
+impl PositionalList {
     /// Drops the first `count` parameters, or all if there are fewer.
     pub fn shift(&mut self, count: usize) {
         self.shifted = self.all.len().min(self.shifted.saturating_add(count));
@@ -30,7 +30,7 @@ impl Positional {
     }
 }
 
-impl Deref for Positional {
+impl Deref for PositionalList {
     type Target = [Str];
 
     fn deref(&self) -> &[Str] {
@@ -38,27 +38,27 @@ impl Deref for Positional {
     }
 }
 
-impl From<Vec<Str>> for Positional {
-    fn from(all: Vec<Str>) -> Positional {
-        Positional { all: Rc::new(all), shifted: 0 }
+impl From<Vec<Str>> for PositionalList {
+    fn from(all: Vec<Str>) -> PositionalList {
+        PositionalList { all: Rc::new(all), shifted: 0 }
     }
 }
 
-impl PartialEq for Positional {
-    fn eq(&self, other: &Positional) -> bool {
+impl PartialEq for PositionalList {
+    fn eq(&self, other: &PositionalList) -> bool {
         **self == **other
     }
 }
 
-impl Serialize for Positional {
+impl Serialize for PositionalList {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         (**self).serialize(serializer)
     }
 }
 
-impl<'de> Deserialize<'de> for Positional {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Positional, D::Error> {
-        Vec::deserialize(deserializer).map(Positional::from)
+impl<'de> Deserialize<'de> for PositionalList {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<PositionalList, D::Error> {
+        Vec::deserialize(deserializer).map(PositionalList::from)
     }
 }
 
@@ -69,7 +69,7 @@ mod tests {
     #[test]
     fn shifting_leaves_clones_as_they_are() {
         let all: Vec<Str> = (0..5_u8).map(|n| Rc::new(vec![n])).collect();
-        let mut list = Positional::from(all.clone());
+        let mut list = PositionalList::from(all.clone());
         let before = list.clone();
         list.shift(2);
         assert_eq!(*list, all[2..]);

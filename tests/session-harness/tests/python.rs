@@ -68,7 +68,7 @@ fn an_interpreter_that_is_lost_is_put_back() {
 }
 
 /// Between two cells an interpreter has one thread: work is waited for, the rest ends as in the
-/// child of a fork, and everything that begins threads goes on to work.
+/// child of a fork, and everything that starts threads still works.
 #[test]
 fn threads_end_with_their_cell() {
     for engine in both() {

@@ -259,7 +259,7 @@ fn whoever_gives_up_ends_the_tool() {
         let dropped = |n: usize| {
             eventually("the future is dropped", || counts.dropped.load(Ordering::SeqCst) == n);
         };
-        // The guest ends, while its session's call goes on.
+        // The guest ends, while its session's call still runs.
         assert_eq!(sh(&s, "timeout 0.5 tool wait; echo $?"), "124\n");
         dropped(1);
         let code = "import asyncio\nfrom tools.aio import wait\n\

@@ -202,11 +202,11 @@ fn send_answer<T>(
 
 /// Sends lines of progress to the parent until it is closed.
 #[derive(Clone)]
-struct ProgressSender(Arc<Mutex<Option<ChannelSender>>>);
+struct ProgressLines(Arc<Mutex<Option<ChannelSender>>>);
 
-impl ProgressSender {
-    fn new(channel: &Channel) -> Result<ProgressSender, Error> {
-        Ok(ProgressSender(Arc::new(Mutex::new(Some(channel.sender()?)))))
+impl ProgressLines {
+    fn new(channel: &Channel) -> Result<ProgressLines, Error> {
+        Ok(ProgressLines(Arc::new(Mutex::new(Some(channel.sender()?)))))
     }
 
     fn send_line(&self, line: &str) {
@@ -224,7 +224,7 @@ impl ProgressSender {
 }
 
 fn prepare_image(
-    progress: &ProgressSender,
+    progress: &ProgressLines,
     image: PathBuf,
     artifacts: PathBuf,
     stack: usize,
@@ -242,7 +242,7 @@ fn warm_image(
     artifacts: PathBuf,
     stack: usize,
 ) -> Result<Option<PreparedImage>, Error> {
-    let progress = ProgressSender::new(channel)?;
+    let progress = ProgressLines::new(channel)?;
     let prepared = prepare_image(&progress, image, artifacts, stack)?;
     let is_complete = prepared.load_kept()?;
     progress.close();
@@ -253,7 +253,7 @@ fn warm_image(
 /// as well, which leaves the folder for machine code accessible.
 fn keep_code(channel: &Channel, image: PathBuf, artifacts: PathBuf) -> Result<(), Error> {
     std::fs::create_dir_all(&artifacts)?;
-    let progress = ProgressSender::new(channel)?;
+    let progress = ProgressLines::new(channel)?;
     let prepared = prepare_image(&progress, image, artifacts.clone(), Limits::default().stack)?;
     // Makes the key, if there is none, while that is still possible.
     let _ = prepared.is_compiled();

@@ -305,7 +305,7 @@ pub const TABLE: &[Builtin] = &[
         "source filename [arguments]",
         "Run the commands of a file in this shell.",
     ),
-    b("suspend", suspend::run, "suspend [-f]", "Stop the shell until it is told to go on."),
+    b("suspend", suspend::run, "suspend [-f]", "Stop the shell until it gets SIGCONT."),
     b("test", test::run, "test [expr]", "Check a condition."),
     special_builtin(
         "times",

@@ -1,6 +1,6 @@
 //! Calling a function (bash manual 3.3).
 
-use sh_expand::{Attributes, Positional, Str};
+use sh_expand::{Attributes, PositionalList, Str};
 
 use crate::Shell;
 use crate::shell::{Flow, Unwind};
@@ -47,7 +47,7 @@ impl Shell<'_> {
 
     fn guarded_call(&mut self, def: &FunctionDef, name: Str, argv: &[Str], scoped: bool) -> Flow {
         self.check_call_depth(&name)?;
-        let positional = Positional::from(argv[1..].to_vec());
+        let positional = PositionalList::from(argv[1..].to_vec());
         let line = self.state.line;
         let debugged = self.state.options.has_shopt(ShOpt::ExtDebug);
         self.state.calls.push(CallFrame {

@@ -4,7 +4,7 @@
 use std::rc::Rc;
 
 use serde::{Deserialize, Serialize};
-use sh_expand::{Positional, Str};
+use sh_expand::{PositionalList, Str};
 
 /// One active call: a function or a sourced file.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -19,7 +19,7 @@ pub struct CallFrame {
     pub is_function: bool,
     /// The arguments, if the call began in debugging mode. They stay in the process.
     #[serde(skip)]
-    pub args: Option<Positional>,
+    pub args: Option<PositionalList>,
 }
 
 /// The stack of calls.
@@ -28,7 +28,7 @@ pub struct Calls {
     frames: Rc<Vec<CallFrame>>,
     /// The parameters at the time when debugging mode was switched on.
     #[serde(skip)]
-    debugged: Option<Positional>,
+    debugged: Option<PositionalList>,
 }
 
 impl Calls {
@@ -78,14 +78,14 @@ impl Calls {
     }
 
     /// Records that debugging mode was switched on with these positional parameters.
-    pub fn begin_debugging(&mut self, positional: &Positional) {
+    pub fn begin_debugging(&mut self, positional: &PositionalList) {
         if self.debug_arguments().next().is_none() {
             self.debugged = Some(positional.clone());
         }
     }
 
     /// Returns the arguments of the calls that began in debugging mode, innermost first.
-    pub fn debug_arguments(&self) -> impl Iterator<Item = &Positional> {
+    pub fn debug_arguments(&self) -> impl Iterator<Item = &PositionalList> {
         self.frames.iter().rev().filter_map(|f| f.args.as_ref()).chain(&self.debugged)
     }
 }
@@ -105,7 +105,7 @@ mod tests {
         calls.begin_debugging(&vec![Rc::new(b"script".to_vec())].into());
         calls.push(call(true, Some(b"call")));
         // A second call has no effect.
-        calls.begin_debugging(&Positional::default());
+        calls.begin_debugging(&PositionalList::default());
         let all: Vec<_> = calls.debug_arguments().map(|a| a[0].to_vec()).collect();
         assert_eq!(all, [b"call".to_vec(), b"script".to_vec()]);
     }

@@ -3,15 +3,15 @@
 use std::rc::Rc;
 
 use serde::{Deserialize, Serialize};
-use sh_expand::{Positional, Str};
+use sh_expand::{PositionalList, Str};
 
 /// The parameters of a shell.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct PositionalParams {
     arg0: Str,
-    list: Positional,
+    list: PositionalList,
     /// The parameters outside of all functions, while a function runs.
-    outermost: Option<Positional>,
+    outermost: Option<PositionalList>,
     /// Whether `set` replaced the parameters since the last function call.
     #[serde(skip)]
     is_replaced: bool,
@@ -19,14 +19,14 @@ pub struct PositionalParams {
 
 /// The parameters of a function's caller.
 pub struct CallerParams {
-    list: Positional,
+    list: PositionalList,
     is_outermost: bool,
 }
 
 impl PositionalParams {
     /// Returns the parameters that a shell starts with.
     pub fn new(arg0: Vec<u8>, list: Vec<Vec<u8>>) -> PositionalParams {
-        let list = Positional::from(list.into_iter().map(Rc::new).collect::<Vec<_>>());
+        let list = PositionalList::from(list.into_iter().map(Rc::new).collect::<Vec<_>>());
         PositionalParams { arg0: Rc::new(arg0), list, outermost: None, is_replaced: false }
     }
 
@@ -41,12 +41,12 @@ impl PositionalParams {
     }
 
     /// Returns `$1` and the following parameters.
-    pub fn list(&self) -> &Positional {
+    pub fn list(&self) -> &PositionalList {
         &self.list
     }
 
     /// Returns the parameters outside of all functions.
-    pub fn outermost_list(&self) -> &Positional {
+    pub fn outermost_list(&self) -> &PositionalList {
         self.outermost.as_ref().unwrap_or(&self.list)
     }
 
@@ -62,7 +62,7 @@ impl PositionalParams {
     }
 
     /// Replaces the parameters with the arguments of a function and returns the caller's.
-    pub fn enter_function(&mut self, args: Positional) -> CallerParams {
+    pub fn enter_function(&mut self, args: PositionalList) -> CallerParams {
         let list = std::mem::replace(&mut self.list, args);
         let is_outermost = self.outermost.is_none();
         if is_outermost {
@@ -82,14 +82,14 @@ impl PositionalParams {
 
     /// Replaces the parameters with the arguments of a sourced file and returns the caller's.
     #[must_use]
-    pub fn enter_file(&mut self, args: &[Str]) -> Positional {
+    pub fn enter_file(&mut self, args: &[Str]) -> PositionalList {
         self.is_replaced = false;
         std::mem::replace(&mut self.list, args.to_vec().into())
     }
 
     /// Restores the parameters when a sourced file ends. If `set` changed them in the file, the
     /// caller keeps the change, except in a function.
-    pub fn leave_file(&mut self, around: Positional, in_function: bool) {
+    pub fn leave_file(&mut self, around: PositionalList, in_function: bool) {
         let replaced = std::mem::take(&mut self.is_replaced);
         if !replaced || in_function {
             self.list = around;

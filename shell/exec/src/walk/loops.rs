@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 use std::rc::Rc;
 
-use sh_expand::{Attributes, ErrorReach, Positional, Str};
+use sh_expand::{Attributes, ErrorReach, PositionalList, Str};
 use sh_syntax::ast::{ArithFor, Command, For, While};
 
 use crate::Shell;
@@ -66,7 +66,7 @@ impl Shell<'_> {
     }
 
     /// Returns the words that a `for` or `select` iterates over.
-    fn loop_words(&mut self, f: &For) -> Result<Positional, Unwind> {
+    fn loop_words(&mut self, f: &For) -> Result<PositionalList, Unwind> {
         let Some(words) = &f.words else { return Ok(self.state.params.list().clone()) };
         self.budget.expansion_bytes = 0;
         match sh_expand::expand_words(self, words) {

@@ -8,7 +8,7 @@ use std::rc::Rc;
 use sh_expand::array::{AssocArray, IndexedArray};
 use sh_expand::{
     Attributes, ElementKey, ExpandCause, ExpandEnv, ExpandError, ExpandOptions, PathnameEntry,
-    Positional, Str, VarValue, arith,
+    PositionalList, Str, VarValue, arith,
 };
 use sh_syntax::ast::{CommandSub, ProcessSub};
 
@@ -139,7 +139,7 @@ impl ExpandEnv for Shell {
         set.map(|(name, _)| name.clone()).collect()
     }
 
-    fn positional(&self) -> Positional {
+    fn positional(&self) -> PositionalList {
         self.positional.to_vec().into()
     }
 

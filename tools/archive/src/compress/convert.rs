@@ -7,7 +7,7 @@ use crate::codec::{CodecFault, CompressionFormat, GzipMember, GzipReader, peek_h
 
 /// The sizes of a conversion, for messages and lists.
 #[derive(Default)]
-pub(super) struct Conversion {
+pub(super) struct FileConversion {
     /// The bytes of the compressed side.
     pub packed: u64,
     /// The bytes of the other side.
@@ -26,7 +26,7 @@ pub(super) fn convert_data(
     job: &CompressJob,
     input: &mut dyn Read,
     out: &mut dyn Write,
-) -> io::Result<Conversion> {
+) -> io::Result<FileConversion> {
     let mut input = ReadCount { from: input, count: 0 };
     if !job.decompress {
         let mut out = WriteCount { to: out, count: 0 };
@@ -34,17 +34,17 @@ pub(super) fn convert_data(
         let plain = io::copy(&mut input, &mut encoder)?;
         encoder.finish()?;
         let member = GzipMember { overhead: GZIP_OVERHEAD, ..GzipMember::default() };
-        return Ok(Conversion { packed: out.count, plain, member, has_garbage: false });
+        return Ok(FileConversion { packed: out.count, plain, member, has_garbage: false });
     }
     let (head, mut stream) = peek_head(&mut input)?;
     if !is_readable(job.format, CompressionFormat::detect(&head)) {
         if job.force && job.to_stdout && !is_magic_needed(job.format, &head) {
             let plain = io::copy(&mut stream, out)?;
-            return Ok(Conversion { plain, ..Conversion::default() });
+            return Ok(FileConversion { plain, ..FileConversion::default() });
         }
         return Err(missing_magic(job.format, &head).into());
     }
-    let mut conversion = Conversion::default();
+    let mut conversion = FileConversion::default();
     if job.format == CompressionFormat::Gzip {
         let mut reader = GzipReader::new(BufReader::new(&mut stream));
         copy_data(&mut reader, out, &mut conversion)?;
@@ -107,7 +107,7 @@ fn missing_magic(format: CompressionFormat, head: &[u8]) -> CodecFault {
 fn copy_data(
     from: &mut dyn Read,
     out: &mut dyn Write,
-    conversion: &mut Conversion,
+    conversion: &mut FileConversion,
 ) -> io::Result<()> {
     let mut buf = vec![0u8; 1 << 16];
     loop {

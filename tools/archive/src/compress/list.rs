@@ -5,7 +5,7 @@ use std::io::Write;
 use box_applet::Ctx;
 use box_text::time::strftime::format_strftime;
 
-use super::convert::Conversion;
+use super::convert::FileConversion;
 use super::options::CompressJob;
 use super::report::saved_ratio;
 
@@ -22,7 +22,7 @@ pub(super) struct SizeTable {
 
 impl SizeTable {
     /// Counts the data of a file that has no row.
-    pub(super) fn add_plain(&mut self, sizes: &Conversion) {
+    pub(super) fn add_plain(&mut self, sizes: &FileConversion) {
         self.data += sizes.plain;
     }
 
@@ -42,7 +42,7 @@ impl SizeTable {
         ctx: &mut Ctx<'_>,
         job: &CompressJob,
         shown: &[u8],
-        sizes: &Conversion,
+        sizes: &FileConversion,
         mtime: i64,
     ) {
         let details = job.verbose && !job.quiet;

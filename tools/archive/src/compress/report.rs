@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use box_applet::Ctx;
 
-use super::convert::Conversion;
+use super::convert::FileConversion;
 use super::options::CompressJob;
 use crate::codec::{CodecFault, CompressionFormat};
 
@@ -143,7 +143,7 @@ pub(super) fn print_end(
     job: &CompressJob,
     shown: &[u8],
     target: Option<&[u8]>,
-    sizes: &Conversion,
+    sizes: &FileConversion,
 ) {
     if job.list || !job.verbose && !job.has_summary() {
         return;
@@ -169,7 +169,12 @@ pub(super) fn print_sum(ctx: &mut Ctx<'_>, job: &CompressJob, plain: u64) {
     }
 }
 
-fn gzip_end(job: &CompressJob, shown: &[u8], target: Option<&[u8]>, sizes: &Conversion) -> Vec<u8> {
+fn gzip_end(
+    job: &CompressJob,
+    shown: &[u8],
+    target: Option<&[u8]>,
+    sizes: &FileConversion,
+) -> Vec<u8> {
     if job.test {
         return b" OK\n".to_vec();
     }
@@ -183,7 +188,7 @@ fn gzip_end(job: &CompressJob, shown: &[u8], target: Option<&[u8]>, sizes: &Conv
     [ratio.as_bytes(), b" -- ", word.as_bytes(), b" ", target, b"\n"].concat()
 }
 
-fn bzip2_end(job: &CompressJob, sizes: &Conversion) -> String {
+fn bzip2_end(job: &CompressJob, sizes: &FileConversion) -> String {
     match (job.test, job.decompress) {
         (true, _) => return "ok\n".into(),
         (_, true) => return "done\n".into(),
@@ -201,7 +206,7 @@ fn bzip2_end(job: &CompressJob, sizes: &Conversion) -> String {
     )
 }
 
-fn xz_end(sizes: &Conversion) -> String {
+fn xz_end(sizes: &FileConversion) -> String {
     let ratio = sizes.packed as f64 / sizes.plain as f64;
     let ratio =
         if ratio > 9.999 || sizes.plain == 0 { "> 9.999".into() } else { format!("= {ratio:.3}") };

@@ -35,7 +35,7 @@ pub fn read_archive(ctx: &mut Ctx<'_>, options: &CpioOptions) -> Result<CpioSumm
     let mut reader = CpioReader::open(input)?;
     let compile = |p: &Vec<u8>| GlobPattern::new(p, GlobOptions::default());
     let patterns: Vec<GlobPattern> = options.patterns.iter().map(compile).collect();
-    let mut extraction = Extraction {
+    let mut extraction = CpioExtraction {
         options,
         names: AccountNames::load(),
         ok: true,
@@ -72,19 +72,19 @@ type LinkKey = ((u32, u32), u64);
 
 /// The first name of a file with several links, and its place.
 #[derive(Clone)]
-struct LinkedFile {
+struct CpioLinkedFile {
     name: Vec<u8>,
     file: PathBuf,
 }
 
-struct Extraction<'a> {
+struct CpioExtraction<'a> {
     options: &'a CpioOptions,
     names: AccountNames,
     ok: bool,
     /// The prefixes that were removed from names, each of which is reported once.
     prefixes: Vec<Vec<u8>>,
     /// The first place of each file with several links.
-    files: BTreeMap<LinkKey, LinkedFile>,
+    files: BTreeMap<LinkKey, CpioLinkedFile>,
     /// Names of a file whose data comes with its last name.
     waiting: BTreeMap<LinkKey, Vec<CpioEntry>>,
     symlinks: Vec<(CpioEntry, PathBuf, Vec<u8>)>,
@@ -92,7 +92,7 @@ struct Extraction<'a> {
     dirs: BTreeMap<PathBuf, (u16, u64)>,
 }
 
-impl Extraction<'_> {
+impl CpioExtraction<'_> {
     /// Returns a name that leads nowhere outside.
     fn safe_name(&mut self, ctx: &mut Ctx<'_>, name: &[u8], what: &str) -> Vec<u8> {
         if self.options.absolute {
@@ -278,7 +278,7 @@ impl Extraction<'_> {
     }
 
     /// Makes another name of a file that was extracted, and says so with `-v`.
-    fn link_again(&mut self, ctx: &mut Ctx<'_>, name: &[u8], first: &LinkedFile, file: &Path) {
+    fn link_again(&mut self, ctx: &mut Ctx<'_>, name: &[u8], first: &CpioLinkedFile, file: &Path) {
         self.make_link(ctx, name, &first.file, file);
         if self.options.verbose {
             ctx.error_bytes(&[name, b" linked to ", &first.name]);
@@ -311,7 +311,7 @@ impl Extraction<'_> {
         }
         if entry.nlink > 1 {
             let key = (entry.dev, entry.ino);
-            let first = LinkedFile { name: entry.name.clone(), file: file.to_path_buf() };
+            let first = CpioLinkedFile { name: entry.name.clone(), file: file.to_path_buf() };
             self.files.insert(key, first);
             for other in self.waiting.remove(&key).unwrap_or_default() {
                 let place = ctx.path(&other.name);

@@ -7,7 +7,7 @@ use super::CpioError;
 use super::entry::{
     BLOCK_DEVICE, CHAR_DEVICE, CpioEntry, CpioFormat, DIRECTORY, FIFO, FILE, SYMLINK, TRAILER,
 };
-use crate::tar::decode::{ArchiveReader, DecodeError};
+use crate::tar::decode::{DecodeError, TarReader};
 use crate::tar::member::{Member, MemberKind};
 
 /// The longest name, and the longest target of a symbolic link.
@@ -41,7 +41,7 @@ pub struct CpioReader<'a> {
 /// Where entries come from.
 enum CpioSource<'a> {
     Cpio(CountedInput<'a>),
-    Tar(Box<ArchiveReader<CountedInput<'a>>>),
+    Tar(Box<TarReader<CountedInput<'a>>>),
 }
 
 impl<'a> CpioReader<'a> {
@@ -53,7 +53,7 @@ impl<'a> CpioReader<'a> {
         let input = CountedInput { from: Box::new(io::Cursor::new(head).chain(from)), count: 0 };
         let source = match format {
             CpioFormat::Ustar | CpioFormat::Tar => {
-                CpioSource::Tar(Box::new(ArchiveReader::new(input, false)))
+                CpioSource::Tar(Box::new(TarReader::new(input, false)))
             }
             _ => CpioSource::Cpio(input),
         };
@@ -160,7 +160,7 @@ fn detect_format(head: &[u8]) -> Option<CpioFormat> {
         [b'0', b'7', b'0', b'7', b'0', b'7', ..] => CpioFormat::Old,
         [0xc7, 0x71, ..] => CpioFormat::Binary,
         _ if head.get(257..262) == Some(b"ustar") => CpioFormat::Ustar,
-        _ if ArchiveReader::new(head, false).next_member().is_ok_and(|m| m.is_some()) => {
+        _ if TarReader::new(head, false).next_member().is_ok_and(|m| m.is_some()) => {
             CpioFormat::Tar
         }
         _ => return None,

@@ -103,7 +103,7 @@ struct LinkedFile {
 }
 
 /// A file that waits to be added.
-struct TreeEntry {
+struct SourceEntry {
     name: Vec<u8>,
     /// The device of the operand; `None` for the operand itself.
     device: Option<u64>,
@@ -165,8 +165,8 @@ impl TarWriter<'_> {
         is_recursive: bool,
     ) -> Result<(), TarFatal> {
         // An explicit stack: depth is the guest's choice, ours is not to overflow.
-        let mut stack = vec![TreeEntry { name: name.to_vec(), device: None }];
-        while let Some(TreeEntry { name, device }) = stack.pop() {
+        let mut stack = vec![SourceEntry { name: name.to_vec(), device: None }];
+        while let Some(SourceEntry { name, device }) = stack.pop() {
             if self.options.excludes.matches_name(&name) {
                 continue;
             }
@@ -206,7 +206,7 @@ impl TarWriter<'_> {
             let device = Some(device.unwrap_or(stat.dev));
             let inside = inside.iter().rev();
             stack.extend(
-                inside.map(|inner| TreeEntry { name: path::join_path(&name, inner), device }),
+                inside.map(|inner| SourceEntry { name: path::join_path(&name, inner), device }),
             );
         }
         Ok(())

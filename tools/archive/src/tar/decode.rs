@@ -46,7 +46,7 @@ pub enum DecodeNotice {
 }
 
 /// A reader of the members of an archive.
-pub struct ArchiveReader<R: Read> {
+pub struct TarReader<R: Read> {
     from: R,
     /// Bytes read so far.
     position: u64,
@@ -71,10 +71,10 @@ struct Extensions {
     records: Vec<PaxRecord>,
 }
 
-impl<R: Read> ArchiveReader<R> {
+impl<R: Read> TarReader<R> {
     /// Opens an archive at its first byte. `ignores_zeros` makes blocks of zeros no end.
-    pub fn new(from: R, ignores_zeros: bool) -> ArchiveReader<R> {
-        ArchiveReader {
+    pub fn new(from: R, ignores_zeros: bool) -> TarReader<R> {
+        TarReader {
             from,
             position: 0,
             left: 0,
@@ -297,7 +297,7 @@ impl<R: Read> ArchiveReader<R> {
 }
 
 /// The stored data of the current member; a sparse file's without its holes.
-impl<R: Read> Read for ArchiveReader<R> {
+impl<R: Read> Read for TarReader<R> {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         let most = usize::try_from(self.left).unwrap_or(usize::MAX).min(out.len());
         if most == 0 {
@@ -443,7 +443,7 @@ mod tests {
 
     /// Reads all members and their data.
     fn read_all(bytes: &[u8]) -> Result<usize, DecodeError> {
-        let mut reader = ArchiveReader::new(bytes, false);
+        let mut reader = TarReader::new(bytes, false);
         let mut count = 0;
         while reader.next_member()?.is_some() {
             io::copy(&mut reader, &mut io::sink())?;

@@ -16,7 +16,7 @@ use super::read::{ArchiveInput, open_archive};
 use super::transform::NameKind;
 
 /// The state of a comparison.
-struct Comparison<'o> {
+struct MemberComparison<'o> {
     options: &'o TarOptions,
     printer: NamePrinter<'o>,
     differs: bool,
@@ -28,7 +28,7 @@ pub fn compare_archive(ctx: &mut Ctx<'_>, options: &TarOptions) -> Result<(bool,
     let mut input = open_archive(ctx, options)?;
     let target = target_directory(ctx, options)?;
     let printer = NamePrinter::open(ctx, options)?;
-    let mut comparison = Comparison { options, printer, differs: false, ok: true };
+    let mut comparison = MemberComparison { options, printer, differs: false, ok: true };
     while let Some(member) = input.next_wanted(ctx, options)? {
         comparison.printer.print_member(ctx, &member, input.block_number(), false)?;
         let name = input.extracted_name(ctx, options, &member.name, NameKind::Member);
@@ -41,7 +41,7 @@ pub fn compare_archive(ctx: &mut Ctx<'_>, options: &TarOptions) -> Result<(bool,
     Ok((ok, comparison.differs))
 }
 
-impl Comparison<'_> {
+impl MemberComparison<'_> {
     /// Prints a difference.
     fn print_difference(
         &mut self,

@@ -314,7 +314,7 @@ fn put_number(field: &mut [u8], value: i128, numbers: FieldNumbers) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::decode::ArchiveReader;
+    use super::super::decode::TarReader;
     use super::*;
 
     fn sample(name: &[u8]) -> Member {
@@ -353,7 +353,7 @@ mod tests {
     }
 
     fn check(bytes: &[u8], member: &Member) {
-        let mut reader = ArchiveReader::new(bytes, false);
+        let mut reader = TarReader::new(bytes, false);
         let read = reader.next_member().expect("reads").expect("a member");
         assert_eq!(read.name, member.name);
         assert_eq!((read.uid, read.mode), (member.uid, member.mode));

@@ -8,7 +8,7 @@ use box_applet::Ctx;
 use box_sys::error_text;
 
 use super::checkpoint::{CheckpointDirection, Checkpoints};
-use super::decode::{ArchiveReader, DecodeError, DecodeNotice};
+use super::decode::{DecodeError, DecodeNotice, TarReader};
 use super::list::{block_at, wanted_members};
 use super::member::{Member, MemberKind};
 use super::options::{Compression, TarOptions};
@@ -19,7 +19,7 @@ use crate::codec::{CodecFault, CompressionFormat, peek_head};
 
 /// An archive that is read.
 pub struct ArchiveInput<'a> {
-    reader: ArchiveReader<Box<dyn Read + 'a>>,
+    reader: TarReader<Box<dyn Read + 'a>>,
     wanted: WantedMembers,
     pub removed: RemovedPrefixes,
     checkpoints: Checkpoints,
@@ -105,7 +105,7 @@ impl<'a> ArchiveInput<'a> {
     /// Begins to read an archive from its first byte.
     pub fn new(data: Box<dyn Read + 'a>, options: &TarOptions) -> ArchiveInput<'a> {
         ArchiveInput {
-            reader: ArchiveReader::new(data, options.ignore_zeros),
+            reader: TarReader::new(data, options.ignore_zeros),
             wanted: wanted_members(options),
             removed: RemovedPrefixes::default(),
             checkpoints: options.start_checkpoints(CheckpointDirection::Read),
@@ -205,7 +205,7 @@ impl<'a> ArchiveInput<'a> {
     }
 
     /// Returns the reader, for the current member's data.
-    pub fn reader(&mut self) -> &mut ArchiveReader<Box<dyn Read + 'a>> {
+    pub fn reader(&mut self) -> &mut TarReader<Box<dyn Read + 'a>> {
         &mut self.reader
     }
 

@@ -57,7 +57,7 @@ pub struct NameTransforms {
 /// One `s/REGEX/REPLACEMENT/FLAGS`.
 struct NameTransform {
     regex: Regex,
-    replacement: Vec<ReplacementPart>,
+    replacement: Vec<TransformPart>,
     is_global: bool,
     /// The first match that is replaced, from 1 on.
     first: usize,
@@ -66,15 +66,15 @@ struct NameTransform {
 
 /// A part of a replacement.
 #[derive(Clone, Debug)]
-enum ReplacementPart {
+enum TransformPart {
     Text(Vec<u8>),
     Group(usize),
-    Case(CaseChange),
+    Case(TransformCase),
 }
 
 /// A change of case within a replacement, as sed has it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum CaseChange {
+enum TransformCase {
     Upper,
     Lower,
     /// The next character only.
@@ -131,7 +131,7 @@ impl NameTransforms {
         let replacement = parse_replacement(&replacement);
         let groups = regex.group_count();
         let too_high =
-            replacement.iter().any(|part| matches!(part, ReplacementPart::Group(n) if *n > groups));
+            replacement.iter().any(|part| matches!(part, TransformPart::Group(n) if *n > groups));
         if too_high {
             return Err("Invalid transform replacement: back reference out of range".into());
         }
@@ -180,20 +180,20 @@ fn split_part(text: &[u8], delimiter: u8) -> Option<(Vec<u8>, &[u8])> {
     None
 }
 
-fn parse_replacement(text: &[u8]) -> Vec<ReplacementPart> {
+fn parse_replacement(text: &[u8]) -> Vec<TransformPart> {
     let mut parts = Vec::new();
     let mut literal = Vec::new();
     let mut bytes = text.iter().copied();
     while let Some(c) = bytes.next() {
         let part = match c {
-            b'&' => ReplacementPart::Group(0),
+            b'&' => TransformPart::Group(0),
             b'\\' => match bytes.next() {
-                Some(d @ b'0'..=b'9') => ReplacementPart::Group(usize::from(d - b'0')),
-                Some(b'U') => ReplacementPart::Case(CaseChange::Upper),
-                Some(b'L') => ReplacementPart::Case(CaseChange::Lower),
-                Some(b'u') => ReplacementPart::Case(CaseChange::UpperOne),
-                Some(b'l') => ReplacementPart::Case(CaseChange::LowerOne),
-                Some(b'E') => ReplacementPart::Case(CaseChange::End),
+                Some(d @ b'0'..=b'9') => TransformPart::Group(usize::from(d - b'0')),
+                Some(b'U') => TransformPart::Case(TransformCase::Upper),
+                Some(b'L') => TransformPart::Case(TransformCase::Lower),
+                Some(b'u') => TransformPart::Case(TransformCase::UpperOne),
+                Some(b'l') => TransformPart::Case(TransformCase::LowerOne),
+                Some(b'E') => TransformPart::Case(TransformCase::End),
                 other => {
                     literal.extend(match other {
                         Some(b'n') => Some(b'\n'),
@@ -209,12 +209,12 @@ fn parse_replacement(text: &[u8]) -> Vec<ReplacementPart> {
             }
         };
         if !literal.is_empty() {
-            parts.push(ReplacementPart::Text(std::mem::take(&mut literal)));
+            parts.push(TransformPart::Text(std::mem::take(&mut literal)));
         }
         parts.push(part);
     }
     if !literal.is_empty() {
-        parts.push(ReplacementPart::Text(literal));
+        parts.push(TransformPart::Text(literal));
     }
     parts
 }
@@ -248,27 +248,27 @@ impl NameTransform {
     }
 
     fn push_replacement(&self, name: &[u8], captures: &Captures, out: &mut Vec<u8>) {
-        let (mut all, mut next) = (CaseChange::End, None);
+        let (mut all, mut next) = (TransformCase::End, None);
         for part in &self.replacement {
             let text = match part {
-                ReplacementPart::Text(text) => &text[..],
-                ReplacementPart::Group(n) => {
-                    captures.get(*n).map_or(&b""[..], |(a, b)| &name[a..b])
-                }
-                ReplacementPart::Case(change @ (CaseChange::UpperOne | CaseChange::LowerOne)) => {
+                TransformPart::Text(text) => &text[..],
+                TransformPart::Group(n) => captures.get(*n).map_or(&b""[..], |(a, b)| &name[a..b]),
+                TransformPart::Case(
+                    change @ (TransformCase::UpperOne | TransformCase::LowerOne),
+                ) => {
                     next = Some(*change);
                     continue;
                 }
-                ReplacementPart::Case(change) => {
+                TransformPart::Case(change) => {
                     all = *change;
                     continue;
                 }
             };
             for &c in text {
                 out.push(match next.take().unwrap_or(all) {
-                    CaseChange::Upper | CaseChange::UpperOne => c.to_ascii_uppercase(),
-                    CaseChange::Lower | CaseChange::LowerOne => c.to_ascii_lowercase(),
-                    CaseChange::End => c,
+                    TransformCase::Upper | TransformCase::UpperOne => c.to_ascii_uppercase(),
+                    TransformCase::Lower | TransformCase::LowerOne => c.to_ascii_lowercase(),
+                    TransformCase::End => c,
                 });
             }
         }

@@ -38,7 +38,7 @@ const SPEC: Spec<TimeoutFlag> = Spec::new(
 )
 .with_examples(&[
     ("timeout 5 CMD", "Stop a command after five seconds"),
-    ("timeout -k 2 30 CMD", "And kill it if it goes on for two more"),
+    ("timeout -k 2 30 CMD", "And kill it if it runs for two more"),
 ])
 .with_footer(
     "DURATION may have a fraction and a unit: s (default), m, h or d; 0 sets no \

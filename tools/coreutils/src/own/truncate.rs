@@ -59,7 +59,7 @@ enum SizeRelation {
 enum SizeRefusal {
     SeveralRelations,
     DivisionByZero,
-    /// The text that is no number.
+    /// The text is not a number.
     Number(Vec<u8>, NumberError),
 }
 

@@ -4,13 +4,13 @@ use std::rc::Rc;
 
 use fancy_regex::Assertion;
 
-use super::GaveUp;
+use super::MatchLimitHit;
 use super::program::{PatternProgram, Step};
 
 /// Most steps of one search.
 const MOST_STEPS: usize = 10_000_000;
-/// Most alternatives at once.
-const MOST_ALTERNATIVES: usize = 1_000_000;
+/// Most bytes of all alternatives, each of which may have stored values of its own.
+const MOST_ROOM: usize = 64 << 20;
 /// Most calls within each other.
 const MOST_CALLS: usize = 20_000;
 
@@ -18,14 +18,14 @@ const MOST_CALLS: usize = 20_000;
 const UNSET: usize = usize::MAX;
 
 /// A call that has not returned. What groups caught is restored when it does, as in PCRE.
-struct CallFrame {
+struct PatternCall {
     back: usize,
     slots: Rc<Vec<usize>>,
     depth: usize,
-    up: Option<Rc<CallFrame>>,
+    up: Option<Rc<PatternCall>>,
 }
 
-impl Drop for CallFrame {
+impl Drop for PatternCall {
     /// Drops the frames above one by one, because a long chain would drop itself recursively.
     fn drop(&mut self) {
         let mut up = self.up.take();
@@ -41,7 +41,7 @@ struct MachineState {
     step: usize,
     at: usize,
     slots: Rc<Vec<usize>>,
-    frame: Option<Rc<CallFrame>>,
+    frame: Option<Rc<PatternCall>>,
 }
 
 /// A search in one text.
@@ -53,6 +53,7 @@ struct Search<'a> {
     utf8: bool,
     steps: usize,
     alternatives: Vec<MachineState>,
+    most_alternatives: usize,
 }
 
 /// Returns the first match at or after `at`.
@@ -61,8 +62,17 @@ pub(super) fn find_match(
     text: &[u8],
     at: usize,
     utf8: bool,
-) -> Result<Option<(usize, usize)>, GaveUp> {
-    let mut search = Search { program, text, start: at, utf8, steps: 0, alternatives: Vec::new() };
+) -> Result<Option<(usize, usize)>, MatchLimitHit> {
+    let room = size_of::<MachineState>() + program.slots * size_of::<usize>();
+    let mut search = Search {
+        program,
+        text,
+        start: at,
+        utf8,
+        steps: 0,
+        alternatives: Vec::new(),
+        most_alternatives: MOST_ROOM / room,
+    };
     let mut from = at;
     loop {
         if let Some(found) = search.match_from(from)? {
@@ -77,7 +87,7 @@ pub(super) fn find_match(
 
 impl Search<'_> {
     /// Returns the match that begins at `from`.
-    fn match_from(&mut self, from: usize) -> Result<Option<(usize, usize)>, GaveUp> {
+    fn match_from(&mut self, from: usize) -> Result<Option<(usize, usize)>, MatchLimitHit> {
         self.alternatives.clear();
         let mut slots = vec![UNSET; self.program.slots];
         slots[0] = from;
@@ -85,7 +95,7 @@ impl Search<'_> {
         loop {
             self.steps += 1;
             if self.steps > MOST_STEPS {
-                return Err(GaveUp);
+                return Err(MatchLimitHit);
             }
             if matches!(self.program.steps[state.step], Step::Match) {
                 let begin = state.slots[0].min(state.at);
@@ -101,22 +111,22 @@ impl Search<'_> {
     }
 
     /// Performs the step of a state; `None` if it fails.
-    fn perform(&mut self, state: &mut MachineState) -> Result<Option<()>, GaveUp> {
+    fn perform(&mut self, state: &mut MachineState) -> Result<Option<()>, MatchLimitHit> {
         let program = self.program;
         let step = &program.steps[state.step];
         state.step += 1;
         match step {
             Step::Split { other } => {
-                if self.alternatives.len() >= MOST_ALTERNATIVES {
-                    return Err(GaveUp);
+                if self.alternatives.len() >= self.most_alternatives {
+                    return Err(MatchLimitHit);
                 }
                 self.alternatives.push(MachineState { step: *other, ..state.clone() });
             }
             Step::Call { group } => {
                 let depth = state.frame.as_ref().map_or(0, |f| f.depth) + 1;
                 let entry = program.entries.get(group).filter(|_| depth <= MOST_CALLS);
-                let entry = *entry.ok_or(GaveUp)?;
-                state.frame = Some(Rc::new(CallFrame {
+                let entry = *entry.ok_or(MatchLimitHit)?;
+                state.frame = Some(Rc::new(PatternCall {
                     back: state.step,
                     slots: state.slots.clone(),
                     depth,

@@ -28,7 +28,7 @@ pub struct RecursivePattern {
 /// A search took too many steps or too much room.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("exceeded the limits of backtracking")]
-pub struct GaveUp;
+pub struct MatchLimitHit;
 
 impl RecursivePattern {
     /// Compiles a pattern in the parser's spelling; `None` if no call is in it. The error is the text to report.
@@ -50,7 +50,7 @@ impl RecursivePattern {
     }
 
     /// Returns the first match at or after `at`.
-    pub fn find(&self, text: &[u8], at: usize) -> Result<Option<(usize, usize)>, GaveUp> {
+    pub fn find(&self, text: &[u8], at: usize) -> Result<Option<(usize, usize)>, MatchLimitHit> {
         machine::find_match(&self.program, text, at, self.utf8)
     }
 }
@@ -148,6 +148,6 @@ mod tests {
     #[test]
     fn a_call_without_end_gives_up() {
         let endless = RecursivePattern::new(r"(a|\g<1>b)", false, true).unwrap().unwrap();
-        assert_eq!(endless.find(b"b", 0), Err(GaveUp));
+        assert_eq!(endless.find(b"b", 0), Err(MatchLimitHit));
     }
 }

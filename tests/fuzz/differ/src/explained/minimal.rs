@@ -58,7 +58,7 @@ fn missing_operators(script: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
     either_says(bash, ours, &[b"bad substitution"]) && behind.any(missing)
 }
 
-/// `[[ a b ]]`, `a=((`: bash goes on, in silence for some, or gives another status.
+/// `[[ a b ]]`, `a=((`: bash continues, for some without a message, or gives another status.
 fn unparsed_text(_: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
     const ERRORS: &[&[u8]] = &[
         b"syntax error near unexpected token",

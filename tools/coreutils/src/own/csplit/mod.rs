@@ -24,7 +24,7 @@ use box_applet::{Ctx, Ended, Exit};
 
 use crate::common::{input, number, quote};
 use lines::CsplitLines;
-use pieces::Pieces;
+use pieces::OutputPieces;
 use splitter::Splitter;
 use suffix::SuffixFormat;
 
@@ -127,7 +127,7 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let prefix = p.last_value(CsplitFlag::Prefix).unwrap_or(b"xx").to_vec();
     let lines = open(ctx, name)?;
     let patterns = patterns::parse_patterns(ctx, operands)?;
-    let pieces = Pieces::new(ctx, prefix, suffix, options);
+    let pieces = OutputPieces::new(ctx, prefix, suffix, options);
     Splitter::new(lines, pieces).split(&patterns)
 }
 

@@ -17,7 +17,7 @@ struct OpenPiece {
 }
 
 /// All pieces that there are so far.
-pub(super) struct Pieces<'c, 'a> {
+pub(super) struct OutputPieces<'c, 'a> {
     pub ctx: &'c mut Ctx<'a>,
     pub options: CsplitOptions,
     prefix: Vec<u8>,
@@ -27,14 +27,14 @@ pub(super) struct Pieces<'c, 'a> {
     count: u64,
 }
 
-impl<'c, 'a> Pieces<'c, 'a> {
+impl<'c, 'a> OutputPieces<'c, 'a> {
     pub(super) fn new(
         ctx: &'c mut Ctx<'a>,
         prefix: Vec<u8>,
         suffix: SuffixFormat,
         options: CsplitOptions,
-    ) -> Pieces<'c, 'a> {
-        Pieces { ctx, options, prefix, suffix, open: None, count: 0 }
+    ) -> OutputPieces<'c, 'a> {
+        OutputPieces { ctx, options, prefix, suffix, open: None, count: 0 }
     }
 
     /// Begins the next piece.

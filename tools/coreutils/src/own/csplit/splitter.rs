@@ -5,19 +5,19 @@ use box_applet::{Ended, Exit};
 use super::CsplitStop;
 use super::lines::CsplitLines;
 use super::patterns::{CutPattern, CutPlace, MatchPlace, Repetition};
-use super::pieces::Pieces;
+use super::pieces::OutputPieces;
 use crate::common::{input, quote};
 
 /// The input and the pieces made of it.
 pub(super) struct Splitter<'c, 'a> {
     lines: CsplitLines,
-    pieces: Pieces<'c, 'a>,
+    pieces: OutputPieces<'c, 'a>,
     /// The number of the last line that matched, behind which the next search begins.
     matched: u64,
 }
 
 impl<'c, 'a> Splitter<'c, 'a> {
-    pub(super) fn new(lines: CsplitLines, pieces: Pieces<'c, 'a>) -> Splitter<'c, 'a> {
+    pub(super) fn new(lines: CsplitLines, pieces: OutputPieces<'c, 'a>) -> Splitter<'c, 'a> {
         Splitter { lines, pieces, matched: 0 }
     }
 

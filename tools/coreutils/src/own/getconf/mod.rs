@@ -45,18 +45,18 @@ const NO_FILE: Exit = Exit(3);
 
 /// A line of `variables.txt`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Variable {
+struct ConfigVariable {
     name: &'static str,
     value: &'static str,
     /// Whether its value belongs to a file.
     is_of_file: bool,
 }
 
-impl Variable {
-    fn parse(line: &'static str) -> Option<Variable> {
+impl ConfigVariable {
+    fn parse(line: &'static str) -> Option<ConfigVariable> {
         let (name, value) = line.split_once(' ')?;
         let bare = name.strip_prefix('/');
-        Some(Variable { name: bare.unwrap_or(name), value, is_of_file: bare.is_some() })
+        Some(ConfigVariable { name: bare.unwrap_or(name), value, is_of_file: bare.is_some() })
     }
 
     /// Returns the value as text; `None` if it is undefined.
@@ -72,8 +72,8 @@ impl Variable {
     }
 }
 
-fn variables() -> impl Iterator<Item = Variable> {
-    VARIABLES.lines().filter(|l| !l.starts_with('#')).filter_map(Variable::parse)
+fn variables() -> impl Iterator<Item = ConfigVariable> {
+    VARIABLES.lines().filter(|l| !l.starts_with('#')).filter_map(ConfigVariable::parse)
 }
 
 pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
@@ -137,7 +137,7 @@ mod tests {
 
     #[test]
     fn undefined_is_not_empty() {
-        let text = |line| Variable::parse(line).unwrap().text();
+        let text = |line| ConfigVariable::parse(line).unwrap().text();
         assert_eq!(text("SYMLOOP_MAX -"), None);
         assert_eq!(text("LFS_CFLAGS \"\"").as_deref(), Some(""));
         assert_eq!(text("PATH /bin:/usr/bin").as_deref(), Some("/bin:/usr/bin"));

@@ -44,13 +44,13 @@ const BAD_OPTION: Exit = Exit(64);
 
 /// A keyword and its value, as `-k` shows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Keyword {
+struct LocaleKeyword {
     category: &'static str,
     name: &'static str,
     value: &'static str,
 }
 
-impl Keyword {
+impl LocaleKeyword {
     /// Returns the value as `-k` shows it.
     fn quoted_value(&self, utf8: bool) -> String {
         match self.value {
@@ -66,14 +66,14 @@ fn charmap(utf8: bool) -> &'static str {
 }
 
 /// Returns all keywords, in order.
-fn keywords() -> impl Iterator<Item = Keyword> {
+fn keywords() -> impl Iterator<Item = LocaleKeyword> {
     let mut category = "";
     CATEGORIES.lines().filter(|l| !l.starts_with('#')).filter_map(move |line| {
         let Some((name, value)) = line.split_once('=') else {
             category = line;
             return None;
         };
-        Some(Keyword { category, name, value })
+        Some(LocaleKeyword { category, name, value })
     })
 }
 
@@ -174,7 +174,7 @@ fn print_names(ctx: &mut Ctx<'_>, p: &ParsedOptions<LocaleFlag>) -> Exit {
     let mut exit = Exit::SUCCESS;
     for name in &p.operands {
         let text = String::from_utf8_lossy(name);
-        let found: Vec<Keyword> =
+        let found: Vec<LocaleKeyword> =
             keywords().filter(|k| k.category == text || k.name == text).collect();
         let Some(first) = found.first() else {
             ctx.error(format_args!("unknown name \"{text}\""));

@@ -8,7 +8,7 @@ use super::algorithm::ShaAlgorithm;
 use super::digest::{self, ReadMode};
 use crate::common::input;
 
-/// What is checked, and what is said about it.
+/// The choices for `-c`: how strict it is, and which messages it prints.
 pub(super) struct CheckOptions {
     /// The function of sums whose length two functions have.
     pub algorithm: ShaAlgorithm,

@@ -63,7 +63,7 @@ const SPEC: Spec<SttyFlag> = Spec::new(
 );
 
 /// A terminal, and the name it has in messages.
-struct Terminal {
+struct TerminalState {
     shown: Vec<u8>,
     file: Option<Rc<File>>,
 }
@@ -134,23 +134,23 @@ fn split_words(args: &[Vec<u8>]) -> (Vec<Vec<u8>>, Vec<Vec<u8>>) {
     (options, operands)
 }
 
-fn open_terminal(ctx: &mut Ctx<'_>, device: Option<&[u8]>) -> Result<Terminal, Exit> {
+fn open_terminal(ctx: &mut Ctx<'_>, device: Option<&[u8]>) -> Result<TerminalState, Exit> {
     let Some(device) = device else {
         let file = match ctx.stdin.source() {
             InputSource::File(f) => Some(f.clone()),
             _ => None,
         };
-        return Ok(Terminal { shown: b"'standard input'".to_vec(), file });
+        return Ok(TerminalState { shown: b"'standard input'".to_vec(), file });
     };
     let shown = quote::quote_with_colon(device);
     match File::open(ctx.path(device)) {
-        Ok(file) => Ok(Terminal { shown, file: Some(Rc::new(file)) }),
+        Ok(file) => Ok(TerminalState { shown, file: Some(Rc::new(file)) }),
         Err(e) => Err(input::file_error(ctx, device, &e)),
     }
 }
 
 /// Returns the settings of the terminal; the message about a file that is none is printed.
-fn read_modes(ctx: &mut Ctx<'_>, terminal: &Terminal) -> Result<TerminalModes, Exit> {
+fn read_modes(ctx: &mut Ctx<'_>, terminal: &TerminalState) -> Result<TerminalModes, Exit> {
     let file = terminal.file.as_deref().filter(|f| box_sys::is_terminal(f));
     let Some(file) = file else {
         let text = b": Inappropriate ioctl for device";
@@ -170,7 +170,7 @@ fn screen_width(ctx: &Ctx<'_>, modes: &TerminalModes) -> usize {
 /// Performs the settings in order; fails if one of them would change something.
 fn change_modes(
     ctx: &mut Ctx<'_>,
-    terminal: &Terminal,
+    terminal: &TerminalState,
     modes: TerminalModes,
     settings: &[Setting],
 ) -> Exit {
