@@ -1,4 +1,4 @@
-//! Links a module of Node.
+//! Sets the linker options of a native module for Node.
 
 fn main() {
     napi_build::setup();

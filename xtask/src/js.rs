@@ -107,7 +107,7 @@ fn pinned_node() -> Result<Source> {
 /// compare with it.
 ///
 /// # Errors
-/// As [`build_js`].
+/// The same as [`build_js`].
 pub fn native_node(say: &mut dyn FnMut(&str)) -> Result<PathBuf> {
     let (cache, pinned) = (env::cache()?, pinned_node()?);
     let dir = cache.join("js").join(format!("node-{}", &pinned.sha256[..16]));
@@ -130,7 +130,7 @@ pub fn native_node(say: &mut dyn FnMut(&str)) -> Result<PathBuf> {
 /// Returns the file with Node's library, for the program built for this machine.
 ///
 /// # Errors
-/// As [`build_js`].
+/// The same as [`build_js`].
 pub fn node_library(say: &mut dyn FnMut(&str)) -> Result<PathBuf> {
     let root = library_tree(&env::cache()?, &env::root().join("js"), &pinned_node()?, say)?;
     Ok(root.join("usr/lib/js/node.lib"))

@@ -52,7 +52,7 @@ pub fn build_program(program: &GuestProgram) -> Result<BuiltProgram> {
 /// build.
 ///
 /// # Errors
-/// As [`build_program`].
+/// The same as [`build_program`].
 pub fn build_with(
     program: &GuestProgram,
     variables: impl FnOnce() -> Result<Vec<(String, String)>>,

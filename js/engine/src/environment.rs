@@ -1,8 +1,8 @@
-//! The environment as it is now. The C library asks the host once and remembers the answer, which
-//! in a prepared process is that of the preparation, and in an interpreter that stays that of its
-//! first cell.
+//! The current environment. The C library reads the host's variables once and keeps its copy. In a
+//! process that starts from prepared memory the copy dates from the preparation, and in an
+//! interpreter that stays between cells it dates from the first cell.
 
-/// Names and values.
+/// Returns the names and values of all variables.
 #[cfg(not(target_os = "wasi"))]
 pub fn environment_variables() -> Vec<(String, String)> {
     let text = |s: std::ffi::OsString| s.to_string_lossy().into_owned();
@@ -12,7 +12,7 @@ pub fn environment_variables() -> Vec<(String, String)> {
 #[cfg(target_os = "wasi")]
 pub use guest::{environment_variables, refresh_environment};
 
-/// Reads `NAME=value` strings, each with its NUL.
+/// Parses `NAME=value` strings, each of which ends with a NUL. Strings without `=` are skipped.
 #[cfg(any(target_os = "wasi", test))]
 fn parse_pairs(bytes: &[u8]) -> Vec<(String, String)> {
     let text = |b: &[u8]| String::from_utf8_lossy(b).into_owned();
@@ -27,7 +27,7 @@ fn parse_pairs(bytes: &[u8]) -> Vec<(String, String)> {
 
 #[cfg(target_os = "wasi")]
 mod guest {
-    // JUSTIFICATION: the standard library gives the environment as libc keeps it.
+    // JUSTIFICATION: the standard library returns libc's copy of the environment, not the host's.
     #[link(wasm_import_module = "wasi_snapshot_preview1")]
     unsafe extern "C" {
         fn environ_sizes_get(count: *mut usize, size: *mut usize) -> u16;
@@ -38,27 +38,26 @@ mod guest {
         fn __wasilibc_initialize_environ();
     }
 
-    /// Makes libc read the environment again. To be called once in a process, because libc does not
-    /// free the old copy.
+    /// Makes libc read the environment again. Call it at most once in a process, because libc does
+    /// not free the old copy.
     pub fn refresh_environment() {
-        // JUSTIFICATION: code that reads the environment by libc (the descriptors that a process
-        // gets, time zones) needs it.
-        // SAFETY: libc's own function, without arguments, called while there is one thread and no
-        // references to variables.
+        // JUSTIFICATION: some code reads the environment through libc, for a new process's
+        // descriptors and for time zones. SAFETY: libc's own function, without arguments, called
+        // while there is one thread and no references to variables.
         unsafe { __wasilibc_initialize_environ() };
     }
 
-    /// Names and values.
+    /// Returns the names and values of all variables.
     pub fn environment_variables() -> Vec<(String, String)> {
         let (mut count, mut size) = (0, 0);
-        // SAFETY: two numbers that are live for the call.
+        // SAFETY: both pointers are to numbers that live for the call.
         if unsafe { environ_sizes_get(&mut count, &mut size) } != 0 {
             return Vec::new();
         }
         let mut list = vec![std::ptr::null_mut(); count];
         let mut bytes = vec![0; size];
-        // SAFETY: as many addresses and bytes as the host has just said, which nothing changes in
-        // between.
+        // SAFETY: both buffers have the sizes that the host has just reported, and nothing changes
+        // the environment in between.
         match unsafe { environ_get(list.as_mut_ptr(), bytes.as_mut_ptr()) } {
             0 => super::parse_pairs(&bytes),
             _ => Vec::new(),

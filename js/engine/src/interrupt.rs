@@ -1,32 +1,31 @@
-//! Ending scripts from outside: errors that no `catch` of a script sees.
+//! Errors that end a script from outside: no `catch` in the script sees them.
 
 use rquickjs::{Ctx, Error, Exception, Result, Value, qjs};
 
-/// Throws an error that only the engine's caller sees: `catch` and `finally` of scripts are passed
-/// by.
+/// Throws an error that only the engine's caller sees: the script's `catch` and `finally` blocks do
+/// not run.
 pub fn throw_uncatchable(ctx: &Ctx<'_>, text: &str) -> Error {
     let made = Exception::from_message(ctx.clone(), text);
     let Ok(exception) = made else { return Error::Exception };
     let value = exception.into_object().into_value();
-    // SAFETY: a live context and one of its errors, of which one flag is set. JUSTIFICATION:
-    // rquickjs throws such errors from its handler of interrupts only.
+    // SAFETY: the context is live, the value is one of its errors, and the call sets a flag of that
+    // error. JUSTIFICATION: rquickjs throws such errors only from its interrupt handler.
     unsafe { qjs::JS_SetUncatchableError(ctx.as_raw().as_ptr(), value.as_raw()) };
     ctx.throw(value)
 }
 
-/// Takes the error that is being thrown if it is one that scripts cannot catch; the context is then
-/// without a pending error.
+/// Takes the pending error if scripts cannot catch it; the context then has no pending error.
 pub fn take_uncatchable<'js>(ctx: &Ctx<'js>) -> Option<Value<'js>> {
     let value = ctx.catch();
     if value.is_uncatchable_error() {
         return Some(value);
     }
-    // Thrown again as it was.
+    // Any other error stays pending.
     ctx.throw(value);
     None
 }
 
-/// Passes a result on, unless it is the error of an interrupt: then `None`.
+/// Returns the result, or `None` if it is the error of an interrupt.
 pub fn unless_interrupted<'js, T>(ctx: &Ctx<'js>, result: Result<T>) -> Option<Result<T>> {
     match result {
         Err(Error::Exception) if take_uncatchable(ctx).is_some() => None,
@@ -41,7 +40,7 @@ mod tests {
     use rquickjs::{Context, Runtime};
 
     #[test]
-    fn scripts_do_not_see_it() {
+    fn scripts_do_not_see_uncatchable_errors() {
         let runtime = Runtime::new().unwrap();
         Context::full(&runtime).unwrap().with(|ctx| {
             let end = |ctx: Ctx<'_>| -> Result<()> { Err(throw_uncatchable(&ctx, "end")) };

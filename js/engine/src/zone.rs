@@ -1,15 +1,16 @@
 //! The time zone of the engine's local times.
 //!
-//! QuickJS asks the C library's `localtime_r` how far local time is from UTC. The guest's C library
-//! knows no zones, so [`localtime_r`] takes its place there; elsewhere the system's own serves.
+//! QuickJS calls the C library's `localtime_r` for the offset of local time from UTC. The guest's C
+//! library has no time zones, so this module defines `localtime_r` for the guest; other builds use
+//! the system's.
 
 use std::sync::atomic::{AtomicPtr, Ordering};
 
-/// Returns the seconds that local time is east of UTC at a point in time, in seconds since the
-/// epoch.
+/// A function that returns the offset of local time from UTC in seconds, positive east of UTC, at a
+/// time given in seconds since the epoch.
 pub type OffsetAt = fn(i64) -> i64;
 
-/// The function of [`set_offset`], as an address; null before the first call.
+/// The address of the function that was passed to [`set_offset`]; null before the first call.
 static OFFSET: AtomicPtr<()> = AtomicPtr::new(std::ptr::null_mut());
 
 /// Sets the function that defines local time.
@@ -17,15 +18,15 @@ pub fn set_offset(offset: OffsetAt) {
     OFFSET.store(offset as *mut (), Ordering::Relaxed);
 }
 
-/// Returns the offset by [`set_offset`]'s function; 0 without one.
+/// Returns the offset that the function passed to [`set_offset`] computes, or 0 if there is none.
 #[cfg(any(target_os = "wasi", test))]
 fn offset_at(time: i64) -> i64 {
     let address = OFFSET.load(Ordering::Relaxed);
     if address.is_null() {
         return 0;
     }
-    // JUSTIFICATION: a function that C calls has no other way to state of ours.
-    // SAFETY: only `set_offset` stores here, and only functions of this type.
+    // JUSTIFICATION: C passes no context to `localtime_r`, so the function is kept in a static, as
+    // an address. SAFETY: only `set_offset` stores here, and only functions of this type.
     let offset = unsafe { std::mem::transmute::<*mut (), OffsetAt>(address) };
     offset(time)
 }
@@ -50,7 +51,7 @@ mod guest {
     /// POSIX `localtime_r`, for the C code of the engine.
     ///
     /// # Safety
-    /// Both addresses are valid, as for the C library's function.
+    /// Both pointers must be valid, as for the C library's function.
     #[unsafe(no_mangle)]
     pub unsafe extern "C" fn localtime_r(
         time: *const i64,
@@ -75,7 +76,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_function_that_was_set_is_asked() {
+    fn offset_at_calls_the_function_that_was_set() {
         assert_eq!(offset_at(0), 0);
         set_offset(|time| time / 2);
         assert_eq!(offset_at(7200), 3600);

@@ -1,19 +1,19 @@
-//! Errors of syntax with their place.
+//! Syntax errors with their positions.
 
 use oxc::diagnostics::{Diagnostics, OxcDiagnostic};
 
-/// The first thing for which a text is refused.
+/// The first syntax error of a source text.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{line}:{column}: {message}")]
 pub struct JsSyntaxError {
     pub message: String,
-    /// From 1.
+    /// The number of the line, from 1.
     pub line: usize,
-    /// From 1, in UTF-16 units.
+    /// The column, from 1, in UTF-16 units.
     pub column: usize,
-    /// UTF-16 units on that line which the error is about; at least 1.
+    /// The number of UTF-16 units on that line that the error covers; at least 1.
     pub length: usize,
-    /// The line.
+    /// The text of the line.
     pub text: String,
 }
 
@@ -46,7 +46,7 @@ impl JsSyntaxError {
     }
 }
 
-/// Returns the first error among the diagnostics of a stage, apart from warnings.
+/// Fails with the first error among the diagnostics of a stage; warnings are ignored.
 pub(crate) fn first_error(source: &str, said: &Diagnostics) -> Result<(), JsSyntaxError> {
     match said.errors().next() {
         None => Ok(()),

@@ -1,14 +1,14 @@
-//! Functions that transformed code calls, inserted before it where it does: once in a text, once in
-//! a bundle.
+//! Helper functions that transformed code calls. Those that a text or a bundle uses are declared
+//! once, at its start.
 //!
 //! Their behaviour is specified by TypeScript's `tslib` (decorators), by ECMA-262's draft of
 //! explicit resource management (`using`), and by the order of evaluation of class fields (the
 //! rest).
 
-/// Under which object the transformer looks for them.
+/// The object that has the helpers, as the transformer writes it before a helper's name.
 const OBJECT: &str = "babelHelpers.";
 
-/// Names and texts; each is an expression, and may use those before it by the object's name.
+/// The name of each helper and its code, an expression that uses no other helper.
 const HELPERS: &[(&str, &str)] = &[
     (
         "toPropertyKey",
@@ -78,7 +78,8 @@ const HELPERS: &[(&str, &str)] = &[
     ),
 ];
 
-/// Returns the declaration of the object with the helpers that a text uses.
+/// Returns the declaration of an object with the helpers that `code` calls, or `None` if it calls
+/// none.
 pub fn helpers_object(code: &str) -> Option<String> {
     let used = |name: &str| code.contains(&format!("{OBJECT}{name}("));
     let texts: Vec<String> = HELPERS

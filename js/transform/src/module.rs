@@ -1,5 +1,5 @@
-//! A module as the body of a function, for the bundler: its imports and exports become calls of
-//! functions of the bundle, so that bindings stay live and cycles work as ECMA-262 specifies.
+//! Rewrites a module into the body of a function, for the bundler. Imports and exports become calls
+//! to functions of the bundle, so that bindings stay live and cycles work as ECMA-262 specifies.
 //!
 //! The body of an ECMAScript module has the free names `__vite_ssr_import__`,
 //! `__vite_ssr_exports__`, `__vite_ssr_exportAll__`, `__vite_ssr_dynamic_import__` and
@@ -23,11 +23,11 @@ use oxc_ecmascript::BoundNames;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BundleModule {
     pub output: Output,
-    /// It is an ECMAScript module.
+    /// Whether it is an ECMAScript module.
     pub module: bool,
-    /// It waits outside of functions.
+    /// Whether it has a top-level `await`.
     pub waits: bool,
-    /// The modules it requests, in order, each once.
+    /// The modules that it requests, in order; each specifier once for each kind of request.
     pub requests: Vec<ImportRequest>,
     /// Its exports, except for `export *`.
     pub exports: Vec<ModuleExport>,
@@ -39,21 +39,22 @@ pub struct BundleModule {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ModuleExport {
     pub name: String,
-    /// For a re-export, the specifier and the name there (`*` is the namespace).
+    /// For a re-export, the specifier of the other module and the name that it exports (`*` is the
+    /// namespace).
     pub from: Option<(String, String)>,
 }
 
-/// One specifier in a module.
+/// A module that another one requests.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ImportRequest {
     pub specifier: String,
     pub how: ImportKind,
-    /// The names that are imported or re-exported; `*` means all, an empty list the side effects
-    /// only.
+    /// The names that are imported or re-exported. `*` stands for all names; an empty list means
+    /// that the module is requested for its side effects only.
     pub names: Vec<String>,
 }
 
-/// The ways to ask for a module.
+/// The kinds of requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ImportKind {
     Import,
@@ -61,11 +62,11 @@ pub enum ImportKind {
     Require,
 }
 
-/// Makes the body. `waits`: some module that it imports waits outside of functions, so that imports
-/// are awaited.
+/// Rewrites a module for the bundle. `waits` says that a module it imports has a top-level `await`,
+/// so that its imports must be awaited.
 ///
 /// # Errors
-/// As [`transform_source`](crate::transform::transform_source).
+/// The same as [`transform_source`](crate::transform::transform_source).
 pub fn bundle_body(
     source: &str,
     filename: &str,
@@ -88,7 +89,7 @@ pub fn bundle_body(
     Ok(BundleModule { output, module, waits, requests, exports, stars })
 }
 
-/// Looks for specifiers, and for `await` outside of functions.
+/// Collects the requests and exports of a module, and looks for a top-level `await`.
 #[derive(Default)]
 struct RequestFinder {
     requests: Vec<ImportRequest>,
@@ -121,7 +122,7 @@ impl RequestFinder {
         self.exports.push(ModuleExport { name: name.to_string(), from });
     }
 
-    /// Imports and exports.
+    /// Collects the import and export declarations, which are always at the top level.
     fn visit_statements(&mut self, body: &[Statement<'_>]) {
         use oxc::ast::ast::ImportDeclarationSpecifier as I;
         for statement in body {
@@ -216,7 +217,8 @@ impl<'a> Visit<'a> for RequestFinder {
     }
 }
 
-/// Imports name the module only, and do not wait unless they have to.
+/// Reduces the calls that import modules to their first argument, the specifier, and removes their
+/// `await` unless `waits`.
 fn simplify_imports<'a>(allocator: &'a Allocator, program: &mut Program<'a>, waits: bool) {
     for statement in &mut program.body {
         let Statement::VariableDeclaration(declaration) = statement else { continue };

@@ -144,7 +144,7 @@ impl CallStop {
     /// uses one session.
     ///
     /// # Errors
-    /// As [`Session::exec_unless`].
+    /// The same as [`Session::exec_unless`].
     pub fn exec(
         &self,
         session: &Session,

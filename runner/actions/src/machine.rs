@@ -242,7 +242,7 @@ impl SessionSpace {
     /// A session, made if it is not there.
     ///
     /// # Errors
-    /// As [`SessionSpace::open`] and [`SessionSpace::make`].
+    /// The same as [`SessionSpace::open`] and [`SessionSpace::make`].
     pub fn open_or_make(&self, name: &str) -> Result<Arc<Session>, Refusal> {
         match self.open(name) {
             Err(e) if e.kind == RefusalKind::Missing => match self.make(name) {

@@ -11,7 +11,7 @@ const PIECE: usize = 16 << 10;
 /// Runs a command, passes its output on, and keeps `limit` bytes of each stream.
 ///
 /// # Errors
-/// As [`Session::exec_unless`].
+/// The same as [`Session::exec_unless`].
 pub fn exec_streaming(
     session: &Session,
     mut exec: Exec,

@@ -1,16 +1,18 @@
-//! A stand-in for the `backtrace` crate that captures nothing; the workspace puts it in its place.
+//! A stand-in for the `backtrace` crate that captures nothing. The workspace's manifest patches it
+//! in.
 //!
 //! Wasmer alone uses that crate here, and takes a backtrace of the guest's stack whenever the guest
-//! throws an exception, traps or is interrupted. We show none of them, and each is a danger:
+//! throws an exception, traps or is interrupted. We show none of these backtraces, and taking them
+//! is dangerous:
 //! - An exception keeps its backtrace until its process ends, and a frame takes tens of bytes: a
 //!   guest that throws at the bottom of a deep recursion could make the host keep megabytes per
 //!   exception, outside of every limit.
 //! - The handler that interrupts a guest takes one, too. The unwinder allocates, which a signal
-//!   handler must not do: a guest that was allocating (it throws on its own stack) holds the
-//!   allocator's lock, and the whole process waited for ever.
+//!   handler must not do: if the thread was allocating when it was interrupted, as it does when a
+//!   guest throws, it holds the allocator's lock and the whole process waits for ever.
 //!
-//! Only the functions that Wasmer 7.5 calls are here. Instead of a backtrace, the [hook](set_hook)
-//! is called, by which the sandbox counts the exceptions of its guests.
+//! Only the functions that Wasmer 7.5 calls exist. A capture calls the [hook](set_hook) instead,
+//! with which the sandbox counts the exceptions of its guests.
 #![forbid(unsafe_code)]
 
 use std::ffi::c_void;
@@ -18,8 +20,8 @@ use std::sync::OnceLock;
 
 static HOOK: OnceLock<fn()> = OnceLock::new();
 
-/// Sets the function that is called on the capturing thread in place of every capture. The first
-/// call counts.
+/// Sets the function that is called on the capturing thread in place of every capture. Later calls
+/// have no effect.
 ///
 /// The hook may run in a signal handler: it must neither allocate nor wait.
 pub fn set_hook(hook: fn()) {
@@ -31,7 +33,7 @@ pub fn set_hook(hook: fn()) {
 pub struct Backtrace(());
 
 impl Backtrace {
-    /// Captures nothing.
+    /// Calls the hook; captures nothing.
     pub fn new_unresolved() -> Backtrace {
         if let Some(hook) = HOOK.get() {
             hook();
@@ -39,7 +41,7 @@ impl Backtrace {
         Backtrace(())
     }
 
-    /// Always empty.
+    /// Returns no frames.
     pub fn frames(&self) -> &[BacktraceFrame] {
         &[]
     }
@@ -51,12 +53,12 @@ impl From<Vec<BacktraceFrame>> for Backtrace {
     }
 }
 
-/// A frame, of which there is none.
+/// A frame of a backtrace; there are none.
 #[derive(Clone, Debug)]
 pub enum BacktraceFrame {}
 
 impl BacktraceFrame {
-    /// The address of the instruction.
+    /// Returns the address of the frame's instruction.
     pub fn ip(&self) -> *mut c_void {
         match *self {}
     }

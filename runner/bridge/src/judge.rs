@@ -82,8 +82,8 @@ impl RequestJudge {
     /// it is not a redirect, or the head of `judged` does not follow redirects.
     ///
     /// # Errors
-    /// As of [`RequestJudge::request`], and if `hop` redirects were followed already and no more
-    /// are allowed.
+    /// The same as [`RequestJudge::request`], and if `hop` redirects were followed already and no
+    /// more are allowed.
     pub fn judge_redirect(
         &self,
         judged: &JudgedRequest,
@@ -136,7 +136,7 @@ impl RequestJudge {
     /// Counts bytes of a response's body, after `before` earlier ones.
     ///
     /// # Errors
-    /// As of [`RequestJudge::count_sent`].
+    /// The same as [`RequestJudge::count_sent`].
     pub fn count_received(&self, before: u64, bytes: u64) -> Result<(), RequestError> {
         if before.saturating_add(bytes) > self.limits.download {
             return Err(RequestError::Limit(BridgeLimit::Download));

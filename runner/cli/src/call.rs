@@ -35,7 +35,7 @@ pub fn open_engine(image: &ImageArg, require_walls: bool) -> Result<Engine, CliF
 /// Opens an engine on the given image.
 ///
 /// # Errors
-/// As [`open_engine`].
+/// The same as [`open_engine`].
 pub fn engine_of(image: PathBuf, require_walls: bool) -> Result<Engine, CliFailure> {
     let mut pool = PoolOptions::new(&image);
     // One worker is made when the call begins, and no more after it.
@@ -44,7 +44,7 @@ pub fn engine_of(image: PathBuf, require_walls: bool) -> Result<Engine, CliFailu
     Ok(Engine::new(options)?)
 }
 
-/// Warns the user if a session continues with another image than the one it began with.
+/// Warns the user if a session continues with a different image from the one it began with.
 pub fn note_image(name: &str, begun: Option<Digest>, engine: &Engine) {
     if let Some(begun) = begun.filter(|begun| *begun != engine.digest()) {
         let short = |d: Digest| d.to_string().chars().take(12).collect::<String>();
@@ -58,17 +58,17 @@ pub fn note_image(name: &str, begun: Option<Digest>, engine: &Engine) {
 
 /// Lists for the user the paths that the zip format could not represent, up to a limit.
 pub fn tell_left_out(session: &Session) {
-    const TOLD: usize = 20;
+    const SHOWN: usize = 20;
     let left = session.workspace_left_out();
-    for (path, why) in left.iter().take(TOLD) {
+    for (path, why) in left.iter().take(SHOWN) {
         message::say_message(&format!("{path} is not in the zip: {why}"));
     }
-    if let Some(more) = left.len().checked_sub(TOLD).filter(|n| *n > 0) {
+    if let Some(more) = left.len().checked_sub(SHOWN).filter(|n| *n > 0) {
         message::say_message(&format!("{more} more files are not in the zip"));
     }
 }
 
-/// Makes the command that the options describe.
+/// Applies the options of a call to a command.
 pub fn prepare_exec(mut exec: Exec, call: &CallArgs, limits: &Limits) -> Exec {
     exec.env = call.env.clone();
     exec.cwd = call.cwd.clone();
@@ -82,7 +82,7 @@ pub fn prepare_exec(mut exec: Exec, call: &CallArgs, limits: &Limits) -> Exec {
     exec
 }
 
-/// Reports the outcome of a call, apart from its own output.
+/// Prints the outcome of a call: all of it as JSON, or else only which limit was hit.
 ///
 /// # Errors
 /// If standard output cannot be written.
@@ -97,8 +97,7 @@ pub fn print_outcome(outcome: &Outcome, json: bool, limits: &Limits) -> Result<(
     Ok(())
 }
 
-/// Returns the message about a limit that ended the command. Limits that the command notices as
-/// errors (memory, processes) are left for it to report.
+/// Returns the message about the limit that a command ran into.
 fn explain_limit(limit: LimitHit, limits: &Limits) -> Option<String> {
     Some(match limit {
         LimitHit::Timeout => {
@@ -142,8 +141,8 @@ fn explain_limit(limit: LimitHit, limits: &Limits) -> Option<String> {
     })
 }
 
-/// Registers the signals by which users end programs. Must be called before a jail closes, because
-/// it needs sockets.
+/// Registers the signals by which users end programs. It must be called before this process is
+/// jailed, because it opens sockets.
 ///
 /// # Errors
 /// If the system has no descriptors left.
@@ -166,9 +165,9 @@ impl RunningCall {
     }
 }
 
-/// Ends calls when signals arrive. Ctrl-C keeps this process and the session alive; a second one
-/// while the call is still ending, and all other signals, end this process together with its
-/// worker.
+/// Ends calls when signals arrive. Ctrl-C ends the call and keeps this process and the session
+/// alive. A second Ctrl-C while the call is still ending, or any other signal, ends this process
+/// together with its worker.
 pub fn watch_signals(mut signals: Signals, interrupt: Interrupt, running: RunningCall) {
     use signal_hook::consts::SIGINT;
     std::thread::spawn(move || {

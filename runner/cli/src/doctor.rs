@@ -3,8 +3,8 @@
 use crate::{CliFailure, print_text};
 use wasibox::{Wall, Walls};
 
-/// Closes a jail around a process of this program, and reports which walls stand. The status is 1
-/// if a wall is missing.
+/// Jails a process of this program and reports which walls are in place. The status is 1 if a wall
+/// is missing.
 pub fn run() -> Result<u8, CliFailure> {
     let own = std::env::current_exe().map_err(|e| CliFailure::new(125, e))?;
     let walls = wasibox::probe_walls(&own).map_err(|e| CliFailure::new(125, e))?;

@@ -1,4 +1,4 @@
-//! The `runner` program as its users see it.
+//! Tests of the program `runner` by its command line.
 
 mod common;
 
@@ -9,8 +9,8 @@ use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 use wasibox_image::{ImageSpec, pack_to};
 
-/// Much shorter than any other limit on the guest, and long enough for a busy machine: how fast a
-/// limit works is measured by the benchmarks.
+/// A bound on the time until a limit takes effect: much shorter than the guest's other limits, and
+/// long enough for a busy machine. The benchmarks measure the time itself.
 const SOON: Duration = Duration::from_secs(10);
 
 /// Runs `runner exec OPTIONS IMAGE -- COMMAND`.
@@ -90,7 +90,7 @@ fn help_and_version_are_printed() {
 }
 
 #[test]
-fn inspect_tells_what_is_inside() {
+fn inspect_lists_the_content_of_an_image() {
     let o = runner().arg("inspect").arg(&*IMAGE).output().unwrap();
     assert!(out(&o).starts_with("test/cli 1.2.3\n") && out(&o).contains("commands  17: echo cat"));
     let o = runner().args(["inspect", "--json"]).arg(&*IMAGE).output().unwrap();
@@ -99,7 +99,7 @@ fn inspect_tells_what_is_inside() {
 }
 
 #[test]
-fn the_time_limit_is_kept_and_told() {
+fn the_time_limit_is_enforced_and_reported() {
     for command in [&["spin"][..], &["sleep", "100"], &["run", "/bin/spin"]] {
         let t = Instant::now();
         let o = exec(&["--timeout", "0.3"], command);
@@ -138,7 +138,8 @@ fn interrupting_ends_runner_and_guest() {
             let t = Instant::now();
             rustix::process::kill_process(rustix::process::Pid::from_child(&child), signal)
                 .unwrap();
-            // Kept open, because `wait` would close it, and the guest would end by itself.
+            // Standard input is taken out of `child`, because `wait` would close it and the guest
+            // would end by itself.
             let stdin = child.stdin.take();
             let code = child.wait().unwrap().code();
             drop(stdin);
@@ -209,7 +210,7 @@ fn mounts_are_read_only_unless_rw() {
 }
 
 #[test]
-fn json_tells_everything() {
+fn json_reports_status_output_and_files() {
     let o = exec(&["--json"], &["fill", "/output/a.csv", "3"]);
     let j: serde_json::Value = serde_json::from_slice(&o.stdout).unwrap();
     assert_eq!(j["exit_code"], 0);
@@ -238,9 +239,9 @@ fn json_tells_everything() {
 }
 
 #[test]
-fn limits_are_told_of() {
+fn limits_that_were_hit_are_reported() {
     let o = exec(&["--memory", "32M"], &["alloc", "100"]);
-    // The guest has handled the refusal.
+    // The guest has handled the failed allocation, so the runner reports nothing.
     assert!(out(&o).contains("refused after") && err(&o).is_empty(), "{}", err(&o));
     let o = exec(&["--memory", "14M"], &["recurse"]);
     assert!(o.status.code() == Some(137) && err(&o).contains("--memory"), "{}", err(&o));
@@ -256,7 +257,7 @@ fn limits_are_told_of() {
 }
 
 #[test]
-fn damaged_machine_code_is_made_anew() {
+fn damaged_machine_code_is_compiled_again() {
     let own = tempfile::tempdir().unwrap();
     let go = || {
         let mut c = runner();
@@ -284,8 +285,8 @@ fn damaged_machine_code_is_made_anew() {
     assert_eq!(err(&go()), "");
 }
 
-/// The program of the command is compiled first and alone. The others follow in the background, and
-/// are waited for if a guest starts one earlier.
+/// The program of the command is compiled first, and the command waits for no other one. The others
+/// are compiled in the background; a guest that starts one of them earlier waits for it.
 #[test]
 fn only_the_program_that_is_called_is_waited_for() {
     let tmp = tempfile::tempdir().unwrap();
@@ -332,7 +333,7 @@ fn only_the_program_that_is_called_is_waited_for() {
     assert!(err(&o).contains("compiling first") && err(&o).contains("compiling second"));
 }
 
-/// A limit beyond all clocks and counters is no limit.
+/// A limit that is too large for any clock or counter is no limit.
 #[test]
 fn huge_limits_are_no_limits() {
     let max = u64::MAX.to_string();
@@ -348,7 +349,7 @@ fn huge_limits_are_no_limits() {
 
 /// Standard error is a pipe that is full and has no active reader.
 #[test]
-fn a_full_standard_error_does_not_keep_the_runner() {
+fn a_full_standard_error_does_not_block_the_runner() {
     let (reader, mut writer) = std::io::pipe().unwrap();
     // The default capacity of a pipe in Linux.
     writer.write_all(&[b'x'; 65536]).unwrap();
@@ -369,7 +370,8 @@ fn a_full_standard_error_does_not_keep_the_runner() {
     drop(reader);
 }
 
-/// Writing beyond the limit of file sizes is an error for the guest, and does not end the runner.
+/// Writing beyond the host's limit of file sizes (`ulimit -f`) is an error for the guest, and does
+/// not end the runner.
 #[test]
 fn a_limit_of_file_sizes_is_an_error_of_the_guest() {
     let dir = tempfile::tempdir().unwrap();
@@ -389,7 +391,7 @@ fn a_limit_of_file_sizes_is_an_error_of_the_guest() {
 }
 
 #[test]
-fn names_of_others_are_shown_with_their_controls_escaped() {
+fn control_characters_in_names_are_escaped() {
     let o = exec(&[], &["\x1b[2Jnope\n"]);
     assert_eq!(err(&o), "runner: \\u{1b}[2Jnope\\n: command not found\n");
     let spec = ImageSpec {

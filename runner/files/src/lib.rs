@@ -97,7 +97,7 @@ pub fn apply_request(vfs: &Vfs, cwd: &str, request: &Request) -> Result<Answer, 
 /// Carries out a request as [`apply_request`] does, within other limits.
 ///
 /// # Errors
-/// As [`apply_request`].
+/// The same as [`apply_request`].
 pub fn apply_within(
     vfs: &Vfs,
     cwd: &str,

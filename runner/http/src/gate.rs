@@ -52,8 +52,8 @@ impl Caller {
 pub struct Connections(Mutex<HashMap<String, (String, Instant)>>);
 
 impl Connections {
-    /// The most connections that are remembered. The least recently used ones are forgotten, which
-    /// ends them.
+    /// The maximum number of connections. Beyond it the least recently used one is forgotten, which
+    /// ends it.
     const MOST: usize = 10_000;
 
     fn owns_connection(&self, owner: &str, id: &str) -> bool {
@@ -90,7 +90,7 @@ pub async fn watch_request(
     let id = format!("{:08x}-{}", app.seed, NEXT.fetch_add(1, Ordering::Relaxed));
     let method = request.method().clone();
     let route = request.extensions().get::<MatchedPath>();
-    // Unknown paths share one label, because they would make the number of labels unlimited.
+    // Unknown paths share one label, because otherwise the number of labels would be unlimited.
     let route = route.map_or("none".to_owned(), |path| path.as_str().to_owned());
     let _running = app.running.begin_one();
     let span = tracing::info_span!(
@@ -127,7 +127,7 @@ fn known_method(method: &str) -> &str {
     }
 }
 
-/// Refuses requests to a foreign host name, and from foreign pages.
+/// Refuses requests that name another host, and requests from pages of other origins.
 pub async fn check_origin(
     State(app): State<Arc<HttpApp>>,
     request: Request,
@@ -175,9 +175,13 @@ impl HttpApp {
         let mut hosts = headers.get_all(header::HOST).iter();
         let (host, other) = (hosts.next(), hosts.next());
         let host = host.and_then(|h| h.to_str().ok()).filter(|_| other.is_none());
-        let Some(host) = host else { return Err(HttpProblem::invalid("one Host is needed")) };
+        let Some(host) = host else {
+            return Err(HttpProblem::invalid("exactly one Host header is needed"));
+        };
         if uri.authority().is_some_and(|a| a.as_str() != host) {
-            return Err(HttpProblem::invalid("the address and Host differ"));
+            return Err(HttpProblem::invalid(
+                "the host in the address differs from the Host header",
+            ));
         }
         if !self.is_own_host(host) {
             let text = "the server does not go by this name; --allow-host adds one";
@@ -188,7 +192,7 @@ impl HttpApp {
             let authority = origin.strip_prefix("http://").or(origin.strip_prefix("https://"));
             let is_own = authority.is_some_and(|a| a.eq_ignore_ascii_case(host));
             if !is_own && !self.origins.iter().any(|o| o == origin) {
-                return Err(HttpProblem::forbidden("pages of this origin may not ask"));
+                return Err(HttpProblem::forbidden("pages of this origin may not send requests"));
             }
         }
         Ok(())
@@ -245,8 +249,9 @@ fn request_token(headers: &HeaderMap) -> Option<Cow<'_, str>> {
     }
 }
 
-/// Returns a token that was a protocol's name, which has no '/', '=' or, as some read it, '+':
-/// percent-encoded, they are the only characters of a token that need it.
+/// Decodes a token that was sent as a protocol's name. Such names cannot contain '/' or '=', nor in
+/// some implementations '+', so clients percent-encode these three. No other character of a token
+/// has to be encoded.
 fn unescape_token(name: &str) -> Cow<'_, str> {
     if name.contains('%') {
         name.replace("%2F", "/").replace("%3D", "=").replace("%2B", "+").into()
@@ -259,7 +264,7 @@ fn unescape_token(name: &str) -> Cow<'_, str> {
 #[derive(Default)]
 pub struct Gauge(AtomicU64);
 
-/// A counted request.
+/// Counts as one running request until it is dropped.
 pub struct GaugeGuard<'a>(&'a Gauge);
 
 impl Gauge {

@@ -60,7 +60,7 @@ fn tool_operation(listed: &ListedTool) -> Value {
     responses.insert(
         "200".into(),
         json!({
-            "description": "The answer; with Accept: text/event-stream, events `output` while it runs, and `result` or `problem`.",
+            "description": "The result. With `Accept: text/event-stream`: events `output` while the tool runs, then one event `result` or `problem`.",
             "content": {
                 "application/json": { "schema": *listed.output },
                 "text/event-stream": { "schema": { "type": "string" } },
@@ -96,7 +96,10 @@ fn problem_responses(statuses: &[u16]) -> Map<String, Value> {
         let content = json!({
             "application/problem+json": { "schema": { "$ref": "#/components/schemas/Problem" } },
         });
-        (status.to_string(), json!({ "description": "Why it was not done.", "content": content }))
+        (
+            status.to_string(),
+            json!({ "description": "The reason why the request was refused.", "content": content }),
+        )
     };
     statuses.iter().map(one).collect()
 }
@@ -130,13 +133,13 @@ fn fixed_paths() -> Map<String, Value> {
         |kind: &str| json!({ kind: { "schema": { "type": "string", "format": "binary" } } });
     let path = json!({
         "name": "path", "in": "path", "required": true, "schema": { "type": "string" },
-        "description": "Absolute, without the first slash; slashes may stand as they are.",
+        "description": "An absolute path without its first slash. Other slashes need not be encoded.",
     });
     let history = json!({ "name": "history", "in": "query", "schema": { "type": "boolean" } });
-    let mut made = done_response(201, "It is made.", json_of(name.clone()));
+    let mut made = done_response(201, "The session was created.", json_of(name.clone()));
     made.insert(
         "200".into(),
-        json!({ "description": "It was there.", "content": json_of(name.clone()) }),
+        json!({ "description": "The session existed already.", "content": json_of(name.clone()) }),
     );
     let mut uploaded = done_response(201, "A new file.", json_of(json!({ "type": "object" })));
     uploaded.insert(
@@ -146,7 +149,7 @@ fn fixed_paths() -> Map<String, Value> {
     let all = json!({
         "/v1/tools": { "get": {
             "operationId": "list_tools", "summary": "The tools and their schemas", "tags": ["read"],
-            "responses": done_response(200, "All that the token may use.", json_of(json!({ "type": "object" }))),
+            "responses": done_response(200, "The tools that the token may use.", json_of(json!({ "type": "object" }))),
         } },
         "/v1/sessions": { "get": {
             "operationId": "list_sessions", "summary": "The sessions", "tags": ["read"],
@@ -159,12 +162,12 @@ fn fixed_paths() -> Map<String, Value> {
                 "responses": done_response(200, "The session.", json_of(session)),
             },
             "put": {
-                "operationId": "make_session", "summary": "Make a session", "tags": ["manage"],
+                "operationId": "make_session", "summary": "Create a session", "tags": ["manage"],
                 "responses": made,
             },
             "delete": {
                 "operationId": "remove_session", "summary": "Remove a session", "tags": ["manage"],
-                "responses": done_response(204, "It is gone.", Value::Null),
+                "responses": done_response(204, "The session was removed.", Value::Null),
             },
         },
         "/v1/sessions/{session}/files/{path}": {
@@ -184,13 +187,13 @@ fn fixed_paths() -> Map<String, Value> {
             "get": {
                 "operationId": "get_snapshot", "summary": "The session as one file", "tags": ["read"],
                 "parameters": [history],
-                "responses": done_response(200, "A .wbs file.", bytes("application/vnd.wasibox.snapshot")),
+                "responses": done_response(200, "The snapshot, a .wbs file.", bytes("application/vnd.wasibox.snapshot")),
             },
             "put": {
-                "operationId": "put_snapshot", "summary": "Make a session of such a file",
+                "operationId": "put_snapshot", "summary": "Create a session from a snapshot",
                 "tags": ["manage"],
                 "requestBody": { "content": bytes("application/vnd.wasibox.snapshot") },
-                "responses": done_response(201, "It is made.", json_of(name)),
+                "responses": done_response(201, "The session was created.", json_of(name)),
             },
         },
     });

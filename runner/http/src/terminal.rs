@@ -1,6 +1,6 @@
-//! A shell for people, over a WebSocket.
+//! A shell for people over a WebSocket.
 //!
-//! Messages are texts of JSON. From the client: `{"run": SCRIPT}`, and while it runs `{"stdin":
+//! Messages are JSON texts. From the client: `{"run": SCRIPT}`, and while it runs `{"stdin":
 //! TEXT}`, `{"end": true}` (no more input) and `{"interrupt": true}`. To the client: `{"stream":
 //! "stdout"|"stderr", "text": ...}` and at the end of each script `{"exit_code": N, "commit": N,
 //! "cwd": DIR}`, or `{"problem": ...}`. One script runs at a time.
@@ -24,11 +24,12 @@ use tokio::sync::mpsc::{Sender, channel};
 use wasibox::{Exec, InheritedStreams, Input, Output, Session};
 use wasibox_actions::{CallStop, Refusal, ToolScope};
 
-/// The most bytes of a message.
+/// The maximum size of a message in bytes.
 const MESSAGE: usize = 1 << 20;
-/// The protocol's name.
+/// The name of the WebSocket subprotocol.
 const PROTOCOL: &str = "wasibox";
-/// The most messages that wait for a slow reader; beyond that the script waits, too.
+/// The number of messages that may wait for a slow reader; when there are more, the script waits
+/// too.
 const WAITING: usize = 64;
 
 #[derive(Deserialize)]
@@ -40,7 +41,7 @@ enum TerminalMessage {
     Interrupt(bool),
 }
 
-/// `GET /v1/sessions/{session}/terminal`
+/// Serves `GET /v1/sessions/{session}/terminal`.
 pub async fn open_terminal(
     State(app): State<Arc<HttpApp>>,
     Extension(caller): Extension<Caller>,
@@ -98,7 +99,7 @@ async fn serve_socket(socket: WebSocket, session: Arc<Session>, caller: Caller) 
                     (Ok(TerminalMessage::Run(_)), Some(_)) => Some(problem("a script runs already".into())),
                     (Ok(TerminalMessage::Run(text)), None) => {
                         script = begin_script(&session, &caller, text, tell.clone());
-                        script.is_none().then(|| problem("it cannot begin".into()))
+                        script.is_none().then(|| problem("the script cannot be started".into()))
                     }
                     (Ok(TerminalMessage::Stdin(text)), Some(TerminalScript { input: Some(input), .. })) => {
                         // Input beyond the channel's capacity is lost, because the terminal does
@@ -135,8 +136,8 @@ fn begin_script(
     let stop = Arc::new(CallStop::default());
     let (input, mut typed) = channel::<Vec<u8>>(WAITING);
     let (reader, mut writer) = std::io::pipe().ok()?;
-    // The thread ends when the script has ended, which closes the other end, or when the input has
-    // ended.
+    // The thread ends with the input, or when the script has ended, which closes the other end of
+    // the pipe.
     tokio::task::spawn_blocking(move || {
         while let Some(bytes) = typed.blocking_recv() {
             if writer.write_all(&bytes).is_err() {
@@ -165,7 +166,7 @@ fn run(
     tell: &Sender<Value>,
 ) -> Result<Value, Refusal> {
     if text.contains('\0') {
-        return Err(Refusal::invalid_request("a NUL"));
+        return Err(Refusal::invalid_request("the script contains a NUL"));
     }
     let mut exec = Exec::script(text);
     (exec.input, exec.output, exec.list_files) = (Input::Inherit, Output::Inherit, false);
@@ -176,7 +177,7 @@ fn run(
         scope.spawn(|| pass_output(err, "stderr", tell));
         let streams = InheritedStreams { stdin: &stdin, stdout: &to_out, stderr: &to_err };
         let outcome = stop.exec(session, exec, Some(&streams));
-        // The readers reach the end when the last of these is closed.
+        // The readers reach the end of the output when the last writing end is closed.
         drop((to_out, to_err) as (PipeWriter, PipeWriter));
         outcome
     })?;
@@ -189,7 +190,8 @@ fn run(
     }))
 }
 
-/// Sends output as messages until its end, even if the client has disconnected.
+/// Reads output to its end and sends it as messages; it reads on even if the client has
+/// disconnected.
 fn pass_output(mut from: PipeReader, stream: &str, tell: &Sender<Value>) {
     let (mut piece, mut rest) = (vec![0; 16 << 10], Vec::new());
     while let Ok(n @ 1..) = from.read(&mut piece) {

@@ -72,7 +72,7 @@ impl Image {
     /// for its path in messages.
     ///
     /// # Errors
-    /// As [`Image::open`], except for the errors of files.
+    /// The same as [`Image::open`], except for the errors of files.
     pub fn from_bytes(name: impl AsRef<Path>, bytes: Vec<u8>) -> Result<Image, ImageError> {
         let name = name.as_ref();
         Image::open_bytes(name, source::check_image(name, bytes.into())?)

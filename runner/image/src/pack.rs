@@ -101,7 +101,7 @@ pub fn pack_image(spec: &ImageSpec) -> Result<Vec<u8>, ImageError> {
 /// Writes the image to `path`, atomically. Returns its SHA-256.
 ///
 /// # Errors
-/// As [`pack_image`], and [`ImageError::Io`] for `path`.
+/// The same as [`pack_image`], and [`ImageError::Io`] for `path`.
 pub fn pack_to(spec: &ImageSpec, path: &Path) -> Result<[u8; 32], ImageError> {
     let bytes = pack_image(spec)?;
     let part = path.with_extension("webc.part");

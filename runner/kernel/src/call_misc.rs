@@ -36,7 +36,7 @@ pub fn args_get<H: Host>(c: &mut GuestCall<'_, H>, argv: u32, buf: u32) -> Sys {
     put_strings(&mut c.mem, &start.argv, argv, buf)
 }
 
-/// Stores the number of arguments at `count`, and the bytes of all with their NULs at `size`.
+/// Stores the number of arguments at `count`, and their size with all NULs at `size`.
 pub fn args_sizes_get<H: Host>(c: &mut GuestCall<'_, H>, count: u32, size: u32) -> Sys {
     let start = crate::lock_mutex(&c.process.start);
     put_sizes(&mut c.mem, &start.argv, count, size)
@@ -49,7 +49,7 @@ pub fn environ_get<H: Host>(c: &mut GuestCall<'_, H>, env: u32, buf: u32) -> Sys
     put_strings(&mut c.mem, &start.env, env, buf)
 }
 
-/// Stores the number of variables at `count`, and the bytes of all with their NULs at `size`.
+/// Stores the number of variables at `count`, and their size with all NULs at `size`.
 pub fn environ_sizes_get<H: Host>(c: &mut GuestCall<'_, H>, count: u32, size: u32) -> Sys {
     let start = crate::lock_mutex(&c.process.start);
     put_sizes(&mut c.mem, &start.env, count, size)
@@ -73,7 +73,7 @@ pub fn now<H: Host>(c: &GuestCall<'_, H>, id: u32) -> Result<u64, Errno> {
     })
 }
 
-/// `clock_getres(2)`: every clock counts single nanoseconds.
+/// `clock_getres(2)`: stores the resolution, which is one nanosecond for every clock.
 ///
 /// # Errors
 /// EINVAL for an unknown clock.
@@ -82,7 +82,7 @@ pub fn clock_res_get<H: Host>(c: &mut GuestCall<'_, H>, id: u32, out: u32) -> Sy
     Ok(c.mem.put_u64(out, 1)?)
 }
 
-/// `clock_gettime(2)` in nanoseconds, of the clocks of [`now`].
+/// `clock_gettime(2)`: stores the time of a clock in nanoseconds, as [`now`] returns it.
 ///
 /// # Errors
 /// EINVAL for an unknown clock.
@@ -91,8 +91,8 @@ pub fn clock_time_get<H: Host>(c: &mut GuestCall<'_, H>, id: u32, out: u32) -> S
     Ok(c.mem.put_u64(out, t)?)
 }
 
-/// Fills the buffer with random bytes from the host's source, or with fixed ones for a process that
-/// is prepared (see [`FixedClock`](super::cells::FixedClock)).
+/// Fills the buffer with random bytes from the host's source, or with fixed ones while a process is
+/// being prepared (see [`FixedClock`](super::cells::FixedClock)).
 pub fn random_get<H: Host>(c: &mut GuestCall<'_, H>, buf: GuestBuf) -> Sys {
     let GuestBuf { at: buf, len } = buf;
     let mut done = 0;

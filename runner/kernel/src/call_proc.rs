@@ -19,7 +19,8 @@ use crate::lock_mutex;
 use box_abi::signal;
 use wasibox_vfs::{Errno, Loc, VfsFile};
 
-/// Longest path of a working directory. Linux has no bound there, but does not store a path either.
+/// The maximum length of a working directory's path. Linux has no such bound, but it does not store
+/// the path either.
 const CWD_MAX: usize = 64 << 10;
 const MAX_OPS: u32 = 16384;
 const OP_SIZE: u32 = 56;
@@ -30,7 +31,8 @@ pub fn proc_id<H: Host>(c: &mut GuestCall<'_, H>, out: u32) -> Sys {
     Ok(c.mem.put_u32(out, c.process.pid)?)
 }
 
-/// Stores the parent of a process: 1 for the host, and for a process that an earlier run has left.
+/// Stores the number of a process's parent: 1 if that is the host, or if the process was left
+/// behind by an earlier run.
 ///
 /// # Errors
 /// ESRCH.
@@ -87,7 +89,7 @@ pub fn callback_signal<H: Host>(c: &mut GuestCall<'_, H>, name: GuestStr) -> Sys
     Ok(())
 }
 
-/// Stores the number of signals that the process ignores from its start on.
+/// Stores the number of signals that the process ignores; a program asks for it when it starts.
 pub fn proc_signals_sizes_get<H: Host>(c: &mut GuestCall<'_, H>, count: u32) -> Sys {
     let ignored = c.process.ignored.load(std::sync::atomic::Ordering::SeqCst);
     Ok(c.mem.put_u32(count, ignored.count_ones())?)
@@ -122,8 +124,8 @@ fn open_cwd<H: Host>(c: &GuestCall<'_, H>, base: &Loc, path: &[u8]) -> Result<Cw
     if path.len() > CWD_MAX { Err(Errno::NAMETOOLONG) } else { Ok(Cwd::new(loc, path)) }
 }
 
-/// Writes the directory's path, and its length at `len`, which first held the room. ERANGE if the
-/// path does not fit.
+/// `getcwd(3)`: stores the path at `buf` and its length at `len`, which contains the size of the
+/// buffer on entry. ERANGE if the path does not fit.
 pub fn getcwd<H: Host>(c: &mut GuestCall<'_, H>, buf: u32, len: u32) -> Sys {
     let path = lock_mutex(&c.process.cwd).path.clone();
     let room = c.mem.read_u32(len)? as usize;
@@ -139,7 +141,7 @@ pub fn getcwd<H: Host>(c: &mut GuestCall<'_, H>, buf: u32, len: u32) -> Sys {
     Ok(())
 }
 
-/// `fcntl(F_DUPFD)`: takes the lowest free number from `min` up.
+/// `fcntl(F_DUPFD)`: duplicates a descriptor to the lowest free number from `min` on.
 pub fn fd_dup2<H: Host>(
     c: &mut GuestCall<'_, H>,
     fd: Fd,
@@ -153,7 +155,7 @@ pub fn fd_dup2<H: Host>(
     Ok(c.mem.put_u32(out, new.0)?)
 }
 
-/// `fcntl(F_GETFD)`: stores 1 if the descriptor is closed by an exec, in two bytes at `out`.
+/// `fcntl(F_GETFD)`: stores in two bytes at `out` whether an exec closes the descriptor (1 or 0).
 pub fn fd_fdflags_get<H: Host>(c: &mut GuestCall<'_, H>, fd: Fd, out: u32) -> Sys {
     let cloexec = lock_mutex(&c.process.fds).get(fd)?.cloexec;
     Ok(c.mem.put_bytes(out, &u16::from(cloexec).to_le_bytes())?)
@@ -190,8 +192,8 @@ pub fn fd_pipe<H: Host>(c: &mut GuestCall<'_, H>, read: u32, write: u32) -> Sys 
     Ok(c.mem.put_u32(write, w.0)?)
 }
 
-/// Stores the `tty` of WASIX: 80 columns, 25 rows, and for each standard stream whether it is a
-/// terminal.
+/// Stores the structure `tty` of WASIX: 80 columns, 25 rows, and for each standard stream whether
+/// it is a terminal.
 pub fn tty_get<H: Host>(c: &mut GuestCall<'_, H>, out: u32) -> Sys {
     let mut b = [0u8; 24];
     for (at, v) in [(0, 80u32), (4, 25), (8, 800), (12, 600)] {
@@ -228,7 +230,7 @@ fn apply_changes<H: Host>(
     let (fd, src) = (Fd(u32_at(4)), Fd(u32_at(8)));
     let path = GuestStr { at: u32_at(12), len: u32_at(16) };
     match op[0] {
-        // The preopened root stays, as in Wasmer, because without it libc would lose every path.
+        // The preopened root stays, as in Wasmer, because libc could resolve no path without it.
         0 if fd == ROOT_FD => Ok(()),
         0 => child.fds.remove(fd).map(drop),
         1 => {
@@ -346,8 +348,8 @@ pub fn proc_spawn3<H: Host>(
     Ok(c.mem.put_u32(out, pid)?)
 }
 
-/// Replaces the program. The strings of a list are separated by line feeds, or each ends with a
-/// NUL; without a list the environment is kept.
+/// `execve(2)`: replaces the program of the process. The strings of a list are either separated by
+/// line feeds or each ended by a NUL. Without a list of variables the environment is kept.
 pub fn proc_exec3<H: Host>(c: &mut GuestCall<'_, H>, program: ProgramRequest) -> Sys {
     let name = guest_path(c, program.name)?;
     let mut lists = ArgumentLists::new(&c.process.kernel.budget, 0)?;
@@ -373,8 +375,8 @@ pub fn proc_exec3<H: Host>(c: &mut GuestCall<'_, H>, program: ProgramRequest) ->
 }
 
 /// `waitpid(2)`. `pid` points to an optional number (tag, number), where the number of the child
-/// that ended is written; `status` gets a tag (0 nothing, 1 exited, 2 signalled), the code that a
-/// shell reports, and the signal.
+/// that ended is written; at `status` are stored a tag (0 nothing, 1 exited, 2 signalled), the exit
+/// status as a shell reports it, and the signal.
 pub fn proc_join<H: Host>(c: &mut GuestCall<'_, H>, pid: u32, flags: u32, status: u32) -> Sys {
     let number = pid.checked_add(4).ok_or(Errno::FAULT)?;
     let which = match c.mem.read_u8(pid)? {

@@ -1,9 +1,9 @@
-//! The calls by name: the table from which each host makes its imports.
+//! The system calls by name: the table from which each host builds the imports of guests.
 //!
 //! # Bounds of each call
 //!
-//! No call may take longer than a kill can wait, nor make the host keep memory that is not counted.
-//! So each one is short, or waits where a kill wakes it
+//! No call may delay a kill for long, nor make the host keep memory that is not counted. Therefore
+//! each call is short, or waits where a kill wakes it
 //! ([`Process::park_thread`](crate::Process::park_thread)), or checks for the kill between parts;
 //! kept memory is charged to the [`wasibox_vfs::Budget`] or the disk's quota. All buffers and lists
 //! lie within the guest's memory, or the call returns EFAULT.
@@ -16,8 +16,8 @@
 //! | `random_get` | parts of 1 MiB, a check between them | - |
 //! | `fd_read`, `fd_pread` | 1,024 vectors, 2 GiB; parts of 1 MiB, a check between them; waits | - |
 //! | `fd_write`, `fd_pwrite` | the same | files: quota and budget; pipes: 64 KiB each |
-//! | `fd_readdir` | one pass over the listing, a check each 4,096 entries | the listing: budget |
-//! | `fd_sync`, `fd_datasync` | of a mount's file: the host's disk, not ended by a kill | - |
+//! | `fd_readdir` | one pass over the listing, a check every 4,096 entries | the listing: budget |
+//! | `fd_sync`, `fd_datasync` | for a mount's file waits for the host's disk, which a kill does not end | - |
 //! | `fd_close` | constant; the last one of an unlinked file frees it | - |
 //! | `fd_dup`, `fd_dup2`, `fd_renumber` | one pass over at most 8,192 numbers | the table: budget |
 //! | `fd_pipe` | constant | open files: budget; 1,024 pipes |
@@ -27,7 +27,7 @@
 //! | `path_*` | paths of 4,096 bytes, 40 links: `wasibox_vfs::walk` | names: quota; open files: budget |
 //! | `path_readlink` | a target of 4,096 bytes | - |
 //! | `chdir`, `getcwd` | a lookup; a path of 64 KiB | the path: budget |
-//! | `poll_oneoff` | 4,096 subscriptions; waits, with host streams checks each 5 ms | - |
+//! | `poll_oneoff` | 4,096 subscriptions; waits, and checks every 5 ms if streams of the host are among them | - |
 //! | `thread_sleep`, `thread_join` | waits | - |
 //! | `thread_spawn_v2` | constant; the new thread makes an instance | thread, tables, stack: budget, processes |
 //! | `futex_wait` | waits | an entry of the sleepers |
@@ -43,12 +43,12 @@
 //! | other `sock_*`, `resolve` | constant | - |
 //!
 //! After each call of a process's first thread the guest's signal handler may run: it is guest
-//! code, and at most four of them are nested (`Process::take_pending`).
+//! code, and at most four handlers are nested (`Process::take_pending`).
 
 /// Passes the table of calls to the macro `$then`. The table has modules; a call in a module has a
-/// name, the function that implements it, the parameters that a guest passes, and the arguments
-/// that these become. The types of [`border`](crate::border) must be in scope where the macro is
-/// used. All calls return an error number.
+/// name, the function that implements it, the parameters that a guest passes, and the arguments to
+/// which these are converted. The types of [`border`](crate::border) must be in scope where the
+/// macro is used. All calls return an error number.
 ///
 /// In addition, guests end by `proc_exit`, `proc_exit2` and `thread_exit` of either module, which
 /// return nothing.
@@ -246,7 +246,8 @@ macro_rules! with_calls {
 
 macro_rules! names {
     ($($module:literal { $($name:literal => $f:path, ($($a:ident: $t:ty),*) => ($($arg:expr),*);)* })*) => {
-        /// Module, name and Rust's types of the parameters of each call, for tests of all calls.
+        /// The module, the name and the Rust types of the parameters of each call, for tests that
+        /// cover all calls.
         pub const CALLS: &[(&str, &str, &[&str])] =
             &[$($(($module, $name, &[$(stringify!($t)),*]),)*)*];
     };

@@ -256,7 +256,7 @@ impl<H: Host> Process<H> {
         first.saturating_add(self.threads.cpu_ns())
     }
 
-    /// As [`Process::cpu_ns`] by kind of time, less exact.
+    /// Like [`Process::cpu_ns`] by kind of time, less exact.
     pub fn cpu(&self) -> CpuUsage {
         let first = match current_thread() {
             0 => H::thread_usage().subtract_usage(*lock_mutex(&self.usage_begin)),

@@ -1,10 +1,10 @@
-//! Interpreters that stay: cells, parking, coming back.
+//! Interpreters that stay between cells: running cells, parking and restoring.
 //!
-//! A *program with cells* exports [`crate::snapshot`]'s `wasibox_cell` in addition to the exports
-//! of every program. [`SessionSandbox::cell`] begins it once under a name, on the memory that was
-//! prepared for all processes, and calls the function for each piece of code. It returns with an
-//! empty stack; so between two calls the interpreter is its linear memory, its globals and its
-//! table of descriptors, in a store that no thread runs.
+//! A *program with cells* exports the function `wasibox_cell` (see [`crate::snapshot`]) in addition
+//! to the exports of every program. [`SessionSandbox::cell`] starts it once under a name, on the
+//! memory that was prepared for all processes, and calls that function for each cell. The function
+//! returns with an empty stack, so between two cells the interpreter consists of its linear memory,
+//! its globals and its table of descriptors, in a Wasmer store that no thread runs.
 //!
 //! ```text
 //!             cell(code)                    cell_changes            (a store, another machine)
@@ -16,25 +16,27 @@
 //! ```
 //!
 //! # The parked state
-//! The changes of the memory since they were last requested, as a layer upon the earlier ones;
-//! [`crate::track`] finds them. The rest, and how it comes back: [`wasibox_kernel::parked`]. Each
-//! cell's process begins in the session's directory; the guest decides how to use it.
+//! It has two parts. One is a layer with the changes of the memory since they were last requested,
+//! which [`crate::track`] finds; it lies on the earlier layers. The other is the rest of the state,
+//! which [`wasibox_kernel::parked`] describes and restores. Each cell's process begins in the
+//! session's directory; the guest decides whether to adopt it.
 //!
-//! It belongs to one program and one content of the memory that it begins with:
-//! [`CellChange::module`].
+//! A parked state belongs to one program with one initial content of its memory;
+//! [`CellChange::module`] identifies both.
 //!
 //! # The restored state
-//! A plain return keeps seeds, secrets of hashes and generators: it is the same interpreter. Its
-//! monotonic clock continues where it was, so that no time limit within it runs out meanwhile. A
-//! fork is reported to the guest before its next cell; the guest decides which state it then
-//! renews.
+//! An interpreter that is restored without a fork is the same interpreter: it keeps its seeds, its
+//! hash secrets and its random generators. Its monotonic clock continues where it stopped, so that
+//! no timeout in it expires while it is parked. A fork is reported to the guest before its next
+//! cell; the guest decides which state it then renews.
 //!
 //! # Invariants
-//! - Memory of living interpreters counts against the session's limit, as that of processes.
-//! - Everything read back is as hostile as a guest: parts fall into its memory or are refused,
-//!   globals are numbers, files are opened as the guest would open them.
-//! - After a trap, a kill or a limit the memory is in the middle of an operation: the interpreter
-//!   is gone, and [`CellRun::is_gone`] says so. The last parked state can be restored.
+//! - The memory of living interpreters counts against the session's limit, as the memory of
+//!   processes does.
+//! - A state that is read back is as hostile as a guest: parts outside the memory are refused,
+//!   globals are numbers only, and files are opened as if the guest opened them.
+//! - A trap, a kill or a limit leaves the memory in the middle of an operation. The interpreter is
+//!   then gone, and [`CellRun::is_gone`] says so. The last parked state can be restored.
 
 use crate::host::{CellStart, Kernel, Left, Process, ReadyInstance};
 use crate::loaded::LoadedProgram;
@@ -58,20 +60,21 @@ use wasibox_kernel::{
 };
 use wasibox_vfs::{Errno, Loc, ProgramMark};
 
-/// Most interpreters of a session.
+/// The maximum number of interpreters of a session.
 pub const MAX_CELLS: usize = 16;
-/// Most bytes of a value as text; longer text is cut.
+/// The maximum size of a value as text, in bytes; longer text is cut.
 pub const MAX_VALUE: usize = 64 << 10;
-/// Most bytes of a value as JSON; a longer one is left out.
+/// The maximum size of a value as JSON, in bytes; a longer one is left out.
 pub const MAX_JSON: usize = 1 << 20;
-/// An answer in the guest's memory: five numbers of four bytes, little-endian. Status, address and
-/// length of the value, address and length of the JSON; address 0 stands for nothing.
+/// The size of an answer in the guest's memory: five little-endian numbers of four bytes each. They
+/// are the status, the address and length of the value, and the address and length of the JSON;
+/// address 0 means that there is none.
 pub const ANSWER_LEN: usize = 20;
 
 /// The answer of a cell.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CellAnswer {
-    /// 0 if it went well; as an exit status.
+    /// The status, as of a command: 0 if the cell succeeded.
     pub status: u8,
     /// The last expression's value as text, at most [`MAX_VALUE`] bytes.
     pub value: Option<Vec<u8>>,
@@ -82,12 +85,12 @@ pub struct CellAnswer {
 /// The result of a cell.
 #[derive(Clone, Debug)]
 pub struct CellRun {
-    /// As of a command; the status is the cell's answer's.
+    /// The result of the process, as for a command; its status is the one in the cell's answer.
     pub run: RunResult,
     pub value: Option<Vec<u8>>,
     pub json: Option<Vec<u8>>,
-    /// The interpreter did not stay: it ended itself, was ended, or hit a limit. The next cell of
-    /// this name begins a new one unless it is restored before.
+    /// Whether the interpreter is gone: it ended itself, was ended, or hit a limit. The next cell
+    /// of this name then starts a new one, unless the old one is restored first.
     pub is_gone: bool,
 }
 
@@ -96,15 +99,16 @@ pub struct CellRun {
 pub struct CellChange {
     /// The digest of the program and initial memory that the layers belong to.
     pub module: [u8; 32],
-    /// The number of earlier layers that stay, from the first one on. The others are replaced.
+    /// The number of earlier layers that stay, counted from the first. The new layer replaces the
+    /// others.
     pub keep: usize,
-    /// The layer upon them; empty if there is none.
+    /// The new layer; empty if there is none.
     pub layer: Vec<u8>,
     /// The rest of the state; for [`SessionSandbox::restore_cell`].
     pub rest: Vec<u8>,
 }
 
-/// Why an interpreter cannot come back.
+/// The reason why an interpreter cannot be restored.
 #[derive(Debug, thiserror::Error)]
 pub enum CellError {
     #[error(transparent)]
@@ -134,7 +138,7 @@ pub struct ParkedInterpreter {
     template: Arc<MemoryTemplate>,
     tracker: Tracker,
     /// The parts of each reported layer; `None` if no layers were requested yet.
-    told: Option<Layers>,
+    reported: Option<Layers>,
 }
 
 impl ParkedInterpreter {
@@ -147,7 +151,7 @@ impl ParkedInterpreter {
             }
             None => Vec::new(),
         };
-        parked::layer_change(self.told.get_or_insert_default(), parts, whole, |n, add| {
+        parked::layer_change(self.reported.get_or_insert_default(), parts, whole, |n, add| {
             if let Some((now, then)) = ready.memory_part(n).zip(self.template.part(n as usize)) {
                 add(now, then);
             }
@@ -182,14 +186,13 @@ impl ParkedInterpreter {
 }
 
 impl SessionSandbox {
-    /// Runs a cell in the interpreter of that name: `spec` as for a command whose first argument is
-    /// the program; other arguments are ignored. If there is no interpreter of that name, one
-    /// begins. The environment and directory of `spec` are reported to the guest when it asks.
-    /// Python adopts the values that differ from the last cell's, and keeps those that it has
-    /// changed itself.
+    /// Runs a cell in the interpreter of that name, and starts one if there is none. `spec` is as
+    /// for a command whose first argument is the program; its other arguments are ignored. A guest
+    /// can read the environment and directory of `spec`; Python adopts the values that differ from
+    /// the last cell's and keeps those that it has changed itself.
     ///
     /// # Errors
-    /// As of [`SessionSandbox::run`]; a program without cells.
+    /// The same as [`SessionSandbox::run`], and for a program without cells.
     pub fn cell(&self, name: &str, spec: RunSpec, code: &[u8]) -> Result<CellRun, SandboxError> {
         let taken = lock_mutex(&self.cells).remove(name);
         let is_new = taken.is_none();
@@ -202,7 +205,7 @@ impl SessionSandbox {
         let mut going = CellToRun { code, name, taken, before: None };
         let ran = self.run_to_end(spec, Some(&mut going));
         let CellToRun { taken, before, .. } = going;
-        // An interpreter that was not begun stays as it was.
+        // An interpreter whose cell was not begun stays as it was.
         if let Some(untouched) = taken {
             lock_mutex(&self.cells).insert(name.into(), untouched);
         }
@@ -211,13 +214,13 @@ impl SessionSandbox {
             return Ok(CellRun { run, value: None, json: None, is_gone: true });
         };
         let CellAnswer { value, json, .. } = left.answer.clone();
-        let (template, tracker, told) = match before {
+        let (template, tracker, reported) = match before {
             Some(kept) => kept,
             None => {
                 let loaded = self.programs.get(program)?;
                 let template = loaded.memory_of(left.ready.entry).clone();
                 if !template.map_content() {
-                    let why = "what its memory began as cannot be mapped";
+                    let why = "its initial memory cannot be mapped";
                     return Err(SandboxError::Cell { name: name.into(), why });
                 }
                 (template, tracker_of(&left.ready), None)
@@ -232,14 +235,14 @@ impl SessionSandbox {
             is_forked: false,
             template,
             tracker,
-            told,
+            reported,
         };
         lock_mutex(&self.cells).insert(name.into(), interpreter);
         Ok(CellRun { run, value, json, is_gone: false })
     }
 
     /// Returns the changes of an interpreter since the last call, and the rest of its state; with
-    /// `whole`, all differences from its beginning. `None` if there is none of that name.
+    /// `whole`, all differences from its beginning. `None` if there is no interpreter of that name.
     pub fn cell_changes(&self, name: &str, whole: bool) -> Option<CellChange> {
         let mut cells = lock_mutex(&self.cells);
         let cell = cells.get_mut(name)?;
@@ -251,8 +254,9 @@ impl SessionSandbox {
         Some(CellChange { module, keep, layer, rest })
     }
 
-    /// Restores an interpreter from all its layers, the lowest first, and the rest; ends an
-    /// interpreter of that name. With `fork` it is a copy of one that may still exist.
+    /// Restores an interpreter from all its layers, the lowest first, and the rest of its state. An
+    /// interpreter that has this name already is ended. With `fork` the restored one is a copy of
+    /// one that may still exist.
     ///
     /// # Errors
     /// If it was parked with another image, is damaged, or has no room.
@@ -287,11 +291,11 @@ impl SessionSandbox {
             return Err(CellError::Unreadable(Unreadable::Malformed));
         }
         let mut tracker = Tracker::new(base, reserved);
-        let told = lay_layers(&mut ready, layers)?;
+        let reported = lay_layers(&mut ready, layers)?;
         if !ready.set_globals(&rest.globals) {
             return Err(CellError::Unreadable(Unreadable::Malformed));
         }
-        // The restored content is not a change.
+        // The restored content does not count as a change.
         tracker.changed_parts(base, size, |n| ready.memory_part(n));
         let cannot = |why: Errno| match why {
             Errno::NOMEM => CellError::Memory,
@@ -319,13 +323,13 @@ impl SessionSandbox {
             is_forked: fork,
             template,
             tracker,
-            told: Some(told),
+            reported: Some(reported),
         };
         lock_mutex(&self.cells).insert(name.into(), interpreter);
         Ok(())
     }
 
-    /// Ends an interpreter; returns whether there was one. No code of it runs any more, not even
+    /// Ends an interpreter; returns whether there was one. None of its code runs any more, not even
     /// its exit handlers.
     pub fn forget_cell(&self, name: &str) -> bool {
         lock_mutex(&self.cells).remove(name).is_some()
@@ -368,8 +372,9 @@ impl SessionSandbox {
 
 /// Applies layers to a memory with its initial content. Returns the parts of each.
 fn lay_layers(ready: &mut ReadyInstance, layers: &[impl AsRef<[u8]>]) -> Result<Layers, CellError> {
-    let told = parked::layer_numbers(layers).ok_or(CellError::Unreadable(Unreadable::Malformed))?;
-    let mut all: Vec<u32> = told.iter().flatten().copied().collect();
+    let reported =
+        parked::layer_numbers(layers).ok_or(CellError::Unreadable(Unreadable::Malformed))?;
+    let mut all: Vec<u32> = reported.iter().flatten().copied().collect();
     all.sort_unstable();
     all.dedup();
     for run in all.chunk_by(|a, b| a + 1 == *b) {
@@ -385,7 +390,7 @@ fn lay_layers(ready: &mut ReadyInstance, layers: &[impl AsRef<[u8]>]) -> Result<
             differs.apply_to(part);
         }
     }
-    Ok(told)
+    Ok(reported)
 }
 
 fn tracker_of(ready: &ReadyInstance) -> Tracker {
@@ -397,7 +402,7 @@ fn tracker_of(ready: &ReadyInstance) -> Tracker {
 pub struct CellToRun<'a> {
     code: &'a [u8],
     name: &'a str,
-    /// The interpreter, until it is begun.
+    /// The interpreter, until its process begins.
     taken: Option<ParkedInterpreter>,
     /// The parts of it that are kept while it runs.
     before: Option<(Arc<MemoryTemplate>, Tracker, Option<Layers>)>,
@@ -432,12 +437,13 @@ impl CellToRun<'_> {
         self.taken.as_ref().map(before).unwrap_or_default()
     }
 
-    /// Returns the bytes that its table of descriptors takes of the memory limit.
+    /// Returns the number of bytes that its table of descriptors counts against the memory limit.
     pub fn table_cost(&self) -> u64 {
         self.taken.as_ref().map_or(0, |t| t.left.fds.memory_cost())
     }
 
-    /// Returns its descriptors with these in place of the standard streams and the root directory.
+    /// Returns its descriptors, with `opens` in place of the standard streams and the root
+    /// directory.
     pub fn descriptors(
         &mut self,
         limit: usize,
@@ -460,7 +466,7 @@ impl CellToRun<'_> {
             return CellStart { ready: None, kind: BEGIN, handles: false, ignored: 0 };
         };
         let kind = if t.is_forked { FORK } else { GO_ON };
-        self.before = Some((t.template, t.tracker, t.told));
+        self.before = Some((t.template, t.tracker, t.reported));
         let Left { ready, handles, ignored, .. } = t.left;
         CellStart { ready: Some(ready), kind, handles, ignored }
     }

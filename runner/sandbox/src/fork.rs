@@ -51,8 +51,8 @@ pub fn fork_sibling() -> io::Result<ForkSide> {
 /// clone(2), whose arguments are in another order on some machines.
 ///
 /// # Safety
-/// As of clone(2) without CLONE_VM; `id` is a place for a thread's number, or the flags do not ask
-/// for it.
+/// The same as for clone(2) without CLONE_VM. If the flags ask for a thread's number, `id` is a
+/// place for it.
 unsafe fn clone(flags: libc::c_ulong, id: *mut libc::c_void) -> libc::c_long {
     let none = std::ptr::null_mut::<libc::c_void>();
     // JUSTIFICATION, SAFETY: the caller's.

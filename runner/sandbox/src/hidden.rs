@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use wasibox_vfs::{BaseFile, BaseKind, Folder, FolderEntry};
 
-/// Names by directory, down to the hidden ones: a name without names below it is hidden.
+/// A tree of names that leads to the hidden paths: a name without names below it is hidden.
 #[derive(Debug, Default)]
 pub struct HiddenPaths(BTreeMap<Vec<u8>, Arc<HiddenPaths>>);
 
@@ -16,7 +16,7 @@ impl HiddenPaths {
             let mut at = &mut root;
             for name in path.split('/').filter(|name| !name.is_empty()) {
                 let next = at.0.entry(name.as_bytes().to_vec()).or_default();
-                // There is no other reference while it is built.
+                // There is no other reference to a node while the tree is built.
                 let Some(next) = Arc::get_mut(next) else { break };
                 at = next;
             }
@@ -68,16 +68,16 @@ impl Folder for FilteredFolder {
 mod tests {
     use super::*;
 
-    /// A folder of the folders `a` and `b`, each of which contains itself.
-    struct Same;
+    /// A folder with the entries `a` and `b`, each of which is the folder itself.
+    struct EndlessFolder;
 
-    impl Folder for Same {
+    impl Folder for EndlessFolder {
         fn list_entries(&self) -> Result<Vec<FolderEntry>, String> {
             let dir = |name: &str| FolderEntry {
                 name: name.into(),
                 mode: 0o755,
                 time: 0,
-                kind: BaseKind::Dir(Arc::new(Same)),
+                kind: BaseKind::Dir(Arc::new(EndlessFolder)),
             };
             Ok(vec![dir("a"), dir("b")])
         }
@@ -96,12 +96,12 @@ mod tests {
     }
 
     #[test]
-    fn what_is_hidden_is_not_listed() {
+    fn hidden_paths_are_not_listed() {
         let file = |path: &str| BaseFile {
             path: path.into(),
             mode: 0o755,
             time: 0,
-            kind: BaseKind::Dir(Arc::new(Same)),
+            kind: BaseKind::Dir(Arc::new(EndlessFolder)),
         };
         let hidden = HiddenPaths::new(&["/a/b".into(), "/b/a/a".into(), "/none/x".into()]);
         let root = hidden.of(file("/")).unwrap().kind;

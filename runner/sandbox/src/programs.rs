@@ -296,7 +296,7 @@ pub fn compile_all(
 /// Compiles one program of `image`, if the store does not have it yet.
 ///
 /// # Errors
-/// As [`compile_all`]; a program that the image does not have.
+/// The same as [`compile_all`]; a program that the image does not have.
 pub fn compile_program(
     image: Arc<Image>,
     name: &str,

@@ -148,7 +148,7 @@ impl PreparedImage {
     /// false if that would be necessary.
     ///
     /// # Errors
-    /// As [`PreparedImage::load_all`].
+    /// The same as [`PreparedImage::load_all`].
     pub fn load_kept(&self) -> Result<bool, SandboxError> {
         Ok(self.library.get_kept()?)
     }
@@ -174,7 +174,7 @@ impl PreparedImage {
     /// Makes the same sandbox, with one more folder that the session begins with.
     ///
     /// # Errors
-    /// As [`PreparedImage::open_sandbox`].
+    /// The same as [`PreparedImage::open_sandbox`].
     pub fn open_over(
         &self,
         policy: Policy,

@@ -47,7 +47,8 @@ const IMPORTS: &str = r#"
   (func $leave (global.set $depth (i32.sub (global.get $depth) (i32.const 1))))
 "#;
 
-/// A sandbox whose only program, `/bin/it`, is `IMPORTS`, a memory of so many pages, and `text`.
+/// Returns a sandbox whose only program, `/bin/it`, consists of `IMPORTS`, a memory of `pages`
+/// pages, and `text`.
 fn sandbox(pages: u32, text: &str, limits: Limits) -> SessionSandbox {
     let memory = format!("(memory (export \"memory\") {pages})");
     module(&format!("(module {IMPORTS} {memory} {text})"), limits)
@@ -73,7 +74,7 @@ fn run(b: &SessionSandbox) -> RunResult {
     b.run(spec(&["it"], b"").0).unwrap()
 }
 
-/// How `text` ends.
+/// Runs `text` as the program and returns how it ends.
 fn status(pages: u32, text: &str, limits: Limits) -> ProcessStatus {
     run(&sandbox(pages, text, limits)).status
 }
@@ -140,7 +141,8 @@ fn a_process_may_end_in_its_handler() {
         (r.status, r.limit, r.stuck),
         (ProcessStatus::Signaled(9), Some(LimitHit::Timeout), 0)
     );
-    // The handler takes itself away and raises: the default action, at once.
+    // A handler that removes itself and raises the signal again: the default action follows at
+    // once.
     let itself = "(drop (call $handle (i32.const 0) (i32.const 0)))
         (drop (call $raise (local.get $sig))) (call $exit (i32.const 4))";
     assert_eq!(status(1, &with(itself), Limits::default()), ProcessStatus::Signaled(10));
@@ -166,7 +168,7 @@ fn a_kill_ends_a_read_of_random_bytes() {
           (br $again)))"#;
     let r = run(&sandbox(260, text, timeout(200)));
     assert_eq!((r.limit, r.stuck), (Some(LimitHit::Timeout), 0));
-    // CPU time, which does not depend on the load of the machine.
+    // CPU time is compared because it does not depend on the load of the machine.
     assert!(r.cpu < Duration::from_millis(700), "{:?}", r.cpu);
 }
 
@@ -179,9 +181,9 @@ fn a_kill_ends_a_request_for_half_a_gigabyte_of_randomness() {
     assert!(r.cpu < Duration::from_millis(400), "{:?}", r.cpu);
 }
 
-/// As Linux: one call moves at most 2 GiB less a page.
+/// As on Linux, one call transfers at most 2 GiB less a page.
 #[test]
-fn a_read_has_a_most() {
+fn the_size_of_a_read_is_bounded() {
     let text = r#"
       (data (i32.const 48) "/dev/zero")
       (func (export "_start") (local $i i32)
@@ -200,7 +202,8 @@ fn a_read_has_a_most() {
     assert_eq!(status(132, text, Limits::default()), ProcessStatus::Exited(0));
 }
 
-/// `exec` of `/bin/it` with `args` bytes of arguments at 65536, and `env` of environment there.
+/// Returns a program that executes itself by `exec`, with `args` bytes of arguments and `env` bytes
+/// of environment. Both lists begin at address 65536, where every byte is `byte`.
 fn exec(args: u32, env: u32, byte: u8) -> String {
     format!(
         r#"(func (export "_start")
@@ -229,7 +232,8 @@ fn argument_lists_are_bounded_and_charged() {
     assert_eq!(status(66, &exec(1_500_000, 1, a), limits), ProcessStatus::Exited(48));
 }
 
-/// A `PATH` of 131,071 colons, each of which once cost a copy of a megabyte of arguments.
+/// A `PATH` of 131,072 colons; in an earlier version each of them cost a copy of a megabyte of
+/// arguments.
 #[test]
 fn a_long_path_is_searched_in_reasonable_time() {
     let with = |len: u32| {
@@ -255,7 +259,8 @@ fn a_long_path_is_searched_in_reasonable_time() {
 fn the_table_of_descriptors_is_charged() {
     let text = r#"(func (export "_start")
         (call $exit (call $dup (i32.const 0) (i32.const 8000) (i32.const 0) (i32.const 64))))"#;
-    // A page, the first part of a stack, and the cost of a process; then room for the table or not.
+    // The guest takes a page, the first part of a stack, and the cost of a process; what is left is
+    // enough for the table, or not.
     let begin = 65536 + (256 << 10);
     assert_eq!(status(1, text, memory(begin + 300_000)), ProcessStatus::Exited(0));
     assert_eq!(status(1, text, memory(begin + 80_000)), ProcessStatus::Exited(48));
@@ -312,7 +317,7 @@ fn nothing_starts_after_the_end_of_the_first_process() {
 }
 
 #[test]
-fn cpu_time_is_limited_and_waiting_is_none() {
+fn cpu_time_is_limited_and_waiting_does_not_count() {
     let cpu = |ms| Limits { cpu: Some(Duration::from_millis(ms)), ..Limits::default() };
     let r = run(&sandbox(1, r#"(func (export "_start") (loop (br 0)))"#, cpu(200)));
     assert_eq!((r.limit, r.stuck), (Some(LimitHit::Cpu), 0));
@@ -323,16 +328,16 @@ fn cpu_time_is_limited_and_waiting_is_none() {
     assert_eq!(r.limit, Some(LimitHit::Cpu));
     let r = b.run(spec(&["sleep", "0.5"], b"").0).unwrap();
     assert_eq!((r.limit, r.status), (None, ProcessStatus::Exited(0)));
-    // Each run has its own.
+    // Each run has a CPU limit of its own.
     let r = b.run(spec(&["sleep", "0.1"], b"").0).unwrap();
     assert_eq!((r.limit, r.status), (None, ProcessStatus::Exited(0)));
 }
 
 /// A stream whose reads do not return for a while, even after a kill.
 #[derive(Debug)]
-struct Deaf(Duration);
+struct SlowStream(Duration);
 
-impl StdStream for Deaf {
+impl StdStream for SlowStream {
     fn read(&self, _: &mut [u8]) -> Result<usize, Errno> {
         let until = Instant::now() + self.0;
         while let left = until.saturating_duration_since(Instant::now())
@@ -355,11 +360,11 @@ impl StdStream for Deaf {
 fn a_process_that_cannot_be_ended_is_reported() {
     let b = common::sandbox(Policy { limits: timeout(100), ..Policy::default() });
     let mut s = spec(&["cat"], b"").0;
-    s.stdin = Arc::new(Deaf(Duration::from_secs(5)));
+    s.stdin = Arc::new(SlowStream(Duration::from_secs(5)));
     let begun = Instant::now();
     let r = b.run(s).unwrap();
     assert_eq!((r.limit, r.stuck), (Some(LimitHit::Timeout), 1));
-    // The session says so instead of going on, until the process is gone after all.
+    // The session refuses to run anything else until the process has ended.
     assert!(matches!(b.run(spec(&["true"], b"").0), Err(SandboxError::Stuck(1))));
     while begun.elapsed() < Duration::from_secs(60) {
         match b.run(spec(&["true"], b"").0) {
@@ -370,7 +375,7 @@ fn a_process_that_cannot_be_ended_is_reported() {
             Err(_) => std::thread::sleep(Duration::from_millis(100)),
         }
     }
-    panic!("the process ended long ago");
+    panic!("the session still refuses to run, although the process has ended");
 }
 
 /// A host's pipe without a reader: the write waits, and a kill ends it.
@@ -386,7 +391,7 @@ fn a_kill_ends_a_write_to_a_full_pipe_of_the_host() {
     drop(reader);
 }
 
-/// And one that is read: nothing is lost or doubled.
+/// A host's pipe that is read slowly: no byte is lost or duplicated.
 #[test]
 fn a_slow_reader_of_the_host_gets_everything() {
     use std::io::Read;

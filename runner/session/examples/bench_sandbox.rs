@@ -1,7 +1,7 @@
-//! The cost of isolation: sessions on threads and in processes, measured in turn.
+//! Measures the cost of isolation: sessions on threads and in processes, in turn.
 //!
-//! Usage: `bench_sandbox IMAGE RUNNER [SESSIONS]`; `cargo xtask bench sandbox` calls it. With a
-//! number, only that many sessions are used in turn, of which at most 32 are awake.
+//! Usage: `bench_sandbox IMAGE RUNNER [SESSIONS]`; `cargo xtask bench sandbox` calls it. With
+//! SESSIONS it measures only so many sessions in one process, of which at most 32 are awake.
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
@@ -11,9 +11,9 @@ use wasibox::{
     Action, Engine, EngineOptions, Exec, Image, Isolation, Policy, PoolOptions, Session, WorkerPool,
 };
 
-/// Number of measured runs of a call; sessions are made a tenth as often.
+/// The number of measured runs of a call; a tenth as many sessions are created.
 const RUNS: usize = 200;
-/// Number of sessions that are busy at once, and of calls in each.
+/// The number of sessions that are busy at once, and the number of calls in each.
 const BUSY: usize = 20;
 const CALLS: usize = 20;
 
@@ -45,7 +45,7 @@ fn main() -> Result<()> {
     histories(&kept(Isolation::Threads)?, &kept(Isolation::Process)?)
 }
 
-/// Measures sessions that keep their state: in memory and in a file.
+/// Measures sessions that keep their history, in memory or in a file.
 fn histories(threads: &Engine, process: &Engine) -> Result<()> {
     let dir = std::env::temp_dir().join(format!("wasibox-bench-{}", std::process::id()));
     std::fs::create_dir_all(&dir)?;
@@ -70,7 +70,7 @@ fn histories(threads: &Engine, process: &Engine) -> Result<()> {
         s.redo()?;
         Ok(())
     })?;
-    medians("fork of it", &mut [&a, &b, &durable], &|s| {
+    medians("fork of that session", &mut [&a, &b, &durable], &|s| {
         let name = format!("f{}", s.store()?.sessions()?.len());
         drop(s.fork(&name)?);
         Ok(())
@@ -139,8 +139,8 @@ fn crowd(image: &Path, runner: &Path, many: usize) -> Result<()> {
     times.sort();
     let at = |part: f64| times[(times.len() as f64 * part) as usize].as_secs_f64() * 1e3;
     println!(
-        "{many} sessions, at most 32 awake: {:.1} KB each in this process ({own:.0} MB), a call {:.2} ms, \
-         of 99 in 100 {:.2} ms (<= 10 times)",
+        "{many} sessions, at most 32 awake: {:.1} KB each in this process ({own:.0} MB), a call {:.2} ms at the \
+         median, {:.2} ms at the 99th percentile (<= 10 times)",
         (own - before) * 1024.0 / many as f64,
         at(0.5),
         at(0.99)
@@ -153,7 +153,7 @@ fn exec_kept(s: &Session, script: &str) -> Result<()> {
     if outcome.exit_code == 0 { Ok(()) } else { Err(format!("{outcome:?}").into()) }
 }
 
-/// Prints the medians of an action in each of the sessions, in turn.
+/// Runs an action in each of the sessions in turn, and prints the median times.
 fn medians(
     what: &str,
     sessions: &mut [&Session],
@@ -221,7 +221,7 @@ fn sessions(image: &Path, pool: &Arc<WorkerPool>) -> Result<()> {
     for _ in 0..RUNS / 10 {
         pool.warm_up();
         a.push(timed(|| exec(&by_threads(image)?, "true"))?);
-        // Its threads are still tearing it down.
+        // The threads of the last session are still tearing it down.
         std::thread::sleep(Duration::from_millis(30));
         let begun = Instant::now();
         let session = Session::on(pool, Policy::default())?;

@@ -183,7 +183,7 @@ impl Builder {
         self
     }
 
-    /// Changes any other options of the engine, except the image.
+    /// Changes other options of the engine.
     ///
     /// ```no_run
     /// use wasibox::Sandbox;
@@ -196,7 +196,7 @@ impl Builder {
         self
     }
 
-    /// Opens the session. Its engine is [`Session::engine`].
+    /// Opens the session. [`Session::engine`] returns its engine.
     ///
     /// ```no_run
     /// use wasibox::Sandbox;
@@ -207,7 +207,7 @@ impl Builder {
     /// ```
     ///
     /// # Errors
-    /// As [`Engine::open`], [`Sessions::session`](crate::Sessions::session).
+    /// The same as [`Engine::open`] and [`Sessions::session`](crate::Sessions::session).
     pub fn build(self) -> Result<Session, Error> {
         let engine = Engine::new(self.options)?;
         engine.set_tools(self.tools)?;

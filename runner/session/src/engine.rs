@@ -175,7 +175,7 @@ impl Engine {
     /// ```
     ///
     /// # Errors
-    /// As [`Engine::open`].
+    /// The same as [`Engine::open`].
     pub fn new(options: EngineOptions) -> Result<Engine, Error> {
         let image = Arc::new(Image::open(&options.pool.image)?);
         let pool = match options.isolation {

@@ -180,7 +180,7 @@ impl Session {
     /// ```
     ///
     /// # Errors
-    /// As [`Session::open`].
+    /// The same as [`Session::open`].
     pub fn on(pool: &Arc<WorkerPool>, policy: Policy) -> Result<Session, Error> {
         no_workspace(&policy)?;
         let session =

@@ -54,7 +54,7 @@ impl<T> Drop for TaskGuard<T> {
 /// and its sockets. A task is aborted when the caller stops waiting for its result.
 ///
 /// # Errors
-/// As [`HostTool::new`].
+/// The same as [`HostTool::new`].
 ///
 /// # Panics
 /// If called outside of a runtime.
@@ -123,7 +123,7 @@ impl AsyncSession {
     /// Runs [`Session::exec`]; dropping the future ends the command.
     ///
     /// # Errors
-    /// As for that method.
+    /// The same as for that method.
     pub async fn exec(&self, exec: impl Into<Exec>) -> Result<Outcome, Error> {
         let (exec, session) = (exec.into(), self.0.clone());
         let cancel = Arc::new(Cancel::default());
@@ -134,7 +134,7 @@ impl AsyncSession {
     /// Runs [`Session::python`]; dropping the future ends the cell.
     ///
     /// # Errors
-    /// As for that method.
+    /// The same as for that method.
     pub async fn python(&self, code: impl Into<Vec<u8>>) -> Result<Outcome, Error> {
         self.exec(Exec::python(code)).await
     }
@@ -142,7 +142,7 @@ impl AsyncSession {
     /// Runs [`Session::javascript`]; dropping the future ends the cell.
     ///
     /// # Errors
-    /// As for that method.
+    /// The same as for that method.
     pub async fn javascript(&self, code: impl Into<Vec<u8>>) -> Result<Outcome, Error> {
         self.exec(Exec::javascript(code)).await
     }
@@ -150,7 +150,7 @@ impl AsyncSession {
     /// Runs [`Session::reset`].
     ///
     /// # Errors
-    /// As for that method.
+    /// The same as for that method.
     pub async fn reset(&self) -> Result<(), Error> {
         self.with_session(Session::reset).await
     }
@@ -158,7 +158,7 @@ impl AsyncSession {
     /// Runs [`Session::files`].
     ///
     /// # Errors
-    /// As for that method.
+    /// The same as for that method.
     pub async fn files(&self, request: files::Request) -> Result<files::Answer, Error> {
         self.with_session(move |s| s.files(&request)).await
     }
@@ -166,7 +166,7 @@ impl AsyncSession {
     /// Runs [`Session::undo`].
     ///
     /// # Errors
-    /// As for that method.
+    /// The same as for that method.
     pub async fn undo(&self) -> Result<Commit, Error> {
         self.with_session(Session::undo).await
     }
@@ -174,7 +174,7 @@ impl AsyncSession {
     /// Runs [`Session::redo`].
     ///
     /// # Errors
-    /// As for that method.
+    /// The same as for that method.
     pub async fn redo(&self) -> Result<Commit, Error> {
         self.with_session(Session::redo).await
     }
@@ -182,7 +182,7 @@ impl AsyncSession {
     /// Runs [`Session::restore`].
     ///
     /// # Errors
-    /// As for that method.
+    /// The same as for that method.
     pub async fn restore(&self, number: u64) -> Result<Commit, Error> {
         self.with_session(move |s| s.restore(number)).await
     }
@@ -190,7 +190,7 @@ impl AsyncSession {
     /// Runs [`Session::history`].
     ///
     /// # Errors
-    /// As for that method.
+    /// The same as for that method.
     pub async fn history(&self) -> Result<Vec<Commit>, Error> {
         self.with_session(Session::history).await
     }
@@ -198,7 +198,7 @@ impl AsyncSession {
     /// Runs [`Session::fork`].
     ///
     /// # Errors
-    /// As for that method.
+    /// The same as for that method.
     pub async fn fork(&self, name: impl Into<String>) -> Result<AsyncSession, Error> {
         let name = name.into();
         Ok(self.with_session(move |s| s.fork(&name)).await?.into())
@@ -207,7 +207,7 @@ impl AsyncSession {
     /// Runs [`Session::snapshot`] and returns the bytes.
     ///
     /// # Errors
-    /// As for that method.
+    /// The same as for that method.
     pub async fn snapshot(&self, all: bool) -> Result<Vec<u8>, Error> {
         let write = move |s: &Session| {
             let mut out = Vec::new();
@@ -219,7 +219,7 @@ impl AsyncSession {
     /// Runs [`Session::workspace_diff`].
     ///
     /// # Errors
-    /// As for that method.
+    /// The same as for that method.
     pub async fn workspace_diff(&self, paths: Vec<String>) -> Result<Diff, Error> {
         self.with_session(move |s| s.workspace_diff(&as_strs(&paths))).await
     }
@@ -227,7 +227,7 @@ impl AsyncSession {
     /// Runs [`Session::workspace_apply`].
     ///
     /// # Errors
-    /// As for that method.
+    /// The same as for that method.
     pub async fn workspace_apply(&self, paths: Vec<String>) -> Result<ApplyReport, Error> {
         self.with_session(move |s| s.workspace_apply(&as_strs(&paths))).await
     }

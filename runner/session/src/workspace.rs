@@ -552,7 +552,8 @@ impl WorkspaceHandle {
     /// Applies the session's changes to the host's folder.
     ///
     /// # Errors
-    /// As [`WorkspaceHandle::diff_text`]. If something cannot be written, nothing is changed.
+    /// The same as [`WorkspaceHandle::diff_text`]. If something cannot be written, nothing is
+    /// changed.
     pub fn apply_changes(
         &self,
         image: &Arc<Image>,

@@ -119,7 +119,7 @@ pub fn tar_zst(
 /// Writes the files as tar.
 ///
 /// # Errors
-/// As [`tar_zst`].
+/// The same as [`tar_zst`].
 pub fn write_tar(
     objects: &dyn Objects,
     files: &FileTree,
@@ -195,7 +195,7 @@ fn as_path(bytes: &[u8]) -> std::path::PathBuf {
 /// are left out, because a zip cannot represent them.
 ///
 /// # Errors
-/// As [`tar_zst`].
+/// The same as [`tar_zst`].
 pub fn write_zip(
     objects: &dyn Objects,
     files: &FileTree,

@@ -64,7 +64,7 @@ impl<'a> TreeWriter<'a> {
     /// Returns the new state.
     ///
     /// # Errors
-    /// As [`TreeWriter::add_delta`].
+    /// The same as [`TreeWriter::add_delta`].
     pub fn finish(mut self) -> Result<FileTree, SnapshotError> {
         self.run.end(self.objects, &mut self.edits)?;
         self.write()?;
@@ -153,7 +153,7 @@ pub fn emit_changes<E: From<SnapshotError>>(
 /// objects become zeros. Returns the files that contain any.
 ///
 /// # Errors
-/// As [`emit_changes`], except for such objects.
+/// The same as [`emit_changes`], except for such objects.
 pub fn salvage_changes<E: From<SnapshotError>>(
     objects: &dyn Objects,
     files: &FileTree,

@@ -56,7 +56,7 @@ pub trait Objects {
     /// Returns whether the object exists.
     ///
     /// # Errors
-    /// As [`Objects::get`].
+    /// The same as [`Objects::get`].
     fn has_object(&self, digest: &Digest) -> Result<bool, SnapshotError>;
 
     /// Stores an object that has this digest; it may exist already.

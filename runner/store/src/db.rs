@@ -1,4 +1,4 @@
-//! The SQLite file: its tables, how it is opened, and its objects.
+//! The SQLite file: opening it, its tables, and its objects.
 
 use crate::StoreError;
 use rusqlite::config::DbConfig;
@@ -14,10 +14,10 @@ use wasibox_snapshot::{Digest, Objects, StoredObject};
 /// Marks a SQLite file as a store: "WBX1".
 const APPLICATION: i64 = 0x5742_5831;
 
-/// The version of the format that is written.
+/// The version of the format that this program writes.
 pub const VERSION: i64 = MIGRATIONS.len() as i64;
 
-/// The SQL that turns each format into the next one.
+/// The SQL that turns each version of the format into the next one; the first creates it.
 const MIGRATIONS: &[&str] = &["
     CREATE TABLE objects(id INTEGER PRIMARY KEY, digest BLOB NOT NULL UNIQUE,
         len INTEGER NOT NULL, compressed INTEGER NOT NULL, bytes BLOB NOT NULL);
@@ -36,7 +36,7 @@ const MIGRATIONS: &[&str] = &["
     CREATE INDEX audit_of ON audit(session, id);
 "];
 
-/// How long a process waits for another one that writes.
+/// The time for which a process waits for another one that writes.
 const WAIT: Duration = Duration::from_secs(60);
 
 /// The pause between two attempts to open a file that another process is creating.
@@ -64,8 +64,9 @@ impl Db {
         let start = Instant::now();
         loop {
             match Db::open_now(path) {
-                // Two processes that create a file at once cannot both go from reading to writing
-                // when they choose the journal: SQLite refuses one without asking its busy handler.
+                // When two processes create a file at once, both upgrade a read lock to a write
+                // lock as they set the journal mode, and SQLite refuses one of them without calling
+                // its busy handler.
                 Err(e) if is_busy(&e) && start.elapsed() < WAIT => std::thread::sleep(PAUSE),
                 result => return result,
             }
@@ -73,7 +74,8 @@ impl Db {
     }
 
     fn open_now(path: &Path) -> Result<Db, StoreError> {
-        // SQLite would create it readable for everybody, and makes its other files like it.
+        // SQLite would create the file readable for everybody; it gives its other files the same
+        // mode.
         let mut private = File::options();
         match private.write(true).create_new(true).mode(0o600).open(path) {
             Ok(_) => {}
@@ -85,7 +87,7 @@ impl Db {
             | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let open = Connection::open_with_flags(path, flags);
         let conn = open.map_err(|e| not_a_store(e.into()))?;
-        // Limits the bytes that a hostile file can make SQLite take for a row.
+        // Limits the memory that a hostile file can make SQLite allocate for a row.
         conn.set_limit(Limit::SQLITE_LIMIT_LENGTH, MAX_ROW)?;
         conn.set_limit(Limit::SQLITE_LIMIT_ATTACHED, 0)?;
         conn.busy_timeout(WAIT)?;
@@ -106,8 +108,8 @@ impl Db {
         conn.pragma_update(None, "cell_size_check", true)?;
         conn.pragma_update(None, "cache_size", -2048)?;
         conn.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(()))?;
-        // So that a commit is on the disk when the call returns. NORMAL would lose the last commits
-        // when the machine fails.
+        // FULL puts a commit on the disk before the call returns. NORMAL would lose the last
+        // commits if the machine failed.
         conn.pragma_update(None, "synchronous", "FULL")?;
         conn.set_prepared_statement_cache_capacity(64);
         self.migrate_schema()?;
@@ -143,8 +145,8 @@ impl Db {
         Ok(if get("application_id")? == APPLICATION { get("user_version")? } else { 0 })
     }
 
-    /// Checks that the tables are exactly those of this program, because a file could have other
-    /// tables of these names, with triggers.
+    /// Checks that the schema is exactly this program's, because a hostile file could have other
+    /// tables of the same names, or triggers.
     fn check_schema(&self) -> Result<(), StoreError> {
         let fresh = Connection::open_in_memory()?;
         for step in MIGRATIONS {

@@ -8,7 +8,8 @@ use wasibox_snapshot::files::walk;
 use wasibox_snapshot::tree::Root;
 use wasibox_snapshot::{Commit, FileTree};
 
-/// Returns the row id of the commit with that number that a session has made or comes from.
+/// Returns the row id of the commit with that number, among those that the session has made or
+/// descends from.
 pub fn find_commit(db: &Db, row: &SessionRow, number: u64) -> Result<i64, StoreError> {
     let sql = "SELECT id FROM commits WHERE session = ? AND number = ?";
     let mut own = db.0.prepare_cached(sql)?;
@@ -24,10 +25,10 @@ pub fn find_commit(db: &Db, row: &SessionRow, number: u64) -> Result<i64, StoreE
     found.ok_or_else(|| StoreError::NoCommit { session: row.name.clone(), number })
 }
 
-/// Returns the row ids of all commits that sessions and tags lead to. With `without`, the undone
-/// commits of that session are left out.
+/// Returns the row ids of all commits that are reachable from sessions and tags. `without` is a
+/// session whose undone commits are left out.
 pub fn reachable_commits(db: &Db, without: Option<i64>) -> Result<HashSet<i64>, StoreError> {
-    // A session's own commits stay reachable even if others were made in their stead after an undo.
+    // A session's own commits stay reachable even if an undo was followed by new commits.
     let sql = "WITH RECURSIVE needed(id) AS (
             SELECT head FROM sessions UNION SELECT tip FROM sessions
             UNION SELECT base FROM sessions
@@ -40,7 +41,7 @@ pub fn reachable_commits(db: &Db, without: Option<i64>) -> Result<HashSet<i64>, 
     Ok(ids.collect::<Result<_, _>>()?)
 }
 
-/// Returns the row ids of a session's commits, the oldest first.
+/// Returns the row ids of the commits that a session has made or descends from, the oldest first.
 pub fn all_commits(db: &Db, row: &SessionRow) -> Result<Vec<i64>, StoreError> {
     let sql = "WITH RECURSIVE line(id) AS (VALUES(?1), (?2) UNION
             SELECT id FROM commits WHERE session = ?3 UNION
@@ -51,7 +52,7 @@ pub fn all_commits(db: &Db, row: &SessionRow) -> Result<Vec<i64>, StoreError> {
     Ok(ids.collect::<Result<_, _>>()?)
 }
 
-/// Returns the row ids of the commits that a session has made after one.
+/// Returns the row ids of the commits that a session has made after the one with that number.
 pub fn commits_after(db: &Db, session: i64, number: u64) -> Result<Vec<i64>, StoreError> {
     let sql = "SELECT id FROM commits WHERE session = ? AND number > ?";
     let mut all = db.0.prepare_cached(sql)?;
@@ -109,7 +110,7 @@ impl Store {
     /// Calls `visit` for the files of a commit by path, as [`walk::walk_tree`] does.
     ///
     /// # Errors
-    /// Returns an error if the store is damaged, and the first error of `visit`.
+    /// Returns an error if the store is damaged, or the first error of `visit`.
     pub fn walk(
         &self,
         files: &FileTree,
@@ -121,9 +122,9 @@ impl Store {
 }
 
 impl StoreSession {
-    /// Keeps the last `keep` commits up to the head, those that have tags and those that other
-    /// sessions need. An older commit is merged into the one after it. Nothing can be redone
-    /// afterwards. Returns the number of removed commits.
+    /// Removes all commits but the last `keep` ones up to the head, those that have tags and those
+    /// that other sessions need. The changes of a removed commit become part of the one after it.
+    /// Nothing can be redone afterwards. Returns the number of removed commits.
     ///
     /// # Errors
     /// Returns an error if the store cannot be written.
@@ -133,7 +134,7 @@ impl StoreSession {
             let row = db.0.query_row(&sql, [self.id()], SessionRow::from_row)?;
             let before = all_commits(db, &row)?;
             let others = {
-                // Commits that are reachable from elsewhere, as if this session did not exist.
+                // Collects the commits that would be reachable if this session did not exist.
                 db.0.execute(
                     "UPDATE sessions SET head = 0, tip = 0, base = 0 WHERE id = ?",
                     [row.id],
@@ -176,7 +177,8 @@ impl StoreSession {
                     )?;
                 }
             }
-            // The commit it was forked at counts as long as it exists for another reason.
+            // The commit at which the session was forked stays its base if that commit is kept for
+            // another reason.
             if kept.contains(&row.base) || others.contains(&row.base) {
                 let sql = "UPDATE sessions SET base = ? WHERE id = ?";
                 db.0.execute(sql, [row.base, row.id])?;

@@ -28,8 +28,8 @@ impl StoreSession {
         name: &str,
         lease: Lease,
     ) -> Result<StoreSession, StoreError> {
-        // Read only now that the session is held, because another process may have held it until
-        // now and removed it.
+        // The row is read only after the lease is taken, because another process may have held the
+        // session until then and removed it.
         let head = {
             let db = store.lock_db();
             let row = SessionRow::find_by_name(&db, name)?;
@@ -88,11 +88,11 @@ impl StoreSession {
         if row.id == self.id { Ok(row) } else { Err(StoreError::NoSession(self.name.clone())) }
     }
 
-    /// Adds a commit that `fill` describes, or nothing if `fill` fails. The commit is on the disk
-    /// when this returns. Other sessions of the store wait meanwhile.
+    /// Adds the commit that `fill` describes, or nothing if `fill` fails. The commit is on the disk
+    /// when this returns. Meanwhile other sessions of the store cannot write.
     ///
     /// # Errors
-    /// Returns the error of `fill`, and an error if the commit cannot be written.
+    /// Returns the error of `fill`, or an error if the commit cannot be written.
     pub fn commit<E: From<StoreError>>(
         &self,
         fill: impl FnOnce(&mut CommitWriter<'_>) -> Result<(), E>,
@@ -167,7 +167,7 @@ impl StoreSession {
         Ok(self.set_head(commit))
     }
 
-    /// Restores the state of a commit by a new commit, which can be undone.
+    /// Restores the state of a commit as a new commit, which can be undone.
     ///
     /// # Errors
     /// Returns an error if there is no such commit.
@@ -218,7 +218,7 @@ impl StoreSession {
     /// the default, the steps start from the files of a new session. `emit` must not use the store.
     ///
     /// # Errors
-    /// Returns an error if the store is damaged, and the first error of `emit`.
+    /// Returns an error if the store is damaged, or the first error of `emit`.
     pub fn changes<E: From<StoreError>>(
         &self,
         old: &FileTree,
@@ -226,19 +226,19 @@ impl StoreSession {
         emit: &mut dyn FnMut(Delta) -> Result<(), E>,
     ) -> Result<(), E> {
         let mut emit = |delta| emit(delta).map_err(ErrorSource::Emit);
-        let told = files::emit_changes(&*self.store.lock_db(), old, new, &mut emit);
-        told.map_err(|e| match e {
+        let result = files::emit_changes(&*self.store.lock_db(), old, new, &mut emit);
+        result.map_err(|e| match e {
             ErrorSource::Emit(e) => e,
             ErrorSource::Store(e) => StoreError::from(e).into(),
         })
     }
 
-    /// Calls `emit` with the steps that make the files of a commit in a new session, from a damaged
-    /// store. Lost bytes become zeros. Returns the paths of the files that lost bytes. `emit` must
-    /// not use the store.
+    /// Calls `emit` with the steps that recreate the files of a commit in a new session, even if
+    /// the store is damaged. Lost bytes become zeros. Returns the paths of the files that lost
+    /// bytes. `emit` must not use the store.
     ///
     /// # Errors
-    /// Returns an error if anything other than file contents is damaged, and the first error of
+    /// Returns an error if anything other than file contents is damaged, or the first error of
     /// `emit`.
     pub fn salvage(
         &self,
@@ -259,10 +259,10 @@ impl StoreSession {
         Ok(paths)
     }
 
-    /// Returns the bytes of a value of a commit, at most `limit`.
+    /// Returns the bytes of a blob that a commit refers to, such as a command.
     ///
     /// # Errors
-    /// Returns an error if they are damaged or more than `limit`.
+    /// Returns an error if the bytes are damaged, or are more than `limit`.
     pub fn load(&self, blob: &Blob, limit: u64) -> Result<Vec<u8>, StoreError> {
         Ok(blob.load_bytes(&*self.store.lock_db(), limit)?)
     }
@@ -306,11 +306,11 @@ impl StoreSession {
         self.store.transaction(|db| self.put_value(db, key, value))
     }
 
-    /// Sets a value if the table then has at most so many keys, and so many bytes in keys and
-    /// values together. Returns whether the value was set.
+    /// Sets a value if the table then has at most `keys` keys, and at most `bytes` bytes of keys
+    /// and values together. Returns whether the value was set.
     ///
     /// # Errors
-    /// As [`StoreSession::set_value`].
+    /// The same as [`StoreSession::set_value`].
     pub fn set_value_within(
         &self,
         key: &[u8],
@@ -375,7 +375,7 @@ impl StoreSession {
         })
     }
 
-    /// Adds an entry to the session's log. The caller decides its format, by custom JSON.
+    /// Adds an entry to the session's log. The caller decides its format; by convention it is JSON.
     ///
     /// # Errors
     /// Returns an error if the entry is longer than 1 MiB.
@@ -386,7 +386,7 @@ impl StoreSession {
     /// Adds several entries to the log at once.
     ///
     /// # Errors
-    /// As [`StoreSession::add_log_entry`]; on an error no entry is added.
+    /// The same as [`StoreSession::add_log_entry`]; on an error no entry is added.
     pub fn log_all(&self, entries: &[String]) -> Result<(), StoreError> {
         self.store.transaction(|db| entries.iter().try_for_each(|entry| log(db, self.id, entry)))
     }
@@ -413,7 +413,8 @@ impl<E> From<wasibox_snapshot::SnapshotError> for ErrorSource<E> {
     }
 }
 
-/// A commit in preparation. The shell and the cells stay as they were unless they are set.
+/// A commit in preparation. The states of the shell and the cells stay as in the last commit unless
+/// they are set.
 pub struct CommitWriter<'a> {
     db: &'a Db,
     files: TreeWriter<'a>,
@@ -458,12 +459,12 @@ impl CommitWriter<'_> {
         Ok(())
     }
 
-    /// Sets a parked cell: the number of layers of its memory that are unchanged since it was last
-    /// parked, an optional layer on top of them, and everything outside of memory. With a different
-    /// module no layer is kept.
+    /// Sets the state of a parked interpreter: the number of memory layers that are kept since it
+    /// was last parked, an optional layer on top of them, and the rest of its state. If `module`
+    /// has changed, no layer can be kept.
     ///
     /// # Errors
-    /// Returns an error if there are fewer layers, or the cell cannot be written.
+    /// Returns an error if there are fewer layers than `keep`, or if the state cannot be written.
     pub fn set_cell(
         &mut self,
         name: &str,
@@ -475,7 +476,7 @@ impl CommitWriter<'_> {
         let before = self.cells.iter().find(|c| c.name == name && c.module == module);
         let mut memory = before.map_or(Vec::new(), |c| c.memory.clone());
         if keep > memory.len() || keep >= MAX_LAYERS {
-            return Err(StoreError::Damaged("layers of a cell that are not there"));
+            return Err(StoreError::Damaged("missing layers of a cell"));
         }
         memory.truncate(keep);
         if !layer.is_empty() {
@@ -487,7 +488,7 @@ impl CommitWriter<'_> {
         Ok(())
     }
 
-    /// Removes a cell.
+    /// Removes the state of an interpreter.
     pub fn forget_cell(&mut self, name: &str) {
         self.cells.retain(|cell| cell.name != name);
     }
@@ -495,7 +496,7 @@ impl CommitWriter<'_> {
     /// Adds an entry to the session's log as part of the commit.
     ///
     /// # Errors
-    /// As [`StoreSession::add_log_entry`].
+    /// The same as [`StoreSession::add_log_entry`].
     pub fn add_to_log(&mut self, session: &StoreSession, entry: &str) -> Result<(), StoreError> {
         log(self.db, session.id, entry)
     }

@@ -34,7 +34,7 @@ pub trait LazyBytes: Any + Send + Sync {
     /// Reads at an offset, at least one byte before the end.
     ///
     /// # Errors
-    /// As [`LazyBytes::make_ready`].
+    /// The same as [`LazyBytes::make_ready`].
     fn read(&self, off: u64, buf: &mut [u8]) -> Result<usize, Errno>;
 }
 
@@ -268,7 +268,7 @@ impl FileContent {
     /// headers).
     ///
     /// # Errors
-    /// As [`FileContent::read`].
+    /// The same as [`FileContent::read`].
     pub fn read_all(&self, limit: u64) -> Result<Vec<u8>, Errno> {
         let mut out = vec![0; self.len.min(limit) as usize];
         let n = self.read(0, &mut out)?;

@@ -277,7 +277,7 @@ impl Vfs {
         })
     }
 
-    /// As [`Vfs::stat`], for a caller that has descriptors.
+    /// Like [`Vfs::stat`], for a caller that has descriptors.
     pub fn stat_or_descriptor(
         &self,
         base: &Loc,

@@ -1,4 +1,4 @@
-//! The session's journal, which the page keeps and extends after each call.
+//! The session's journal, to which the page appends a record after each call.
 
 use crate::history;
 use crate::lock_mutex;
@@ -8,10 +8,10 @@ use std::sync::Mutex;
 use wasibox_snapshot::journal::{JournalContents, SessionJournal};
 use wasibox_snapshot::{MemoryObjects, journal};
 
-/// The state that the page's file already has.
+/// The state that the page's journal file already contains.
 static JOURNAL: Mutex<Option<SessionJournal>> = Mutex::new(None);
 
-/// Returns the bytes that the page must append to its file; none if it is up to date.
+/// Returns the bytes that the page must append to its journal file; none if the file is up to date.
 pub fn next_record() -> Result<Vec<u8>, PageFailure> {
     let mut journal = lock_mutex(&JOURNAL);
     let journal = journal.get_or_insert_default();
@@ -20,8 +20,8 @@ pub fn next_record() -> Result<Vec<u8>, PageFailure> {
     })
 }
 
-/// Restores the session, which must be new, from a file, and returns the number of bytes that are
-/// complete. If the file has no complete record, that is 0, and the session stays new.
+/// Restores the session, which must be new, from a journal file. Returns the number of bytes up to
+/// the end of the last complete record; if it is 0, the session stays new.
 pub fn replay_journal(bytes: &[u8]) -> Result<usize, PageFailure> {
     let objects = MemoryObjects::default();
     let JournalContents { journal, contents, tip, whole } =

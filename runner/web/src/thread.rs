@@ -1,7 +1,7 @@
 //! The workers that run processes.
 //!
-//! A worker runs one process at a time and then waits for the next one, because starting a worker
-//! requires the page. A worker with a live interpreter waits for the next cell of that interpreter.
+//! A worker runs one process at a time and then waits for the next one, because only the page can
+//! start a worker. A worker with a live interpreter waits for the next cell of that interpreter.
 
 use crate::calls::{has_why, set_process, take_why};
 use crate::cell::{PageCellAnswer, StandingInterpreter};
@@ -16,20 +16,21 @@ use std::sync::{Arc, Mutex};
 use wasibox_kernel::{Descriptors, EntryPoint, Halt, Host, ProcessStatus, complain_to_process};
 use wasibox_vfs::{ProgramMark, Reservation};
 
-/// Maximum number of waiting workers.
+/// The maximum number of waiting workers.
 const MAX_IDLE: usize = 8;
-/// The stack size of the kernel's half of a worker; the guest uses the engine's.
+/// The stack size in bytes of the kernel's half of a worker; the guest uses the stack of the
+/// JavaScript engine.
 const STACK: usize = 256 << 10;
 
 /// The processes that run in workers, by slot.
 static RUNNING: Mutex<Option<HashMap<u32, Arc<Process>>>> = Mutex::new(None);
 
-/// A worker that waits.
+/// A worker that waits for a job.
 struct WaitingWorker {
     next: Sender<Job>,
-    /// The programs that it has, one bit each: it cannot be given another program.
+    /// The programs that the worker has loaded, one bit each; it can run no others.
     programs: u32,
-    /// The programs that start there without making an instance.
+    /// The programs for which the worker has an unused instance, one bit each.
     spares: u32,
 }
 
@@ -55,12 +56,12 @@ impl IdleWorkers {
         Some(receiver)
     }
 
-    /// Returns whether a worker is waiting in which the program starts at once.
+    /// Returns whether a waiting worker can start the program at once.
     fn has_spare(&self, program: ProgramMark) -> bool {
         lock_mutex(&self.0).iter().any(|waiting| waiting.spares & program_bit(program) != 0)
     }
 
-    /// Releases all of them.
+    /// Ends all waiting workers.
     fn let_go(&self) {
         lock_mutex(&self.0).clear();
     }
@@ -104,7 +105,7 @@ pub fn start_job(host: &Web, mut job: Job) -> std::io::Result<()> {
 /// Runs a worker: its first job, and then further ones for as long as it is needed.
 fn work_jobs(first: Job) {
     let mut job = first;
-    // Whether there is a live interpreter here.
+    // Whether this worker has a live interpreter.
     let mut stands = false;
     loop {
         let host = job.process.kernel.host.clone();
@@ -121,15 +122,15 @@ fn work_jobs(first: Job) {
             WorkerRemains::Ended(program) => program,
         };
         stands = false;
-        // One is enough of each program with a large memory.
+        // One spare instance is enough for a program with a large memory.
         let kept = park::reset_template(program)
             .filter(|t| !t.is_large() || !host.idle.has_spare(program));
         let own = if kept.is_some() { program_bit(program) } else { 0 };
         let next = host.idle.wait_here(ffi::spares() | own);
-        // At most the next process has to wait for this.
+        // This is done last, so that at most the next process has to wait for it.
         park::guest_ended(kept);
         let Some(next) = next else { return };
-        // Waiting must not keep the session alive; its end ends the wait.
+        // A waiting worker must not keep the session alive: the wait ends with the session.
         drop(host);
         match next.recv() {
             Ok(next) => job = next,
@@ -144,11 +145,11 @@ struct NextProgram {
     loaded: PageProgram,
     entry: EntryPoint,
     /// Whether it continues in the existing instance.
-    goes_on: bool,
+    continues: bool,
 }
 
 impl NextProgram {
-    /// Returns the prepared memory with which it starts, if it does.
+    /// Returns the prepared memory with which it starts, if it starts with one.
     fn prepared(&self) -> Option<&Arc<PageTemplate>> {
         let is = matches!(self.entry, EntryPoint::Resume | EntryPoint::Cell { is_prepared: true });
         self.loaded.0.as_ref().filter(|_| is)
@@ -160,11 +161,11 @@ enum ProgramAftermath {
     Status(ProcessStatus),
     /// The process continues as another program, or from another memory.
     Next(NextProgram),
-    /// There is no room for it.
+    /// There is no room for the program.
     Full,
 }
 
-/// The things that a process leaves in its worker.
+/// The part of a process that stays in its worker.
 enum WorkerRemains {
     /// A live interpreter, and the channel of its next cell.
     Stands(Receiver<Job>),
@@ -173,7 +174,7 @@ enum WorkerRemains {
 }
 
 /// Runs a process to its end and reports it.
-fn serve_job(job: Job, mut goes_on: bool) -> WorkerRemains {
+fn serve_job(job: Job, mut continues: bool) -> WorkerRemains {
     let Job { process, program, loaded, entry, memory, ready } = job;
     process.begin_thread();
     wasibox_vfs::budget::take_refused_here();
@@ -192,9 +193,9 @@ fn serve_job(job: Job, mut goes_on: bool) -> WorkerRemains {
     let mut is_there = true;
     if let Some(StandingInterpreter::Parked { parked, memory: held }) = ready {
         memory = Some(held);
-        (goes_on, is_there) = (true, park::restore_parked(*parked));
+        (continues, is_there) = (true, park::restore_parked(*parked));
     }
-    let mut next = NextProgram { program, loaded, entry, goes_on };
+    let mut next = NextProgram { program, loaded, entry, continues };
     let mut answer = None;
     let status = loop {
         if let Some(signal) = process.fatal_signal() {
@@ -233,8 +234,8 @@ fn serve_job(job: Job, mut goes_on: bool) -> WorkerRemains {
 fn run(process: &Process, next: &NextProgram, place: (u32, u32)) -> ProgramResult {
     let kind = process.kernel.cell_kind();
     let begin = || park::begin_program(next.program, next.prepared(), next.entry);
-    if !next.goes_on && !begin() {
-        // Engines have room for a few hundred memories, and those of ended guests count until their
+    if !next.continues && !begin() {
+        // JavaScript engines allow a few hundred memories. Those of ended guests count until their
         // worker collects garbage, which a waiting worker does not do.
         process.kernel.host.idle.let_go();
         ffi::make_room();
@@ -244,15 +245,15 @@ fn run(process: &Process, next: &NextProgram, place: (u32, u32)) -> ProgramResul
     }
     slots::to_guest();
     let ran = ffi::run(next.entry, kind, place);
-    // A call that has trapped by itself has left its locks locked, so nothing of the session can be
-    // relied upon.
+    // If a call of the kernel has trapped, its locks are still locked, so nothing in the session
+    // can be relied upon.
     assert!(!slots::is_in_kernel() || has_why(), "a call of the kernel has ended by {ran:?}");
     slots::to_kernel();
     ran
 }
 
-/// Returns the next action of a process after such an end of its program; a cell's answer is stored
-/// in `answer`.
+/// Returns what the process does after its program has ended with `ran`. The answer of a cell is
+/// stored in `answer`.
 fn program_aftermath(
     process: &Process,
     next: &NextProgram,
@@ -307,11 +308,11 @@ fn program_aftermath(
     }
 }
 
-/// Loads a program as which a process continues.
+/// Loads the program as which a process continues.
 fn begin_at(process: &Process, program: ProgramMark, entry: EntryPoint) -> ProgramAftermath {
     match process.kernel.host.load_program(program) {
         Ok(loaded) => {
-            ProgramAftermath::Next(NextProgram { program, loaded, entry, goes_on: false })
+            ProgramAftermath::Next(NextProgram { program, loaded, entry, continues: false })
         }
         Err(_) => ProgramAftermath::Full,
     }
@@ -322,7 +323,7 @@ fn full_status(process: &Process) -> ProcessStatus {
     ProcessStatus::Exited(137)
 }
 
-/// Keeps the interpreter that has answered.
+/// Keeps the interpreter of a cell that has answered, and returns the channel of its next cell.
 fn keep_interpreter(
     process: &Process,
     entry: EntryPoint,

@@ -195,7 +195,7 @@ impl ChannelSender {
     /// Sends a message, as [`Channel::send`] does.
     ///
     /// # Errors
-    /// As [`Channel::send`].
+    /// The same as [`Channel::send`].
     pub fn send(&self, message: &impl Serialize) -> Result<(), ChannelError> {
         send_message(self.socket.as_fd(), &self.sending, message, &[])
     }
@@ -203,7 +203,7 @@ impl ChannelSender {
     /// Sends a message with descriptors.
     ///
     /// # Errors
-    /// As [`Channel::send`].
+    /// The same as [`Channel::send`].
     pub fn send_with(
         &self,
         message: &impl Serialize,

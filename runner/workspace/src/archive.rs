@@ -150,7 +150,7 @@ impl Archive {
         let have = zip.len() as u64;
         if have > limits.entries {
             let most = limits.entries;
-            return Err(WorkspaceError::TooLarge { what: "entries:", have, most });
+            return Err(WorkspaceError::TooLarge { what: "entries of the zip:", have, most });
         }
         if zip.offset() != 0 {
             return Err(WorkspaceError::Malformed("there are bytes before its first entry".into()));
@@ -362,7 +362,11 @@ fn entry_tree(
         total = total.saturating_add(size);
         if total > limits.total {
             let (have, most) = (total, limits.total);
-            return Err(WorkspaceError::TooLarge { what: "bytes unpacked:", have, most });
+            return Err(WorkspaceError::TooLarge {
+                what: "bytes unpacked from the zip:",
+                have,
+                most,
+            });
         }
         let bits = entry.unix_mode();
         let time = zip_nanoseconds(entry.last_modified());

@@ -1,5 +1,5 @@
-//! A session's changes to an overlaid folder: as a list, as a diff, and as operations that apply
-//! them to the host's folder.
+//! A session's changes to the folder under an overlay: as a list, as a diff, and as operations that
+//! apply them to that folder.
 
 use crate::error::WorkspaceError;
 use crate::overlay::{Overlay, OverlayFile, join_path};
@@ -19,10 +19,11 @@ const COMPARED: u64 = 1 << 20;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WorkspaceChange {
     pub path: String,
-    /// The size in bytes before and after, 0 for anything but a file; `None` if there is no entry.
+    /// The size in bytes before the change, 0 for anything but a file; `None` if there was no
+    /// entry. The field `new` is the same after the change.
     pub old: Option<u64>,
     pub new: Option<u64>,
-    /// Whether it is a directory, before or after.
+    /// Whether the path is a directory, before or after the change.
     pub directory: bool,
     /// The reason why the change cannot be applied to the host, if it cannot.
     pub left_out: Option<String>,
@@ -47,7 +48,7 @@ pub enum OriginalEntry {
 }
 
 /// A step that changes the host's folder towards the session's. Paths are relative to the folder,
-/// without dots. In removals and in all other steps, each directory comes before its contents.
+/// without dots. Each directory comes before its contents, in removals as in other steps.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Operation {
     Remove {
@@ -63,7 +64,8 @@ pub enum Operation {
         target: ByteBuf,
         was: OriginalEntry,
     },
-    /// A file; its bytes follow, then [`Operation::End`].
+    /// Creates or replaces a file. Its bytes follow in [`Operation::Bytes`], then
+    /// [`Operation::End`].
     File {
         path: ByteBuf,
         mode: u16,
@@ -79,7 +81,8 @@ pub enum Operation {
     },
 }
 
-/// Returns whether a path is one of the chosen ones, or below one; an empty list means all.
+/// Returns whether a path is one of the chosen ones or below one of them. An empty list chooses all
+/// paths.
 fn is_chosen(path: &[u8], chosen: &[&str]) -> bool {
     chosen.is_empty()
         || chosen.iter().any(|c| {
@@ -97,7 +100,7 @@ fn view_size(seen: &Option<PathView<'_>>) -> Option<u64> {
     seen.as_ref().map(|s| if let ViewShape::File(f) = &s.shape { f.len() } else { 0 })
 }
 
-/// Returns the reason why an entry cannot be applied to the host.
+/// Returns the reason why a changed entry cannot be applied to the host, if there is one.
 fn find_hindrance(path: &[u8], new: &Option<PathView<'_>>) -> Option<&'static str> {
     match new.as_ref().map(|s| &s.shape) {
         Some(ViewShape::Symlink(target)) if leads_out(split_path(path).0, target) => {
@@ -130,7 +133,7 @@ impl Overlay {
     /// Returns the changed paths, `most` at most, and whether there are more.
     ///
     /// # Errors
-    /// None, because everything is known.
+    /// It never fails: sizes and kinds are known without reading files.
     pub fn list_changes(
         &self,
         snapshot: &TreeVersion,
@@ -154,8 +157,8 @@ impl Overlay {
         Ok((out, more))
     }
 
-    /// Returns the changes as text, for the `chosen` paths and everything below them (all if it is
-    /// empty), of about `most` bytes at most.
+    /// Returns the changes to the `chosen` paths and everything below them as text, of about `most`
+    /// bytes at most. An empty list chooses all paths.
     ///
     /// # Errors
     /// If a file of the session cannot be read. A file of the host that can no longer be read is
@@ -184,7 +187,7 @@ impl Overlay {
     /// bytes in total. Returns the paths that cannot be applied.
     ///
     /// # Errors
-    /// If a file cannot be read, beyond `most`, or the first error of `each`.
+    /// If a file cannot be read or `most` is exceeded, or the first error of `each`.
     pub fn emit_operations(
         &self,
         snapshot: &TreeVersion,
@@ -245,7 +248,7 @@ impl Overlay {
                     bytes = bytes.saturating_add(file.len());
                     if bytes > most {
                         return Err(WorkspaceError::TooLarge {
-                            what: "bytes to bring back:",
+                            what: "bytes to apply to the folder:",
                             have: bytes,
                             most,
                         });
@@ -283,8 +286,8 @@ fn file_text(file: &FileView<'_>) -> Result<Vec<u8>, String> {
     Ok(out)
 }
 
-/// Returns a name for the headers of a diff: quoted, as by git, if it contains a line feed or the
-/// like.
+/// Returns a name for the headers of a diff. Names with control characters, double quotes or
+/// backslashes are quoted as git quotes them.
 fn quote_name(prefix: &str, path: &[u8]) -> String {
     let text = format!("{prefix}{}", lossy_path(path));
     if text.chars().any(|c| c.is_control() || c == '"' || c == '\\') {
@@ -316,7 +319,7 @@ fn describe_change(
         ViewShape::Symlink(_) => "120000".to_owned(),
         _ => format!("040{:03o}", s.stat.mode & 0o777),
     };
-    // A directory itself does not appear in a diff; its contents imply it.
+    // A diff does not show a directory unless its mode changes; its contents imply it.
     let plain = |s: &Option<PathView<'_>>| {
         matches!(s, None | Some(PathView { shape: ViewShape::Dir | ViewShape::Other, .. }))
     };
@@ -356,20 +359,20 @@ fn describe_change(
         if new.is_some() { &*b } else { "/dev/null" },
     );
     match (side(old), side(new)) {
-        // The file was overwritten with the same content.
+        // The content and the mode are the same, so the change is not shown.
         (Ok(before), Ok(after)) if before == after && out.len() == head => out.truncate(start),
         (Ok(before), Ok(after)) => {
             out.extend(wasibox_files::unified_diff(&before, &after, names, 3))
         }
         (before, after) => {
-            let told =
+            let size =
                 |s: Result<Vec<u8>, String>| s.map_or_else(|e| e, |t| format!("{} bytes", t.len()));
             let line = format!(
                 "Binary files {} ({}) and {} ({}) differ\n",
                 names.0,
-                told(before),
+                size(before),
                 names.1,
-                told(after)
+                size(after)
             );
             out.extend_from_slice(line.as_bytes());
         }

@@ -8,18 +8,18 @@ use wasibox_vfs::{Errno, MountError};
 pub enum WorkspaceError {
     #[error("{path}: {source}")]
     Io { path: PathBuf, source: std::io::Error },
-    /// It is not a workspace, or is damaged.
+    /// The file is not a zip, or is damaged.
     #[error("not a zip that can be read: {0}")]
     Malformed(String),
     #[error("the zip's entry '{name}' is refused: {why}")]
     Entry { name: String, why: &'static str },
-    #[error("the zip is refused: {what} {have}, at most {most} are allowed")]
+    #[error("{what} {have}, but at most {most} are allowed")]
     TooLarge { what: &'static str, have: u64, most: u64 },
     #[error("{path} is in use by another session")]
     Busy { path: PathBuf },
-    #[error("{path} was changed by another program since it was read; it is left as that made it")]
+    #[error("{path} was changed by another program since it was read; that version is kept")]
     Conflict { path: PathBuf },
-    #[error("a workspace's place must be an absolute plain path below the root: {0}")]
+    #[error("a workspace must be at an absolute path below the root, without `.` and `..`: {0}")]
     Place(String),
     #[error(transparent)]
     Folder(#[from] MountError),
@@ -30,8 +30,8 @@ pub enum WorkspaceError {
     Host { path: String, errno: Errno },
     #[error("cannot write the zip: {0}")]
     Write(String),
-    /// Operations that none of our sessions emits.
-    #[error("operations that make no sense: {0}")]
+    /// Operations that no session of this program emits, so the worker is hostile.
+    #[error("invalid operations: {0}")]
     Operations(&'static str),
 }
 

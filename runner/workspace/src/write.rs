@@ -80,7 +80,7 @@ impl Archive {
     /// Writes the zip to a target that cannot seek, for example a socket to another process.
     ///
     /// # Errors
-    /// As [`Archive::write`].
+    /// The same as [`Archive::write`].
     pub fn stream_zip(
         self: &Arc<Self>,
         snapshot: &TreeVersion,
@@ -138,7 +138,7 @@ impl Archive {
                     if total > self.limits().total {
                         let (have, most) = (total, self.limits().total);
                         return Err(WorkspaceError::TooLarge {
-                            what: "bytes unpacked:",
+                            what: "bytes unpacked from the zip:",
                             have,
                             most,
                         });

@@ -92,7 +92,7 @@ impl ZipWorkspace {
     /// Does [`ZipWorkspace::save`] for an earlier state of the files.
     ///
     /// # Errors
-    /// As [`ZipWorkspace::save`].
+    /// The same as [`ZipWorkspace::save`].
     pub fn save_snapshot(
         &self,
         snapshot: &TreeVersion,

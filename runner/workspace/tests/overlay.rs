@@ -1,4 +1,4 @@
-//! A folder of the host beneath a session: only applied changes reach it.
+//! A session over a folder of the host: only applied changes reach the folder.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -56,7 +56,7 @@ fn change(v: &Vfs) {
 }
 
 #[test]
-fn changes_stay_in_the_session_until_they_are_brought_back() {
+fn changes_stay_in_the_session_until_they_are_applied() {
     let dir = project();
     let (overlay, v) = over(dir.path());
     assert_eq!((read(&v, "a").as_str(), read(&v, "link").as_str()), ("1\n2\n3\n", "1\n2\n3\n"));
@@ -98,13 +98,13 @@ fn changes_stay_in_the_session_until_they_are_brought_back() {
         .collect();
     left.sort();
     assert_eq!(left, ["a", "lib", "link", "new", "to-x"]);
-    // A new session finds nothing changed.
+    // A new session begins with no changes.
     let (overlay, v) = over(dir.path());
     assert_eq!(overlay.list_changes(&v.tree_version(), 100).unwrap().0, []);
 }
 
 #[test]
-fn a_diff_is_what_git_applies() {
+fn git_applies_a_diff() {
     let dir = project();
     let (overlay, v) = over(dir.path());
     change(&v);
@@ -142,7 +142,7 @@ fn a_diff_is_what_git_applies() {
 }
 
 #[test]
-fn only_what_is_chosen_is_brought_back() {
+fn only_chosen_paths_are_applied() {
     let dir = project();
     let (overlay, v) = over(dir.path());
     change(&v);
@@ -161,7 +161,7 @@ fn only_what_is_chosen_is_brought_back() {
 }
 
 #[test]
-fn what_the_host_has_changed_meanwhile_is_left() {
+fn changes_of_the_host_are_not_overwritten() {
     let dir = project();
     let (overlay, v) = over(dir.path());
     assert_eq!(read(&v, "src/m"), "main\n");
@@ -184,7 +184,7 @@ fn what_the_host_has_changed_meanwhile_is_left() {
     );
     assert_eq!(fs::read_to_string(dir.path().join("a")).unwrap(), "host has written more\n");
     assert_eq!(fs::read_to_string(dir.path().join("fresh")).unwrap(), "host\n");
-    // And it is not read as the file that was listed.
+    // A file that the host changes after it was listed is not read at all.
     let (_, v) = over(dir.path());
     assert_eq!(v.stat(&ROOT_LOC, b"/work/link", false).unwrap().size, 1);
     fs::write(dir.path().join("a"), "other\n").unwrap();
@@ -194,7 +194,7 @@ fn what_the_host_has_changed_meanwhile_is_left() {
 }
 
 #[test]
-fn nothing_is_written_elsewhere() {
+fn nothing_is_written_outside_of_the_folder() {
     let dir = project();
     let outside = tempfile::tempdir().unwrap();
     fs::write(outside.path().join("f"), "outside\n").unwrap();
@@ -255,12 +255,12 @@ fn operations_of_a_hostile_session_are_refused() {
         vec![file("x"), bytes(600), bytes(600)],
     ] {
         let mut applier = Applier::new(dir.path(), &ProtectedPaths::default(), 1000).unwrap();
-        let told = format!("{ops:?}");
+        let shown = format!("{ops:?}");
         let refused = ops.into_iter().map(|op| applier.take_operation(op)).find(Result::is_err);
         assert!(
             matches!(refused, Some(Err(WorkspaceError::Operations(_)))),
             "{}",
-            &told[..told.len().min(200)]
+            &shown[..shown.len().min(200)]
         );
         drop(applier);
         let mut now: Vec<_> =
@@ -274,7 +274,7 @@ fn operations_of_a_hostile_session_are_refused() {
     applier.take_operation(file("x")).unwrap();
     assert!(applier.finish_steps().is_err());
     let mut applier = Applier::new(dir.path(), &ProtectedPaths::default(), 1000).unwrap();
-    // Through a link of the host that was there all the time.
+    // The path leads through a link that the host has always had.
     symlink("/tmp", dir.path().join("tmp")).unwrap();
     applier.take_operation(file("tmp/wasibox-test-escape")).unwrap();
     applier.take_operation(Operation::End).unwrap();
@@ -292,7 +292,7 @@ fn operations_of_a_hostile_session_are_refused() {
 }
 
 #[test]
-fn a_type_that_changes_and_bits() {
+fn changes_of_types_and_of_permission_bits_are_applied() {
     let dir = project();
     let (overlay, v) = over(dir.path());
     for (path, recursive) in [("src", true), ("a", false), ("link", false)] {
@@ -313,7 +313,7 @@ fn a_type_that_changes_and_bits() {
 }
 
 #[test]
-fn what_may_not_be_mounted_is_no_overlay() {
+fn folders_that_may_not_be_mounted_are_refused() {
     assert!(Overlay::open(Path::new("/proc"), "/work", &ProtectedPaths::default()).is_err());
     let dir = project();
     assert!(Overlay::open(&dir.path().join("a"), "/work", &ProtectedPaths::default()).is_err());
@@ -323,7 +323,7 @@ fn what_may_not_be_mounted_is_no_overlay() {
 }
 
 #[test]
-fn a_file_is_written_to_without_losing_the_rest() {
+fn a_write_into_a_large_file_keeps_its_other_bytes() {
     let dir = tempfile::tempdir().unwrap();
     let big: Vec<u8> = (0..300_000u32).map(|i| (i / 3) as u8).collect();
     fs::write(dir.path().join("big"), &big).unwrap();

@@ -44,7 +44,7 @@ pub fn host_tool(
 /// cancelled.
 ///
 /// # Errors
-/// As [`host_tool`].
+/// The same as [`host_tool`].
 pub fn async_tool<F, R>(told: &str, act: F) -> Result<HostTool, SdkFailure>
 where
     F: Fn(String) -> R + Send + Sync + 'static,

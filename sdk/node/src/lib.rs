@@ -1,14 +1,14 @@
-//! The native half of the package for Node: the embedding API for the package's TypeScript, which
-//! defines its interface.
+//! The native half of the package for Node. It gives the embedding API to the package's TypeScript
+//! half, which defines the public interface.
 //!
-//! Options and answers are passed as JSON, in the words of `wasibox-sdk`; bytes as buffers. The
-//! TypeScript half declares in `lib/native.cts` the functions that it calls here.
+//! Options and answers are passed as JSON with the keys of `wasibox-sdk`, and bytes as buffers. The
+//! TypeScript half declares the functions of this crate in `lib/native.cts`.
 //!
 //! # Invariants
-//! - Nothing waits on the loop's thread, nor on libuv's four: each call has a thread of
-//!   `wasibox-sdk`'s, and its promise is settled in the loop.
-//! - Functions of JavaScript's are called in the loop. Output waits for them: a reader that is slow
-//!   slows the guest.
+//! - Nothing blocks the thread of Node's event loop or the four threads of libuv: each call runs on
+//!   a thread of `wasibox-sdk`, and its promise is settled in the event loop.
+//! - JavaScript functions are called in the event loop. Output waits for them, so a slow reader
+//!   slows the guest down.
 #![deny(unsafe_code)]
 
 mod call;
@@ -17,8 +17,8 @@ mod session;
 mod settle;
 mod tools;
 
-/// A buffer's memory waits for JavaScript's collector, which comes by the dozen megabytes. glibc
-/// gives it back to the system then, and fresh pages take five times as long as the copy into them;
-/// this one keeps it for a while.
+/// The memory of buffers is freed by JavaScript's garbage collector, dozens of megabytes at a time.
+/// glibc's allocator then returns it to the system, and getting fresh pages takes five times as
+/// long as the copy into them. mimalloc keeps the memory for a while.
 #[global_allocator]
 static MEMORY: mimalloc::MiMalloc = mimalloc::MiMalloc;

@@ -1,4 +1,4 @@
-//! `ToolCalls`: functions of JavaScript's as host tools.
+//! JavaScript functions as host tools.
 
 use crate::call::lock_mutex;
 use crate::settle::js_error;
@@ -11,14 +11,14 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 use wasibox_sdk::wasibox::HostTool;
 
-/// The result of a call's function as JSON, or why there is none.
-type Given = std::result::Result<String, String>;
+/// The result of a tool call as JSON, or the reason why it failed.
+type JsToolResult = std::result::Result<String, String>;
 
-/// Calls that JavaScript has not settled yet, by their numbers.
+/// The tool calls that JavaScript has not settled yet, by number.
 #[derive(Default)]
 struct PendingToolCalls {
     last: u32,
-    waiting: HashMap<u32, Sender<Given>>,
+    waiting: HashMap<u32, Sender<JsToolResult>>,
 }
 
 /// The calls of a session's tools.
@@ -33,8 +33,8 @@ impl ToolCalls {
         ToolCalls::default()
     }
 
-    /// A call's result as JSON or, if it has failed, why. The result of an abandoned call is
-    /// ignored.
+    /// Settles a call: `text` is its result as JSON or, unless `ok`, the reason why it failed. The
+    /// result of an abandoned call is ignored.
     #[napi]
     pub fn settle(&self, call: u32, ok: bool, text: String) {
         if let Some(sender) = lock_mutex(&self.0).waiting.remove(&call) {
@@ -43,9 +43,10 @@ impl ToolCalls {
     }
 }
 
-/// Takes a call's number and its arguments as JSON, or none when the call is abandoned.
+/// The number of a call and its arguments as JSON; without arguments, the call was abandoned.
 type Arguments = (u32, Option<String>);
-/// It does not keep the process alive, because a caller that waits for a call with tools does.
+/// The function that executes calls. It does not keep the process alive, because a call that is
+/// waited for does.
 type Act = ThreadsafeFunction<Arguments, (), FnArgs<Arguments>, Status, false, true>;
 
 /// A function that guests may call: its description in JSON, and the function that executes a call.
@@ -55,7 +56,7 @@ pub struct Tool<'env> {
     pub act: Function<'env, FnArgs<Arguments>, ()>,
 }
 
-/// A call in progress; if it is dropped before it was settled, it notifies JavaScript.
+/// A call in progress. If it is dropped before it is settled, it notifies JavaScript.
 struct ToolCallGuard {
     number: u32,
     calls: Arc<Mutex<PendingToolCalls>>,
@@ -70,10 +71,10 @@ impl Drop for ToolCallGuard {
     }
 }
 
-/// A tool whose calls JavaScript settles by `calls`.
+/// Returns a host tool whose calls JavaScript settles through `calls`.
 ///
 /// # Errors
-/// A description that is none.
+/// If the description of the tool is not valid.
 pub fn host_tool(tool: &Tool<'_>, calls: &ToolCalls) -> Result<HostTool> {
     let act = tool.act.build_threadsafe_function::<Arguments>().weak::<true>();
     let act: Arc<Act> = Arc::new(act.build_callback(|ctx| Ok(FnArgs::from(ctx.value)))?);
@@ -91,7 +92,7 @@ pub fn host_tool(tool: &Tool<'_>, calls: &ToolCalls) -> Result<HostTool> {
         let called = act.call((number, Some(arguments)), ThreadsafeFunctionCallMode::NonBlocking);
         async move {
             let _under_way = under_way;
-            let ended = || "the program's loop has ended".to_owned();
+            let ended = || "the event loop of the program has ended".to_owned();
             if called != Status::Ok {
                 return Err(ended());
             }

@@ -6,7 +6,7 @@ use crate::report::{
     Variable,
 };
 
-/// Writes the JSON text of a byte string; bytes that are not UTF-8 become U+FFFD.
+/// Writes a byte string as a JSON string; bytes that are not UTF-8 become U+FFFD.
 fn put_string(out: &mut String, text: &[u8]) {
     out.push('"');
     for c in String::from_utf8_lossy(text).chars() {
@@ -25,7 +25,7 @@ fn put_string(out: &mut String, text: &[u8]) {
     out.push('"');
 }
 
-/// An object under construction.
+/// A JSON object under construction.
 struct Object {
     out: String,
 }

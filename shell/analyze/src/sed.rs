@@ -1,6 +1,6 @@
-//! The effects that a sed script names: files of `r R w W` and of the flag `w`, commands of `e` and
-//! of the flag `e` (GNU sed manual, chapters 3 and 6). A text that cannot be followed is an
-//! unknown.
+//! The effects of a sed script: the files of `r`, `R`, `w`, `W` and the flag `w`, and the commands
+//! of `e` and the flag `e` (GNU sed manual, chapters 3 and 6). A script that cannot be scanned is
+//! reported as an unknown.
 
 use crate::command::AnalyzedLine;
 use crate::options::split_arguments;
@@ -58,8 +58,8 @@ impl SedScan<'_> {
         }
     }
 
-    /// Moves up to the delimiter; a backslash hides it, and so does a bracket expression in a
-    /// pattern.
+    /// Moves behind the next delimiter. One after a backslash does not count, nor does one in a
+    /// bracket expression of a pattern.
     fn delimited(&mut self, delimiter: u8, pattern: bool) -> Option<()> {
         while let Some(c) = self.peek_byte() {
             self.at += 1;
@@ -67,10 +67,10 @@ impl SedScan<'_> {
                 b'\\' => self.at += 1,
                 b'[' if pattern && delimiter != b'[' => {
                     let rest = self.text.get(self.at..)?;
-                    // A `]` at the beginning is ordinary, also after `^`.
+                    // A `]` at the beginning, or after a `^` there, is an ordinary character.
                     let from = usize::from(rest.first() == Some(&b'^'));
                     let end = rest.iter().skip(from + 1).position(|c| *c == b']');
-                    // Without a closing bracket it is an ordinary character of the pattern.
+                    // Without a closing bracket, `[` is an ordinary character of the pattern.
                     if let Some(n) = end {
                         self.at += from + 1 + n + 1;
                     }
@@ -111,7 +111,7 @@ impl SedScan<'_> {
     }
 }
 
-/// Scans the flags behind `s/regex/replacement/`.
+/// Scans the flags after `s/regex/replacement/`.
 fn scan_flags(s: &mut SedScan<'_>, out: &mut Vec<SedEffect>) {
     loop {
         match s.peek_byte() {

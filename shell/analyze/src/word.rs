@@ -1,4 +1,4 @@
-//! Words: their static text, and the commands and assignments in their expansions.
+//! Analyzes words: their static text, and the commands and assignments in their expansions.
 
 use sh_syntax::ast::{
     ArithExpr, ArithPlace, ArithText, ArrayElement, AssignValue, Assignment, CommandSub,
@@ -8,7 +8,7 @@ use sh_syntax::ast::{
 use crate::report::{Access, ScriptWord};
 use crate::walk::ScriptWalk;
 
-/// Returns whether unquoted text has characters that make it a pattern or change its meaning.
+/// Returns whether unquoted text is subject to pathname, tilde or brace expansion.
 fn is_active(text: &[u8], first: bool) -> bool {
     text.iter().any(|c| matches!(c, b'*' | b'?' | b'['))
         || first && text.first() == Some(&b'~')
@@ -139,7 +139,8 @@ impl ScriptWalk<'_> {
         }
     }
 
-    /// Walks arithmetic: substitutions in its text, variables that it assigns.
+    /// Walks an arithmetic expression: the substitutions in its text, and the variables that it
+    /// assigns.
     pub fn walk_arith(&mut self, a: &ArithText, line: u32) {
         self.walk_parts(&a.word.parts, false, line, &mut ScriptWord::default());
         let mut todo: Vec<&ArithExpr> = a.expr.as_deref().into_iter().collect();
@@ -198,7 +199,7 @@ impl ScriptWalk<'_> {
     pub fn command_word(&mut self, w: &CommandWord, by: &str, line: u32) -> ScriptWord {
         match w {
             CommandWord::Word(w) => self.walk_word(w, line),
-            // Not a variable, but read like one.
+            // The operand of `alias` is parsed like an assignment, but sets no variable.
             CommandWord::Assignment(Assignment {
                 name,
                 subscript: None,

@@ -78,7 +78,7 @@ fn tree_failed(
 /// Evaluates text as it is (`let`, values of integer variables, operands of `[[ -eq ]]`).
 ///
 /// # Errors
-/// As for [`eval_arith`].
+/// The same as [`eval_arith`].
 pub fn eval_text(env: &mut dyn ExpandEnv, source: &[u8]) -> Result<i64, ExpandError> {
     match plain_integer(source) {
         Some(value) => Ok(value),

@@ -95,7 +95,7 @@ pub fn subscript_text(
 /// Returns the index that such a text means: bash expands it once more.
 ///
 /// # Errors
-/// As for [`subscript_key`].
+/// The same as [`subscript_key`].
 pub fn element_index(env: &mut dyn ExpandEnv, text: &[u8]) -> Result<i64, ExpandError> {
     if let Some(index) = arith::plain_integer(text) {
         return Ok(index);

@@ -72,7 +72,7 @@ pub(crate) fn expand_into(
 /// Expands a word if it contains braces to expand, and returns whether it did.
 ///
 /// # Errors
-/// As for [`expand_words`].
+/// The same as [`expand_words`].
 pub fn expand_braces_into(
     env: &mut dyn ExpandEnv,
     parts: &[WordPart],
@@ -157,7 +157,7 @@ fn plain_variable(env: &mut dyn ExpandEnv, parts: &[WordPart]) -> Result<Option<
 /// operands of `[[`.
 ///
 /// # Errors
-/// As for [`expand_words`].
+/// The same as [`expand_words`].
 pub fn expand_single(env: &mut dyn ExpandEnv, word: &Word) -> Result<Str> {
     expand_text(env, word, Tilde::Start)
 }
@@ -166,7 +166,7 @@ pub fn expand_single(env: &mut dyn ExpandEnv, word: &Word) -> Result<Str> {
 /// behind colons.
 ///
 /// # Errors
-/// As for [`expand_words`].
+/// The same as [`expand_words`].
 pub fn expand_assignment_value(env: &mut dyn ExpandEnv, word: &Word) -> Result<Str> {
     expand_text(env, word, Tilde::Assignment)
 }
@@ -215,7 +215,7 @@ pub(crate) fn quoted_text(env: &mut dyn ExpandEnv, parts: &[WordPart]) -> Result
 /// Expands the body of a here-document: as in double quotes, which themselves are ordinary there.
 ///
 /// # Errors
-/// As for [`expand_words`].
+/// The same as [`expand_words`].
 pub fn expand_heredoc(env: &mut dyn ExpandEnv, doc: &HereDoc) -> Result<Str> {
     quoted_text(env, &doc.body.parts)
 }

@@ -27,7 +27,7 @@ pub fn image() -> PathBuf {
 /// The runner.
 ///
 /// # Panics
-/// As [`image`].
+/// The same as [`image`].
 pub fn runner() -> PathBuf {
     built("runner")
 }

@@ -480,7 +480,7 @@ impl Surroundings {
     /// Reads the environment and the working state that a program needs from a state.
     ///
     /// # Errors
-    /// As [`SessionRecords::from_state`].
+    /// The same as [`SessionRecords::from_state`].
     pub fn from_state(state: &[u8]) -> Result<Surroundings, StateError> {
         let mut s = Surroundings::default();
         for record in SessionRecords::from_state(state)? {

@@ -277,7 +277,7 @@ impl Regex {
         find(self.pick(auto, hay, from)?, hay, from)
     }
 
-    /// As [`Regex::find_at`], with the groups.
+    /// Like [`Regex::find_at`], with the groups.
     pub fn captures_at(&self, hay: &[u8], start: usize, captures: &mut Captures) -> bool {
         captures.slots.clear();
         captures.slots.resize(2 * (self.groups as usize + 1), NONE);

@@ -146,7 +146,7 @@ impl GrantArgs {
     /// Returns the same, and the file's settings of tools.
     ///
     /// # Errors
-    /// As [`GrantArgs::policy`].
+    /// The same as [`GrantArgs::policy`].
     pub fn grant_settings(&self) -> Result<GrantSettings, CliFailure> {
         let mut file = match &self.policy {
             Some(path) => PolicyFile::read(path).map_err(|e| CliFailure::new(2, e))?,

@@ -1,4 +1,4 @@
-//! The policy file.
+//! Reads policy files (`docs/policy.md`).
 
 use super::host_tools::WrittenHostTools;
 use super::{LimitChanges, Preset, ToolSettings, values};
@@ -26,13 +26,13 @@ pub struct PolicyFile {
     pub network: NetworkPolicy,
     /// The host tools that may be called, and their limits.
     pub host_tools: HostToolPolicy,
-    /// Servers of the Model Context Protocol whose tools become host tools ([`HostToolPolicy`]), as
-    /// on the command line.
+    /// Servers of the Model Context Protocol whose tools become host tools ([`HostToolPolicy`]),
+    /// each written as for `--tools-from`.
     pub tools_from: Vec<String>,
     /// See [`Policy::fresh_programs`].
     pub fresh_programs: bool,
-    /// Whether JavaScript may not make code from strings: `eval`, `Function`, `vm`, modules of
-    /// data: URLs.
+    /// Whether JavaScript is kept from running code from strings: `eval`, `Function`, `vm`, modules
+    /// from `data:` URLs.
     pub no_javascript_eval: bool,
     /// Whether sessions are refused on a host that lacks a wall
     /// ([`PoolOptions::require_walls`](crate::PoolOptions::require_walls)).
@@ -41,7 +41,7 @@ pub struct PolicyFile {
     pub tools: ToolSettings,
 }
 
-/// The place and the reason of a mistake in a policy file.
+/// A mistake in a policy file, with its position.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{line}:{column}: {message}")]
 pub struct Mistake {
@@ -84,7 +84,7 @@ impl PolicyFile {
             .map_err(|mistake| PolicyError::Wrong { path: path.into(), mistake })
     }
 
-    /// Parses a text. Relative host paths in it start at `dir`.
+    /// Parses the text of a policy file. Relative host paths in it start at `dir`.
     ///
     /// # Errors
     /// If the text has a mistake.
@@ -149,7 +149,7 @@ impl PolicyFile {
     }
 }
 
-/// Makes a mistake at the position after `before`.
+/// Returns a [`Mistake`] at the position after `before`.
 fn mistake_at(before: &[u8], message: String) -> Mistake {
     let line = before.iter().filter(|b| **b == b'\n').count() + 1;
     let begun = before.iter().rposition(|b| *b == b'\n').map_or(0, |at| at + 1);
@@ -181,7 +181,7 @@ struct WrittenPolicy {
     host_tools: WrittenHostTools,
 }
 
-/// Network rules as written, all of which can be parsed.
+/// Network rules as written; deserializing fails if one of them cannot be parsed.
 #[derive(Default, Deserialize)]
 #[serde(try_from = "NetworkTexts")]
 struct WrittenNetwork(NetworkPolicy);
@@ -242,7 +242,7 @@ struct WrittenWorkspace {
     guest: Option<GuestPath>,
 }
 
-/// A workspace that is exactly one of the two.
+/// A workspace that is either a zip or a folder; anything else is a mistake.
 #[derive(Deserialize)]
 #[serde(try_from = "WrittenWorkspace")]
 struct WrittenWorkspaceText(Workspace);
@@ -374,7 +374,7 @@ mod tests {
     }
 
     #[test]
-    fn everything_can_be_said() {
+    fn every_setting_can_be_written() {
         let file = parse(
             "preset = 'strict'\nfresh-python = true\nrequire-walls = true\n\
             no-javascript-eval = true\n[limits]\ntimeout = 2.5\ncpu = 0\nmemory = '1G'\ndisk = 4096\ninodes = 7\noutput = 'none'\n\
@@ -399,7 +399,7 @@ mod tests {
     }
 
     #[test]
-    fn a_workspace_is_one_thing() {
+    fn a_workspace_is_either_a_zip_or_an_overlay() {
         let of = |text: &str| parse(text).map(|f| f.policy().workspace.unwrap());
         let zip = of("[workspace]\nzip = 'p.zip'").unwrap();
         assert_eq!((zip.kind, &*zip.guest), (WorkspaceKind::Zip, "/work"));
@@ -442,13 +442,13 @@ mod tests {
     }
 
     #[test]
-    fn nothing_said_is_the_default() {
+    fn an_empty_file_is_the_default_policy() {
         assert_eq!(parse("").unwrap().policy(), Policy::default());
         assert_eq!(parse("preset = 'strict'").unwrap().limits(), Preset::Strict.limits());
     }
 
     #[test]
-    fn mistakes_have_a_place() {
+    fn mistakes_have_a_line_and_a_column() {
         for (text, line, column, words) in [
             ("x = 1", 1, 1, "unknown field `x`"),
             ("preset = 'lax'", 1, 10, "`lax` is not strict, normal or permissive"),
@@ -468,9 +468,9 @@ mod tests {
         }
     }
 
-    /// Every input is either a policy, or a mistake whose place lies within the text.
+    /// Every text is either a policy, or a mistake whose position lies within the text.
     #[test]
-    fn no_file_is_too_wrong() {
+    fn every_text_is_a_policy_or_a_mistake() {
         let whole = "preset='strict'\n[limits]\ntimeout=1e3\nmemory='1G'\n[[mount]]\nhost='d'\nguest='/d'\nquota=1\n";
         let mut texts = Vec::new();
         for at in 0..whole.len() {
@@ -499,7 +499,7 @@ mod tests {
     }
 
     #[test]
-    fn files_are_read_to_a_bound() {
+    fn files_that_are_too_long_are_refused() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("p.toml");
         std::fs::write(&path, "[[mount]]\nhost = 'd'\nguest = '/d'\n").unwrap();

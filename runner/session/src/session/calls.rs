@@ -79,7 +79,7 @@ impl Session {
     /// ```
     ///
     /// # Errors
-    /// As [`Session::apply`].
+    /// The same as [`Session::apply`].
     pub fn exec(&self, exec: impl Into<Exec>) -> Result<Outcome, Error> {
         self.0.run_call(&mut lock_mutex(&self.0.inner), exec.into(), None)
     }
@@ -95,7 +95,7 @@ impl Session {
     /// ```
     ///
     /// # Errors
-    /// As [`Session::apply`]; [`Error::Cell`] if the interpreter cannot be restored.
+    /// The same as [`Session::apply`]; [`Error::Cell`] if the interpreter cannot be restored.
     pub fn python(&self, code: impl Into<Vec<u8>>) -> Result<Outcome, Error> {
         self.exec(Exec::python(code))
     }
@@ -111,7 +111,7 @@ impl Session {
     /// ```
     ///
     /// # Errors
-    /// As [`Session::python`].
+    /// The same as [`Session::python`].
     pub fn javascript(&self, code: impl Into<Vec<u8>>) -> Result<Outcome, Error> {
         self.exec(Exec::javascript(code))
     }
@@ -194,7 +194,7 @@ impl Session {
     /// ```
     ///
     /// # Errors
-    /// As [`Session::apply`].
+    /// The same as [`Session::apply`].
     pub fn exec_on(&self, exec: Exec, streams: &InheritedStreams<'_>) -> Result<Outcome, Error> {
         self.0.run_call(&mut lock_mutex(&self.0.inner), exec, Some(streams))
     }

@@ -44,7 +44,7 @@ impl Session {
     /// ```
     ///
     /// # Errors
-    /// As [`Session::workspace_diff`]. If something cannot be written, nothing is changed.
+    /// The same as [`Session::workspace_diff`]. If something cannot be written, nothing is changed.
     pub fn workspace_apply(&self, paths: &[&str]) -> Result<ApplyReport, Error> {
         let mut inner = lock_mutex(&self.0.inner);
         let (workspace, engine, stored) = self.0.overlay_parts(&inner)?;

@@ -171,7 +171,7 @@ impl HostTool {
     /// from outside: a long one should check [`ToolContext::is_cancelled`] now and then.
     ///
     /// # Errors
-    /// As [`HostTool::new`].
+    /// The same as [`HostTool::new`].
     pub fn new_blocking<F>(
         name: impl Into<String>,
         description: impl Into<String>,

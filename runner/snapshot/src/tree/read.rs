@@ -135,7 +135,7 @@ impl<'a> TreeRecords<'a> {
     /// Returns the next record if it belongs to that node.
     ///
     /// # Errors
-    /// As [`TreeRecords::next_record`].
+    /// The same as [`TreeRecords::next_record`].
     pub fn advance_within(&mut self, id: &Id) -> Result<Option<Record>, SnapshotError> {
         while self.is_page() {
             self.open_page()?;

@@ -31,7 +31,7 @@ impl Vfs {
     /// `lost`.
     ///
     /// # Errors
-    /// As [`Vfs::restore_delta`].
+    /// The same as [`Vfs::restore_delta`].
     pub fn restore_elsewhere(&self, delta: Delta, lost: &mut Lost) -> Result<(), Errno> {
         self.restorer(Some(lost)).apply_delta(delta)
     }

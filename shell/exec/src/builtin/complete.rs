@@ -1,11 +1,13 @@
-//! `complete` (bash manual 8.7): stores specifications, which can be listed. No editor uses them.
+//! `complete` (bash manual 8.7): stores completion specifications and lists them. No line editor
+//! uses them.
 
 use super::completion::{CompletionSpec, SPEC_OPTIONS};
 use super::{BuiltinArguments, BuiltinCall};
 use crate::Shell;
 use crate::shell::Flow;
 
-/// The subjects of the options `-D`, `-E` and `-I`: specifications that belong to no command. No command has such a name.
+/// The names under which the specifications of the options `-D`, `-E` and `-I` are stored. They
+/// belong to no command, and no command has such a name.
 const SPECIAL: [(u8, &[u8]); 3] = [(b'D', b"-D"), (b'E', b"-E"), (b'I', b"-I")];
 
 /// Returns the names that a call applies to.

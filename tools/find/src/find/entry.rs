@@ -55,7 +55,7 @@ impl FindEntry {
         }
     }
 
-    /// As [`FindEntry::base`] with the trailing slashes of a starting point.
+    /// Like [`FindEntry::base`] with the trailing slashes of a starting point.
     pub fn base_with_slashes(&self) -> &[u8] {
         let trimmed = trim_slashes(&self.shown).len();
         let start = trimmed - self.base().len();

@@ -12,7 +12,7 @@ pub fn parse_integer(text: &[u8]) -> Option<NumberTest<u64>> {
     parse_digits(digits).map(wrap)
 }
 
-/// As [`parse_integer`] with decimals.
+/// Like [`parse_integer`] with decimals.
 pub fn parse_decimal(text: &[u8]) -> Option<NumberTest<f64>> {
     let (wrap, digits): (fn(f64) -> NumberTest<f64>, _) = match text {
         [b'+', rest @ ..] => (NumberTest::More, rest),

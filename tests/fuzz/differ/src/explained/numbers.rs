@@ -104,7 +104,7 @@ fn shape(text: &[u8], before: &[u8], after: &[u8]) -> Option<(usize, usize, usiz
     (!goes_on).then_some((start, end, whole))
 }
 
-/// As [`shape`], with any following text.
+/// Like [`shape`], with any following text.
 fn begun(text: &[u8], before: &[u8]) -> Option<(usize, usize, usize)> {
     let start = pass(text, 0, before)?;
     let end = pass(text, start, b"#")?;
