@@ -4,6 +4,8 @@ mod common;
 
 use common::*;
 use std::io::{Read, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::LazyLock;
 use std::time::{Duration, Instant};
@@ -285,11 +287,8 @@ fn damaged_machine_code_is_compiled_again() {
     assert_eq!(err(&go()), "");
 }
 
-/// The program of the command is compiled first, and the command waits for no other one. The others
-/// are compiled in the background; a guest that starts one of them earlier waits for it.
-#[test]
-fn only_the_program_that_is_called_is_waited_for() {
-    let tmp = tempfile::tempdir().unwrap();
+/// Makes an image of two programs: `first` for most commands, `second` for `args`.
+fn image_of_two_programs(folder: &Path) -> PathBuf {
     LazyLock::force(&IMAGE);
     let first = std::fs::read(scratch().join("guest/wasm32-wasip1/release/guest.wasm")).unwrap();
     // A custom section makes it another module.
@@ -298,13 +297,22 @@ fn only_the_program_that_is_called_is_waited_for() {
         name: "test/two".into(),
         version: "1".into(),
         atoms: vec![("first".into(), first), ("second".into(), second)],
-        commands: [("echo", "first"), ("run", "first"), ("args", "second")]
+        commands: [("sh", "first"), ("echo", "first"), ("run", "first"), ("args", "second")]
             .map(|(name, atom)| (name.into(), atom.into()))
             .into(),
         ..ImageSpec::default()
     };
-    let image = tmp.path().join("two.webc");
+    let image = folder.join("two.webc");
     pack_to(&spec, &image).unwrap();
+    image
+}
+
+/// The program of the command is compiled first, and the command waits for no other one. The others
+/// are compiled in the background; a guest that starts one of them earlier waits for it.
+#[test]
+fn only_the_program_that_is_called_is_waited_for() {
+    let tmp = tempfile::tempdir().unwrap();
+    let image = image_of_two_programs(tmp.path());
     let go = |cache: &str, words: &[&str]| {
         let mut c = runner();
         c.env("XDG_CACHE_HOME", tmp.path().join(cache)).arg("exec").arg("--image").arg(&image);
@@ -331,6 +339,55 @@ fn only_the_program_that_is_called_is_waited_for() {
     let o = go("c", &["--timeout", "60", "--", "echo", "hi"]);
     assert_eq!((o.status.code(), &*out(&o)), (Some(0), "hi\n"));
     assert!(err(&o).contains("compiling first") && err(&o).contains("compiling second"));
+}
+
+/// A session's worker begins with the shell's program. Here the other one cannot be compiled before
+/// the test lets go of its lock.
+#[test]
+fn a_worker_waits_only_for_the_shells_program() {
+    let tmp = tempfile::tempdir().unwrap();
+    let image = image_of_two_programs(tmp.path());
+    let code = |cache: &str| {
+        let files = std::fs::read_dir(tmp.path().join(cache).join("wasibox/aot"));
+        let names = files.into_iter().flatten().map(|f| f.unwrap().path());
+        let code = names.filter(|p| p.extension().is_some_and(|e| e == "aot"));
+        code.map(|p| p.file_stem().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    let compile = |program: &str| {
+        let mut c = runner();
+        c.env("XDG_CACHE_HOME", tmp.path().join("a")).arg("compile").arg(&image).arg(program);
+        assert!(c.output().unwrap().status.success());
+        code("a")
+    };
+    let first = compile("--program=first");
+    let both = compile("--program=second");
+    let mut lock = both.into_iter().find(|key| !first.contains(key)).unwrap();
+    lock.push(".lock");
+
+    let workspace = tmp.path().join("work");
+    std::fs::create_dir(&workspace).unwrap();
+    let aot = tmp.path().join("b/wasibox/aot");
+    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&aot).unwrap();
+    let mut options = std::fs::OpenOptions::new();
+    let lock = options.create(true).write(true).mode(0o600).open(aot.join(lock)).unwrap();
+    lock.lock().unwrap();
+    let go = |words: &[&str]| {
+        let mut c = runner();
+        c.env("XDG_CACHE_HOME", tmp.path().join("b")).arg("exec").arg("--workspace");
+        c.arg(&workspace).arg("--image").arg(&image).arg("--").args(words);
+        c.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+    };
+    let o = go(&["echo", "hi"]).wait_with_output().unwrap();
+    assert_eq!((o.status.code(), &*out(&o)), (Some(0), "hi\n"), "{}", err(&o));
+    assert_eq!(code("b"), first);
+
+    let waiting = go(&["run", "/bin/args"]);
+    std::thread::sleep(Duration::from_millis(300));
+    assert_eq!(code("b"), first);
+    drop(lock);
+    let o = waiting.wait_with_output().unwrap();
+    assert!(out(&o).contains("code 0"), "{} {}", out(&o), err(&o));
+    assert_eq!(code("b").len(), 2);
 }
 
 /// A limit that is too large for any clock or counter is no limit.

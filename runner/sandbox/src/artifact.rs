@@ -58,6 +58,9 @@ pub struct ArtifactStore<'a> {
     pub dir: Option<PathBuf>,
     /// The callback that gets a line before and after each slow step.
     pub progress: &'a (dyn Fn(&str) + Sync),
+    /// Whether another process is compiling what is missing, or will begin to within
+    /// [`BEGINNING`].
+    pub waits: bool,
 }
 
 /// Why a program's code is not available.
@@ -214,6 +217,9 @@ impl ArtifactStore<'_> {
         }
         // One process compiles, the others wait for it and find the result.
         let lock = dir.join(format!("{key}.lock"));
+        if self.waits {
+            self.wait_for(&lock, &files.sum);
+        }
         let _held = self.hold(&lock, &format!("compiles {name}"));
         let tell = |what: &str| (self.progress)(&format!("the compiled code of {name} {what}"));
         if let Some(l) = self.open(engine, &files, &secret, &tell) {
@@ -289,6 +295,19 @@ impl ArtifactStore<'_> {
                 is_told = true;
                 let shown = lock.display();
                 (self.progress)(&format!("waiting for another process that {does} ({shown})"));
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    /// Waits until another process has written the file `sum`. Gives up when no process has held
+    /// the lock for [`BEGINNING`].
+    fn wait_for(&self, lock: &Path, sum: &Path) {
+        let begin = Instant::now();
+        let mut last_held = begin;
+        while !sum.exists() && last_held.elapsed() < BEGINNING && begin.elapsed() < PATIENCE {
+            if is_locked(lock) {
+                last_held = Instant::now();
             }
             std::thread::sleep(Duration::from_millis(20));
         }
@@ -387,6 +406,12 @@ impl ArtifactStore<'_> {
     }
 }
 
+/// Returns whether a process holds the lock.
+fn is_locked(lock: &Path) -> bool {
+    let Ok(file) = trusted::open_trusted(lock) else { return false };
+    flock(&file, FlockOperation::NonBlockingLockShared) == Err(rustix::io::Errno::WOULDBLOCK)
+}
+
 /// Returns whether preparing failed with at least as much memory as there is now.
 fn is_hopeless(failed: &Path, memory: u64) -> bool {
     let mut text = String::new();
@@ -424,6 +449,8 @@ fn load_bytes(engine: &Engine, code: Vec<u8>) -> Result<Module, wasmer::Deserial
     unsafe { Module::deserialize(engine, code) }
 }
 
+/// The longest wait for another process to begin work that it was started for.
+const BEGINNING: Duration = Duration::from_secs(10);
 /// The longest wait for another process that does the same work.
 const PATIENCE: Duration = Duration::from_secs(600);
 

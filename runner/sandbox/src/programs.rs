@@ -68,7 +68,8 @@ pub struct ProgramLibrary {
     loaded: Vec<Mutex<ProgramSlot>>,
     artifacts: Option<PathBuf>,
     progress: Progress,
-    /// No snapshots are made here (`waits`), and one was missing (`lacks`).
+    /// Other processes compile programs and make snapshots (`waits`); a snapshot was missing
+    /// (`lacks`).
     waits: AtomicBool,
     lacks: AtomicBool,
     /// The last field, because fields are dropped in order.
@@ -152,15 +153,38 @@ impl ProgramLibrary {
         Some(unready.map(|(name, _)| name.clone()).collect())
     }
 
-    /// Loads all programs without running or compiling anything; returns false if some part is not
-    /// stored yet.
-    pub fn get_kept(&self) -> Result<bool, ProgramError> {
-        if self.are_kept() != Some(true) {
+    /// Loads all programs, or only the one of that name, without running or compiling anything;
+    /// returns false if some part is not stored yet.
+    ///
+    /// From then on this process leaves compiling and preparing to others, and waits for them.
+    pub fn get_kept(&self, only: Option<&str>) -> Result<bool, ProgramError> {
+        let is_kept = match only.and_then(|name| self.image.atoms().get(name)) {
+            Some(digest) => self.artifact_store().has([digest]),
+            None => self.are_kept(),
+        };
+        if is_kept != Some(true) {
             return Ok(false);
         }
         self.waits.store(true, Ordering::Relaxed);
-        self.get_all()?;
-        Ok(!self.lacks.load(Ordering::Relaxed))
+        match only {
+            Some(name) => self.get_named(name)?,
+            None => self.get_all()?,
+        }
+        Ok(!self.lacks.swap(false, Ordering::Relaxed))
+    }
+
+    /// Loads or compiles the program of that name.
+    pub fn get_named(&self, name: &str) -> Result<(), ProgramError> {
+        let place = self.names.iter().position(|n| n == name).ok_or_else(|| {
+            let why = "the image has no such program".to_owned();
+            ArtifactError::from(CannotCompile { name: name.to_owned(), why })
+        })?;
+        self.get_prepared(place)
+    }
+
+    /// Returns whether the code of all programs is loaded.
+    pub fn are_loaded(&self) -> bool {
+        self.loaded.iter().all(|slot| crate::lock_mutex(slot).loaded.is_some())
     }
 
     /// Loads or compiles all programs.
@@ -174,7 +198,11 @@ impl ProgramLibrary {
     }
 
     fn artifact_store(&self) -> ArtifactStore<'_> {
-        ArtifactStore { dir: self.artifacts.clone(), progress: &*self.progress }
+        ArtifactStore {
+            dir: self.artifacts.clone(),
+            progress: &*self.progress,
+            waits: self.waits.load(Ordering::Relaxed),
+        }
     }
 
     /// Returns the program's code, loaded or compiled at the first call. Given `memory`, the bytes
@@ -222,7 +250,10 @@ impl ProgramLibrary {
                 snapshot::make_snapshot(&self.image, self.artifacts.clone(), p, memory)
                     .map_err(|e| e.to_string())
             });
-            *slot = ProgramSlot { loaded: Some(loaded.clone()), tried: Some(memory) };
+            // One that another process is still making is looked for at the next start, too.
+            let is_to_come = later.is_some_and(|lacks| lacks.load(Ordering::Relaxed));
+            let tried = (!is_to_come).then_some(memory).or(slot.tried);
+            *slot = ProgramSlot { loaded: Some(loaded.clone()), tried };
         }
         Ok(loaded)
     }
@@ -303,12 +334,7 @@ pub fn compile_program(
     artifacts: Option<PathBuf>,
     progress: Progress,
 ) -> Result<(), ProgramError> {
-    let library = ProgramLibrary::new(image, Limits::default().stack, artifacts, progress);
-    let place = library.names.iter().position(|n| n == name).ok_or_else(|| {
-        let why = "the image has no such program".to_owned();
-        ArtifactError::from(CannotCompile { name: name.to_owned(), why })
-    })?;
-    library.get_prepared(place)
+    ProgramLibrary::new(image, Limits::default().stack, artifacts, progress).get_named(name)
 }
 
 /// Returns the image's files, and its commands as executable files of these programs.

@@ -144,13 +144,39 @@ impl PreparedImage {
         self.library.are_kept()
     }
 
-    /// Loads all programs, but compiles none and prepares none: no code of a guest runs. Returns
-    /// false if that would be necessary.
+    /// Loads or compiles the program of that name, and prepares it.
     ///
     /// # Errors
-    /// The same as [`PreparedImage::load_all`].
-    pub fn load_kept(&self) -> Result<bool, SandboxError> {
-        Ok(self.library.get_kept()?)
+    /// The same as [`PreparedImage::load_all`]; a program that the image does not have.
+    pub fn load_program(&self, name: &str) -> Result<(), SandboxError> {
+        Ok(self.library.get_named(name)?)
+    }
+
+    /// Loads all programs, or only the one of that name, but compiles none and prepares none: no
+    /// code of a guest runs. Returns false if that would be necessary. From then on a program that
+    /// is not loaded is waited for, because another process is expected to compile it.
+    ///
+    /// # Errors
+    /// The same as [`PreparedImage::load_program`].
+    pub fn load_kept(&self, only: Option<&str>) -> Result<bool, SandboxError> {
+        Ok(self.library.get_kept(only)?)
+    }
+
+    /// Returns whether the machine code of all programs is loaded.
+    pub fn is_loaded(&self) -> bool {
+        self.library.are_loaded()
+    }
+
+    /// Returns the names of programs that are not compiled or not prepared yet; `None` if nothing
+    /// can be stored.
+    pub fn unready_programs(&self) -> Option<Vec<String>> {
+        self.library.unready()
+    }
+
+    /// Returns the name of the program that runs the shell, if the image has a command `sh`.
+    pub fn shell_program(&self) -> Option<&str> {
+        let commands = self.library.image().commands();
+        commands.iter().find(|c| c.name == "sh").map(|c| &*c.atom)
     }
 
     /// Returns the host files and folders that loading reads.

@@ -86,7 +86,7 @@ pub enum CarriedCode {
 /// # Errors
 /// If it cannot be read.
 pub fn take_code(image: &Image, dir: &Path) -> std::io::Result<Option<Vec<CarriedCode>>> {
-    let store = ArtifactStore { dir: Some(dir.to_owned()), progress: &|_| {} };
+    let store = ArtifactStore { dir: Some(dir.to_owned()), progress: &|_| {}, waits: false };
     let Some((dir, secret)) = store.place(false) else { return Ok(None) };
     let mut all = Vec::new();
     for digest in image.atoms().values() {
@@ -114,7 +114,7 @@ pub fn take_code(image: &Image, dir: &Path) -> std::io::Result<Option<Vec<Carrie
 /// # Errors
 /// If it cannot be read.
 pub fn prepared_memories(image: &Image, dir: &Path) -> std::io::Result<Vec<(String, Vec<u8>)>> {
-    let store = ArtifactStore { dir: Some(dir.to_owned()), progress: &|_| {} };
+    let store = ArtifactStore { dir: Some(dir.to_owned()), progress: &|_| {}, waits: false };
     let Some((dir, secret)) = store.place(false) else { return Ok(Vec::new()) };
     let mut all = Vec::new();
     for (name, digest) in image.atoms() {
@@ -274,7 +274,8 @@ mod tests {
             let (subject, code) = (subject(&digest), made.code);
             let carried = CarriedCode::Program { subject, code, template: made.template };
             ArtifactFolder::open_dir(&dir).unwrap().put_carried(&carried).unwrap();
-            let store = ArtifactStore { dir: Some(dir), progress: &|line| panic!("{line}") };
+            let store =
+                ArtifactStore { dir: Some(dir), progress: &|line| panic!("{line}"), waits: false };
             let engine = engine::new(1 << 20);
             let loaded = store.load::<ArtifactError>(&engine, "m", &digest, || panic!("compiled"));
             let mut instances = wasmer::Store::new(engine);

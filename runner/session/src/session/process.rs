@@ -143,8 +143,8 @@ impl Session {
     }
 
     /// Returns the names of the image's programs whose machine code or prepared memory is not kept
-    /// yet, or `None` if nothing can be kept. A session with a process of its own starts with all
-    /// of it.
+    /// yet, or `None` if nothing can be kept. For a session with a process of its own the list is
+    /// empty, because the process that needs a program waits for those that compile it.
     ///
     /// ```no_run
     /// # let engine = wasibox::Engine::open("image.webc".as_ref())?;

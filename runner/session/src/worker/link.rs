@@ -29,6 +29,9 @@ use wasibox_worker::jail::Walls;
 /// The time that a worker may take to end a call at its deadline, or to begin a session.
 const GRACE: Duration = Duration::from_secs(2);
 const BEGIN: Duration = Duration::from_secs(30);
+/// A time limit of calls that leaves time for compiling a program. All programs of the image take a
+/// minute on two idle cores.
+const AMPLE: Duration = Duration::from_secs(600);
 /// The time limit of a request about files, which normally ends long before.
 const FILES: Duration = Duration::from_secs(60);
 /// Maximum size in bytes of its answer.
@@ -115,7 +118,9 @@ impl WorkerLink {
         if policy.limits.stack != Limits::default().stack {
             return Err(Error::Refused("workers have the default stack".into()));
         }
-        let mut worker = pool.take()?;
+        // A short time limit is meant for the commands alone, not for compiling what they call.
+        let with_all_code = policy.limits.timeout.is_some_and(|timeout| timeout < AMPLE);
+        let mut worker = pool.take(with_all_code)?;
         let mut theirs = policy.clone();
         // Only the parent reaches the outside.
         theirs.network = NetworkPolicy::default();
@@ -492,7 +497,7 @@ impl WorkerLink {
             WorkerReply::Done(done) => return Ok(Some(WorkerCallEnd::Done(done))),
             WorkerReply::Failed(fault) => return Ok(Some(WorkerCallEnd::Failed(fault.into()))),
             WorkerReply::Warm
-            | WorkerReply::NotKept
+            | WorkerReply::NotKept { .. }
             | WorkerReply::Copied(_)
             | WorkerReply::Ready(_)
             | WorkerReply::Restored(_)

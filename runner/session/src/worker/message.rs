@@ -15,16 +15,29 @@ use wasibox_worker::jail::Walls;
 /// Maximum bytes of output in one message.
 pub const PART: usize = 1 << 20;
 
+/// Programs of an image, and where their machine code is kept.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct ImageCode {
+    pub image: PathBuf,
+    /// The folder of machine code.
+    pub artifacts: PathBuf,
+    /// The folder of the key that authenticates it.
+    pub key: Option<PathBuf>,
+    /// The one program that a request concerns; `None` means all of them.
+    pub program: Option<String>,
+}
+
 /// A request from the parent. Requests are sent in this order.
 #[derive(Debug, Serialize, Deserialize)]
 pub enum WorkerRequest {
-    /// Opens the image and maps all its machine code from the `artifacts` folder, which the key
-    /// identifies. Answered by [`WorkerReply::Warm`], or by [`WorkerReply::NotKept`] if some of the
-    /// code has not been made yet.
-    Warm { image: PathBuf, artifacts: PathBuf, key: Option<PathBuf>, stack: usize },
-    /// Compiles and prepares everything that is not kept; sent instead of all other requests.
-    /// Answered by [`WorkerReply::Warm`].
-    Keep { image: PathBuf, artifacts: PathBuf, key: Option<PathBuf> },
+    /// Opens the image and maps machine code of its programs; the number is the bytes of stack of a
+    /// process. Answered by [`WorkerReply::Warm`], or
+    /// by [`WorkerReply::NotKept`] if some of the code has not been made yet.
+    Warm(ImageCode, usize),
+    /// Compiles and prepares the programs that are not kept yet; sent instead of all other
+    /// requests. The flag says whether the worker outlives its parent. Answered by
+    /// [`WorkerReply::Warm`].
+    Keep(ImageCode, bool),
     /// Closes a jail for good, to probe the walls; sent instead of all other requests. Answered by
     /// [`WorkerReply::Ready`].
     Probe,
@@ -105,7 +118,11 @@ pub enum WorkerReply {
     /// A line about progress for the user.
     Progress(String),
     Warm,
-    NotKept,
+    /// Code is missing: that of the programs `missing`. `shell` is the program that runs `sh`.
+    NotKept {
+        shell: Option<String>,
+        missing: Vec<String>,
+    },
     /// The process ID of the new worker.
     Copied(u32),
     Ready(Walls),

@@ -1,6 +1,6 @@
 //! A pool of workers that are started ahead of need.
 
-use super::message::{WorkerReply, WorkerRequest};
+use super::message::{ImageCode, WorkerReply, WorkerRequest};
 use crate::session::Error;
 use std::collections::VecDeque;
 use std::os::fd::AsFd;
@@ -84,6 +84,10 @@ struct PoolState {
     /// The number of sessions that wait for a worker.
     waiting: usize,
     failure: Option<Arc<str>>,
+    /// Whether the workers have the code of all programs.
+    is_complete: bool,
+    /// Whether the code that the workers lack has been compiled since.
+    is_rest_compiled: bool,
     closed: bool,
 }
 
@@ -121,14 +125,17 @@ impl WorkerPool {
         &self.options
     }
 
-    /// Takes a warm worker; waits for one if necessary.
-    pub(super) fn take(&self) -> Result<Worker, Error> {
+    /// Takes a warm worker; waits for one if necessary. With `with_all_code` it waits for one that
+    /// has the code of all programs; others may lack code that is still being compiled.
+    pub(super) fn take(&self, with_all_code: bool) -> Result<Worker, Error> {
         let mut state = self.shared.lock_state();
         state.waiting += 1;
         state.failure = None;
         self.shared.changed.notify_all();
         let taken = loop {
-            if let Some(worker) = state.ready.pop_front() {
+            if (state.is_complete || !with_all_code)
+                && let Some(worker) = state.ready.pop_front()
+            {
                 break Ok(worker);
             }
             if let Some(why) = &state.failure {
@@ -171,13 +178,13 @@ impl Drop for WorkerPool {
 }
 
 /// Runs the pool's thread, which keeps workers ready until the pool is dropped.
-fn keep_pool(shared: &PoolInner, options: &PoolOptions, program: &Path) {
-    // It has loaded everything and never has a session: the others are its copies and share its
-    // memory.
-    let mut first: Option<Worker> = None;
+fn keep_pool(shared: &Arc<PoolInner>, options: &PoolOptions, program: &Path) {
+    let mut first: Option<FirstWorker> = None;
+    let mut may_lack_code = true;
     loop {
         let mut state = shared.lock_state();
         while !state.closed
+            && !state.is_rest_compiled
             && (state.failure.is_some() || state.ready.len() >= options.warm + state.waiting)
         {
             state = shared.changed.wait(state).unwrap_or_else(|e| e.into_inner());
@@ -186,6 +193,12 @@ fn keep_pool(shared: &PoolInner, options: &PoolOptions, program: &Path) {
             // Workers of running sessions would end with this thread. There are none, because a
             // session holds the pool, and the pool is gone.
             return;
+        }
+        if std::mem::take(&mut state.is_rest_compiled) {
+            // The next ones have all of the code. If there was a failure, they report it, because
+            // this is tried once.
+            (first, may_lack_code) = (None, false);
+            state.ready.clear();
         }
         // The session that got a worker is starting now, so making the next one can wait, unless
         // another session waits.
@@ -198,13 +211,18 @@ fn keep_pool(shared: &PoolInner, options: &PoolOptions, program: &Path) {
         }
         drop(state);
         let made = match &mut first {
-            Some(first) => copy_worker(first),
+            Some(first) => copy_worker(&mut first.worker),
             None => Err(Error::NoWorker),
         };
         // The first worker of all, or its replacement if it is gone.
-        let mut made = made.or_else(|_| copy_worker(first.insert(warm_worker(options, program)?)));
+        let mut made = made.or_else(|_| {
+            let rest = may_lack_code.then_some(shared);
+            let first = first.insert(warm_worker(options, program, rest)?);
+            copy_worker(&mut first.worker)
+        });
         let mut state = shared.lock_state();
-        state.first = first.as_ref().map(Worker::pid);
+        state.first = first.as_ref().map(|first| first.worker.pid());
+        state.is_complete = first.as_ref().is_some_and(|first| first.is_complete);
         if state.waiting > state.ready.len() {
             // The session encloses it in its cgroup while it starts.
             state.begun = Some(Instant::now());
@@ -237,31 +255,103 @@ fn copy_worker(first: &mut Worker) -> Result<Worker, Error> {
     }
 }
 
-fn warm_worker(options: &PoolOptions, program: &Path) -> Result<Worker, Error> {
+/// The worker of which the others are copies. It never has a session, so that its memory, which they
+/// share, stays as it is.
+struct FirstWorker {
+    worker: Worker,
+    /// Whether it has the code of all programs. Otherwise the rest is being compiled.
+    is_complete: bool,
+}
+
+/// The answer of a worker that was to be warm.
+enum WarmAnswer {
+    Warm(Worker),
+    /// As [`WorkerReply::NotKept`].
+    NotKept {
+        shell: Option<String>,
+        missing: Vec<String>,
+    },
+}
+
+/// Starts a worker that has mapped the image's code.
+///
+/// If code is missing, it is compiled first: with `shared` only that of the shell, so that the
+/// first session begins in seconds, while processes of their own compile the rest.
+fn warm_worker(
+    options: &PoolOptions,
+    program: &Path,
+    shared: Option<&Arc<PoolInner>>,
+) -> Result<FirstWorker, Error> {
     let artifacts = options.artifacts.clone().ok_or_else(|| {
         Error::Refused("workers need a folder in which machine code is kept".into())
     })?;
     let (image, key) = (options.image.clone(), wasibox_sandbox::key::default_dir());
-    let request = WorkerRequest::Warm {
-        image: image.clone(),
-        artifacts: artifacts.clone(),
-        key: key.clone(),
-        stack: Limits::default().stack,
+    let all = ImageCode { image, artifacts, key, program: None };
+    let stack = Limits::default().stack;
+    let ask = |request: &WorkerRequest| ask_worker(options, program, request);
+    let missing = match ask(&WorkerRequest::Warm(all.clone(), stack))? {
+        WarmAnswer::Warm(worker) => return Ok(FirstWorker { worker, is_complete: true }),
+        WarmAnswer::NotKept { shell, missing } => shell.zip(Some(missing)),
     };
-    if let Some(worker) = ask_worker(options, program, &request)? {
-        return Ok(worker);
+    if let (Some((shell, mut missing)), Some(shared)) = (missing, shared) {
+        let code = ImageCode { program: Some(shell.clone()), ..all.clone() };
+        if missing.contains(&shell) {
+            ask(&WorkerRequest::Keep(code.clone(), false))?;
+            missing.retain(|name| *name != shell);
+        }
+        if let WarmAnswer::Warm(worker) = ask(&WorkerRequest::Warm(code, stack))? {
+            compile_rest(options, program, shared, &all, missing)?;
+            return Ok(FirstWorker { worker, is_complete: false });
+        }
     }
-    ask_worker(options, program, &WorkerRequest::Keep { image, artifacts, key })?;
-    let warm = ask_worker(options, program, &request)?;
-    warm.ok_or_else(|| Error::Refused("machine code cannot be kept for workers".into()))
+    ask(&WorkerRequest::Keep(all.clone(), false))?;
+    match ask(&WorkerRequest::Warm(all, stack))? {
+        WarmAnswer::Warm(worker) => Ok(FirstWorker { worker, is_complete: true }),
+        WarmAnswer::NotKept { .. } => {
+            Err(Error::Refused("machine code cannot be kept for workers".into()))
+        }
+    }
 }
 
-/// Starts a process and sends it a request; `None` if it failed because machine code is missing.
+/// Compiles these programs, each in a process of its own, and sets
+/// [`PoolState::is_rest_compiled`] when all have ended. The processes outlive this one, because
+/// code that is kept serves the next one.
+fn compile_rest(
+    options: &PoolOptions,
+    program: &Path,
+    shared: &Arc<PoolInner>,
+    all: &ImageCode,
+    missing: Vec<String>,
+) -> Result<(), Error> {
+    let mut compilers = Vec::with_capacity(missing.len());
+    for name in missing {
+        let worker = Worker::start(program)?;
+        let code = ImageCode { program: Some(name), ..all.clone() };
+        worker.channel.send(&WorkerRequest::Keep(code, true), &[])?;
+        compilers.push(worker);
+    }
+    let (shared, progress) = (shared.clone(), options.progress.clone());
+    std::thread::Builder::new().name("wasibox-compilers".into()).spawn(move || {
+        let deadline = Some(Instant::now() + WARMING);
+        for mut worker in compilers {
+            while let Ok(Some((WorkerReply::Progress(line), _))) = worker.channel.receive(deadline)
+            {
+                progress(&line);
+            }
+        }
+        // A failure shows when the first worker is made again, which needs all of the code.
+        shared.lock_state().is_rest_compiled = true;
+        shared.changed.notify_all();
+    })?;
+    Ok(())
+}
+
+/// Starts a process and sends it a request for code.
 fn ask_worker(
     options: &PoolOptions,
     program: &Path,
     request: &WorkerRequest,
-) -> Result<Option<Worker>, Error> {
+) -> Result<WarmAnswer, Error> {
     let mut worker = Worker::start(program)?;
     worker.channel.send(request, &[])?;
     // It runs no guest, so it does not need a cgroup itself. But the kernel's delay passes now, so
@@ -271,8 +361,10 @@ fn ask_worker(
     loop {
         match worker.channel.receive(deadline) {
             Ok(Some((WorkerReply::Progress(line), _))) => (options.progress)(&line),
-            Ok(Some((WorkerReply::Warm, _))) => return Ok(Some(worker)),
-            Ok(Some((WorkerReply::NotKept, _))) => return Ok(None),
+            Ok(Some((WorkerReply::Warm, _))) => return Ok(WarmAnswer::Warm(worker)),
+            Ok(Some((WorkerReply::NotKept { shell, missing }, _))) => {
+                return Ok(WarmAnswer::NotKept { shell, missing });
+            }
             Ok(Some((WorkerReply::Failed(fault), _))) => return Err(fault.into()),
             Ok(Some(_)) => return Err(Error::Worker("answered out of order".into())),
             Ok(None) => return Err(Error::Worker("did not become ready".into())),

@@ -1,7 +1,9 @@
 //! The worker's end.
 
 use super::asks::HostAsks;
-use super::message::{ControlMessage, ErrorMessage, OutcomeHead, PART, WorkerReply, WorkerRequest};
+use super::message::{
+    ControlMessage, ErrorMessage, ImageCode, OutcomeHead, PART, WorkerReply, WorkerRequest,
+};
 use crate::action::Exec;
 use crate::live::{CellUpdate, LocalSandbox};
 use crate::run::{self, InheritedStreams};
@@ -76,21 +78,24 @@ fn serve_parent(hole: Option<fn(&Vfs)>) -> Result<(), WorkerError> {
             send_answer(&channel, walls, |walls| WorkerReply::Ready(*walls))?;
             return Ok(());
         }
-        Some((WorkerRequest::Warm { image, artifacts, key, stack }, _)) => {
-            wasibox_sandbox::key::use_dir(key);
-            let made = warm_image(&channel, image, artifacts, stack);
-            let reply = |made: &Option<PreparedImage>| match made {
-                Some(_) => WorkerReply::Warm,
-                None => WorkerReply::NotKept,
+        Some((WorkerRequest::Warm(code, stack), _)) => {
+            let made = warm_image(&channel, code, stack);
+            let reply = |made: &WarmImage| match made {
+                WarmImage::Warm(_) => WorkerReply::Warm,
+                WarmImage::NotKept { shell, missing } => {
+                    WorkerReply::NotKept { shell: shell.clone(), missing: missing.clone() }
+                }
             };
-            match send_answer(&channel, made, reply)?.flatten() {
-                Some(prepared) => prepared,
-                None => return Ok(()),
+            match send_answer(&channel, made, reply)? {
+                Some(WarmImage::Warm(prepared)) => prepared,
+                _ => return Ok(()),
             }
         }
-        Some((WorkerRequest::Keep { image, artifacts, key }, _)) => {
-            wasibox_sandbox::key::use_dir(key);
-            let kept = keep_code(&channel, image, artifacts);
+        Some((WorkerRequest::Keep(code, outlives_parent), _)) => {
+            if outlives_parent {
+                set_parent_process_death_signal(None)?;
+            }
+            let kept = keep_code(&channel, code);
             send_answer(&channel, kept, |()| WorkerReply::Warm)?;
             return Ok(());
         }
@@ -225,42 +230,56 @@ impl ProgressLines {
 
 fn prepare_image(
     progress: &ProgressLines,
-    image: PathBuf,
-    artifacts: PathBuf,
+    code: &ImageCode,
     stack: usize,
 ) -> Result<PreparedImage, Error> {
+    wasibox_sandbox::key::use_dir(code.key.clone());
     let progress = progress.clone();
     let tell = move |line: &str| progress.send_line(line);
-    let image = Arc::new(Image::open(&image)?);
-    Ok(PreparedImage::new(image, Some(artifacts), Arc::new(tell), stack))
+    let image = Arc::new(Image::open(&code.image)?);
+    Ok(PreparedImage::new(image, Some(code.artifacts.clone()), Arc::new(tell), stack))
 }
 
-/// Returns the image with all machine code; `None` if some of it is not kept.
-fn warm_image(
-    channel: &Channel,
-    image: PathBuf,
-    artifacts: PathBuf,
-    stack: usize,
-) -> Result<Option<PreparedImage>, Error> {
+/// An image whose machine code was looked for.
+enum WarmImage {
+    Warm(PreparedImage),
+    /// As [`WorkerReply::NotKept`].
+    NotKept {
+        shell: Option<String>,
+        missing: Vec<String>,
+    },
+}
+
+/// Opens the image and maps the machine code of the programs that are asked for.
+fn warm_image(channel: &Channel, code: ImageCode, stack: usize) -> Result<WarmImage, Error> {
     let progress = ProgressLines::new(channel)?;
-    let prepared = prepare_image(&progress, image, artifacts, stack)?;
-    let is_complete = prepared.load_kept()?;
+    let prepared = prepare_image(&progress, &code, stack)?;
+    if !prepared.load_kept(code.program.as_deref())? {
+        return Ok(WarmImage::NotKept {
+            shell: prepared.shell_program().map(str::to_owned),
+            missing: prepared.unready_programs().unwrap_or_default(),
+        });
+    }
     progress.close();
-    Ok(is_complete.then_some(prepared))
+    Ok(WarmImage::Warm(prepared))
 }
 
 /// Makes and keeps missing machine code. Programs run while they are prepared, so this has a jail
 /// as well, which leaves the folder for machine code accessible.
-fn keep_code(channel: &Channel, image: PathBuf, artifacts: PathBuf) -> Result<(), Error> {
-    std::fs::create_dir_all(&artifacts)?;
+fn keep_code(channel: &Channel, code: ImageCode) -> Result<(), Error> {
+    std::fs::create_dir_all(&code.artifacts)?;
     let progress = ProgressLines::new(channel)?;
-    let prepared = prepare_image(&progress, image, artifacts.clone(), Limits::default().stack)?;
+    let prepared = prepare_image(&progress, &code, Limits::default().stack)?;
     // Makes the key, if there is none, while that is still possible.
     let _ = prepared.is_compiled();
     let read = prepared.own_files().into_iter().filter(|path| path.exists()).collect();
-    let jail = Jail { read, write: vec![artifacts], code: NewCode::Mapped };
+    let jail = Jail { read, write: vec![code.artifacts], code: NewCode::Mapped };
     jail.close().map_err(|e: JailError| Error::Refused(e.to_string()))?;
-    Ok(prepared.load_all()?)
+    match &code.program {
+        Some(name) => prepared.load_program(name)?,
+        None => prepared.load_all()?,
+    }
+    Ok(())
 }
 
 /// Closes a jail that leaves nothing accessible, and tries one access that it must prevent.
@@ -289,11 +308,17 @@ fn begin_sandbox(
         let some = policy.mounts.iter().filter(move |m| m.writable == writable);
         some.map(|m| m.host.clone())
     };
-    let code = NewCode::Known(prepared.code());
-    let jail =
+    // A program that another process is still compiling is mapped when it is ready.
+    let (code, own) = if prepared.is_loaded() {
+        (NewCode::Known(prepared.code()), Vec::new())
+    } else {
+        (NewCode::Mapped, prepared.own_files())
+    };
+    let mut jail =
         Jail { read: paths(false).chain(folder).collect(), write: paths(true).collect(), code };
     let sandbox = prepared.open_over(policy, base)?;
     let paths: Vec<PathBuf> = jail.read.iter().chain(&jail.write).cloned().collect();
+    jail.read.extend(own.into_iter().filter(|path| path.exists()));
     PromisedDescriptors { sockets, paths: &paths }
         .check()
         .map_err(|e| Error::Refused(e.to_string()))?;
