@@ -1,17 +1,17 @@
 //! `cargo xtask platforms`: checks that the crates compile for platforms whose programs cannot run
-//! here. `--run` builds the command line for Linux on aarch64 with Debian's cross compiler and runs
-//! the tests of the portable crates under `qemu-user`.
+//! on this machine. `--run` builds the command line for Linux on aarch64 with Debian's cross
+//! compiler and runs the tests of the portable crates under `qemu-user`.
 //!
-//! qemu-user lacks the timers that signal a thread, which the sandbox needs to interrupt guests. So
-//! the command line only prints its version there, and runs no guest.
+//! qemu-user lacks the timers that signal a thread, which the sandbox needs to interrupt guests.
+//! Under it, therefore, the command line only prints its version and runs no guest.
 //!
-//! `cargo check` checks types and links nothing. Build scripts of crates with C in them run
-//! nevertheless; `ci/cc-for-checks` replaces the C compiler that they call, because its output is
-//! not used. So a check does not cover foreign C, linking, or the behaviour of a program:
-//! `docs/platforms.md` distinguishes checked from tested platforms.
+//! `cargo check` checks types and links nothing. The build scripts of crates that contain C still
+//! run; `ci/cc-for-checks` replaces the C compiler that they call, because its output is not used.
+//! A check therefore does not cover C code, linking, or the behaviour of a program, and
+//! `docs/platforms.md` distinguishes checked platforms from tested ones.
 //!
-//! The task has a target folder of its own, because its profiles and targets differ from others';
-//! foreign crates are checked once.
+//! The task has a target folder of its own, because its profiles and targets differ from those of
+//! other tasks; crates from the registry are checked only once.
 
 use std::process::{Command, ExitCode};
 
@@ -19,8 +19,7 @@ use anyhow::{Context, Result, ensure};
 
 use crate::env;
 
-/// The crates that do not need Linux: image, file system, kernel, snapshots and their store, files,
-/// outgoing requests.
+/// The crates that do not need Linux.
 const PORTABLE: &[&str] = &[
     "wasibox-image",
     "wasibox-vfs",
@@ -32,19 +31,18 @@ const PORTABLE: &[&str] = &[
     "wasibox-bridge",
 ];
 
-/// The crates with the jail, the engine and everything based on them: the command line and the
-/// packages.
+/// The crates that need the jail and the engine: the command line and the packages.
 const HOST: &[&str] = &["wasibox-cli", "wasibox-sdk", "wasibox-python", "wasibox-node"];
 
-/// Targets, with the crates that are checked for them.
+/// The targets, with the crates that are checked for each.
 const CHECKED: &[(&str, &[&[&str]])] = &[
     ("aarch64-unknown-linux-gnu", &[PORTABLE, HOST]),
     ("aarch64-apple-darwin", &[PORTABLE]),
     ("x86_64-apple-darwin", &[PORTABLE]),
 ];
 
-/// The targets that `cargo xtask test` checks. One processor is enough for macOS, because the code
-/// does not distinguish them.
+/// The targets that `cargo xtask test` checks. For macOS one architecture is enough, because the
+/// code does not distinguish the two.
 pub const USUAL: [&str; 2] = ["aarch64-unknown-linux-gnu", "aarch64-apple-darwin"];
 
 /// The target that is built and run, its compilers, and the folder of its C library.
@@ -53,14 +51,14 @@ const COMPILERS: [&str; 2] = ["aarch64-linux-gnu-gcc", "aarch64-linux-gnu-g++"];
 const EMULATOR: &str = "qemu-aarch64-static";
 const SYSROOT: &str = "/usr/aarch64-linux-gnu";
 
-/// Tests that cannot run under qemu: one starts itself as another process, which the kernel here
-/// cannot run; one mounts `/`, for which qemu uses [`SYSROOT`]; one expects `openat2`'s error for a
-/// link on the way, whereas qemu lacks that call and the path walk that replaces it returns
+/// Tests that cannot run under qemu. One starts itself as another process, which this machine's
+/// kernel cannot run. One mounts `/`, for which qemu uses [`SYSROOT`]. One expects `openat2`'s
+/// error for a link on the path; qemu lacks that call, and the walk that replaces it returns
 /// ENOTDIR.
 const NOT_EMULATED: [&str; 3] = [
     "a_killed_process_loses_the_call_that_ran",
     "the_kernels_file_systems_are_refused",
-    "nothing_is_written_elsewhere",
+    "nothing_is_written_outside_of_the_folder",
 ];
 
 /// Checks all targets, or the given ones.
@@ -89,10 +87,10 @@ fn check_target(target: &str, crates: &[&[&str]]) -> Result<()> {
     for name in crates.iter().copied().flatten() {
         cargo.args(["-p", name]);
     }
-    // Foreign crates are neither debugged nor changed, so this saves 1.1 GB.
+    // Nothing that is only checked is debugged or built incrementally, so this saves 1.1 GB.
     cargo.env("CARGO_PROFILE_DEV_DEBUG", "0").env("CARGO_INCREMENTAL", "0");
     let compiler = env::root().join("ci/cc-for-checks");
-    // Not `CC`, because build scripts themselves may need C of this machine.
+    // `CC` is not set, because build scripts themselves may need this machine's C compiler.
     env::run(cargo.env("TARGET_CC", &compiler).env("TARGET_CXX", &compiler))
 }
 

@@ -1,5 +1,5 @@
-//! Sessions of the built image, for the tests beside this file. `WASIBOX_DIST` is the folder with
-//! `runner` and `image.webc`; without it, it is `dist` of the checkout.
+//! Opens sessions of the built image for the tests of this crate. `WASIBOX_DIST` names the folder
+//! with `runner` and `image.webc`; the default is `dist` in the checkout.
 #![forbid(unsafe_code)]
 
 pub mod http;
@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 use wasibox::{Engine, EngineOptions, Isolation, Limits, Policy, PoolOptions, Session};
 
-/// Enough for a busy machine.
+/// A time limit that is long enough on a busy machine.
 pub const LONG: Duration = Duration::from_secs(120);
 
 /// Returns the folder of the build.
@@ -19,7 +19,7 @@ pub fn dist() -> PathBuf {
     std::env::var_os("WASIBOX_DIST").map_or_else(beside, PathBuf::from)
 }
 
-/// Options for an engine of the built image.
+/// Returns options for an engine of the built image.
 pub fn options(isolation: Isolation) -> EngineOptions {
     let pool = PoolOptions {
         program: Some(dist().join("runner")),
@@ -29,12 +29,12 @@ pub fn options(isolation: Isolation) -> EngineOptions {
     EngineOptions { isolation, pool, awake: 4, idle: None }
 }
 
-/// An engine of the built image.
+/// Returns an engine of the built image.
 pub fn engine(isolation: Isolation) -> Engine {
     Engine::new(options(isolation)).expect("an engine")
 }
 
-/// Limits that a hung call runs into.
+/// Returns a policy whose time limit ends a call that hangs.
 pub fn policy() -> Policy {
     Policy { limits: Limits { timeout: Some(LONG), ..Limits::default() }, ..Policy::default() }
 }
@@ -44,14 +44,14 @@ pub fn sh(s: &Session, script: &str) -> String {
     shown(s.exec(script).expect("a call"))
 }
 
-/// Runs a cell; returns its output and its value.
+/// Runs a Python cell; returns its output and its value.
 pub fn py(s: &Session, code: &str) -> String {
     let o = s.python(code).expect("a call");
     let value = o.value.clone();
     shown(o) + &value.unwrap_or_default()
 }
 
-/// The same of JavaScript.
+/// Runs a JavaScript cell; returns its output and its value.
 pub fn js(s: &Session, code: &str) -> String {
     let o = s.javascript(code).expect("a call");
     let value = o.value.clone();

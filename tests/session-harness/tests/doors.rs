@@ -1,5 +1,5 @@
-//! Tricks with tokens, scopes, paths and headers: no client gets into another's session, and no
-//! trick ends the server.
+//! Attacks with tokens, scopes, paths and headers: no client reaches another client's session, and
+//! no request ends the server.
 
 use serde_json::{Value, json};
 use wasibox::policy::ToolSettings;
@@ -39,7 +39,7 @@ fn served() -> TestServer {
 }
 
 #[test]
-fn who_has_no_token_gets_nothing() {
+fn requests_without_a_valid_token_are_refused() {
     let s = served();
     let body = json!({"command": "cat /tmp/s"}).to_string();
     let cases = [
@@ -80,10 +80,10 @@ fn who_has_no_token_gets_nothing() {
 }
 
 #[test]
-fn no_name_leads_to_anothers_session() {
+fn no_name_reaches_the_session_of_another_client() {
     let s = served();
     let auth = format!("Authorization: Bearer {B}");
-    // The session is `a.w` in the store, that of this token would be `a-b.NAME`.
+    // The session is `a.w` in the store; one of this token's client would be `a-b.NAME`.
     for name in [
         "w",
         "a.w",
@@ -123,7 +123,7 @@ fn no_name_leads_to_anothers_session() {
                 s.request(method, &format!("/v1/sessions/{name}{rest}"), &headers, body.as_bytes());
             assert!(!answer.text().contains(SECRET), "{method} {name}{rest}");
             let is_refused = (400..500).contains(&answer.status);
-            // The caller's own session is not a way in.
+            // A request for the caller's own session may succeed; it must not reveal the secret.
             assert!(
                 is_refused || name.starts_with("mine"),
                 "{method} {name}{rest}: {}",
@@ -140,7 +140,7 @@ fn no_name_leads_to_anothers_session() {
     }
     let sessions = s.json(B, "GET", "/v1/sessions", &Value::Null).text();
     assert!(!sessions.contains("\"w\"") && !sessions.contains("b.w"), "{sessions}");
-    // A fork takes its name in its owner's space.
+    // A fork gets its name in the space of its owner.
     s.tool(B, "mine", "fork", &json!({"name": "w"}));
     assert_eq!(s.tool(B, "w", "sandbox_exec", &json!({"command": "cat /tmp/s"}))["stdout"], "");
     assert_eq!(
@@ -150,7 +150,7 @@ fn no_name_leads_to_anothers_session() {
 }
 
 #[test]
-fn scopes_are_kept_by_every_entrance() {
+fn every_request_checks_the_scope() {
     let s = served();
     let w = "writer-writer-writer";
     for (token, method, path, body) in [
@@ -173,9 +173,10 @@ fn scopes_are_kept_by_every_entrance() {
     let upgrade = "Connection: Upgrade\nUpgrade: websocket\nSec-WebSocket-Version: 13\n\
         Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\nSec-WebSocket-Protocol: wasibox, bearer.reader-reader-reader";
     let answer = s.request("GET", "/v1/sessions/x/terminal", upgrade, b"");
-    // Two Connection headers, and no right to run: not 101 in any case.
+    // The token may not run commands, and there are two Connection headers; the request must not be
+    // upgraded.
     assert!((400..500).contains(&answer.status), "{}", answer.status);
-    // A client that may not make sessions does not make one by naming it.
+    // A client that may not create sessions creates none by naming one.
     let mut c = Connection { path: "/mcp?session=new".into(), ..Connection::begin(&s, A, "/mcp") };
     (c.token, c.id) = (R.into(), String::new());
     let answer = c.send(&c.message("initialize", wasibox_sessions::mcp::hello()));
@@ -183,7 +184,7 @@ fn scopes_are_kept_by_every_entrance() {
 }
 
 #[test]
-fn a_connection_is_of_the_token_that_began_it() {
+fn a_connection_belongs_to_the_token_that_opened_it() {
     let s = served();
     let mut a = Connection::begin(&s, A, "/mcp?session=w");
     let read = json!({"command": "cat /tmp/s"});
@@ -206,13 +207,13 @@ fn a_connection_is_of_the_token_that_began_it() {
     assert_eq!(s.request("GET", "/mcp", &headers(B), b"").status, 404);
     assert_eq!(s.request("DELETE", "/mcp", &headers(B), b"").status, 404);
     assert!(a.call("sandbox_exec", json!({"command": "cat /tmp/s"})).to_string().contains(SECRET));
-    // Another's session is not there by its name, nor by that of the store.
+    // Another client's session cannot be reached by its name, nor by its name in the store.
     for name in ["w", "a.w", "../a.w", "a.w%00", "%61.w"] {
         let mut b = Connection::begin_any(&s, B, &format!("/mcp?session={name}"));
         if let Some(b) = &mut b {
             let text = b.call("sandbox_exec", json!({"command": "cat /tmp/s"})).to_string();
             assert!(!text.contains(SECRET), "{name}");
-            // One of that name is there if it was just made, and is the caller's own.
+            // If a session of that name exists, it was created just now, for the caller.
             b.call("use_session", json!({"name": "a.w"}));
             let text = b.call("sandbox_exec", json!({"command": "cat /tmp/s"})).to_string();
             assert!(!text.contains(SECRET), "{name}: {text}");
@@ -221,7 +222,7 @@ fn a_connection_is_of_the_token_that_began_it() {
 }
 
 #[test]
-fn odd_requests_are_refused_and_the_server_goes_on() {
+fn malformed_requests_are_refused_and_the_server_continues() {
     let s = served();
     let host = s.address;
     let auth = format!("Authorization: Bearer {A}");
@@ -271,7 +272,8 @@ fn odd_requests_are_refused_and_the_server_goes_on() {
         );
         assert!(!answer.text().contains("\"w\""), "{shown:?}");
     }
-    // Of two lengths that of the chunks counts, and the rest is not a request (RFC 9112, 6.1).
+    // If a request has both lengths, the chunks count, and what follows is not a second request
+    // (RFC 9112, 6.1).
     let both = format!(
         "POST /v1/sessions/w/tools/stat HTTP/1.1\r\nHost: {host}\r\n{auth}\r\nContent-Length: 5\r\n\
          Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n"

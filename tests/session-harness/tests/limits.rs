@@ -1,4 +1,4 @@
-//! Limits that a call has run into are named.
+//! Tests that an outcome names the limit that its call has run into.
 
 use wasibox::{DiskLimits, Isolation, LimitHit, Limits, MountSpec, Outcome, Policy, Session};
 use wasibox_sessions::*;
@@ -18,12 +18,12 @@ fn hit(s: &Session, script: &str) -> (Option<LimitHit>, String) {
 }
 
 #[test]
-fn files() {
+fn disk_limits_are_named() {
     let normal = DiskLimits::default();
     let s = with(DiskLimits { bytes: 1 << 20, ..normal });
     let (limit, said) = hit(&s, "head -c 2M /dev/zero > /tmp/f");
     assert!(limit == Some(LimitHit::Disk) && said.contains("No space left on device"), "{said}");
-    // Of one call, not of the next.
+    // The outcome of the next call names no limit.
     assert_eq!(hit(&s, "rm /tmp/f").0, None);
     let s = with(DiskLimits { entries: 20, ..normal });
     let (limit, said) =
@@ -48,7 +48,7 @@ fn files() {
 }
 
 #[test]
-fn mounts() {
+fn limits_of_mounts_are_named() {
     let dir = tempfile::tempdir().unwrap();
     let mount = MountSpec {
         host: dir.path().into(),
@@ -69,14 +69,14 @@ fn mounts() {
 }
 
 #[test]
-fn memory_is_named_only_where_it_has_ended_something() {
+fn the_memory_limit_is_named_only_if_it_ended_a_command() {
     let s = limited(DiskLimits::default(), 256 << 20);
     let take = "bytearray(1 << 30)";
     let caught = format!("python3 -c '\ntry: {take}\nexcept MemoryError: print(\"caught\")'");
     assert_eq!(hit(&s, &caught), (None, "caught\n".into()));
     let (limit, said) = hit(&s, &format!("python3 -c '{take}'"));
     assert!(limit == Some(LimitHit::Memory) && said.ends_with("MemoryError\n"), "{said}");
-    // Another one that fails has nothing to do with it.
+    // A later command that fails for another reason is not blamed on the limit.
     assert_eq!(hit(&s, &format!("{caught}; false")), (None, "caught\n".into()));
     let (limit, said) = hit(&s, &format!("python3 -c '{take}' 2> /dev/null || echo went on"));
     assert_eq!((limit, &*said), (Some(LimitHit::Memory), "went on\n"));

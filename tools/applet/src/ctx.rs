@@ -20,30 +20,32 @@ impl Exit {
     pub const SUCCESS: Exit = Exit(0);
     /// The status of a failure.
     pub const FAILURE: Exit = Exit(1);
-    /// GNU's usage error of `grep`, `diff`, `sort`, `ls`; the shell's of builtins.
+    /// The status of a usage error of GNU `grep`, `diff`, `sort` and `ls`, and of the shell's
+    /// builtins.
     pub const USAGE: Exit = Exit(2);
-    /// Ended by a closed pipe: 128 + SIGPIPE, as a shell would report it.
+    /// The status of an end by a closed pipe: 128 + SIGPIPE, as a shell reports it.
     pub const SIGPIPE: Exit = Exit(141);
 }
 
-/// The end of an applet, with a status either way. `Err` is an end by `?`, where no work is left.
+/// The end of an applet, with its exit status in both variants. `Err` lets a function end the
+/// applet by `?`.
 pub type Ended = Result<Exit, Exit>;
 
 /// Everything an applet may see and do.
 pub struct Ctx<'a> {
-    /// The name that the applet was called by, for messages (base name of `argv[0]`).
+    /// The name by which the applet was called, for messages (the base name of `argv[0]`).
     pub name: String,
     /// The applet's name in the table, independent of the name it was called by.
     pub applet: &'static str,
     /// `argv[0]` as it was given.
     pub arg0: Vec<u8>,
     pub env: Env,
-    /// Absolute working directory; relative operands are relative to it.
+    /// The absolute working directory, to which relative operands are relative.
     pub cwd: PathBuf,
     pub stdin: StdInput,
     pub stdout: OutStream,
     pub stderr: OutStream,
-    /// Descriptors from 3 up that the parent passed on, by the number it gave them.
+    /// The descriptors from 3 on that the parent has passed, with the numbers that it gave them.
     pub extra_fds: Vec<(u32, Rc<File>)>,
     pub procs: &'a dyn Processes,
     pub table: &'a AppletTable,
@@ -60,7 +62,7 @@ impl Ctx<'_> {
         box_sys::path::resolve_path(&self.cwd, p.as_os_str().as_encoded_bytes())
     }
 
-    /// Returns the zone that `TZ` means.
+    /// Returns the time zone that `TZ` names.
     pub fn zone(&self) -> Zone {
         clock::parse_zone(self.env.get(b"TZ"))
     }
@@ -68,7 +70,7 @@ impl Ctx<'_> {
     /// Returns the contents of an operand: of standard input for `-`, otherwise of a file.
     ///
     /// # Errors
-    /// Those of [`Ctx::read_file`].
+    /// The same as [`Ctx::read_file`].
     pub fn read(&mut self, operand: &[u8]) -> io::Result<Vec<u8>> {
         if operand != b"-" {
             return self.read_file(operand);
@@ -82,7 +84,7 @@ impl Ctx<'_> {
     /// differs between systems.
     ///
     /// # Errors
-    /// The error of opening or reading it.
+    /// The error of opening or reading the file, or EISDIR for a directory.
     pub fn read_file(&self, name: &[u8]) -> io::Result<Vec<u8>> {
         let mut data = Vec::new();
         let mut file = File::open(self.path(name))?;
@@ -98,20 +100,20 @@ impl Ctx<'_> {
         crate::version::version_text(self.applet)
     }
 
-    /// Prints the text that replaces any work (`--help`, `--version`); returns the status to end
-    /// with.
+    /// Prints the text of `--help` or `--version`, after which the applet does nothing else;
+    /// returns the status to end with.
     pub fn print(&mut self, text: &str) -> Exit {
         let _ = self.stdout.write_all(text.as_bytes());
         Exit::SUCCESS
     }
 
-    /// Writes the hint at `--help` to stderr.
+    /// Writes a hint to `--help` to standard error.
     pub fn hint(&mut self) {
         let hint = format!("Try '{} --help' for more information.\n", self.name);
         let _ = self.stderr.write_all(hint.as_bytes());
     }
 
-    /// Writes `NAME: MESSAGE` to stderr. Standard output is flushed first, so that both
+    /// Writes `NAME: MESSAGE` to standard error. Standard output is flushed first, so that both
     /// streams keep their order when they go to one place.
     pub fn error(&mut self, message: impl fmt::Display) {
         let _ = self.stdout.flush();
@@ -120,7 +122,7 @@ impl Ctx<'_> {
         let _ = self.stderr.flush();
     }
 
-    /// Prints a message like [`Ctx::error`], with quoted bytes as they are.
+    /// Writes a message like [`Ctx::error`], from parts that need not be UTF-8.
     pub fn error_bytes(&mut self, parts: &[&[u8]]) {
         let _ = self.stdout.flush();
         let mut line = format!("{}: ", self.name).into_bytes();
@@ -130,15 +132,15 @@ impl Ctx<'_> {
         let _ = self.stderr.flush();
     }
 
-    /// Writes `NAME: OPERAND: No such file or directory` and the like.
+    /// Writes `NAME: OPERAND: REASON`, for example with the reason `No such file or directory`.
     pub fn io_error(&mut self, operand: &[u8], e: &io::Error) {
         let text = error_text(e);
         self.error_bytes(&[operand, b": ", text.as_bytes()]);
     }
 
-    /// Flushes standard output. A closed pipe gives [`Exit::SIGPIPE`] silently, unless the parent
-    /// has SIGPIPE ignored; any other failure a `write error` message and status 1; without failure
-    /// `exit` is kept.
+    /// Flushes standard output and returns the exit status. A closed pipe gives [`Exit::SIGPIPE`]
+    /// without a message, unless the parent ignores SIGPIPE. Any other failure gives the message
+    /// `write error`, and status 1 if the applet itself has succeeded.
     pub fn finish(&mut self, ended: Ended) -> Exit {
         let exit = ended.unwrap_or_else(|exit| exit);
         let flushed = self.stdout.flush();
@@ -155,8 +157,8 @@ impl Ctx<'_> {
     }
 }
 
-/// Returns whether SIGPIPE was ignored as this process began. Not known natively, where `std`
-/// ignores it by itself.
+/// Returns whether SIGPIPE was ignored when this process began. Native builds cannot find out,
+/// because the standard library ignores the signal itself.
 fn is_pipe_ignored() -> bool {
     events::ignored_at_start() & events::signal_bit(signal::PIPE) != 0
 }

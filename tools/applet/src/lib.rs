@@ -5,26 +5,26 @@
 //! process, and natively under `cargo test`.
 //!
 //! # Invariants
-//! - Applets of ours touch no process globals: no `std::env`, `current_dir`, `println!`,
+//! - Our own applets use no state of the process: no `std::env`, `current_dir`, `println!` or
 //!   `process::exit`. Relative operands are resolved by [`Ctx::path`].
-//! - Adapters of tools that do use globals are marked [`AppletRun::Globals`] and only ever run as a
+//! - Adapters of tools that use such state are marked [`AppletRun::Globals`] and always run in a
 //!   process of their own.
 //! - Every table entry has a one-line summary and a help text.
 //!
 //! | file | contents |
 //! |---|---|
 //! | `ctx` | [`Ctx`], [`Exit`], [`Ended`], diagnostics |
-//! | `clock` | the time now, the zone of `TZ` |
+//! | `clock` | the current time, the zone of `TZ` |
 //! | `stream` | [`StdInput`], [`OutStream`]: descriptors or memory behind `Read`/`Write` |
 //! | `opts` | options declared once: parsing as `getopt_long(3)`, usage text, `--help` |
-//! | `help` | the one layout of `--help` and `man`, sentences that tools share |
+//! | `help` | the layout that `--help` and `man` share, and the sentences that tools share |
 //! | `table` | [`Applet`], [`AppletTable`]: lookup by name |
 //! | `program` | PATH search, `#!` lines, statuses 126 and 127 |
 //! | `command` | running another command with redirected streams |
-//! | `instead` | hints about commands that are not there |
+//! | `instead` | hints about commands that do not exist |
 //! | `condition` | the conditions of `test` and `[` |
-//! | `version` | whose behaviour a tool has: the text of `--version` |
-//! | `inherit` | a file that replaces another: where it is written, its mode and owner |
+//! | `version` | the text of `--version`: the program whose behaviour a tool imitates |
+//! | `inherit` | a file that replaces another one: its place, mode and owner |
 #![forbid(unsafe_code)]
 
 pub mod clock;

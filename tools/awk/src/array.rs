@@ -1,8 +1,9 @@
 //! Associative arrays.
 //!
-//! Lookup is a hash map; subscripts that are integers are kept as integers, whether they came
-//! as a number or as a string in canonical form (`a[1]` and `a["1"]` are one element). The order
-//! of `for (k in a)` is worked out when asked for, see `array/order`.
+//! Elements are kept in a hash map, apart from a dense part for counting subscripts. Integer
+//! subscripts are stored as integers, whether they are given as numbers or as strings in canonical
+//! form, so `a[1]` and `a["1"]` are one element. The order of `for (k in a)` is computed only when
+//! it is needed; see `array/order`.
 
 mod order;
 
@@ -21,11 +22,12 @@ pub enum AwkKey {
     Str(AwkText),
 }
 
-/// Integers up to this size have a canonical decimal form equal to the number's.
+/// Integers below this bound are exact as floating-point numbers, so their decimal form is
+/// canonical.
 const MAX_INT: f64 = 9_007_199_254_740_992.0;
 
 impl AwkKey {
-    /// Returns the subscript that a value means; `convfmt` for numbers that are not integers.
+    /// Converts a value to a subscript, with `convfmt` for numbers that are not integers.
     #[inline]
     pub fn from_value(v: &AwkValue, convfmt: &NumberFormat) -> AwkKey {
         match v {
@@ -38,7 +40,7 @@ impl AwkKey {
         }
     }
 
-    /// Returns the subscript of a string.
+    /// Converts a string to a subscript.
     #[inline]
     pub fn from_text(t: AwkText) -> AwkKey {
         match canonical_int(&t) {
@@ -47,7 +49,7 @@ impl AwkKey {
         }
     }
 
-    /// Returns the key that a subscript of this text is.
+    /// Converts bytes to a subscript.
     pub fn from_bytes(t: &[u8]) -> AwkKey {
         AwkKey::from_text(AwkText::new(t))
     }
@@ -65,7 +67,7 @@ impl AwkKey {
     }
 }
 
-/// Parses `0`, `7`, `-12`: the text that an integer prints as.
+/// Parses an integer in canonical form, such as `0`, `7` or `-12`.
 #[inline]
 fn canonical_int(t: &[u8]) -> Option<i64> {
     let digits = match t {
@@ -102,42 +104,42 @@ pub enum ElementSlot {
 
 #[derive(Clone, Debug)]
 struct ArrayEntry {
-    /// When it was created, for the iteration order.
+    /// The count of births when the element was created, for the order of iteration.
     born: u64,
     slot: ElementSlot,
 }
 
-/// The kind of table in which gawk keeps an array. The first subscript decides it, and it decides
-/// the order of elements.
+/// The kind of table in which gawk would keep an array, which determines the order of its elements.
+/// The first subscript determines the kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum ArrayKind {
     #[default]
     Empty,
-    /// Begun with a whole number from 0: such subscripts are kept in numeric order.
+    /// The first subscript was a whole number from 0 on; such subscripts are kept in numeric order.
     Counting,
     Hashed,
 }
 
-/// Farthest a whole subscript may lie behind the dense part and still extend it.
+/// The largest gap between the dense part and a subscript that still extends it.
 const GAP: usize = 8;
 
 /// An associative array.
 #[derive(Debug, Default)]
 pub struct Array {
     kind: ArrayKind,
-    /// How deep it lies in other arrays.
+    /// The depth at which it is nested in other arrays.
     pub depth: usize,
-    /// Made for an unset variable that was passed to a function, and not used as an array since: to
-    /// `isarray` it is none, and as a scalar it is unset.
+    /// Whether it was made for an unset variable passed to a function and has not been used as an
+    /// array since. `isarray` returns 0 for it, and as a scalar it is unset.
     pub untyped: bool,
-    /// Elements 0 to n-1 of a counting array that is filled in about that order; no
-    /// subscript covered here is in the map.
+    /// Elements 0 to n-1 of a counting array that is filled roughly in order. None of these
+    /// subscripts is in `map`.
     dense: Vec<Option<ElementSlot>>,
     dense_count: usize,
     map: HashMap<AwkKey, ArrayEntry, BuildHasherDefault<AwkFastHasher>>,
     births: u64,
-    /// Births up to which gawk's table had not yet grown, for each growth since the array was
-    /// empty; tables do not shrink when elements are deleted.
+    /// For each growth of gawk's table since the array was empty, the number of births before it.
+    /// Tables do not shrink when elements are deleted.
     growths: Vec<u64>,
 }
 
@@ -152,7 +154,7 @@ impl Array {
         self.dense_count + self.map.len()
     }
 
-    /// Returns where a subscript is in the dense part.
+    /// Returns the index of a subscript in the dense part, if it lies there.
     #[inline]
     fn place_in_dense(&self, key: &AwkKey) -> Option<usize> {
         match key {
@@ -170,13 +172,13 @@ impl Array {
         }
     }
 
-    /// Returns whether there is such an element.
+    /// Returns whether the element exists.
     #[inline]
     pub fn contains_key(&self, key: &AwkKey) -> bool {
         self.get(key).is_some()
     }
 
-    /// Returns the element, created unassigned if it does not exist.
+    /// Returns the element; creates it, unassigned, if it does not exist.
     #[inline]
     pub fn slot_or_insert(&mut self, key: AwkKey) -> &mut ElementSlot {
         if let Some(n) = self.dense_place(&key) {
@@ -197,8 +199,8 @@ impl Array {
         &mut entry.slot
     }
 
-    /// Returns where a subscript belongs in the dense part, which is extended for it if it lies
-    /// near.
+    /// Returns the index of a subscript in the dense part, which is extended if the subscript lies
+    /// close to it.
     #[inline]
     fn dense_place(&mut self, key: &AwkKey) -> Option<usize> {
         let AwkKey::Int(n) = key else {
@@ -223,7 +225,7 @@ impl Array {
         let from = self.dense.len();
         self.dense.resize(n + 1, None);
         if !self.map.is_empty() {
-            // Elements that came out of order earlier move over.
+            // Elements that were added earlier, out of order, move from the map to the dense part.
             for i in from..=n {
                 if let Some(e) = self.map.remove(&AwkKey::Int(i as i64)) {
                     self.dense[i] = Some(e.slot);
@@ -288,7 +290,7 @@ impl Array {
         all
     }
 
-    /// Returns all elements, unordered.
+    /// Returns all elements, in no particular order.
     pub fn iter(&self) -> impl Iterator<Item = (AwkKey, &ElementSlot)> {
         let dense = self.dense.iter().enumerate();
         let dense = dense.filter_map(|(n, s)| s.as_ref().map(|s| (AwkKey::Int(n as i64), s)));
@@ -296,8 +298,8 @@ impl Array {
     }
 }
 
-/// A fast multiplicative hash in the manner of FxHash. Collisions by intent hurt only the
-/// script's own run.
+/// A fast multiplicative hash like FxHash. Deliberate collisions slow down only the script that
+/// causes them.
 #[derive(Default)]
 pub struct AwkFastHasher(u64);
 
@@ -345,7 +347,7 @@ impl Hasher for AwkFastHasher {
 
     #[inline]
     fn finish(&self) -> u64 {
-        // The table uses the top bits for tags and the low bits for places.
+        // The hash table takes tags from the top bits and places from the low bits.
         self.0 ^ (self.0 >> 29)
     }
 }

@@ -1,19 +1,19 @@
-//! Which parameters are arrays.
+//! Finds out which parameters of functions are arrays.
 //!
-//! An unset variable passed to a function becomes an array if the function, or one it passes
-//! the parameter on to, uses it as one. That is settled here, before anything runs, by
-//! following the calls until nothing changes.
+//! An unset variable that is passed to a function becomes an array if the function uses the
+//! parameter as one, or passes it to a function that does. This is determined before the program
+//! runs, by following calls until nothing changes.
 
 use crate::ast::{AwkExpr, AwkProgram, AwkVar, GetlineSource, Stmt, StmtKind};
 use crate::builtin::AwkBuiltin;
 
-/// For each function and parameter: is it used as an array?
+/// For each function and each of its parameters, whether it is used as an array.
 pub struct ArrayParams(Vec<Vec<bool>>);
 
 impl ArrayParams {
-    /// Looks through a whole program.
+    /// Finds the array parameters of a whole program.
     pub fn from_program(program: &AwkProgram) -> ArrayParams {
-        let mut walker = Walker {
+        let mut walker = ParamWalker {
             arrays: program.functions.iter().map(|f| vec![false; f.params]).collect(),
             passes: Vec::new(),
             function: 0,
@@ -22,7 +22,7 @@ impl ArrayParams {
             walker.function = n;
             walker.visit_stmts(&f.body);
         }
-        let Walker { mut arrays, passes, .. } = walker;
+        let ParamWalker { mut arrays, passes, .. } = walker;
         loop {
             let mut changed = false;
             for (from, to) in &passes {
@@ -46,14 +46,14 @@ impl ArrayParams {
     }
 }
 
-struct Walker {
+struct ParamWalker {
     arrays: Vec<Vec<bool>>,
-    /// Parameter (function, number) passed on as parameter.
+    /// Pairs of parameters, each as (function, index): the first one is passed as the second one.
     passes: Vec<((usize, usize), (usize, usize))>,
     function: usize,
 }
 
-impl Walker {
+impl ParamWalker {
     fn visit_array(&mut self, v: AwkVar) {
         if let AwkVar::Local(i) = v
             && let Some(p) = self.arrays[self.function].get_mut(i as usize)
@@ -201,7 +201,7 @@ impl Walker {
     }
 }
 
-/// Returns whether a built-in function's argument is an array.
+/// Returns whether argument `n` of a built-in function is an array.
 pub fn array_argument(b: AwkBuiltin, n: usize) -> bool {
     matches!(
         (b, n),

@@ -1,4 +1,5 @@
-//! Comparing files: `diff`, `diff3`, `cmp`, and `patch`, which applies the output of `diff`.
+//! Tools that compare files, `diff`, `diff3` and `cmp`, and `patch`, which applies the output of
+//! `diff`.
 //!
 //! | file | contents |
 //! |---|---|
@@ -8,7 +9,7 @@
 //! | `diff/tree` | directories |
 //! | `diff3` | three files: listing, ed script, merge |
 //! | `cmp` | byte-wise comparison |
-//! | `patch` | unified, context-free normal diffs applied with fuzz |
+//! | `patch` | applies unified, context and normal diffs, with fuzz |
 //!
 //! The line algorithm is imara-diff's Myers; forms, messages and statuses follow GNU diffutils 3.8
 //! and GNU patch 2.7.

@@ -9,11 +9,11 @@
 //! | the output and its colours | `output`, `colors` |
 //!
 //! # Invariants
-//! - The matcher runs over whole buffers, not line by line; line bounds are looked up around
-//!   a hit. Lines without a hit cost nothing but the scan.
-//! - Memory is one buffer plus the longest line and the lines of leading context.
+//! - The matcher runs over whole buffers, not line by line; the bounds of a line are looked up only
+//!   around a match. Lines without a match cost nothing but the scan.
+//! - The memory in use is one buffer, the longest line and the lines of leading context.
 //!
-//! Absent: `-u`, `-X`; `-P` by the `fancy-regex` engine, without callouts and
+//! Deliberately absent: `-u` and `-X`. `-P` uses the engine `fancy-regex`, without callouts or
 //! backtracking verbs other than `(*FAIL)`.
 #![forbid(unsafe_code)]
 
@@ -40,14 +40,14 @@ pub const APPLETS: &[Applet] = &[
 
 fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let cli::GrepRequest { config, patterns, operands } = cli::parse(ctx, args)?;
-    // As GNU: nothing can be selected, so nothing is read.
-    let hopeless = config.max_count == Some(0)
+    // As in GNU grep, nothing is read if no line can be selected.
+    let selects_nothing = config.max_count == Some(0)
         || patterns.is_empty() && !config.invert
         || config.invert
             && !config.words
             && !config.whole_lines
             && matches!(patterns.as_slice(), [p] if p.is_empty());
-    if hopeless && config.mode != config::GrepMode::FilesWithout {
+    if selects_nothing && config.mode != config::GrepMode::FilesWithout {
         return Ok(Exit::FAILURE);
     }
     let matcher = match pattern::GrepMatcher::new(&patterns, &config) {

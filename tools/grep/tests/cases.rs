@@ -1,4 +1,5 @@
-//! `cases.toml`: command lines with the answers of GNU grep.
+//! Runs the command lines of `cases.toml`, and compares them with GNU grep's recorded output, and
+//! that with an installed GNU grep.
 
 use box_applet::AppletTable;
 use box_cases::Suite;

@@ -1,16 +1,16 @@
-//! `nc`: connections and listeners by hand, with the options that OpenBSD's, the traditional and
-//! Busybox's netcat have in common (manual page nc(1)). Connections are of the session's own
-//! loopback.
+//! `nc` connects to ports and listens on them, with the options that OpenBSD's, the traditional and
+//! Busybox's netcat have in common (manual page nc(1)). It reaches only the session's own loopback.
 //!
 //! | file | content |
 //! |---|---|
-//! | `options` | the command line as it is meant |
-//! | `copy` | between the streams and a connection, until it is over |
-//! | `run` | connecting, listening, scanning |
+//! | `options` | the options, as written and as meant |
+//! | `copy` | copies data between the standard streams and a connection |
+//! | `run` | connects, listens and scans |
 //!
-//! Deviations: the end of the input is sent to the other side, as by `-N` and by Busybox, so that
-//! two of them do not wait for each other; not by a listener without input. When the other side has
-//! ended, so has `nc`. Not here: proxies, Unix-domain sockets, TLS, `-e` and `-c`, `-s`.
+//! Deviations: at the end of its input `nc` shuts down its side of the connection, as with `-N` and
+//! as Busybox does, so that two of them do not wait for each other; a listener that never had input
+//! does not. When the other side ends, `nc` ends, too. Deliberately absent: proxies, Unix-domain
+//! sockets, TLS, `-e`, `-c` and `-s`.
 #![forbid(unsafe_code)]
 
 mod copy;

@@ -1,11 +1,11 @@
-//! The command line as it is meant.
+//! The options of `nc`: as written ([`NcFlag`]) and as meant ([`NcOptions`]).
 
 use std::time::Duration;
 
 use box_applet::opts::{Opt, ParsedOptions, Spec};
 use thiserror::Error;
 
-/// The options.
+/// An option of `nc`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NcFlag {
     V4,
@@ -13,7 +13,7 @@ pub(crate) enum NcFlag {
     NoInput,
     Keep,
     Listen,
-    TellEnd,
+    SendEnd,
     Numeric,
     Port,
     Linger,
@@ -26,32 +26,34 @@ pub(crate) enum NcFlag {
 pub(crate) const SPEC: Spec<NcFlag> = Spec::new(
     "[-46dNnuvz] [-q SECONDS] [-w SECONDS] HOST PORT[-PORT]\n-l [-46dkNnuv] [-w SECONDS] \
         [HOST] PORT",
-    "Copy standard input to a connection and what comes from it to standard output.",
+    "Copy standard input to a connection, and the data it receives to standard output.",
     &[
         Opt::new(NcFlag::V4, '4', "").with_help("Use IPv4 only"),
         Opt::new(NcFlag::V6, '6', "").with_help("Use IPv6 only"),
         Opt::new(NcFlag::NoInput, 'd', "").with_help("Do not read standard input"),
-        Opt::new(NcFlag::Keep, 'k', "").with_help("With -l: go on listening after a connection"),
+        Opt::new(NcFlag::Keep, 'k', "").with_help("With -l: listen again after each connection"),
         Opt::new(NcFlag::Listen, 'l', "").with_help("Listen for a connection"),
-        Opt::new(NcFlag::TellEnd, 'N', "")
-            .with_help("Send the end of the input to the other side, even of none"),
-        Opt::new(NcFlag::Numeric, 'n', "").with_help("Accepted: no names are looked up"),
+        Opt::new(NcFlag::SendEnd, 'N', "")
+            .with_help("Report the end of the input to the peer, even if there was no input"),
+        Opt::new(NcFlag::Numeric, 'n', "")
+            .with_help("Accepted, without effect: names are never looked up"),
         Opt::new(NcFlag::Port, 'p', "").with_argument("PORT", "With -l: the port to listen on"),
         Opt::new(NcFlag::Linger, 'q', "")
-            .with_argument("SECONDS", "Quit that long after the end of the input"),
+            .with_argument("SECONDS", "Quit SECONDS after the end of the input"),
         Opt::new(NcFlag::Datagrams, 'u', "").with_help("Use UDP"),
-        Opt::new(NcFlag::Verbose, 'v', "").with_help("Say what happens"),
+        Opt::new(NcFlag::Verbose, 'v', "").with_help("Report connections on standard error"),
         Opt::new(NcFlag::Patience, 'w', "")
-            .with_argument("SECONDS", "Give up a connect, or an idle connection, after that long"),
-        Opt::new(NcFlag::Scan, 'z', "").with_help("Only see whether somebody listens"),
+            .with_argument("SECONDS", "Give up connecting, or an idle connection, after SECONDS"),
+        Opt::new(NcFlag::Scan, 'z', "")
+            .with_help("Only check whether the ports accept connections"),
     ],
 )
 .with_footer(
-    "The ports of this session on localhost, 127.0.0.0/8 and ::1 can be reached, and no \
-        others.\n\nExit status: 0 if all went well, 1 if not.",
+    "Only the session's own ports can be reached, on localhost, 127.0.0.0/8 and ::1.\n\n\
+        Exit status: 0 on success, 1 on failure.",
 );
 
-/// Why a command line means nothing.
+/// The reason why a command line is refused.
 #[derive(Debug, Error, PartialEq, Eq)]
 pub(crate) enum NcUsageError {
     #[error("missing host and port")]
@@ -79,9 +81,9 @@ pub(crate) struct NcOptions {
     pub(crate) tells_end: bool,
     pub(crate) only: Option<AddressFamily>,
     pub(crate) patience: Option<Duration>,
-    /// After the end of the input.
+    /// The time to wait after the end of the input.
     pub(crate) linger: Option<Duration>,
-    /// None for a listener on all addresses.
+    /// The host; `None` for a listener on all addresses.
     pub(crate) host: Option<String>,
     pub(crate) first: u16,
     pub(crate) last: u16,
@@ -104,7 +106,7 @@ fn parse_port(word: &[u8]) -> Result<u16, NcUsageError> {
 
 fn parse_seconds(word: Option<&[u8]>) -> Result<Option<Duration>, NcUsageError> {
     let Some(word) = word else { return Ok(None) };
-    // Less than none is for ever, as with the traditional one.
+    // A negative time means for ever, as in the traditional netcat.
     let n = std::str::from_utf8(word).ok().and_then(|w| w.parse::<f64>().ok());
     let n = n.filter(|n| n.is_finite()).ok_or_else(|| NcUsageError::Time(lossy_text(word)))?;
     Ok(Duration::try_from_secs_f64(n).ok())
@@ -117,7 +119,7 @@ impl NcOptions {
             ([], Some(port)) if listen => (None, port),
             ([host], Some(port)) if listen => (Some(lossy_text(host)), port),
             ([port], None) if listen => (None, port.as_slice()),
-            // Without -l it is the source port, which is ignored.
+            // Without -l, the value of -p is the source port, which is ignored.
             ([host, port], _) => (Some(lossy_text(host)), port.as_slice()),
             ([] | [_], _) => return Err(NcUsageError::Missing),
             _ => return Err(NcUsageError::Extra),
@@ -136,7 +138,7 @@ impl NcOptions {
             verbose: p.has_option(NcFlag::Verbose),
             datagrams: p.has_option(NcFlag::Datagrams),
             reads_input: !p.has_option(NcFlag::NoInput),
-            tells_end: p.has_option(NcFlag::TellEnd),
+            tells_end: p.has_option(NcFlag::SendEnd),
             only,
             patience: parse_seconds(p.last_value(NcFlag::Patience))?,
             linger: parse_seconds(p.last_value(NcFlag::Linger))?,
@@ -173,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn ranges_times_and_mistakes_are_seen() {
+    fn ranges_times_and_mistakes_are_recognised() {
         let o = parse("-zv -w 1.5 localhost 20-10").unwrap();
         assert_eq!((o.first, o.last, o.patience), (10, 20, Some(Duration::from_millis(1500))));
         assert_eq!(parse("-q -1 h 1").unwrap().linger, None);

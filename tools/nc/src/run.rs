@@ -1,4 +1,4 @@
-//! Connecting, listening, scanning.
+//! Connects to, listens on, or scans ports.
 
 use std::fs::File;
 use std::io;
@@ -29,7 +29,8 @@ fn socket_kind(options: &NcOptions) -> NetSocketKind {
     if options.datagrams { NetSocketKind::Datagram } else { NetSocketKind::Stream }
 }
 
-/// The addresses that a name stands for, as `-4` and `-6` leave them.
+/// Returns the addresses of a host name, without those that `-4` or `-6` excludes; reports an error
+/// if there are none.
 fn resolve_addresses(ctx: &mut Ctx<'_>, host: &str, options: &NcOptions) -> Vec<IpAddr> {
     let mut all = net::resolve_name(host).unwrap_or_default();
     all.retain(|ip| match options.only {
@@ -60,7 +61,7 @@ fn connect_all(ctx: &mut Ctx<'_>, options: &NcOptions) -> Exit {
     exit
 }
 
-/// Connects to one of the addresses, and reports the result.
+/// Connects to the first of the addresses that accepts, and reports the result.
 fn connect_any(
     ctx: &mut Ctx<'_>,
     options: &NcOptions,
@@ -92,7 +93,8 @@ fn connect_any(
     None
 }
 
-/// A line on standard error without a name before it, as netcat has these.
+/// Writes a line to standard error, without the program's name before it, as netcat does for these
+/// messages.
 fn print_line(ctx: &mut Ctx<'_>, line: &str) {
     use std::io::Write;
     let _ = ctx.stderr.write_all(format!("{line}\n").as_bytes());
@@ -148,7 +150,8 @@ fn listen_and_copy(ctx: &mut Ctx<'_>, options: &NcOptions) -> Exit {
     }
 }
 
-/// The next connection; of datagrams the next sender, whose socket is the listener's.
+/// Waits for the next connection and returns its socket and its peer. For datagrams it returns the
+/// next sender, and no socket, because the listener's is used.
 fn next(listener: &File, options: &NcOptions) -> io::Result<(Option<File>, SocketAddr)> {
     if options.patience.is_some() && !net::wait(&[(listener, Wait::Read)], options.patience)?[0] {
         return Err(io::ErrorKind::TimedOut.into());

@@ -1,5 +1,5 @@
-//! A scripted double of [`Processes`] for unit tests: it records the spawned programs and answers
-//! with prepared statuses. No process is started.
+//! A test double of [`Processes`]: it records the programs that are spawned and returns prepared
+//! statuses. It starts no process.
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
@@ -8,14 +8,15 @@ use std::io;
 
 use crate::process::{Pid, Processes, SpawnSpec, WaitStatus};
 
-/// Records spawns; each ends with the next prepared status (0 when none is left).
+/// A test double whose processes end at once with the next prepared status, or with 0 when none is
+/// left.
 #[derive(Default)]
 pub struct Fake {
     /// `argv` of each spawn, in order.
     pub spawned: RefCell<Vec<Vec<Vec<u8>>>>,
-    /// Statuses that the next spawns will end with.
+    /// The statuses with which the next processes will end.
     pub statuses: RefCell<VecDeque<WaitStatus>>,
-    /// Signals sent, in order.
+    /// The signals that were sent, in order.
     pub signals: RefCell<Vec<(Pid, u8)>>,
     ended: RefCell<Vec<(Pid, WaitStatus)>>,
     last: Cell<Pid>,

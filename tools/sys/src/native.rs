@@ -1,8 +1,8 @@
-//! POSIX backend: the same tools and shell as host programs, for tests and fast iteration.
+//! The POSIX backend: runs the tools and the shell as programs of the host, for tests and fast
+//! iteration.
 //!
-//! Programs in the applet directories `/bin` and `/usr/bin`, and links to this executable, whose
-//! name is an applet are started as this executable under that name; `main` says which names these
-//! are ([`Os::with_applets`]).
+//! A program in `/bin` or `/usr/bin`, or a link to this executable, is started as this executable
+//! if its name is that of an applet. `main` defines these names ([`Os::with_applets`]).
 
 #[path = "native_net.rs"]
 pub(crate) mod net;
@@ -33,7 +33,8 @@ pub struct Os {
 }
 
 impl Os {
-    /// Programs named `/bin/NAME` and `/usr/bin/NAME` with an applet's name run this executable.
+    /// Returns a backend that runs this executable for programs with the name of an applet; see the
+    /// module's documentation.
     pub fn with_applets(is_applet: fn(&[u8]) -> bool) -> Os {
         Os { is_applet: Some(is_applet) }
     }
@@ -47,8 +48,8 @@ fn cstr(p: &Path) -> io::Result<CString> {
     CString::new(path::to_bytes(p)).map_err(|_| io::Error::from(io::ErrorKind::InvalidInput))
 }
 
-/// Returns whether a program with an applet's name is that applet: it lies where the image has
-/// applets, or is a link to `own`, this executable.
+/// Returns whether a program that has the name of an applet is that applet: it lies in a directory
+/// where the image has applets, or it is a link to this executable, `own`.
 fn is_place_of_applets(program: &Path, own: &Path) -> bool {
     let dir = program.parent().map(path::to_bytes).unwrap_or_default();
     matches!(dir, b"/bin" | b"/usr/bin")
@@ -108,8 +109,8 @@ impl Os {
                 if map.len() > moved.len() {
                     return Err(io::Error::from_raw_os_error(libc::EMFILE));
                 }
-                // First lift every source above all targets, so that no dup2 overwrites a later
-                // source.
+                // Duplicate every source above all targets first, so that no dup2 overwrites a
+                // later source.
                 for (slot, (_, src)) in moved.iter_mut().zip(&map) {
                     *slot = cvt(libc::fcntl(*src, libc::F_DUPFD, top))?;
                 }
@@ -124,7 +125,8 @@ impl Os {
                         libc::close(n);
                     }
                 }
-                // std ignores SIGPIPE in this process; programs expect the default.
+                // The standard library ignores SIGPIPE in this process, but programs expect the
+                // default.
                 libc::signal(libc::SIGPIPE, libc::SIG_DFL);
                 Ok(())
             });
@@ -151,7 +153,7 @@ impl Processes for Os {
         if events::signal_dispositions().0 == 0 {
             return self.wait(pid).map(Some);
         }
-        // A signal may come between a look and a wait that blocks; so none blocks for long.
+        // A signal may arrive after the check and before a wait that blocks, so no wait lasts long.
         let mut step = Duration::from_micros(200);
         loop {
             if let Some(status) = self.try_wait(pid)? {
@@ -177,7 +179,7 @@ impl Processes for Os {
         }
         let result = self.kill(pid, signal);
         for p in all.into_iter().skip(1) {
-            // It may have ended meanwhile.
+            // The process may have ended meanwhile.
             let _ = self.kill(p, signal);
         }
         result
@@ -251,9 +253,8 @@ fn invalid() -> io::Error {
 fn waitpid(pid: Pid, flags: libc::c_int) -> io::Result<Option<WaitStatus>> {
     let pid = libc::pid_t::try_from(pid).map_err(|_| invalid())?;
     let mut status = 0;
-    // JUSTIFICATION: a child is known by its number only (it may have been started before a state
-    // copy).
-    // SAFETY: `status` is a live c_int for the duration of the call.
+    // JUSTIFICATION: only the number of a child is known, because it may have been started before
+    // the shell's state was copied. SAFETY: `status` is a live c_int for the duration of the call.
     let got = cvt(unsafe { libc::waitpid(pid, &mut status, flags) })?;
     Ok((got != 0).then(|| {
         if libc::WIFSIGNALED(status) {
@@ -267,9 +268,10 @@ fn waitpid(pid: Pid, flags: libc::c_int) -> io::Result<Option<WaitStatus>> {
 /// Takes ownership of an inherited descriptor; `None` if it is closed.
 pub(crate) fn adopt_fd(fd: u32) -> Option<File> {
     let fd = RawFd::try_from(fd).ok()?;
-    // JUSTIFICATION: inherited descriptors are known by number only.
-    // SAFETY: F_SETFD on a number is harmless; the check proves the descriptor open, and
-    // `inherited`'s contract (called once, first) makes this its only owner.
+    // JUSTIFICATION: inherited descriptors are known by number only. SAFETY: F_SETFD on a number is
+    // harmless. The check proves that the descriptor is open, and the contract of
+    // `take_inherited`, which is called once and first, makes this
+    // its only owner.
     unsafe {
         if libc::fcntl(fd, libc::F_GETFD) < 0 {
             return None;
@@ -286,7 +288,8 @@ pub fn initial_cwd() -> PathBuf {
     std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/"))
 }
 
-/// Makes `dir` the process's own directory, for code that resolves relative paths itself.
+/// Makes `dir` the working directory of this process, for code that passes relative paths to the
+/// system.
 pub fn enter_cwd(dir: &Path) -> io::Result<()> {
     std::env::set_current_dir(dir)
 }
@@ -294,8 +297,8 @@ pub fn enter_cwd(dir: &Path) -> io::Result<()> {
 /// Returns the rows and columns of a terminal.
 pub(crate) fn terminal_size(f: &File) -> io::Result<(u32, u32)> {
     let mut size = libc::winsize { ws_row: 0, ws_col: 0, ws_xpixel: 0, ws_ypixel: 0 };
-    // JUSTIFICATION: `std` has no call for it.
-    // SAFETY: the descriptor is open, and the call writes one `winsize`.
+    // JUSTIFICATION: the standard library has no call for it. SAFETY: the descriptor is open, and
+    // the call writes one `winsize`.
     cvt(unsafe { libc::ioctl(f.as_raw_fd(), libc::TIOCGWINSZ, &mut size) })?;
     Ok((size.ws_row.into(), size.ws_col.into()))
 }
@@ -352,9 +355,9 @@ pub(crate) fn set_times(
     let times = [spec(atime), spec(mtime)];
     let c = cstr(p)?;
     let flags = if follow { 0 } else { libc::AT_SYMLINK_NOFOLLOW };
-    // JUSTIFICATION: std sets times only through an open file, which a read-only file or a link
-    // does not give.
-    // SAFETY: `c` is NUL-terminated and `times` has two elements; both live across the call.
+    // JUSTIFICATION: std sets times only through an open file, and neither a read-only file nor a
+    // link can be opened for that. SAFETY: `c` is NUL-terminated and `times` has two elements; both
+    // live across the call.
     cvt(unsafe { libc::utimensat(libc::AT_FDCWD, c.as_ptr(), times.as_ptr(), flags) }).map(drop)
 }
 
@@ -370,15 +373,14 @@ pub(crate) fn symlink(target: &[u8], link: &Path) -> io::Result<()> {
 }
 
 pub(crate) fn ids() -> (u32, u32) {
-    // JUSTIFICATION: std has no geteuid.
-    // SAFETY: no arguments, cannot fail.
+    // JUSTIFICATION: std has no geteuid. SAFETY: the calls have no arguments and cannot fail.
     unsafe { (libc::geteuid(), libc::getegid()) }
 }
 
-/// The thread that waits and reads: a signal must end the blocking calls of this thread.
+/// The thread whose blocking calls a signal must end: the one that waits and reads.
 static WAITER: AtomicU64 = AtomicU64::new(0);
 
-/// Waits are cut into pieces, because a signal may come just before one begins.
+/// The longest single wait. Waits are split, because a signal may arrive just before one begins.
 pub(crate) const LONGEST_PAUSE: Duration = Duration::from_millis(5);
 
 extern "C" fn handler(signal: libc::c_int) {
@@ -394,12 +396,13 @@ extern "C" fn handler(signal: libc::c_int) {
     }
 }
 
-/// Does nothing: the system sends SIGPIPE, whose default action the program's `main` has restored.
+/// Does nothing, because the system sends SIGPIPE, whose default action the program's `main` has
+/// restored.
 pub(crate) fn end_by_closed_pipes() {}
 
 /// Changes dispositions from the old pair of sets (caught, ignored) to the new one.
 pub(crate) fn set_dispositions(old: (u64, u64), new: (u64, u64)) {
-    // SAFETY: no arguments, cannot fail. JUSTIFICATION: std has no call for it.
+    // SAFETY: the call has no arguments and cannot fail. JUSTIFICATION: std has no call for it.
     WAITER.store(unsafe { libc::pthread_self() } as u64, Ordering::Relaxed);
     for n in 1..64u8 {
         let bit = events::signal_bit(n);
@@ -412,9 +415,9 @@ pub(crate) fn set_dispositions(old: (u64, u64), new: (u64, u64)) {
             (_, true) => libc::SIG_IGN,
             _ => libc::SIG_DFL,
         };
-        // JUSTIFICATION: std cannot set signal dispositions.
-        // SAFETY: sigaction is plain data, for which zero is valid; the handler only uses atomics
-        // and pthread_kill. No SA_RESTART: blocking calls shall end.
+        // JUSTIFICATION: std cannot set signal dispositions. SAFETY: sigaction is plain data, for
+        // which zero is valid; the handler only uses atomics and pthread_kill. SA_RESTART is not
+        // set, because blocking calls must end.
         unsafe {
             let mut sa: libc::sigaction = std::mem::zeroed();
             sa.sa_sigaction = action;
@@ -436,7 +439,7 @@ pub(crate) fn ignored_at_start() -> u64 {
                 libc::sigaction(libc::c_int::from(n), std::ptr::null(), &mut sa);
                 sa.sa_sigaction
             };
-            // `std` ignores PIPE by itself, hence the exception.
+            // SIGPIPE is left out of the range, because the standard library always ignores it.
             if handler == libc::SIG_IGN {
                 set |= events::signal_bit(n);
             }
@@ -451,8 +454,8 @@ pub(crate) fn pause(time: Duration) {
         tv_sec: libc::time_t::try_from(time.as_secs()).unwrap_or(libc::time_t::MAX),
         tv_nsec: libc::c_long::from(time.subsec_nanos() as i32),
     };
-    // JUSTIFICATION: std's sleep continues after a signal.
-    // SAFETY: `spec` is live; the remaining time is not asked for.
+    // JUSTIFICATION: std's sleep continues after a signal. SAFETY: `spec` is live; a null pointer
+    // means that the remaining time is not requested.
     unsafe { libc::nanosleep(&spec, std::ptr::null_mut()) };
 }
 

@@ -1,19 +1,19 @@
-//! Ownership of the descriptors a process starts with.
+//! Takes ownership of the descriptors with which a process starts.
 
 use std::fs::File;
 use std::io::IsTerminal;
 use std::rc::Rc;
 
-/// Environment variable in which a parent lists descriptors from 3 up that it passes
-/// on, as `number:actual` pairs joined by commas. On WASI the low numbers belong to the
-/// preopened directories, so the numbers the user means and the actual ones differ.
+/// The environment variable in which a parent lists the descriptors from 3 on that it passes, as
+/// pairs `number:actual` joined by commas. On WASI the low numbers belong to preopened directories,
+/// so the numbers in a script differ from the actual ones.
 pub const INHERITED_FDS: &str = "BOX_FDS";
 
-/// The descriptors a process starts with.
+/// The descriptors with which a process starts.
 pub struct InheritedDescriptors {
-    /// 0, 1 and 2; `None` where closed.
+    /// Descriptors 0, 1 and 2; `None` for one that is closed.
     pub stdio: [Option<Rc<File>>; 3],
-    /// Descriptors from 3 up, by the number the parent gave them.
+    /// The descriptors from 3 on, with the numbers that the parent gave them.
     pub extra: Vec<(u32, Rc<File>)>,
 }
 
@@ -51,13 +51,13 @@ pub fn terminal_size(f: &File) -> std::io::Result<(u32, u32)> {
     crate::backend::terminal_size(f)
 }
 
-/// Takes empty `LC_ALL`, `LC_CTYPE` and the like out of the environment: they count as unset (POSIX
-/// XBD 8.2), but not for the library that some tools ask. To be called before any thread starts.
+/// Removes empty locale variables such as `LC_ALL` from the environment. They count as unset (POSIX
+/// XBD 8.2), but not for a library that some tools use. Call it before any thread starts.
 pub fn ignore_empty_locale_variables() {
     for name in ["LC_ALL", "LC_CTYPE", "LC_COLLATE", "LC_NUMERIC", "LC_MESSAGES", "LC_TIME"] {
         if std::env::var_os(name).is_some_and(|v| v.is_empty()) {
-            // JUSTIFICATION: the library reads the process's environment and has no other input.
-            // SAFETY: the process has one thread, as the contract says.
+            // JUSTIFICATION: that library reads the process's environment and has no other input.
+            // SAFETY: the process has only one thread, as the function's contract requires.
             unsafe { std::env::remove_var(name) };
         }
     }

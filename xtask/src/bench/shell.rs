@@ -1,4 +1,5 @@
-//! The shell's constructs in WebAssembly, through `runner exec`, against native bash and dash.
+//! Measures constructs of the shell in WebAssembly, through `runner exec`, against native bash and
+//! dash.
 //!
 //! The scripts are `tests/bench/shell/*.sh`: comments, a set-up, the line `#-- measured`, and the
 //! measured part. Each round runs every shell twice, with the whole script and with the set-up
@@ -15,7 +16,7 @@ use super::{exec_argv, median_of, to_words};
 use crate::env;
 
 const MARK: &str = "#-- measured\n";
-/// The least and the most rounds of each script.
+/// The minimum and the maximum number of rounds of each script.
 const ROUNDS: (usize, usize) = (3, 15);
 /// No further round of a script starts after this time.
 const ENOUGH: Duration = Duration::from_secs(12);
@@ -57,7 +58,7 @@ pub fn read_scripts(folder: &str) -> Result<Vec<(String, String)>> {
     Ok(out)
 }
 
-/// A shell, with the times of the script and of its set-up.
+/// A shell, with the measured times of whole scripts and of their set-ups in milliseconds.
 struct ShellSubject {
     name: &'static str,
     argv: Vec<String>,
@@ -87,7 +88,7 @@ impl Drop for ScratchDir {
     }
 }
 
-/// Runs a script; returns milliseconds and its output.
+/// Runs a script; returns its time in milliseconds and its output.
 fn run_once(argv: &[String], script: &str, scratch: &ScratchDir) -> Result<(f64, Vec<u8>)> {
     scratch.renew_folder()?;
     let (program, args) = argv.split_first().context("empty command")?;

@@ -1,9 +1,11 @@
-//! The variable table: one map from name to the visible variable, and a stack of scopes that remember the variables they hide
-//! (shallow binding). Lookup, by far the most frequent operation, is then one probe however deep functions nest; entering and
-//! leaving a scope costs time for its own locals only.
+//! The table of variables: one map from each name to its visible variable, and a stack of scopes,
+//! each of which stores the variables it hides (shallow binding). Lookup, by far the most frequent
+//! operation, is one probe however deeply functions nest; entering and leaving a scope takes time
+//! only for the scope's own variables.
 //!
-//! Invariants: a variable's `level` is the number of the scope that declared it (0 is global); for every variable of level n > 0
-//! the scope n has exactly one `saved` entry. A clone shares everything until one side writes.
+//! Invariants: a variable's `level` is the number of the scope that declared it (0 is global); for
+//! every variable of level n > 0 the scope n has exactly one `saved` entry. A clone shares the map
+//! and the scopes until one of the two is changed.
 
 use std::rc::Rc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -43,7 +45,7 @@ pub enum Dynamic {
     BashAliases,
     BashCmds,
     Underscore,
-    /// The host name, which is read on use; an ordinary variable once assigned.
+    /// The host name, which is read on use; assigning to it makes it an ordinary variable.
     HostName,
 }
 
@@ -60,10 +62,10 @@ pub enum VarSlot {
     Dynamic(Dynamic),
 }
 
-/// The details of a variable that an assignment before a command made.
+/// The state of a variable that was made by an assignment before a command.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub struct TemporaryVar {
-    /// Whether the function that it was made for has declared it again.
+    /// Whether the called function has declared it again, with `local` or `declare`.
     pub local: bool,
     /// Whether `export` or `readonly` makes it outlive its scope: it then moves to the outer one.
     pub outlives: bool,
@@ -80,7 +82,7 @@ pub struct ShellVar {
 }
 
 impl ShellVar {
-    /// Returns a variable declared in that scope, without a value.
+    /// Returns a variable without a value that is declared in the scope `level`.
     pub fn unset(level: u32) -> ShellVar {
         ShellVar { slot: VarSlot::Unset, attrs: Attributes::default(), level, temporary: None }
     }
@@ -117,7 +119,7 @@ impl ShellVar {
         }
     }
 
-    /// Returns whether `local` or `declare` made the variable, provided that it is not global.
+    /// Returns whether a variable that is not global was declared by `local` or `declare`.
     pub fn is_local(&self) -> bool {
         self.temporary.is_none_or(|t| t.local)
     }
@@ -127,12 +129,13 @@ impl ShellVar {
         !matches!(self.slot, VarSlot::Unset)
     }
 
-    /// Returns whether the variable is an associative array, if only by its attributes.
+    /// Returns whether the variable is an associative array, by its value or by its attributes
+    /// alone.
     pub fn is_assoc(&self) -> bool {
         self.attrs.intersects(Attributes::ASSOC) || matches!(self.slot, VarSlot::Assoc(_))
     }
 
-    /// Returns whether the variable is an array, if only by its attributes.
+    /// Returns whether the variable is an array, by its value or by its attributes alone.
     pub fn is_array(&self) -> bool {
         matches!(self.slot, VarSlot::Indexed(_) | VarSlot::Assoc(_))
             || self.attrs.intersects(Attributes::ARRAY)
@@ -163,7 +166,7 @@ pub fn decimal_digits(n: i64) -> Vec<u8> {
 /// The construct that opened a scope.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ScopeKind {
-    /// A function call with the assignments before it; `local` declares here.
+    /// A function call with the assignments before it; `local` declares variables in such a scope.
     Function,
     /// Assignments before a command other than a function.
     Temporary,
@@ -174,13 +177,14 @@ pub enum ScopeKind {
 pub struct Scope {
     pub kind: ScopeKind,
     pub saved: Vec<(Name, Option<ShellVar>)>,
-    /// Options to restore (`local -`) when the function returns, which does not happen in another process.
+    /// Options to restore when the function returns, after `local -`. They are not serialized,
+    /// because the function does not return in another process.
     #[serde(skip)]
     pub options: Option<Box<super::options::ShellOptions>>,
 }
 
-/// Before a name: the global variable that a local nameref to its own name hides. Only
-/// following namerefs makes such names, and no variable's own name has this byte.
+/// A byte that, before a name, stands for the global variable which a local nameref to its own name
+/// hides. Only following namerefs makes such names; no variable is named with this byte.
 pub const OUTERMOST: u8 = 2;
 
 /// The table of variables.
@@ -188,13 +192,13 @@ pub const OUTERMOST: u8 = 2;
 pub struct Vars {
     map: Rc<FastMap<Name, ShellVar>>,
     scopes: Rc<Vec<Scope>>,
-    /// The number of changes so far that may alter the environment of children.
+    /// A number that is new after each change that may alter the environment of children.
     #[serde(skip, default = "next_generation")]
     env_generation: u64,
 }
 
-/// Returns a number that no environment had before, because copies of the variables (subshells) are changed and discarded, and
-/// must not mistake another copy's environment for their own.
+/// Returns a number that no table has had before. Subshells change copies of the table and discard
+/// them, and a copy must not be taken for another one that has the same number.
 fn next_generation() -> u64 {
     static LAST: AtomicU64 = AtomicU64::new(0);
     LAST.fetch_add(1, Ordering::Relaxed) + 1
@@ -216,13 +220,14 @@ impl Vars {
         }
     }
 
-    /// Returns the place of a global variable that locals hide: the outermost scope that hides it.
+    /// Returns the place where a global variable is saved that locals hide: the index of the
+    /// outermost scope that hides it, and its index there.
     fn hidden_global(&self, name: &[u8]) -> Option<(usize, usize)> {
         let kept = |s: &Scope| s.saved.iter().position(|(n, _)| **n == *name);
         self.scopes.iter().enumerate().find_map(|(i, s)| kept(s).map(|at| (i, at)))
     }
 
-    /// Returns whether a scope further out has a value for the name.
+    /// Returns whether a hidden variable of that name has a value.
     pub fn hides_value(&self, name: &[u8]) -> bool {
         let kept = |s: &Scope| {
             s.saved.iter().any(|(n, v)| **n == *name && v.as_ref().is_some_and(ShellVar::is_set))
@@ -240,7 +245,7 @@ impl Vars {
         Rc::make_mut(&mut self.map).get_mut(name)
     }
 
-    /// Returns the variable for writing and creates it (global, unset) if there is none.
+    /// Returns the variable for writing; creates it, global and without a value, if there is none.
     pub fn entry_or_insert(&mut self, name: &[u8]) -> &mut ShellVar {
         if let Some((&OUTERMOST, name)) = name.split_first() {
             return self.global_mut(name);
@@ -256,7 +261,7 @@ impl Vars {
         }
     }
 
-    /// Inserts a variable, a global one unless it belongs to a scope of the same number.
+    /// Inserts a variable. Its level must be 0, or that of a scope that has saved the name.
     pub fn insert(&mut self, name: &[u8], var: ShellVar) {
         self.env_generation = next_generation();
         Rc::make_mut(&mut self.map).insert(Rc::from(name), var);
@@ -300,7 +305,7 @@ impl Vars {
         Rc::make_mut(&mut self.scopes).get_mut((level as usize).checked_sub(1)?)
     }
 
-    /// Returns whether the options of this level's function are its own (`local -`).
+    /// Returns whether the function of this scope has options of its own (`local -`).
     pub fn has_own_options(&self, level: u32) -> bool {
         let index = (level as usize).checked_sub(1);
         index.and_then(|i| self.scopes.get(i)).is_some_and(|s| s.options.is_some())
@@ -316,15 +321,17 @@ impl Vars {
         Rc::make_mut(&mut self.scopes).push(Scope { kind, saved: Vec::new(), options: None });
     }
 
-    /// Turns the innermost scope, made by assignments, into the scope of the function that they stand before.
+    /// Turns the innermost scope, which assignments before a function call have made, into the
+    /// scope of that call.
     pub fn give_scope(&mut self) {
         if let Some(scope) = Rc::make_mut(&mut self.scopes).last_mut() {
             scope.kind = ScopeKind::Function;
         }
     }
 
-    /// Leaves the innermost scope, so that the variables it hid are visible again. Passes names whose variable changed to
-    /// `changed`, with the variable if it outlives the scope. Returns the options of `local -`.
+    /// Leaves the innermost scope, so that the variables it hid are visible again. Calls `changed`
+    /// with each name that the scope declared, and with its variable if that outlives the scope.
+    /// Returns the options of `local -`.
     pub fn pop_scope(
         &mut self,
         mut changed: impl FnMut(Name, Option<ShellVar>),
@@ -349,7 +356,8 @@ impl Vars {
         scope.options
     }
 
-    /// Removes the innermost scope together with its variables, to be restored by [`Vars::put_scope`].
+    /// Removes the innermost scope and returns its variables, with which [`Vars::put_scope`]
+    /// restores it.
     pub fn lift_scope(&mut self) -> Vec<(Name, ShellVar)> {
         let Some(scope) = self.scopes.last() else { return Vec::new() };
         let names: Vec<Name> = scope.saved.iter().map(|(n, _)| n.clone()).collect();
@@ -359,7 +367,7 @@ impl Vars {
         vars
     }
 
-    /// Pushes a scope with these variables.
+    /// Opens a scope with these variables, such as those of [`Vars::lift_scope`].
     pub fn put_scope(&mut self, kind: ScopeKind, vars: Vec<(Name, ShellVar)>) {
         self.push_scope(kind);
         let level = self.scope_level();
@@ -369,8 +377,9 @@ impl Vars {
         self.env_generation = next_generation();
     }
 
-    /// Declares `name` in the scope of this number, hiding the visible variable, and returns the new one. Returns a variable that
-    /// the scope has already declared as it is. Leaves a variable that a more deeply nested temporary scope hides to that scope.
+    /// Declares `name` in the scope of this number, hiding the visible variable, and returns the
+    /// new one. A variable that the scope has already declared is returned unchanged; one that a
+    /// more deeply nested temporary scope has declared is left to that scope.
     pub fn declare_var(&mut self, name: &[u8], level: u32) -> &mut ShellVar {
         let visible = self.map.get(name).map(|v| v.level);
         if level == 0 || visible.is_some_and(|l| l >= level) {
@@ -394,8 +403,9 @@ impl Vars {
         self.entry_or_insert(name)
     }
 
-    /// Removes the visible variable. A local of the current function stays as an unset local. A local of a calling function is
-    /// removed, so that the variable it hid becomes visible (bash's dynamic scope; with `localvar_unset` it stays unset, too).
+    /// Removes the visible variable. A local of the current function stays local and loses its
+    /// value. A local of a calling function is removed, so that the variable it hid becomes visible
+    /// (bash's dynamic scope; with `localvar_unset` it stays unset, too).
     pub fn unset_var(&mut self, name: &[u8], keep_local: bool) {
         let Some(var) = self.map.get(name) else { return };
         let level = var.level;
@@ -435,8 +445,9 @@ impl Vars {
         }
     }
 
-    /// Performs `export` or `readonly` on a variable from before a command, which then outlives its scope. Around a builtin
-    /// (`x=1 eval 'export x'`) it does so only inside a function; with `declare` (`anywhere`) always.
+    /// Makes a variable from an assignment before a command outlive its scope, because `export`,
+    /// `readonly` or `declare` was applied to it. Before a builtin, as in `x=1 eval 'export x'`,
+    /// `export` and `readonly` do so only inside a function; `declare` always does (`anywhere`).
     pub fn outlive_scope(&mut self, name: &[u8], anywhere: bool) {
         let Some(v) = self.map.get(name) else { return };
         let level = v.level as usize;

@@ -1,9 +1,10 @@
-//! Assignments before a command (POSIX XCU 2.9.1): the scope they are made in, and leaving it.
+//! Assignments before a command (POSIX XCU 2.9.1): making them in a scope, and leaving that scope.
 //!
-//! Before a function, they are made in the function's own scope, as if it had declared them; a variable that the function then
-//! marks with `export` or `readonly` outlives the call. Before a builtin, only the builtin sees them, but its own assignments to
-//! them also go to the variables that they hide (except for `read`, `mapfile`, `unset`, `eval` and `.`, which have a scope of
-//! their own).
+//! Before a function call, the assignments are made in the function's own scope, as if it had
+//! declared them; a variable that the function then marks with `export` or `readonly` outlives the
+//! call. Before a builtin, only the builtin sees them; if it assigns to one of the variables, the
+//! hidden variable is changed, too (except for `read`, `mapfile`, `unset`, `eval` and `.`, which
+//! have a scope of their own).
 
 use sh_expand::{Attributes, Str};
 use sh_syntax::ast::{AssignValue, Assignment};
@@ -15,11 +16,13 @@ use crate::state::options::SetOpt;
 use crate::state::vars::{ScopeKind, ShellVar, TemporaryVar, VarSlot};
 use crate::xtrace::value_quote;
 
-/// Builtins for which the assignments before them form a scope like any other.
+/// Builtins whose own assignments do not change the variables that the assignments before them
+/// hide.
 pub(crate) const SCOPED: &[&str] = &["mapfile", "read", "readarray", "unset"];
 
 impl Shell<'_> {
-    /// Performs assignments before a command, in the scope just pushed; `special`: the command is a special builtin.
+    /// Performs the assignments before a command in the innermost scope. `special` says that the
+    /// command is a special builtin.
     pub(super) fn temporary_assignments(
         &mut self,
         list: &[Assignment],
@@ -27,7 +30,8 @@ impl Shell<'_> {
     ) -> Result<(), Unwind> {
         for a in list {
             if a.subscript.is_some() {
-                // The nameref is followed nevertheless.
+                // The assignment is invalid, but following the nameref may fail first, with an
+                // error of its own.
                 self.follow_nameref(&a.name).map(drop).map_err(|e| self.expansion_failed(e))?;
                 let value = match &a.value {
                     AssignValue::Scalar(word) => word.raw.len() + 1,
@@ -50,8 +54,8 @@ impl Shell<'_> {
             Err(e) => return Err(self.expansion_failed(e)),
         };
         if let Err(e) = self.check_array_writable(&name, &a.name) {
-            // Because of this error POSIX mode abandons the current commands; before a special builtin it ends the script (bash
-            // manual 6.11).
+            // In POSIX mode this error abandons the current commands, and before a special builtin
+            // ends the script (bash manual 6.11).
             if self.state.options.has_set(SetOpt::Posix) {
                 return Err(if special {
                     self.assignment_failed(e)
@@ -62,7 +66,8 @@ impl Shell<'_> {
             self.print_error(&[&e.message()]);
             return self.refused().map(drop);
         }
-        // The value may refer to the variable itself, so it is expanded before it is hidden.
+        // The value may refer to the variable itself, so it is expanded before the variable is
+        // hidden.
         let value = match &a.value {
             AssignValue::Scalar(word) => sh_expand::expand_assignment_value(self, word),
             AssignValue::Array(elements) => self.compound_text(elements),
@@ -76,7 +81,7 @@ impl Shell<'_> {
         self.state.vars.touch_env();
         done.map_err(|e| self.assignment_failed(e))?;
         if self.is_tracing() {
-            // For `a+=x`, the sum.
+            // After `a+=x` the whole value is traced.
             let sum = || self.state.vars.get(&name).and_then(ShellVar::text).unwrap_or_default();
             let value = value_quote(&traced.unwrap_or_else(sum));
             self.trace_text(&[&a.name, &b"="[..], &value].concat());
@@ -84,15 +89,16 @@ impl Shell<'_> {
         Ok(())
     }
 
-    /// Declares a variable in the scope just pushed, in front of the existing one. With `append`, it keeps the old value and the
-    /// attributes that convert values.
+    /// Declares a variable in the innermost scope, which hides the existing one. With `append` it
+    /// begins with the old value and the attributes that convert values.
     fn declare_temporary(&mut self, name: &[u8], append: bool) {
         let level = self.state.vars.scope_level();
         let old = self.state.vars.get(name).cloned();
         let v = self.state.vars.declare_var(name, level);
         // If the shell computes the variable (`RANDOM`), the command still sees the assigned value.
         if let Some(old) = old.filter(|_| append) {
-            // The sum is made with the variable's attributes; the copy has none.
+            // Appending follows the old variable's attributes (`-i`, `-u` and such); the caller
+            // removes them afterwards.
             v.attrs |= old.attrs & Attributes::CONVERTING;
             v.slot = old.text().map_or(VarSlot::Unset, VarSlot::Scalar);
         }
@@ -100,7 +106,8 @@ impl Shell<'_> {
         v.temporary = Some(TemporaryVar::default());
     }
 
-    /// Prints the trace of a command behind its assignments, which `PS4` no longer sees.
+    /// Prints the trace of a command after those of its assignments. The assigned values are hidden
+    /// meanwhile, because `PS4` must not see them.
     pub(super) fn trace_behind(&mut self, argv: &[Str], scoped: bool) {
         if !self.is_tracing() {
             return;
@@ -113,7 +120,7 @@ impl Shell<'_> {
         self.state.vars.put_scope(ScopeKind::Temporary, vars);
     }
 
-    /// Leaves a scope and repeats the side effects of variables that change with it.
+    /// Leaves a scope, and performs the side effects of the variables whose values change by that.
     pub(crate) fn pop_scope(&mut self) {
         let mut changed = Vec::new();
         let options = self.state.vars.pop_scope(|name, outliving| {
@@ -124,7 +131,8 @@ impl Shell<'_> {
         for (name, outliving) in changed {
             match outliving {
                 Some(var) => self.hand_out(&name, var),
-                // OPTIND of `local OPTIND` restarts with the outer value, as after any assignment.
+                // After `local OPTIND`, `getopts` starts again at the outer value, as after any
+                // assignment to `OPTIND`.
                 None => self.after_set(&name),
             }
         }
@@ -135,7 +143,7 @@ impl Shell<'_> {
         }
     }
 
-    /// Runs `f`, which lists variables, without the assignments before the listing builtin.
+    /// Runs `f`, which lists variables for a builtin, without the assignments before that builtin.
     pub(crate) fn without_own_scope<T>(&mut self, f: impl FnOnce(&mut Self) -> T) -> T {
         if self.state.here.own_scope != Some(self.state.vars.scope_level()) {
             return f(self);
@@ -146,7 +154,7 @@ impl Shell<'_> {
         result
     }
 
-    /// Copies an assignment from before a builtin to the variable that it hides.
+    /// Applies an assignment that stood before a builtin to the variable that it hides.
     pub(crate) fn promote_variable(&mut self, name: &[u8]) {
         let Some(var) = self.state.vars.get(name) else { return };
         if self.state.vars.scope_kind(var.level) != Some(ScopeKind::Temporary) {
@@ -157,13 +165,14 @@ impl Shell<'_> {
         self.merge_variable(name, var);
     }
 
-    /// Gives the visible variable the value of another, and adds the other's attributes to its own.
+    /// Sets the visible variable of a name to the value of `var`, and adds the attributes of `var`
+    /// to it.
     fn merge_variable(&mut self, name: &[u8], var: ShellVar) {
         match var.slot {
             VarSlot::Indexed(_) | VarSlot::Assoc(_) => {
                 self.state.vars.entry_or_insert(name).slot = var.slot
             }
-            // The arithmetic of an integer may fail, which leaves the old value.
+            // Assigning to an integer evaluates arithmetic; if that fails, the old value stays.
             _ => {
                 if let Some(text) = var.text() {
                     let _ = self.put_scalar(name, text);
@@ -176,8 +185,9 @@ impl Shell<'_> {
         self.after_set(name);
     }
 
-    /// Hands a variable that outlives the scope just left to the scope around it: to a variable of that scope if there is one,
-    /// and then on to the outermost scope.
+    /// Passes a variable that outlives the scope just left to the enclosing scope, and merges it
+    /// with a variable of that scope if there is one. When that scope is left, the variable is
+    /// passed on, up to the global scope.
     fn hand_out(&mut self, name: &[u8], var: ShellVar) {
         let level = self.state.vars.scope_level();
         let had = self.state.vars.get(name).is_some_and(|v| v.level == level && v.is_local());

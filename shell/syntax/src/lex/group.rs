@@ -1,12 +1,12 @@
-//! Groups in parentheses: those of extended patterns and of regular expressions.
+//! Lexes groups in parentheses, as extended patterns and regular expressions have them.
 
 use super::table::{BREAK, QUOTE, has_class};
 use super::word::WordBuilder;
 use super::{CommandParser, Res};
 
 impl CommandParser<'_, '_> {
-    /// Lexes `( ... )` as text of an extglob or regular expression. Parses expansions and quotes
-    /// inside it; blanks and operators are ordinary in it.
+    /// Lexes `( ... )` as a part of an extended pattern or a regular expression. Expansions and
+    /// quotes inside are parsed; blanks and operators are ordinary characters there.
     #[inline(never)]
     pub fn paren_group(&mut self, b: &mut WordBuilder) -> Res<()> {
         let line = self.line;

@@ -1,8 +1,8 @@
 //! `${...}` (POSIX XCU 2.6.2; bash manual 3.5.3).
 //!
-//! The text between the braces is parsed by its grammar; text that does not fit the grammar is
-//! skipped up to the closing brace and becomes [`ParamOp::Bad`], because bash finds a bad
-//! substitution only when it expands it.
+//! The text between the braces is parsed. Text that does not fit the grammar is skipped up to the
+//! closing brace and becomes [`ParamOp::Bad`], because bash reports a bad substitution only when it
+//! expands it.
 
 use std::rc::Rc;
 
@@ -62,8 +62,8 @@ impl CommandParser<'_, '_> {
         self.lex_within(TextContext::Operator { literal, pattern }, |m| m.param_op(p, quoted))
     }
 
-    /// Lexes the parameter and its subscript, given its first character, and returns whether that
-    /// is the whole expansion. `None` if it does not fit the grammar.
+    /// Lexes the parameter and its subscript; `first` is the next character. Returns whether they
+    /// are the whole expansion, or `None` if the text does not fit the grammar.
     fn param_subject(&mut self, p: &mut Param, first: u8) -> Res<Option<bool>> {
         match first {
             b'#' => self.length_or_hash(p).map(Some),
@@ -72,7 +72,8 @@ impl CommandParser<'_, '_> {
         }
     }
 
-    /// Lexes a parameter and its subscript; returns `false` and has no effect if there is none.
+    /// Lexes a parameter and its subscript; returns `false` if there is none, or one that does not
+    /// fit the grammar.
     #[inline(never)]
     fn param_name(&mut self, p: &mut Param) -> Res<bool> {
         let Some(c) = self.peek_joined() else { return Ok(false) };
@@ -101,7 +102,8 @@ impl CommandParser<'_, '_> {
         Ok(true)
     }
 
-    /// Lexes `${#...}`: a length, which is the whole expansion (`true`), or the parameter `#`.
+    /// Lexes `${#...}`: either a length, for which it returns `true` because nothing may follow, or
+    /// the parameter `#`.
     fn length_or_hash(&mut self, p: &mut Param) -> Res<bool> {
         self.pos += 1;
         let Some(c) = self.peek_joined() else { return Ok(false) };
@@ -122,7 +124,7 @@ impl CommandParser<'_, '_> {
             p.op = ParamOp::Length;
             return Ok(true);
         }
-        // For bash, `${#=}` is the length of a parameter that does not exist.
+        // Bash reads `${#=}` as the length of a parameter `=`, which does not exist.
         if matches!(c, b'=' | b'+' | b'/' | b'%') && self.peek_at(1) == Some(b'}') {
             p.op = ParamOp::Bad;
         }
@@ -130,14 +132,15 @@ impl CommandParser<'_, '_> {
         Ok(false)
     }
 
-    /// Lexes `${!...}`: a list of names or keys, which is the whole expansion (`true`), or
-    /// indirection, or the parameter `!`.
+    /// Lexes `${!...}`: either a list of names or keys, for which it returns `true` because nothing
+    /// may follow, or an indirection, or the parameter `!`.
     fn indirect_or_bang(&mut self, p: &mut Param) -> Res<bool> {
         self.pos += 1;
         let Some(c) = self.peek_joined() else { return Ok(false) };
         let special = match c {
             b'@' | b'*' => true,
-            // In POSIX mode `${!#}` is `$!` without a prefix, and `${!?}` an error if it is unset.
+            // In POSIX mode `${!#}` removes an empty prefix from `$!`, and `${!?}` is an error if
+            // `$!` is unset.
             b'#' | b'?' => !self.opts.posix,
             _ => false,
         };
@@ -160,7 +163,7 @@ impl CommandParser<'_, '_> {
             && matches!(next, Some(b'@' | b'*'))
             && self.peek_at(1) == Some(b'}')
         {
-            // With a subscript, too, although no name begins with this character.
+            // This also applies to a name with a subscript, although no variable's name has one.
             self.pos += 1;
             p.op = ParamOp::NamesWithPrefix { at: next == Some(b'@') };
             return Ok(true);
@@ -174,7 +177,7 @@ impl CommandParser<'_, '_> {
         Ok(false)
     }
 
-    /// Lexes the operator and its operands, up to the `}`; returns `false` if there is no such
+    /// Lexes the operator and its operands, up to the `}`; returns `false` if there is no valid
     /// operator.
     fn param_op(&mut self, p: &mut Param, quoted: bool) -> Res<bool> {
         let Some(c) = self.peek_joined() else { return Ok(false) };
@@ -293,7 +296,7 @@ impl CommandParser<'_, '_> {
         } else {
             None
         };
-        // The caller reports an empty offset without length.
+        // An offset that is empty, without a length, is a bad substitution.
         if length.is_none() && offset.word.raw.is_empty() {
             return Ok(false);
         }
@@ -302,8 +305,8 @@ impl CommandParser<'_, '_> {
     }
 }
 
-/// Returns whether `^` and the similar operators may follow the parameter: not in `${?^}`, but in
-/// `${$^}`.
+/// Returns whether `^`, `,` and `~` may follow the parameter. They may in `${$^}`, and may not in
+/// `${?^}`.
 fn has_case(p: &Param) -> bool {
     match p.name {
         ParamName::Special(b'@') => !p.indirect,
@@ -316,8 +319,8 @@ fn own_arith(arith: Rc<ArithText>) -> ArithText {
     Rc::try_unwrap(arith).unwrap_or_else(|shared| (*shared).clone())
 }
 
-/// Returns whether bash takes the expansion for the length of a parameter that does not exist:
-/// `${#^}`, `${#/}`.
+/// Returns whether bash reads the expansion as the length of a parameter that does not exist, as it
+/// does `${#^}` and `${#/}`.
 fn is_bad_count(param: &Param) -> bool {
     if param.indirect && matches!(param.name, ParamName::Special(b'@')) {
         // `${!@^}`
@@ -335,8 +338,8 @@ fn bad_param() -> Box<Param> {
     Box::new(Param { name, subscript: None, indirect: false, op: ParamOp::Bad, raw })
 }
 
-/// Returns the positional parameter named by `digits`; `0`, `00`.. are `$0`. For a number beyond 64
-/// bits bash takes the first digit.
+/// Returns the positional parameter named by `digits`; `0`, `00` and so on are `$0`. For a number
+/// beyond 64 bits bash takes the first digit.
 pub(crate) fn positional_name(digits: &[u8]) -> ParamName {
     let digit = |b: u8| u32::from(b.wrapping_sub(b'0'));
     let number = |n: i64, &b: &u8| n.checked_mul(10)?.checked_add(i64::from(digit(b)));

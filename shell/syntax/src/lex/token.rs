@@ -1,4 +1,4 @@
-//! Operators, reserved words and the token read ahead.
+//! Lexes tokens: operators, reserved words and words; keeps the one token read ahead.
 
 use std::ops::Range;
 
@@ -6,7 +6,7 @@ use super::table::{self, BLANK, BREAK, DIGIT, QUOTE, has_class};
 use super::{CommandParser, Res};
 use crate::ast::{Assignment, Subscript, Text, Word};
 
-/// Reserved words.
+/// A reserved word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kw {
     Bang,
@@ -70,9 +70,9 @@ pub(crate) enum Tk {
     Newline,
     Word,
     Kw(Kw),
-    /// Digits right before a redirection operator.
+    /// Digits directly before a redirection operator.
     IoNumber(u32),
-    /// `{name}` right before a redirection operator.
+    /// `{name}` directly before a redirection operator.
     IoVar,
     Semi,
     SemiSemi,
@@ -118,7 +118,7 @@ pub(crate) struct SyntaxToken {
     pub lexeme: Lexeme,
 }
 
-/// The context of a token.
+/// The context in which a token is lexed: a set of flags.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct TokenContext(u16);
 
@@ -139,9 +139,9 @@ impl TokenContext {
     pub const REGEX: TokenContext = TokenContext(32);
     /// An operand of `let` or `eval`: `name=(...)` is one word.
     pub const LET: TokenContext = TokenContext(64);
-    /// Behind a redirection `name=(...)` is not an assignment, regardless of the command.
+    /// The operand of a redirection: `name=(...)` is not an assignment there, whatever the command.
     pub const SCALAR: TokenContext = TokenContext(128);
-    /// Behind `>&` and `<&`: in `2>&1>f` the second number is a word.
+    /// The operand of `>&` or `<&`: digits there are a word, as the `1` in `2>&1>f`.
     pub const COPIED: TokenContext = TokenContext(256);
     /// Start of a command.
     pub const COMMAND: TokenContext = TokenContext(1 | 2 | 4);
@@ -321,7 +321,7 @@ impl CommandParser<'_, '_> {
         })
     }
 
-    /// Consumes the second byte of an operator and returns the one behind it.
+    /// Consumes the second byte of an operator and returns the byte after it.
     fn take_second(&mut self) -> Option<u8> {
         self.pos += 1;
         self.peek_joined()
@@ -333,7 +333,8 @@ impl CommandParser<'_, '_> {
         kind
     }
 
-    /// Lexes a token that starts with a word. Returns `None` if an alias took its place.
+    /// Lexes a token that starts with a word. Returns `None` if an alias was substituted for the
+    /// word.
     fn lex_word_token(
         &mut self,
         ctx: TokenContext,
@@ -341,7 +342,7 @@ impl CommandParser<'_, '_> {
         line: u32,
     ) -> Res<Option<SyntaxToken>> {
         let alias_here = self.alias_position(start) || ctx.has_any(TokenContext::ALIAS);
-        // Most words are one plain run.
+        // Most words are a single run of ordinary characters.
         let run = table::run_without(self.rest_bytes(), BREAK | QUOTE);
         let end = start + run;
         self.pos = end;
@@ -365,17 +366,17 @@ impl CommandParser<'_, '_> {
             }
         }
         if self.pos != end {
-            // Continuations were consumed; start again to record them.
+            // Line continuations were consumed; the word is lexed again so that they are recorded.
             self.line = line;
         }
         self.pos = start;
         self.composed_token(ctx, start, line, alias_here)
     }
 
-    /// Returns whether a plain run with `next` behind it is a whole word.
+    /// Returns whether a run of ordinary characters before `next` is a whole word.
     fn ends_plain_word(&mut self, ctx: TokenContext, next: Option<u8>) -> bool {
         match next {
-            // `<(` continues a word; an extglob may do so, too.
+            // `<(` and `>(` continue a word, and so may the `(` of an extended pattern.
             Some(b'<' | b'>') => self.peek_at(1) != Some(b'('),
             Some(b'(') if ctx.has_any(TokenContext::REGEX) => false,
             Some(b'(') if self.extglob_on(ctx) => {
@@ -397,7 +398,7 @@ impl CommandParser<'_, '_> {
     ) -> Res<Option<SyntaxToken>> {
         let lexeme = self.lex_word(ctx)?;
         let end = self.pos;
-        // After a quoted word, the word behind it decides, as in bash.
+        // After a quoted word the next word is still checked for an alias, as in bash.
         let quoted = matches!(&lexeme, Lexeme::Word(w) if w.raw.iter().any(|b| matches!(b, b'\\' | b'\'' | b'"')));
         if !quoted {
             self.alias.next = false;
@@ -411,7 +412,7 @@ impl CommandParser<'_, '_> {
             let lexeme = Lexeme::Var(name, subscript.map(Box::new));
             return Ok(Some(SyntaxToken { kind: Tk::IoVar, start, end, line, lexeme }));
         }
-        // A word joined over a line continuation may still be reserved or an alias.
+        // A word with a line continuation in it may still be a reserved word or an alias.
         if let Lexeme::Word(w) = &lexeme
             && let Some(text) = w.as_literal()
             && *text == *w.raw
@@ -434,7 +435,8 @@ impl CommandParser<'_, '_> {
         Ok(Some(SyntaxToken { kind: Tk::Word, start, end, line, lexeme }))
     }
 
-    /// Returns the token that a plain run begins if it is more than a word; `next` comes behind it.
+    /// Returns the token for a run of ordinary characters before `next` if it is a reserved word, a
+    /// number or a `{name}` before a redirection.
     fn more_than_word(
         &mut self,
         ctx: TokenContext,
@@ -477,14 +479,14 @@ impl CommandParser<'_, '_> {
         }
     }
 
-    /// Returns whether extended patterns are part of words here, for example `@(a|b)`.
+    /// Returns whether extended patterns such as `@(a|b)` are parts of words in this context.
     #[inline]
     pub fn extglob_on(&self, ctx: TokenContext) -> bool {
         self.opts.extglob || ctx.has_any(TokenContext::EXTGLOB)
     }
 }
 
-/// Returns the value of a word of digits that fits a descriptor number.
+/// Returns the value of a word of digits if it can be the number of a descriptor.
 fn io_number(run: &[u8]) -> Option<u32> {
     if run.is_empty() || run.len() > 10 || !run.iter().all(|&b| has_class(b, DIGIT)) {
         return None;

@@ -1,24 +1,24 @@
-//! The hostile programs of `tests/escape`, each against every target, with what must hold.
+//! Runs the hostile programs of `tests/escape` on every target and checks that each is contained.
 //!
 //! ```text
 //! escape [--target NAME] [--jobs N] [PART-OF-A-NAME...]     the files
-//! escape --share                                            the files, each on one of the targets
-//! escape --random [--seconds N] [--seed N]                  programs made at random
+//! escape --share                                            the files, each on one target, in turn
+//! escape --random [--seconds N] [--seed N]                  random programs
 //! ```
 //!
 //! | file | what |
 //! |---|---|
 //! | `program` | the format of the files |
-//! | `target` | the ways to run one: `runner exec`, the library |
+//! | `target` | the ways to run a program: `runner exec`, the library |
 //! | `watch` | memory, threads, descriptors and descendants of a host process |
 //! | `trial` | one program on one target: prepare, run, judge |
-//! | `random` | programs made at random |
+//! | `random` | random programs |
 //!
 //! # Invariants
 //! - Every file is run; one without a valid header fails the suite.
-//! - Nothing is an expected failure. What must hold is a promise of the sandbox, not what it does
+//! - No failure is expected. A program's header states what the sandbox promises, not what it does
 //!   today.
-//! - Only processes that a trial started are ended, by their numbers.
+//! - Only processes that a trial has started are killed, each by its number.
 #![forbid(unsafe_code)]
 
 mod program;
@@ -38,11 +38,11 @@ use program::Program;
 use target::{TARGETS, Target};
 use trial::Verdict;
 
-/// At least so many files there must be: a suite that lost its files must not pass.
+/// The least number of files, because a suite that has lost its files must not pass.
 const LEAST: usize = 150;
 
 fn main() -> ExitCode {
-    // The library starts the program for a session's process with this argument.
+    // The library starts this program with this argument as the process of a session.
     if std::env::args_os().nth(1).is_some_and(|a| a == wasibox::WORKER_ARGUMENT) {
         return wasibox::worker_main();
     }
@@ -105,7 +105,7 @@ fn run() -> Result<u8, String> {
         return target::child(&name, Path::new(&file));
     }
     let o = options(args)?;
-    // Orphans come to us, so that nothing a trial leaves behind is lost from sight.
+    // Orphans become children of this process, so that it sees all that a trial leaves behind.
     rustix::process::set_child_subreaper(Some(rustix::process::getpid()))
         .map_err(|e| e.to_string())?;
     let bench = trial::Bench::new()?;
@@ -132,7 +132,7 @@ fn run() -> Result<u8, String> {
     Ok(summary(&verdicts))
 }
 
-/// One trial of each program, the targets taking turns.
+/// Returns one trial of each program, with the targets in turn.
 fn shared<'a>(trials: &[(&'a Program, Target)]) -> Vec<(&'a Program, Target)> {
     let mut of: BTreeMap<&str, Vec<(&Program, Target)>> = BTreeMap::new();
     for trial in trials {
@@ -141,7 +141,7 @@ fn shared<'a>(trials: &[(&'a Program, Target)]) -> Vec<(&'a Program, Target)> {
     of.into_values().enumerate().filter_map(|(n, of)| of.get(n % of.len()).copied()).collect()
 }
 
-/// Runs trials, some at a time, and prints a line for each.
+/// Runs trials, `jobs` at a time, and prints a line for each.
 fn try_all(bench: &trial::Bench, trials: &[(&Program, Target)], jobs: usize) -> Vec<Verdict> {
     let (next, done) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
     println!("{}", Verdict::HEAD);

@@ -1,9 +1,10 @@
-//! The ways to run a hostile program: each is a host process, so that a hang or a crash is seen in
-//! any case.
+//! The ways to run a hostile program. Each of them uses a host process, so that a hang or a crash
+//! is always noticed.
 //!
-//! `exec` is `runner exec`. The others embed the library: a child process of this test, which has a
-//! second session that must still give right answers while the hostile one runs, and reports at its
-//! end the remains of it. A further way to embed the library is a further [`Embedding`].
+//! `exec` is `runner exec`. The others embed the library in a child process of this test. That
+//! process has a second session, which must give right answers while the hostile one runs; at its
+//! end it reports what the hostile session has left behind. Each way to embed the library is an
+//! [`Embedding`].
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -45,7 +46,7 @@ impl Eq for Embedding {}
 /// Sessions as threads of the embedder.
 const THREAD: Embedding = Embedding { name: "thread", open: open_by_thread };
 
-/// Sessions in processes of their own, which this very program serves.
+/// Sessions in processes of their own, for which this program is started again.
 const WORKER: Embedding = Embedding { name: "worker", open: open_by_worker };
 
 /// All targets.
@@ -65,13 +66,13 @@ fn open_by_worker(job: &Job, policy: Policy) -> Result<Session, wasibox::Error> 
     Session::on(&WorkerPool::new(options)?, policy)
 }
 
-/// A program made ready: everything a target must know, without the suite's own paths.
+/// A program that is ready to run: everything that a target needs, without the suite's own paths.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Job {
     pub image: PathBuf,
-    /// Where machine code is kept.
+    /// The folder in which machine code is kept.
     pub code: Option<PathBuf>,
-    /// The image of the second session, and where its machine code is.
+    /// The image of the second session; the next field is the folder of its machine code.
     pub neighbour: PathBuf,
     pub neighbour_code: Option<PathBuf>,
     pub argv: Vec<String>,
@@ -89,8 +90,8 @@ pub struct Job {
 }
 
 impl Job {
-    /// Returns the job of a program: text goes to `sh -c` and similar, so that no mount is needed;
-    /// a module is the only command of an image of its own.
+    /// Returns the job for a program. Its text is an argument of `bash -c`, `python3 -c` or `node
+    /// -e`, so that no mount is needed; a module is the only command of an image of its own.
     pub fn new(program: &Program, image: PathBuf, scratch: &Path) -> Job {
         let argv: Vec<String> = match program.kind {
             Kind::Shell => vec!["bash".into(), "-c".into(), program.text.clone()],
@@ -141,7 +142,8 @@ impl Target {
         }
     }
 
-    /// The process that does the job; a library's one writes its [`Report`] beside `file`.
+    /// Returns the command that runs the job. For a library target, the job is written to `file`,
+    /// and the process writes its [`Report`] beside it.
     pub fn command(self, job: &Job, file: &Path) -> Result<Command, String> {
         match self {
             Target::Exec => {
@@ -184,32 +186,33 @@ impl Target {
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Report {
     pub limit: Option<String>,
-    /// From opening the hostile session until it was closed.
+    /// The seconds from opening the hostile session until it was closed.
     pub seconds: f64,
-    /// Faults of the process or its other session afterwards.
+    /// The faults found in the process and its second session.
     pub wrong: Vec<String>,
 }
 
-/// Where a library's process writes its report.
+/// Returns the path to which the process of a library target writes its report.
 pub fn report_file(job_file: &Path) -> PathBuf {
     job_file.with_extension("report")
 }
 
-/// Growth of the embedder after a session that is not a leak: memory kept by allocators and the
-/// engine.
+/// The growth of an embedder after a session that does not count as a leak, because allocators and
+/// the engine keep memory.
 const KEPT_MEMORY: u64 = 48 << 20;
 const KEPT_THREADS: u64 = 8;
 const KEPT_DESCRIPTORS: u64 = 8;
-/// How long a session may take to give everything back.
+/// The time in which a session must release everything.
 const SETTLE: Duration = Duration::from_secs(3);
-/// Most clock ticks (1/100 s) that an idle embedder may use in the time after that.
+/// The time for which an embedder is then observed, and the clock ticks (1/100 s) that it may use
+/// in it while it is idle.
 const IDLE: Duration = Duration::from_millis(150);
 const IDLE_TICKS: u64 = 8;
-/// Longest time for an answer of the other session, on a busy machine.
+/// The longest time in which the second session must answer, even on a busy machine.
 const ANSWER: Duration = Duration::from_secs(5);
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// The process of a library target: status as the hostile command's.
+/// Runs the process of a library target and returns the status of the hostile command.
 pub fn child(name: &str, file: &Path) -> Result<u8, String> {
     let embedding = TARGETS.iter().find_map(|t| match t {
         Target::Library(e) if e.name == name => Some(*e),
@@ -238,7 +241,7 @@ pub fn child(name: &str, file: &Path) -> Result<u8, String> {
         let outcome = hostile(embedding, &job);
         report.seconds = begun.elapsed().as_secs_f64();
         stop.store(true, Ordering::SeqCst);
-        (outcome, asking.join().unwrap_or_else(|_| Err("it panicked".into())))
+        (outcome, asking.join().unwrap_or_else(|_| Err("the thread panicked".into())))
     });
     report.wrong.extend(answers.err().map(|e: String| format!("other session: {e}")));
     report.wrong.extend(answer(&neighbour).err().map(|e| format!("other session, after: {e}")));
@@ -280,7 +283,7 @@ fn hostile(embedding: &Embedding, job: &Job) -> Result<(u8, Option<String>), was
     Ok((outcome.exit_code, limit))
 }
 
-/// One question to the other session.
+/// Runs a command in the second session and checks its output and time.
 fn answer(session: &Session) -> Result<(), String> {
     let start = Instant::now();
     let exec = Exec::new(["bash", "-c", "echo hi | wc -c"]);
@@ -292,7 +295,7 @@ fn answer(session: &Session) -> Result<(), String> {
     if took > ANSWER { Err(format!("an answer took {took:.1?}")) } else { Ok(()) }
 }
 
-/// Returns the resources that the embedder still has of a closed session, or its work for it.
+/// Returns a description of what the embedder still holds, or still does, for a closed session.
 fn kept(before: watch::Usage) -> Option<String> {
     let until = Instant::now() + SETTLE;
     loop {

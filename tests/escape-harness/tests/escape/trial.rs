@@ -1,5 +1,5 @@
-//! One program on one target: a scratch folder is made, the process runs and is watched, then
-//! everything the program promises is checked.
+//! Runs one program on one target: makes a scratch folder, runs and watches the process, then
+//! checks everything that the program's header demands.
 //!
 //! The scratch folder:
 //!
@@ -32,19 +32,19 @@ use crate::watch::{Peak, Watch};
 
 /// The content of the canary; no output of a guest may contain it.
 const SECRET: &str = "canary-3c9f07e1";
-/// How long a process may run beyond its limit before it is killed. An embedder also needs some
-/// time to check that everything was given back.
+/// The time that a process may run beyond its limit before it is killed. It includes the time that
+/// an embedder needs to check that everything was released.
 const HARD: Duration = Duration::from_secs(8);
-/// Most output that is kept for looking at; the rest is read and dropped.
+/// The number of bytes of output that are kept; the rest is read and dropped.
 const KEPT: usize = 8 << 20;
-/// How long output may stay open after the process has ended.
+/// The time for which output may stay open after the process has ended.
 const CLOSING: Duration = Duration::from_secs(1);
 
 /// The state that trials share.
 pub struct Bench {
     image: PathBuf,
     code: Option<PathBuf>,
-    /// Where the runner keeps the key of machine code, `XDG_STATE_HOME`.
+    /// The folder in which the runner keeps the key of machine code, for `XDG_STATE_HOME`.
     state: Option<PathBuf>,
 }
 
@@ -59,7 +59,7 @@ pub struct Verdict {
     pub peak: Peak,
     /// Empty if the program was contained.
     pub failures: Vec<String>,
-    /// The end of standard error, to look at.
+    /// The end of the output, for the report.
     pub tail: String,
 }
 
@@ -83,8 +83,8 @@ impl fmt::Display for Verdict {
     }
 }
 
-/// How a process ended and its output.
-struct Ended {
+/// The end of a process: its status, its time, its output and what was wrong.
+struct EndedProcess {
     status: Option<ExitStatus>,
     wall: Duration,
     output: String,
@@ -92,8 +92,8 @@ struct Ended {
 }
 
 impl Bench {
-    /// Finds the image, and has its machine code made now if it is not there yet: by the runner and
-    /// by the library, which may be of two builds.
+    /// Finds the image and makes sure that its machine code exists, both for the runner and for the
+    /// library, because these may be different builds.
     pub fn new() -> Result<Bench, String> {
         let image = wasibox_escape::image();
         let image = image.canonicalize().map_err(|e| format!("{}: {e}", image.display()))?;
@@ -170,7 +170,7 @@ impl Bench {
         }
         self.surround(&mut cmd, p, &scratch);
         let before = inventory(&scratch, p);
-        let during = During::begin(p, &scratch, || host(&p.during))?;
+        let during = RunningCommands::begin(p, &scratch, || host(&p.during))?;
         let ended = run(cmd, p, &mut verdict.peak)?;
         drop(during);
         verdict.seconds = ended.wall.as_secs_f64();
@@ -183,8 +183,8 @@ impl Bench {
                 (verdict.limit, verdict.seconds) = (r.limit, r.seconds);
                 verdict.failures.extend(r.wrong);
             }
-            Some(Err(_)) => verdict.failures.push("the embedder told nothing".into()),
-            None => verdict.limit = limit_told(&ended.output),
+            Some(Err(_)) => verdict.failures.push("the embedder wrote no report".into()),
+            None => verdict.limit = reported_limit(&ended.output),
         }
         check(p, ended.status, &ended.output, verdict);
         if inventory(&scratch, p) != before {
@@ -203,13 +203,14 @@ impl Bench {
         Ok(())
     }
 
-    /// The surroundings of the host process: an environment of the scratch folder.
+    /// Sets the working directory and the environment of the host process, with folders in the
+    /// scratch folder.
     fn surround(&self, cmd: &mut Command, p: &Program, scratch: &Path) {
         cmd.current_dir(scratch).env_clear().env("PATH", "/usr/bin:/bin");
         cmd.env("TMPDIR", scratch.join("tmp"));
         // By default glibc's thresholds grow with freed memory, and then the heap of each thread
-        // keeps tens of megabytes that are unused. With a fixed threshold, memory that is kept is
-        // kept by us.
+        // keeps tens of megabytes that are unused. With a fixed threshold, kept memory is memory
+        // that the embedder holds.
         cmd.env("MALLOC_TRIM_THRESHOLD_", "131072");
         // The folder above `wasibox/aot`, where the runner looks for machine code.
         let cache = match p.kind {
@@ -222,7 +223,7 @@ impl Bench {
         cmd.envs(p.host_env.iter().map(|(k, v)| (k, scratch.join(v))));
     }
 
-    /// Host commands of a program's header.
+    /// Returns the command that runs the host commands of a program's header.
     fn host_shell(&self, text: &str, scratch: &Path) -> Command {
         let mut cmd = Command::new("/bin/sh");
         cmd.args(["-e", "-c", text]).current_dir(scratch).stdin(Stdio::null());
@@ -247,7 +248,7 @@ fn furnish(scratch: &Path) -> std::io::Result<()> {
     std::fs::write(scratch.join("outside/folder/secret"), SECRET)
 }
 
-/// An image with the module as its one program.
+/// Packs an image whose only program is the module, and returns its path.
 fn module_image(p: &Program, scratch: &Path) -> Result<PathBuf, String> {
     let module = wat::parse_str(&p.text).map_err(|e| e.to_string())?;
     let spec = ImageSpec {
@@ -263,13 +264,13 @@ fn module_image(p: &Program, scratch: &Path) -> Result<PathBuf, String> {
     Ok(path)
 }
 
-/// Returns everything in the scratch folder that must not change, with its content: all except the
-/// files that the program may write to and its own host commands touch (`wrap`: files beside the
-/// folders).
+/// Returns everything in the scratch folder that must not change, with its content. Left out are
+/// the mounts that the program may write to, those that its host commands change, the cache and,
+/// with `wrap`, the files beside the folders.
 fn inventory(scratch: &Path, p: &Program) -> BTreeMap<PathBuf, String> {
-    let lively = p.swap.is_some() || !p.during.is_empty();
+    let changing = p.swap.is_some() || !p.during.is_empty();
     let free = |path: &Path| {
-        let mut mounts = p.mounts.iter().filter(|m| m.writable || lively);
+        let mut mounts = p.mounts.iter().filter(|m| m.writable || changing);
         let wrapped = !p.wrap.is_empty() && path.parent() == Some(scratch) && path.is_file();
         wrapped || path == scratch.join("cache") || mounts.any(|m| scratch.join(&m.host) == path)
     };
@@ -305,14 +306,18 @@ fn make_removable(dir: &Path) {
     }
 }
 
-/// The commands that run beside the program; they end when this is dropped.
-struct During {
+/// The host commands that run while the program runs. They end when this value is dropped.
+struct RunningCommands {
     shell: Option<Child>,
     stop: Arc<AtomicBool>,
 }
 
-impl During {
-    fn begin(p: &Program, scratch: &Path, shell: impl Fn() -> Command) -> Result<During, String> {
+impl RunningCommands {
+    fn begin(
+        p: &Program,
+        scratch: &Path,
+        shell: impl Fn() -> Command,
+    ) -> Result<RunningCommands, String> {
         let stop = Arc::new(AtomicBool::new(false));
         if let Some((a, b)) = &p.swap {
             let (a, b, stop) = (scratch.join(a), scratch.join(b), stop.clone());
@@ -325,15 +330,15 @@ impl During {
         let mut cmd = shell();
         let spawn = || cmd.stdout(Stdio::null()).stderr(Stdio::null()).process_group(0).spawn();
         let shell = (!p.during.is_empty()).then(spawn).transpose().map_err(|e| e.to_string())?;
-        Ok(During { shell, stop })
+        Ok(RunningCommands { shell, stop })
     }
 }
 
-impl Drop for During {
+impl Drop for RunningCommands {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::SeqCst);
         if let Some(shell) = &mut self.shell {
-            // A group of its own, so that its children end with it.
+            // The shell has a process group of its own, so that its children end with it.
             if let Some(group) = rustix::process::Pid::from_raw(shell.id() as i32) {
                 let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
             }
@@ -342,8 +347,8 @@ impl Drop for During {
     }
 }
 
-/// Runs the process, watches it, and ends it if it does not end itself.
-fn run(mut cmd: Command, p: &Program, peak: &mut Peak) -> Result<Ended, String> {
+/// Runs the process, watches it, and ends it if it does not end by itself.
+fn run(mut cmd: Command, p: &Program, peak: &mut Peak) -> Result<EndedProcess, String> {
     let err = |e: &dyn fmt::Display| format!("{cmd:?}: {e}", cmd = "starting");
     cmd.stdin(Stdio::null());
     let mut terminal = None;
@@ -394,13 +399,13 @@ fn run(mut cmd: Command, p: &Program, peak: &mut Peak) -> Result<Ended, String> 
     for o in outputs {
         match o.recv_timeout(CLOSING) {
             Ok(bytes) => output.push_str(&String::from_utf8_lossy(&bytes)),
-            Err(_) => failures.push("somebody holds its output".into()),
+            Err(_) => failures.push("a process still holds its output".into()),
         }
     }
-    Ok(Ended { status, wall, output, failures })
+    Ok(EndedProcess { status, wall, output, failures })
 }
 
-/// A terminal: its master and two copies of its other side.
+/// Opens a terminal and returns its master and two handles of its other side.
 fn open_terminal() -> Result<(std::fs::File, Stdio, Stdio), std::io::Error> {
     use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
     let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY)?;
@@ -424,8 +429,8 @@ fn drain(mut from: Box<dyn Read + Send>) -> Receiver<Vec<u8>> {
     take
 }
 
-/// The limit that `runner exec` says was hit, or has in its JSON.
-fn limit_told(output: &str) -> Option<String> {
+/// Returns the limit that `runner exec` reports as hit, in a message or in its JSON.
+fn reported_limit(output: &str) -> Option<String> {
     let told = [
         ("timeout", "(--timeout)"),
         ("cpu", "(--cpu)"),
@@ -438,7 +443,7 @@ fn limit_told(output: &str) -> Option<String> {
     found.map(|(name, _)| (*name).to_owned())
 }
 
-/// Checks the process's end and its output.
+/// Checks the status of the process, its time, its resources and its output.
 fn check(p: &Program, status: Option<ExitStatus>, output: &str, verdict: &mut Verdict) {
     let wrong = &mut verdict.failures;
     let code = status.and_then(|s| s.code());
@@ -479,5 +484,6 @@ fn check(p: &Program, status: Option<ExitStatus>, output: &str, verdict: &mut Ve
     }
     wrong.extend(p.says.iter().filter(|t| !output.contains(*t)).map(|t| format!("no {t:?}")));
     let never = p.never.iter().map(String::as_str).chain([SECRET, "panicked at"]);
-    wrong.extend(never.filter(|t| output.contains(t)).map(|t| format!("it says {t:?}")));
+    wrong
+        .extend(never.filter(|t| output.contains(t)).map(|t| format!("the output contains {t:?}")));
 }

@@ -1,12 +1,12 @@
-//! Differences that docs/deviations.md names, each recognised as narrowly as possible.
+//! Recognises differences that docs/deviations.md names, each as narrowly as possible.
 //!
 //! | module | how a deviation is recognised |
 //! |---|---|
 //! | `compare` | by the outcomes: they are equal except for the effect of the deviation |
-//! | `repair` | by another run: without text that bash reads differently, both do the same |
-//! | `repaired` | the scripts for that |
-//! | `minimal` | by the rest of a script that was made smaller |
-//! | `numbers` | line numbers, in messages and from `LINENO`, which no rule compares |
+//! | `repair` | by another run: once text that bash reads differently is replaced, the shells agree |
+//! | `repaired` | the replacements for `repair` |
+//! | `minimal` | by the minimal script that still differs |
+//! | `numbers` | masks line numbers in messages and from `LINENO`, which no rule compares |
 
 mod compare;
 mod minimal;
@@ -19,10 +19,10 @@ use crate::run::Outcome;
 pub use minimal::reason as reason_of_minimal;
 pub use numbers::masked;
 
-/// The outcomes of another script: bash's and ours.
+/// A function that runs another script and returns bash's outcome and ours.
 pub type Rerun<'r> = dyn FnMut(&[u8]) -> Option<(Outcome, Outcome)> + 'r;
 
-/// The deviation that explains a difference.
+/// Returns the deviation that explains a difference, if one does.
 pub fn reason(
     script: &[u8],
     bash: &Outcome,
@@ -38,7 +38,8 @@ pub fn agree(script: &[u8], a: &Outcome, b: &Outcome) -> bool {
     a.main() == b.main() || compare::reason(script, a, b).is_some()
 }
 
-/// Whether a shell said so, wherever its error output went.
+/// Returns whether a text is in the output of a shell or in a file that it wrote, because scripts
+/// redirect error output.
 fn says(o: &Outcome, text: &[u8]) -> bool {
     use crate::compare::contains;
     contains(&o.stderr, text)

@@ -1,18 +1,19 @@
-//! The differential fuzzer of the shell: scripts at random, run by bash 5.2 and by ours.
+//! The differential fuzzer of the shell: runs random scripts in bash 5.2 and in our shell, and
+//! compares the outcomes.
 //!
 //! | file | content |
 //! |---|---|
 //! | `script` | the generator, a grammar with a seed |
-//! | `run` | one shell, one script, a fresh working directory, limits |
-//! | `guest` | the image, one runner for many scripts |
+//! | `run` | runs one script in one shell, in a fresh working directory, with limits |
+//! | `guest` | runs many scripts in the image with one runner |
 //! | `compare` | the definition of a difference |
 //! | `explained` | differences that docs/deviations.md names |
-//! | `rewrite` | others, proved by a spelling of the script that avoids them |
-//! | `shrink` | the smallest script that still differs |
-//! | `report` | the report; cases for `tests/cases` |
+//! | `rewrite` | other known differences, proved by an equivalent script that avoids them |
+//! | `shrink` | finds a smaller script that still differs |
+//! | `report` | prints differences, and cases for `tests/cases` |
 //!
-//! Differences become cases of their feature in `tests/cases/shell/` once mended. `cargo xtask fuzz
-//! shell` builds the shell and runs this.
+//! A difference that is mended becomes a case of its feature in `tests/cases/shell/`. `cargo xtask
+//! fuzz shell` builds the shell and runs this.
 #![forbid(unsafe_code)]
 
 mod compare;
@@ -39,27 +40,27 @@ use run::{Place, Shell};
 const USAGE: &str =
     "usage: wasibox-differ [OPTION...] [run | show SEED | check FILE... | case NAME FILE]
   --box PATH        the multicall binary (default target/debug/box)
-  --shell PATH      the shell alone instead: target/debug/examples/bash of the crate sh-cli
-  --image DIST      the image of that folder instead, by its runner
-  --bash PATH       the authority (default /bin/bash)
+  --shell PATH      the shell without tools instead: target/debug/examples/bash of the crate sh-cli
+  --image DIST      the image and the runner in the folder DIST instead
+  --bash PATH       the bash to compare with (default /bin/bash)
   --seed N          first seed (default 1)
   --count N         scripts to run (default 1000)
-  --places          scripts of constructs in places alone
+  --places          only scripts that put each construct into each place
   --damage PERCENT  share of scripts that are damaged on purpose (default 0)
-  --seconds N       stop after that time
-  --stderr          compare error output, too
-  --failures N      stop after so many differences (default 20)
-  --shrink N        runs spent on making one smaller (default 500)
-  --explained       tell the scripts whose difference is explained, too
+  --seconds N       stop after N seconds, instead of --count
+  --stderr          also compare error output
+  --failures N      stop after N differences (default 20)
+  --shrink N        runs spent on shrinking each script that differs (default 500)
+  --explained       also print the scripts whose difference is explained
 ";
 
 const LIMIT: Duration = Duration::from_secs(5);
 
 struct Options {
     ours: PathBuf,
-    /// `ours` is the shell alone: `shell/cli/examples/bash.rs`.
+    /// Whether `ours` is the shell without tools, `shell/cli/examples/bash.rs`.
     alone: bool,
-    /// The folder with `runner` and `image.webc`: these instead.
+    /// The folder with the `runner` and the `image.webc` to use instead of `ours`.
     image: Option<PathBuf>,
     bash: PathBuf,
     seed: u64,
@@ -170,7 +171,7 @@ fn pair(o: &Options) -> Result<Pair> {
     })
 }
 
-/// Runs scripts; status 1 if one differs.
+/// Runs random scripts and reports the differences; the status is 1 if there is one.
 fn run(o: &Options) -> Result<ExitCode> {
     let pair = pair(o)?;
     let start = Instant::now();
@@ -230,7 +231,7 @@ fn show(o: &Options) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Runs files with both shells.
+/// Runs script files in both shells and prints the verdicts.
 fn check(o: &Options) -> Result<ExitCode> {
     let pair = pair(o)?;
     let mut failed = 0;

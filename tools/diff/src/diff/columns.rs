@@ -1,8 +1,8 @@
-//! Two columns, as `diff -y` and `sdiff` lay them out: where the gutter is, and a line cut to half
-//! the width.
+//! Lays out two columns as `diff -y` and `sdiff` do: finds the gutter between them, and cuts lines
+//! to the width of a column.
 //!
-//! The left column begins at 0, the right one at a tab stop if tabs are written; the gutter between
-//! them holds the mark with a blank on either side.
+//! The left column begins at 0, and the right one at a tab stop unless blanks are written instead
+//! of tabs. The gutter between them holds the mark with a blank on either side.
 
 use std::io::{self, Write};
 
@@ -11,21 +11,21 @@ use unicode_width::UnicodeWidthChar;
 /// The least width of the gutter between the columns.
 const GUTTER: isize = 3;
 
-/// The layout for a width.
+/// The layout of two columns for a width of output.
 pub struct SideColumns {
-    /// Width of each column.
+    /// The width of each column.
     half: usize,
     /// The start of the right column.
     right: usize,
-    /// Distance of tab stops.
+    /// The distance between tab stops.
     tab: usize,
     /// Whether blanks are written instead of tabs.
     expand: bool,
 }
 
 impl SideColumns {
-    /// Returns columns for lines of this width, with tab stops every `tab` columns; `expand` writes
-    /// spaces for tabs.
+    /// Returns the layout for output lines of this width, with tab stops every `tab` columns. With
+    /// `expand`, blanks are written instead of tabs.
     pub fn new(width: usize, tab: usize, expand: bool) -> SideColumns {
         let signed = |n: usize| isize::try_from(n).unwrap_or(isize::MAX / 4);
         let (w, step) = (signed(width), if expand { 1 } else { signed(tab) });
@@ -34,7 +34,7 @@ impl SideColumns {
         SideColumns { half, right: if half == 0 { width } else { right as usize }, tab, expand }
     }
 
-    /// Writes one row. A line comes with its newline, if it has one.
+    /// Writes one row. The lines include their newlines, if they have them.
     pub fn write_row(
         &self,
         out: &mut dyn Write,
@@ -49,7 +49,7 @@ impl SideColumns {
         }
         if mark != b' ' {
             at = self.pad_to(out, at, (self.half + self.right - 1) / 2)? + 1;
-            // Which of both lacks its newline.
+            // The mark shows which of the two lines lacks its newline.
             let mark = match (mark, ends(left), ends(right)) {
                 (b'|', true, false) => b'/',
                 (b'|', false, true) => b'\\',
@@ -70,7 +70,8 @@ impl SideColumns {
     /// Writes as much of a line as its column holds; `indent` is the start of the column. Returns
     /// the column that was reached. A tab stays a tab if it ends within the column.
     fn write_cut(&self, out: &mut dyn Write, line: &[u8], indent: usize) -> io::Result<usize> {
-        // Where the text would be, and where the output is: they part at the edge.
+        // The column that the whole text would have reached, and the column of the output. They
+        // differ once the text passes the edge.
         let (mut text, mut at) = (0usize, 0usize);
         let mut rest = line.strip_suffix(b"\n").unwrap_or(line);
         while let Some((c, len)) = first_char(rest) {
@@ -101,7 +102,8 @@ impl SideColumns {
                     text -= 1;
                     if text < self.half {
                         if at <= text {
-                            // A tab was suppressed at the edge.
+                            // A tab at the edge was not written; write blanks for the part of it
+                            // that remains.
                             out.write_all(&b" ".repeat(text - at))?;
                         } else {
                             out.write_all(bytes)?;
@@ -125,7 +127,7 @@ impl SideColumns {
         Ok(at)
     }
 
-    /// Moves from one column to another, with tabs where they fit.
+    /// Moves the output from one column to another with blanks, and with tabs where they fit.
     fn pad_to(&self, out: &mut dyn Write, mut from: usize, to: usize) -> io::Result<usize> {
         while !self.expand && from - from % self.tab + self.tab <= to {
             out.write_all(b"\t")?;
@@ -136,8 +138,8 @@ impl SideColumns {
     }
 }
 
-/// Returns the first character and its length; the character is `None`, with one byte, if the text
-/// does not begin with one.
+/// Returns the first character and its length. If the text does not begin with a valid character,
+/// returns `None` for it and the length 1.
 fn first_char(text: &[u8]) -> Option<(Option<char>, usize)> {
     let lead = *text.first()?;
     let len = match lead {

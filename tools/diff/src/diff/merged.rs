@@ -1,15 +1,15 @@
-//! Both files in one, by formats for groups of lines and for lines (diffutils manual, "Merging
-//! Files with If-then-else").
+//! Merges both files into one text, by formats for groups of lines and for single lines (diffutils
+//! manual, "Merging Files with If-then-else").
 
 use std::io::{self, Write};
 use std::ops::Range;
 
 use super::compare::TextComparison;
 
-/// Most columns and digits that a format may ask for.
+/// The maximum number of columns or digits that a format may ask for.
 const WIDEST: usize = 999_999;
 
-/// Returns whether a number in a format asks for more columns or digits than there may be.
+/// Returns whether a number in a format asks for more columns or digits than [`WIDEST`].
 pub fn is_too_wide(format: &[u8]) -> bool {
     let starts = format.iter().enumerate().filter(|(_, byte)| **byte == b'%');
     starts.map(|(at, _)| &format[at + 1..]).any(|text| {
@@ -20,7 +20,7 @@ pub fn is_too_wide(format: &[u8]) -> bool {
     })
 }
 
-/// Formats of groups and of lines.
+/// The formats of groups and lines.
 #[derive(Clone, Debug)]
 pub struct Formats {
     pub old_group: Vec<u8>,
@@ -32,9 +32,9 @@ pub struct Formats {
     pub unchanged_line: Vec<u8>,
 }
 
-/// The formats that are written, where they are.
+/// The formats that the command line gives; `None` for the others.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct DiffWritten {
+pub struct WrittenFormats {
     pub old_group: Option<Vec<u8>>,
     pub new_group: Option<Vec<u8>>,
     pub unchanged_group: Option<Vec<u8>>,
@@ -44,9 +44,9 @@ pub struct DiffWritten {
     pub unchanged_line: Option<Vec<u8>>,
 }
 
-impl DiffWritten {
-    /// Adds formats; returns false if another value stands already at the place of one.
-    pub fn add(&mut self, more: DiffWritten) -> bool {
+impl WrittenFormats {
+    /// Adds formats. Returns `false` if one of them was already given with another value.
+    pub fn add(&mut self, more: WrittenFormats) -> bool {
         let pairs = [
             (&mut self.old_group, more.old_group),
             (&mut self.new_group, more.new_group),
@@ -68,8 +68,8 @@ impl DiffWritten {
 }
 
 impl Formats {
-    /// Returns the formats with defaults for those that are not written.
-    pub fn new(written: DiffWritten) -> Formats {
+    /// Returns all formats, with defaults for those that are not given.
+    pub fn new(written: WrittenFormats) -> Formats {
         let changed = written.changed_group.clone();
         let group = |own: Option<Vec<u8>>, all: &[u8]| {
             own.or_else(|| changed.clone()).unwrap_or_else(|| all.to_vec())
@@ -90,9 +90,9 @@ impl Formats {
 
     /// Returns the formats of `-D NAME`: old lines where NAME is not defined, new lines where it
     /// is.
-    pub fn ifdef(name: &[u8]) -> DiffWritten {
+    pub fn ifdef(name: &[u8]) -> WrittenFormats {
         let text = |parts: &[&[u8]]| Some(parts.concat());
-        DiffWritten {
+        WrittenFormats {
             old_group: text(&[b"#ifndef ", name, b"\n%<#endif /* ! ", name, b" */\n"]),
             new_group: text(&[b"#ifdef ", name, b"\n%>#endif /* ", name, b" */\n"]),
             unchanged_group: text(&[b"%="]),
@@ -105,18 +105,19 @@ impl Formats {
                 name,
                 b" */\n",
             ]),
-            ..DiffWritten::default()
+            ..WrittenFormats::default()
         }
     }
 
-    /// Returns whether no output is printed about identical files.
+    /// Returns whether identical files give no output.
     pub fn is_silent_of_same(&self) -> bool {
         self.unchanged_group.is_empty()
             || self.unchanged_group == b"%=" && self.unchanged_line.is_empty()
     }
 }
 
-/// Writes both texts by the formats; `expand` writes a line's text as the options ask for.
+/// Writes both texts by the formats. `expand` returns the text of a line with its tabs expanded, if
+/// the options ask for that.
 pub fn print(
     out: &mut dyn Write,
     formats: &Formats,
@@ -139,15 +140,15 @@ pub fn print(
     printer.same(old..lines.old.len(), new..lines.new.len())
 }
 
-/// Lines of both texts that make a group.
+/// The lines of both texts that form a group.
 struct DiffGroup {
     old: Range<usize>,
     new: Range<usize>,
 }
 
 impl DiffGroup {
-    /// Returns the number that a letter stands for: small letters for the old text, capitals for
-    /// the new.
+    /// Returns the number that a letter stands for: lowercase letters for the old text, uppercase
+    /// ones for the new text.
     fn number(&self, letter: u8) -> Option<usize> {
         let range = if letter.is_ascii_lowercase() { &self.old } else { &self.new };
         Some(match letter.to_ascii_lowercase() {
@@ -168,11 +169,11 @@ struct MergedPrinter<'a, 'l> {
     expand: &'a dyn Fn(&[u8]) -> Vec<u8>,
 }
 
-/// A format item after `%` that groups and lines have in common.
+/// A format item after `%`, as far as groups and lines share its syntax.
 enum Common<'f> {
-    /// `%%`, `%c'C'`, and a `%` that begins nothing.
+    /// The byte of `%%` or `%c'C'`.
     Byte(u8),
-    /// A number by its letter.
+    /// A number with its format and its letter.
     Number(DiffNumber, u8),
     /// Any other item; the text begins with its letter.
     Other(&'f [u8]),
@@ -186,7 +187,7 @@ impl MergedPrinter<'_, '_> {
         self.group(&self.formats.unchanged_group, &DiffGroup { old, new }, None).map(|_| ())
     }
 
-    /// Writes a group by its format, to the byte `end` if there is one; returns the rest of the
+    /// Writes a group by its format, up to the byte `end` if there is one. Returns the rest of the
     /// format.
     fn group<'f>(
         &mut self,
@@ -239,7 +240,7 @@ impl MergedPrinter<'_, '_> {
         }
     }
 
-    /// Writes a `%` that begins no format item; the text behind it stands for itself.
+    /// Writes a `%` that begins no format item; the text after it is ordinary.
     fn percent<'f>(&mut self, after: &'f [u8]) -> io::Result<&'f [u8]> {
         self.out.write_all(b"%")?;
         Ok(after)
@@ -266,7 +267,7 @@ impl MergedPrinter<'_, '_> {
         Ok(Some(self.branch(rest, group, b')', a != b)?))
     }
 
-    /// Writes one of two formats, or only passes it.
+    /// Writes one branch of a condition, or skips it.
     fn branch<'f>(
         &mut self,
         format: &'f [u8],
@@ -282,7 +283,7 @@ impl MergedPrinter<'_, '_> {
         MergedPrinter { out: &mut nothing, formats, lines, expand }.group(format, group, Some(end))
     }
 
-    /// Writes lines by their format.
+    /// Writes each line of a range by the format.
     fn all(&mut self, format: &[u8], lines: &[&[u8]], range: &Range<usize>) -> io::Result<()> {
         range.clone().try_for_each(|at| self.line(format, lines[at], at + 1))
     }
@@ -321,7 +322,7 @@ impl MergedPrinter<'_, '_> {
     }
 }
 
-/// Reads the format item behind a `%`; returns it and the rest of the text.
+/// Parses the format item after a `%`; returns it and the rest of the text.
 fn common(text: &[u8]) -> (Common<'_>, &[u8]) {
     if let Some(rest) = text.strip_prefix(b"%") {
         return (Common::Byte(b'%'), rest);
@@ -351,7 +352,7 @@ fn decimal(digits: &[u8]) -> usize {
     digits.iter().fold(0usize, |n, d| n.saturating_mul(10).saturating_add(usize::from(d - b'0')))
 }
 
-/// How a number is written: `printf`'s flags, width, precision and base.
+/// The format of a number: `printf`'s flags, width, precision and base.
 struct DiffNumber {
     is_left: bool,
     is_filled: bool,
@@ -392,7 +393,7 @@ impl DiffNumber {
             b'X' => format!("{value:X}"),
             _ => value.to_string(),
         };
-        // Formatting macros know widths of 16 bits.
+        // Padding is made by hand, because Rust's formatting macros limit widths to 16 bits.
         let fill = |byte: u8, width: usize, len: usize| vec![byte; width.saturating_sub(len)];
         let digits = match self.precision {
             Some(0) if value == 0 => Vec::new(),

@@ -7,7 +7,7 @@ use box_sys::error_text;
 use box_text::glob::{self, GlobPattern};
 use box_text::regex::{Regex, RegexOptions, RegexSyntax};
 
-use super::merged::{DiffWritten, Formats, is_too_wide};
+use super::merged::{Formats, WrittenFormats, is_too_wide};
 use super::palette::{Palette, PaletteFault};
 use super::{DiffForm, DiffOptions, Equality};
 
@@ -403,49 +403,54 @@ fn context(parsed: &ParsedOptions<DiffFlag>, flag: DiffFlag) -> Result<usize, Di
 }
 
 /// Returns the formats to write by.
-fn formats(parsed: &ParsedOptions<DiffFlag>) -> Result<DiffWritten, DiffRefusal> {
-    let mut written = DiffWritten::default();
+fn formats(parsed: &ParsedOptions<DiffFlag>) -> Result<WrittenFormats, DiffRefusal> {
+    let mut written = WrittenFormats::default();
     for (flag, value) in &parsed.options {
         let value = value.clone().unwrap_or_default();
-        let own =
-            |text: &Vec<u8>| DiffWritten { old_line: Some(text.clone()), ..DiffWritten::default() };
+        let own = |text: &Vec<u8>| WrittenFormats {
+            old_line: Some(text.clone()),
+            ..WrittenFormats::default()
+        };
         let (name, new) = match flag {
             DiffFlag::IfDef => ("--ifdef", Formats::ifdef(&value)),
             DiffFlag::LineFormat => {
                 let line = Some(value.clone());
                 let (old_line, new_line) = (line.clone(), line.clone());
-                let lines = DiffWritten {
+                let lines = WrittenFormats {
                     old_line,
                     new_line,
                     unchanged_line: line,
-                    ..DiffWritten::default()
+                    ..WrittenFormats::default()
                 };
                 ("--line-format", lines)
             }
             DiffFlag::OldLineFormat => ("--old-line-format", own(&value)),
             DiffFlag::NewLineFormat => (
                 "--new-line-format",
-                DiffWritten { new_line: Some(value.clone()), ..DiffWritten::default() },
+                WrittenFormats { new_line: Some(value.clone()), ..WrittenFormats::default() },
             ),
             DiffFlag::UnchangedLineFormat => (
                 "--unchanged-line-format",
-                DiffWritten { unchanged_line: Some(value.clone()), ..DiffWritten::default() },
+                WrittenFormats { unchanged_line: Some(value.clone()), ..WrittenFormats::default() },
             ),
             DiffFlag::OldGroupFormat => (
                 "--old-group-format",
-                DiffWritten { old_group: Some(value.clone()), ..DiffWritten::default() },
+                WrittenFormats { old_group: Some(value.clone()), ..WrittenFormats::default() },
             ),
             DiffFlag::NewGroupFormat => (
                 "--new-group-format",
-                DiffWritten { new_group: Some(value.clone()), ..DiffWritten::default() },
+                WrittenFormats { new_group: Some(value.clone()), ..WrittenFormats::default() },
             ),
             DiffFlag::UnchangedGroupFormat => (
                 "--unchanged-group-format",
-                DiffWritten { unchanged_group: Some(value.clone()), ..DiffWritten::default() },
+                WrittenFormats {
+                    unchanged_group: Some(value.clone()),
+                    ..WrittenFormats::default()
+                },
             ),
             DiffFlag::ChangedGroupFormat => (
                 "--changed-group-format",
-                DiffWritten { changed_group: Some(value.clone()), ..DiffWritten::default() },
+                WrittenFormats { changed_group: Some(value.clone()), ..WrittenFormats::default() },
             ),
             _ => continue,
         };

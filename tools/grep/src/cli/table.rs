@@ -1,9 +1,9 @@
-//! The options, once.
+//! Declares the options of grep.
 
 use box_applet::help::words;
 use box_applet::opts::{Opt, Spec};
 
-/// The options.
+/// An option of grep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum GrepFlag {
     ExtendedRegexp,
@@ -59,26 +59,26 @@ pub(super) const SPEC: Spec<GrepFlag> = Spec::new(
     "Print the lines that match any of PATTERNS, which newlines separate.",
     &[
         Opt::new(GrepFlag::ExtendedRegexp, 'E', "extended-regexp")
-            .with_help("Take patterns as extended regular expressions: a+|b?"),
+            .with_help("Patterns are extended regular expressions: a+|b?"),
         Opt::new(GrepFlag::FixedStrings, 'F', "fixed-strings")
-            .with_help("Take patterns as plain text"),
+            .with_help("Patterns are plain text"),
         Opt::new(GrepFlag::BasicRegexp, 'G', "basic-regexp")
-            .with_help("Take patterns as basic regular expressions (default)"),
+            .with_help("Patterns are basic regular expressions (default)"),
         Opt::new(GrepFlag::PerlRegexp, 'P', "perl-regexp")
-            .with_help("Take patterns as Perl's regular expressions"),
+            .with_help("Patterns are Perl's regular expressions"),
         Opt::new(GrepFlag::Regexp, 'e', "regexp")
-            .with_argument("PATTERNS", "Search for PATTERNS, too; for those that begin with -"),
+            .with_argument("PATTERNS", "Also search for PATTERNS, which may begin with -"),
         Opt::new(GrepFlag::File, 'f', "file")
-            .with_argument("FILE", "Read patterns from FILE, one a line"),
+            .with_argument("FILE", "Read patterns from FILE, one per line"),
         Opt::new(GrepFlag::IgnoreCase, 'i', "ignore-case")
-            .with_help("Take upper and lower case as equal"),
+            .with_help("Ignore differences between upper and lower case"),
         Opt::new(GrepFlag::IgnoreCase, 'y', "").with_help(words::SAME),
         Opt::long(GrepFlag::NoIgnoreCase, "no-ignore-case")
-            .with_help("Tell upper and lower case apart (default)"),
+            .with_help("Distinguish upper and lower case (default)"),
         Opt::new(GrepFlag::WordRegexp, 'w', "word-regexp")
-            .with_help("Match only at the borders of words"),
+            .with_help("Match only whole words"),
         Opt::new(GrepFlag::LineRegexp, 'x', "line-regexp")
-            .with_help("Match only a line as a whole"),
+            .with_help("Match only whole lines"),
         Opt::new(GrepFlag::NullData, 'z', "null-data").with_help(words::NUL_LINES),
         Opt::new(GrepFlag::NoMessages, 's', "no-messages")
             .with_help("Do not complain about files that cannot be read"),
@@ -88,15 +88,15 @@ pub(super) const SPEC: Spec<GrepFlag> = Spec::new(
         Opt::new(GrepFlag::MaxCount, 'm', "max-count")
             .with_argument("NUM", "Stop reading a file after NUM lines"),
         Opt::new(GrepFlag::ByteOffset, 'b', "byte-offset")
-            .with_help("Print where the line begins, in bytes"),
-        Opt::new(GrepFlag::LineNumber, 'n', "line-number").with_help("Print the numbers of lines"),
+            .with_help("Print the byte offset of each line"),
+        Opt::new(GrepFlag::LineNumber, 'n', "line-number").with_help("Print the number of each line"),
         Opt::long(GrepFlag::LineBuffered, "line-buffered").with_help("Write each line at once"),
         Opt::new(GrepFlag::WithFilename, 'H', "with-filename")
             .with_help("Print the names of files, even of a single one"),
         Opt::new(GrepFlag::NoFilename, 'h', "no-filename").with_help("Print no names of files"),
         Opt::long(GrepFlag::Label, "label").with_argument("LABEL", "Call standard input LABEL"),
         Opt::new(GrepFlag::OnlyMatching, 'o', "only-matching")
-            .with_help("Print only what matches, each match in a line"),
+            .with_help("Print only the matching text, each match on a line of its own"),
         Opt::new(GrepFlag::Quiet, 'q', "quiet")
             .with_help("Print nothing; end with status 0 at the first match"),
         Opt::long(GrepFlag::Quiet, "silent").with_help(words::SAME),
@@ -109,7 +109,7 @@ pub(super) const SPEC: Spec<GrepFlag> = Spec::new(
         Opt::new(GrepFlag::Devices, 'D', "devices")
             .with_argument("ACTION", "What to do with devices: read or skip"),
         Opt::new(GrepFlag::Recursive, 'r', "recursive")
-            .with_help("Search directories and all in them"),
+            .with_help("Search directories recursively"),
         Opt::new(GrepFlag::DereferenceRecursive, 'R', "dereference-recursive")
             .with_help("Like -r, following all symbolic links"),
         Opt::long(GrepFlag::Include, "include")
@@ -125,17 +125,17 @@ pub(super) const SPEC: Spec<GrepFlag> = Spec::new(
         Opt::new(GrepFlag::FilesWithMatches, 'l', "files-with-matches")
             .with_help("Print only names of files with a match"),
         Opt::new(GrepFlag::Count, 'c', "count")
-            .with_help("Print only how many lines match in each file"),
+            .with_help("Print only the number of matching lines in each file"),
         Opt::new(GrepFlag::InitialTab, 'T', "initial-tab")
-            .with_help("Put a tab behind the prefix, so that lines align"),
-        Opt::new(GrepFlag::Null, 'Z', "null").with_help("Put a NUL byte behind the names of files"),
+            .with_help("Put a tab after the prefix, so that lines align"),
+        Opt::new(GrepFlag::Null, 'Z', "null").with_help("Put a NUL byte after each file name"),
         Opt::new(GrepFlag::BeforeContext, 'B', "before-context")
-            .with_argument("NUM", "Print NUM lines before each match, too"),
+            .with_argument("NUM", "Also print NUM lines before each match"),
         Opt::new(GrepFlag::AfterContext, 'A', "after-context")
-            .with_argument("NUM", "Print NUM lines after each match, too"),
+            .with_argument("NUM", "Also print NUM lines after each match"),
         Opt::new(GrepFlag::Context, 'C', "context").with_argument(
             "NUM",
-            "Print NUM lines before and after each match; -NUM is short for it",
+            "Print NUM lines before and after each match; -NUM means the same",
         ),
         Opt::long(GrepFlag::GroupSeparator, "group-separator")
             .with_argument("SEP", "Print SEP instead of -- between groups of lines"),
@@ -149,11 +149,11 @@ pub(super) const SPEC: Spec<GrepFlag> = Spec::new(
 )
 .with_examples(&[
     ("grep -rn TODO src", "Find a word in a tree, with line numbers"),
-    ("grep -riE 'error|warn' --include='*.log' .", "Any of two words, in some files only"),
+    ("grep -riE 'error|warn' --include='*.log' .", "Find either of two words, in log files only"),
     ("grep -c . FILE", "Count lines that are not empty"),
 ])
 .with_footer(
-    "Standard input is read for a FILE named -, and if there is none; with -r the \
-        current directory is. Exit status: 0 if a line matches, 1 if none does, 2 after an \
+    "Standard input is read for a FILE named -, and if there is no FILE; with -r the \
+        current directory is searched instead. Exit status: 0 if a line matches, 1 if none does, 2 after an \
         error.",
 );

@@ -1,9 +1,9 @@
-//! Scripts without the text that bash reads differently, for the rules of `repair`.
+//! Replaces the text of a script that bash reads differently, for the rules of `repair`.
 
 use crate::compare::position;
 
-/// Returns the script with a letter for each quoted special character in `=(...)`. With `comments`
-/// an apparent comment there closes no parenthesis.
+/// Replaces each quoted special character in `=(...)` by a letter. With `comments`, parentheses in
+/// what looks like a comment there are not counted.
 pub fn without_quoted(script: &[u8], comments: bool) -> Vec<u8> {
     let mut out = Vec::with_capacity(script.len());
     let mut rest = script;
@@ -41,7 +41,7 @@ pub fn without_quoted(script: &[u8], comments: bool) -> Vec<u8> {
     out
 }
 
-/// The script with a letter for each quote and NUL that a `$'...'` makes.
+/// Replaces each quote and NUL in a `$'...'` by a letter.
 pub fn plain_ansi(script: &[u8]) -> Vec<u8> {
     const MAKERS: &[&[u8]] = &[
         b"\\'", b"\\\"", b"\\`", b"\"", b"`", b"\\x00", b"\\x0", b"\\000", b"\\00", b"\\0",
@@ -77,7 +77,7 @@ pub fn plain_ansi(script: &[u8]) -> Vec<u8> {
     out
 }
 
-/// The script with `a` for each `[=a=]`.
+/// Replaces each `[=a=]` by `a`.
 pub fn without_classes(script: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(script.len());
     let mut rest = script;
@@ -96,19 +96,20 @@ pub fn without_classes(script: &[u8]) -> Vec<u8> {
     out
 }
 
-/// `set -E; trap '(false)' ERR`: bash 5.2 runs the action again within the subshell, and so on. Not if
-/// the action sees to it that subshells do not inherit it.
+/// Switches `-E` off around each ERR action. Without that, in `set -E; trap '(false)' ERR`, bash
+/// 5.2 runs the action again in its own subshell, and so on.
 pub fn trap_not_inherited(script: &[u8]) -> Vec<u8> {
     with_actions(script, b"' ERR", b"set +E; ", b"; set -E")
 }
 
-/// `trap 'echo' EXIT; : "${}" | cat`: a simple command in a pipeline or the background that fails as
-/// it is expanded has not let go of the trap in bash. Not if the action asks where it is.
+/// Makes each EXIT action check that it runs in the main shell. Without that, in `trap 'echo' EXIT;
+/// : "${}" | cat`, bash also runs the action when the expansion of a simple command fails in a
+/// pipeline or in the background.
 pub fn trap_of_main_shell(script: &[u8]) -> Vec<u8> {
     with_actions(script, b"' EXIT", b"case $BASHPID in $$) ", b";; esac")
 }
 
-/// The script with commands around the quoted actions of traps that end so.
+/// Puts commands around the quoted action of each trap whose text ends with `end`.
 fn with_actions(script: &[u8], end: &[u8], before: &[u8], behind: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(script.len());
     let mut rest = script;
@@ -126,7 +127,7 @@ fn with_actions(script: &[u8], end: &[u8], before: &[u8], behind: &[u8]) -> Vec<
     out
 }
 
-/// `\~:a$x` for `~:a$x`, and the same of `~+` and `~-`.
+/// Replaces `~:a$x` by `\~:a$x`; the same for `~+` and `~-`.
 pub fn quoted_tildes(script: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(script.len());
     for (at, byte) in script.iter().enumerate() {
@@ -146,8 +147,8 @@ pub fn quoted_tildes(script: &[u8]) -> Vec<u8> {
     out
 }
 
-/// The script with a newline for the first `; ` behind each here-document, which bash loses there
-/// when it prints a substitution.
+/// Replaces the first `; ` after each here-document by a newline, because bash loses it when it
+/// prints a substitution.
 pub fn apart_behind_documents(script: &[u8]) -> Vec<u8> {
     const COMMANDS: &[&[u8]] = &[b"; echo", b"; p ", b"; cat"];
     let mut out = Vec::with_capacity(script.len());
@@ -168,8 +169,8 @@ pub fn apart_behind_documents(script: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Returns the script with braces around names before a `$'...'`, because within quoted operands
-/// bash puts the value of that next to the name.
+/// Puts braces around each name before a `$'...'`, because in quoted operands bash joins the value
+/// of the `$'...'` to the name.
 pub fn names_apart(script: &[u8]) -> Vec<u8> {
     let is_name = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
     let mut out = Vec::with_capacity(script.len());
@@ -189,7 +190,7 @@ pub fn names_apart(script: &[u8]) -> Vec<u8> {
     out
 }
 
-/// `: r` for `declare r` without a value.
+/// Replaces `declare r` without a value by `: r`.
 pub fn undeclared_reference(script: &[u8]) -> Vec<u8> {
     const DECLARES: &[&[u8]] = &[b"declare r", b"declare - r"];
     let mut out = Vec::with_capacity(script.len());
@@ -218,7 +219,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_lacks_what_it_is_named_for() {
+    fn each_text_is_replaced() {
         assert_eq!(plain_ansi(b"$'a\\'\"b\\n\\0' '\\0'"), b"$'aqqb\\nq' '\\0'");
         assert_eq!(without_quoted(b"a=(\\&\\  'x'\\''y' \\n)", false), b"a=(xx 'xxy' \\n)");
         let commented = b"a=(#\\&) \\&\nb=(a #\\&)\n\\&)\\&";

@@ -3,7 +3,7 @@
 use box_text::escape::{EscapeDialect, decode_escapes};
 use box_text::printf::{self, ConversionSpec};
 
-/// The value that a conversion shows.
+/// The kind of value that a conversion prints.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum ConversionKind {
     Signed,
@@ -40,7 +40,7 @@ pub(super) struct HexdumpUnit {
 }
 
 impl HexdumpUnit {
-    /// Returns the number of bytes that one use takes.
+    /// Returns the number of input bytes that the unit takes each time it is applied.
     pub(super) fn size(&self) -> usize {
         self.parts
             .iter()
@@ -52,11 +52,11 @@ impl HexdumpUnit {
 #[derive(Clone, Debug)]
 pub(super) struct HexdumpFormat {
     pub units: Vec<HexdumpUnit>,
-    /// Bytes all units take.
+    /// The number of input bytes that all units take together.
     pub size: usize,
 }
 
-/// The largest size of a block.
+/// The maximum size of a block, in bytes.
 const LIMIT: usize = 1 << 16;
 
 pub(super) fn parse(text: &[u8]) -> Result<HexdumpFormat, String> {
@@ -144,8 +144,8 @@ fn unknown_conversion(letters: &[u8]) -> String {
     format!("bad conversion character %{}", String::from_utf8_lossy(letters))
 }
 
-/// Parses one conversion after its `%`, for data of a size that may be given; returns it and the
-/// rest of the text.
+/// Parses one conversion after its `%`; `size` is the byte count of the unit, if it has one.
+/// Returns the conversion and the rest of the text.
 fn parse_conversion(text: &[u8], size: Option<usize>) -> Result<(HexdumpPart, &[u8]), String> {
     let flags = text.iter().take_while(|c| b"-+ #0123456789.".contains(c)).count();
     let (flags, rest) = text.split_at(flags);

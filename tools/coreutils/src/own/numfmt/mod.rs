@@ -18,12 +18,12 @@ use crate::common::{input, quote};
 use options::{NumfmtMode, NumfmtOptions, SPEC};
 use value::{Invalid, NumfmtValue};
 
-/// The result of a line.
+/// The state after a line.
 enum LineEnd {
     Done,
     /// `--invalid=abort`
     Abort,
-    /// Standard output is gone.
+    /// Standard output was closed.
     Closed,
 }
 
@@ -90,8 +90,7 @@ fn convert_lines(ctx: &mut Ctx<'_>, o: &NumfmtOptions, failed: &mut bool) -> Lin
     }
 }
 
-/// Returns the end of the field at the beginning. Without a delimiter blanks before it belong to
-/// it.
+/// Returns the end of the first field. Without a delimiter, the blanks before a field belong to it.
 fn field_end(text: &[u8], delimiter: Option<u8>) -> usize {
     match delimiter {
         Some(d) => text.iter().position(|c| *c == d).unwrap_or(text.len()),
@@ -149,7 +148,7 @@ fn convert_line(
     }
 }
 
-/// Converts a field. The error is the field's text, unconverted, after a message.
+/// Converts a field. On failure it prints a message and returns the unconverted text as the error.
 fn convert_field(
     ctx: &mut Ctx<'_>,
     o: &NumfmtOptions,
