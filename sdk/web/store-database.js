@@ -39,7 +39,7 @@ async function transact(mode, act) {
   return value;
 }
 
-/** Of keys that begin so, those from `from` on. An array is behind all strings and numbers. */
+/** Of keys that begin so, those from `from` on. An array sorts after all strings and numbers. */
 const keys = (begin, ...from) => IDBKeyRange.bound([...begin, ...from], [...begin, []]);
 const lockOf = (store, name) => `wasibox/${store}/${name}`;
 

@@ -103,7 +103,7 @@ export class Kept {
     });
   }
 
-  /** Cuts off all behind so many bytes. */
+  /** Cuts the file to so many bytes. */
   cut(length) {
     return this.#ask({ type: 'cut', length });
   }

@@ -231,7 +231,7 @@ function takeSpare(program, isPrepared) {
   return true;
 }
 
-/** Has the page do something, and waits for it: 0 if it has. What it tells besides is behind the first word of `flag`. */
+/** Has the page do something, and waits for it: 0 if it has. Further results follow the first word of `flag`. */
 function asked(message, flag = new Int32Array(new SharedArrayBuffer(4))) {
   post({ ...message, flag });
   Atomics.wait(flag, 0, 0);

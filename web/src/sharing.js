@@ -3,7 +3,7 @@
 import { saveAs } from './page.js';
 
 const byId = (id) => document.getElementById(id);
-/** What a link begins with, behind the page's address: a fragment, which browsers send to nobody. */
+/** The beginning of a link after the page's address: a fragment, which browsers do not send to servers. */
 const KEY = '#session=';
 /** Most characters of a link that messengers and mail leave whole. */
 const MOST = 30_000;

@@ -35,7 +35,7 @@ pub fn run_suite(args: &[String]) -> Result<()> {
     env::run(cmd.env("WASIBOX_DIST", env::dist()))
 }
 
-/// Runs the short form, for the test command: each file on one of the targets, and the walls behind
+/// Runs the short form, for the test command: each file on one of the targets, and the walls after
 /// a kernel with holes.
 pub fn run_short() -> Result<()> {
     let mut cmd = env::cached_cargo()?;

@@ -19,7 +19,8 @@ use crate::env;
 /// The areas whose size and shape are counted, each the name of its folder.
 const AREAS: &[&str] = &["shell", "tools", "runner", "xtask"];
 
-/// The most lines of a short function, and the least number of parameters that counts as many.
+/// The maximum number of lines of a short function, and the least number of parameters that counts
+/// as many.
 const LONG: usize = 60;
 const MANY: usize = 6;
 

@@ -18,7 +18,7 @@ use crate::{env, python};
 
 const LIBRARY: &str = "/usr/lib/python3.13";
 
-/// The most tests that may end their guest before the file is given up.
+/// The maximum number of tests that may end their guest before the file is given up.
 const MOST_CRASHES: usize = 12;
 
 /// A package that can be tested: its name in the pins, its folder, and the parts whose tests are

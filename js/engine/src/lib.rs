@@ -186,7 +186,7 @@ pub fn heap_usage(ctx: &Ctx<'_>) -> (u64, u64) {
     (usage.malloc_size.unsigned_abs(), usage.memory_used_size.unsigned_abs())
 }
 
-/// Returns a text as the engine reads one: with a zero byte behind it. Zero bytes within are text
+/// Returns a text as the engine reads one: with a zero byte after it. Zero bytes within are text
 /// like any other.
 fn nul_terminated(source: &str) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(source.len() + 1);

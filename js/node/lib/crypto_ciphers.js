@@ -116,7 +116,7 @@ class CipherBase {
 // A wrapped key is made in one piece.
 const wrapOnce = (encrypt, key, iv) => (what, data) => (what === 'update' ? native.keyWrap(encrypt, key, iv, data) : new ArrayBuffer(0));
 
-// Text and tag at once, as subtle has them: the tag behind the text.
+// Text and tag in one buffer, as subtle has them: the tag after the text.
 function sealed(kind, encrypt, key, nonce, additional, data, tagLength) {
   const run = native.cipher(kind, encrypt, key, nonce);
   if (additional !== undefined) run('aad', view(additional));

@@ -123,7 +123,7 @@ function rsaVerify(key, hash, hashed, padding, saltSize, signature) {
 
 // --- all kinds of keys -----------------------------------------------------------------------------------
 
-// Signatures of ECDSA: two numbers in DER, or one behind the other.
+// Signatures of ECDSA: two numbers, in DER or one after the other.
 const toDer = (bytes) => sequence(makeInteger(bytes.subarray(0, bytes.length / 2)), makeInteger(bytes.subarray(bytes.length / 2)));
 function ofDer(bytes, size) {
   try {

@@ -38,7 +38,7 @@ function calls(line, column) {
       }
       if (label === '(') open.push(before);
       else if (label === ')') closed = open.pop() ?? closed;
-      // What a parenthesis is no call behind, is an operator or a word of the language.
+      // After an operator or a keyword, a parenthesis is not a call.
       before = ['name', ')', ']'].includes(label) ? token.start : undefined;
     }
   } catch {

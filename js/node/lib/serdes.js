@@ -138,7 +138,7 @@ class Serializer {
       return this.#varint(id);
     }
     const { types } = host;
-    // A view lies behind its buffer.
+    // A view comes after its buffer.
     if (ArrayBuffer.isView(value) && !this.#viewsAreHosts && !this.#ids.has(value.buffer)) this.#object(value.buffer);
     this.#ids.set(value, this.#ids.size);
     if (ArrayBuffer.isView(value)) return this.#viewsAreHosts ? this.#host(value) : this.#view(value);

@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 use wasibox::files::{FileBytes, Request, UploadOf};
 use wasibox::{Exec, Input, LimitHit, Limits, NetworkPolicy, Outcome, Output, Policy, Session};
 
-/// Most characters of an expression.
+/// The maximum number of characters of an expression.
 const CHARACTERS: usize = 1000;
 /// An expression's limit of time, unless the policy file has another.
 const TIME: Duration = Duration::from_secs(10);

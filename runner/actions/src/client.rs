@@ -195,5 +195,5 @@ impl ClientCall<'_> {
     }
 }
 
-/// The most bytes of output that are kept of a call.
+/// The maximum number of bytes of output that are kept of a call.
 const CAPTURE: u64 = 16 << 20;

@@ -21,7 +21,7 @@ use wasibox::{
     Session,
 };
 
-/// Most characters of a program.
+/// The maximum number of characters of a program.
 const CODE: usize = 50_000;
 /// Files and bytes of them that go in, and that come out.
 const FILES: usize = 100;

@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use wasibox::Exec;
 
-/// Most packages of one call.
+/// The maximum number of packages of one call.
 const MOST: usize = 50;
 
 /// Packages.

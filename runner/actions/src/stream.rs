@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::{PipeReader, Read};
 use wasibox::{Error, Exec, InheritedStreams, Outcome, Output, Session};
 
-/// The most bytes that are passed on at once.
+/// The maximum number of bytes that are passed on at once.
 const PIECE: usize = 16 << 10;
 
 /// Runs a command, passes its output on, and keeps `limit` bytes of each stream.

@@ -19,7 +19,7 @@ const PLACES: usize = 5;
 const SHOWN: usize = 8 << 10;
 const AROUND: usize = 3;
 const WIDTH: usize = 300;
-/// The most places that an error lists.
+/// The maximum number of places that an error lists.
 const NAMED: usize = 10;
 
 /// Applies the replacements of an `edit` request to a file.

@@ -21,13 +21,13 @@ const MATCHES: u64 = 200;
 const MOST_MATCHES: u64 = 100_000;
 const BYTES: u64 = 64 << 10;
 const MOST_BYTES: u64 = 4 << 20;
-/// The most bytes of a line that are shown.
+/// The maximum number of bytes of a line that are shown.
 const WIDTH: usize = 500;
-/// The most lines of context on one side.
+/// The maximum number of lines of context on one side.
 const CONTEXT: u32 = 50;
 /// The longest line that is searched in one part, in bytes.
 const LINE: usize = 1 << 20;
-/// The most unreadable paths that an answer lists.
+/// The maximum number of unreadable paths that an answer lists.
 const FAILED: usize = 20;
 /// Limits of `search`: places by default and at most, lines of a place, and the longest file in
 /// which places are compared.

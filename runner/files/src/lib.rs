@@ -74,7 +74,7 @@ pub struct FileLimits {
     pub time: Duration,
     /// Largest file that is edited, and the total size of a patch's files, in bytes.
     pub edited: u64,
-    /// The most bytes of content in an answer, even if the request asks for more.
+    /// The maximum number of bytes of content in an answer, even if the request asks for more.
     pub answer: u64,
 }
 

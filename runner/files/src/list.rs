@@ -13,7 +13,7 @@ use wasibox_vfs::{FileKind, Loc, Stat};
 /// The number of entries and paths by default, and at most.
 const ENTRIES: u64 = 1000;
 const MOST: u64 = 100_000;
-/// The most levels of a listing.
+/// The maximum number of levels of a listing.
 const DEPTH: u32 = 20;
 
 fn make_entry(path: String, stat: &Stat, target: Option<Vec<u8>>) -> FileEntry {

@@ -12,7 +12,7 @@ use std::cell::Cell;
 const PATTERN: usize = 8192;
 /// Deepest nesting of groups.
 const NESTING: usize = 200;
-/// The most backtracking steps in one line, which take some tens of milliseconds.
+/// The maximum number of backtracking steps in one line, which take some tens of milliseconds.
 const STEPS: usize = 1_000_000;
 /// Longest line in which a backtracking pattern is tried, because a single step can look at the
 /// whole line.
@@ -23,7 +23,7 @@ const STEPPING: [&str; 20] = [
     "\\1", "\\2", "\\3", "\\4", "\\5", "\\6", "\\7", "\\8", "\\9", "\\k", "\\g", "\\K", "\\G",
     "(?=", "(?!", "(?<", "(?>", "(?(", "(?P=", "(*",
 ];
-/// The most bytes that a compiled part of a pattern may take.
+/// The maximum number of bytes that a compiled part of a pattern may take.
 const COMPILED: usize = 4 << 20;
 
 enum MatchEngine {

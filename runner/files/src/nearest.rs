@@ -5,14 +5,14 @@ use crate::text::{LineIndex, line_without_end, number_lines};
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-/// The most lines that are compared, of the wanted text and of the file.
+/// The maximum number of lines that are compared, of the wanted text and of the file.
 const WANTED: usize = 50;
 const LINES: usize = 400_000;
-/// The most bytes of the file in which single lines are searched for.
+/// The maximum size of the file in which single lines are searched for, in bytes.
 const BYTES: usize = 4 << 20;
-/// The most comparisons of lines.
+/// The maximum number of comparisons of lines.
 const STEPS: usize = 20_000_000;
-/// The most lines that are shown, and the most bytes of each.
+/// The maximum number of lines that are shown, and the maximum number of bytes of each.
 const SHOWN: usize = 25;
 const WIDTH: usize = 300;
 

@@ -14,7 +14,7 @@ use crate::unified::{HunkMark, UnifiedFilePatch, UnifiedHunk, parse};
 use std::collections::BTreeMap;
 use wasibox_vfs::{Errno, FileKind, Stat};
 
-/// The most fuzz: as many lines of context as `diff` prints.
+/// The maximum fuzz: as many lines of context as `diff` prints.
 const FUZZ: u32 = 3;
 
 /// The contents of a file before and after.

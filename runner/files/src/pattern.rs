@@ -3,7 +3,8 @@
 use crate::error::FilesError;
 use box_text::glob::{GlobOptions, GlobPattern};
 
-/// The most alternatives that braces may produce, and the most parts of a pattern.
+/// The maximum number of alternatives that braces may produce, and the maximum number of parts of a
+/// pattern.
 const ALTERNATIVES: usize = 256;
 const PARTS: usize = 64;
 

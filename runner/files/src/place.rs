@@ -10,7 +10,7 @@ use wasibox_vfs::{Errno, FileKind, Loc, OpenFlags, OpenResult, Stat, Vfs, VfsFil
 
 /// The number of bytes that are read at once.
 pub const PIECE: usize = 128 << 10;
-/// The most names of a directory that are compared with a missing one.
+/// The maximum number of names of a directory that are compared with a missing one.
 const LOOKED_AT: usize = 5000;
 
 /// The context of a request.

@@ -16,7 +16,7 @@ use wasibox_vfs::{FileKind, VfsFile};
 const LINES: u64 = 2000;
 const BYTES: u64 = 128 << 10;
 const MOST_BYTES: u64 = 4 << 20;
-/// The most bytes of a line that are shown.
+/// The maximum number of bytes of a line that are shown.
 const WIDTH: usize = 2000;
 /// Largest image that is returned without a request for data.
 const IMAGE: u64 = 5 << 20;

@@ -6,7 +6,7 @@
 use crate::error::FilesError;
 use imara_diff::{Algorithm, Diff, InternedInput, sources};
 
-/// The most hunks and files in a patch.
+/// The maximum number of hunks and files in a patch.
 const HUNKS: usize = 10_000;
 
 /// The highest line number; higher ones are clamped to it.

@@ -5,7 +5,7 @@ use crate::place::FileCtx;
 use wasibox_vfs::walk::LastComponent;
 use wasibox_vfs::{FileKind, Loc};
 
-/// The most levels of directories.
+/// The maximum number of levels of directories.
 const DEPTH: usize = 200;
 
 /// An entry that the walk visits.

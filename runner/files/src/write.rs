@@ -8,7 +8,7 @@ use crate::text;
 use wasibox_vfs::walk::LastComponent;
 use wasibox_vfs::{Errno, FileKind, Loc};
 
-/// The most levels of a directory that is deleted with its contents.
+/// The maximum number of levels of a directory that is deleted with its contents.
 const DEPTH: usize = 1000;
 
 /// Writes a whole file, or appends to it.

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use tokio::runtime::Handle;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 
-/// The most pieces in a channel.
+/// The maximum number of pieces in a channel.
 const WAITING: usize = 4;
 
 /// How long a transfer waits for its client in all, apart from the time that its bytes earn.

@@ -18,7 +18,7 @@ use tracing_subscriber::filter::LevelFilter;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 
-/// The most connections at once.
+/// The maximum number of connections at once.
 const CONNECTIONS: usize = 2048;
 /// The time limit for receiving a request's head.
 const HEAD: Duration = Duration::from_secs(30);

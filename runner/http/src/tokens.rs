@@ -48,13 +48,13 @@ struct TokenEntry {
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
 pub struct TokenLimits {
-    /// The most sessions.
+    /// The maximum number of sessions.
     pub sessions: usize,
-    /// The most requests at once.
+    /// The maximum number of requests at once.
     pub requests: usize,
     /// The most CPU seconds of guests within an hour.
     pub cpu_seconds: u64,
-    /// The most bytes of requests' bodies within an hour.
+    /// The maximum size of requests' bodies within an hour, in bytes.
     pub bytes: u64,
 }
 

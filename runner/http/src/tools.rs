@@ -16,11 +16,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::mpsc::{Sender, channel};
 use wasibox_actions::{CallEvent, CallStop, Client, ClientCall, ToolEntry, ToolResult};
 
-/// The most bytes of arguments: a file of 16 MiB in base64, and more.
+/// The maximum number of bytes of arguments: a file of 16 MiB in base64, and more.
 pub const BODY: usize = 24 << 20;
 /// The tool that switches sessions, which is left out because each address names its session.
 pub const NOT_HERE: &str = "use_session";
-/// The most events that wait for a slow reader; beyond that the call waits, too.
+/// The maximum number of events that wait for a slow reader; beyond that the call waits, too.
 const WAITING: usize = 64;
 
 /// Stops a call when its client has disconnected.

@@ -14,8 +14,8 @@ use webc::v3::read::Section;
 pub use file::open_image;
 pub use shared_buffer::OwnedBuffer as Buffer;
 
-/// The most bytes of the index and of the manifest, because their decoded form is many times as
-/// large.
+/// The maximum number of bytes of the index and of the manifest, because their decoded form is many
+/// times as large.
 const MAX_INDEX: u64 = 1 << 20;
 const MAX_MANIFEST: usize = 8 << 20;
 /// The length of magic and version, which the index's tag and length follow.

@@ -9,8 +9,8 @@ use super::memory::CallMemory;
 use std::sync::Arc;
 use wasibox_vfs::{Budget, Errno, Reservation};
 
-/// Most bytes of arguments and environment together; each string counts with its terminator and a
-/// pointer (Linux's `getconf ARG_MAX`).
+/// The maximum number of bytes of arguments and environment together; each string counts with its
+/// terminator and a pointer (Linux's `getconf ARG_MAX`).
 pub const ARG_MAX: usize = 2 << 20;
 /// Longest `PATH` that is searched, in bytes: Linux's longest string of an environment.
 pub const PATH_LIST_MAX: usize = 128 << 10;

@@ -10,10 +10,11 @@ use crate::lock_mutex;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Most bytes of a process's arguments that the list shows.
+/// The maximum number of bytes of a process's arguments that the list shows.
 const SHOWN_ARGS: usize = 1024;
 
-/// Most processes that the outcome names, and most bytes of each name.
+/// The maximum number of processes that the outcome names, and the maximum number of bytes of each
+/// name.
 const NAMED: usize = 20;
 const NAME: usize = 200;
 

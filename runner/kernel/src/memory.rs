@@ -10,7 +10,8 @@ use wasibox_vfs::Errno;
 /// Bytes that a call moves before it checks whether its process was ended: a few milliseconds of
 /// work for the slowest file, the random device.
 pub const PART: usize = 1 << 20;
-/// Most bytes that one read or write moves, even if more are requested (Linux's `MAX_RW_COUNT`).
+/// The maximum number of bytes that one read or write moves, even if more are requested (Linux's
+/// `MAX_RW_COUNT`).
 pub const MAX_MOVED: u64 = 0x7fff_f000;
 /// Bytes that are searched for the end of a string at a time.
 const STRING_STEP: usize = 256;

@@ -23,7 +23,7 @@ use wasibox_vfs::{Errno, Vfs};
 
 /// Number of the first process; its parent is said to be 1.
 pub const FIRST_PID: u32 = 2;
-/// Most ended processes that have not been waited for yet.
+/// The maximum number of ended processes that have not been waited for yet.
 const MAX_ZOMBIES: usize = 32768;
 /// How long ended processes are waited for before they are given up; their threads
 /// then end with the host process.

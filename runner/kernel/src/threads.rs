@@ -54,7 +54,7 @@ use wasibox_vfs::Errno;
 /// The exported variable that lists the variables of which each thread has its own copy: a number
 /// of pairs, and as many pairs of address and length. A new thread finds zeros.
 pub const LOCALS: &str = "wasibox_thread_locals";
-/// Most pairs, and most bytes in all.
+/// The maximum number of pairs, and the maximum number of bytes in all.
 const MAX_LOCALS: u32 = 64;
 const MAX_LOCAL_BYTES: usize = 4096;
 /// Threads of the host that wait, with an instance each, for the process's next thread.

@@ -4,8 +4,8 @@
 //! how much is left out. JSON that is too long is left out whole, because a part of it would be
 //! another value.
 
-/// Most bytes of the text that an interpreter writes. Longer text is cut there, and ends with
-/// `...`.
+/// The maximum number of bytes of the text that an interpreter writes. Longer text is cut there,
+/// and ends with `...`.
 const MAX_TEXT: usize = 64 << 10;
 
 /// The value of a cell's last expression.

@@ -8,7 +8,7 @@ use rmcp::service::Peer;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 use wasibox_actions::CallEvent;
 
-/// The most pieces that wait to be sent, and the most bytes of one.
+/// The maximum number of pieces that wait to be sent, and the maximum number of bytes of one.
 const WAITING: usize = 64;
 const PIECE: usize = 4 << 10;
 

@@ -12,10 +12,10 @@ const SCHEME: &str = "sandbox://";
 pub const TEMPLATE: &str = "sandbox://{+path}";
 /// The folder whose files are listed.
 const FOLDER: &str = "/output";
-/// The most files that are listed, and the most levels.
+/// The maximum number of files that are listed, and the maximum number of levels.
 const LISTED: u64 = 1000;
 const DEPTH: u32 = 8;
-/// The most bytes of a file that is read.
+/// The maximum number of bytes of a file that is read.
 const MOST: u64 = 16 << 20;
 
 /// The characters that are escaped in an address.

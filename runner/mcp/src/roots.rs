@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use wasibox::MountSpec;
 
-/// Most roots that are mounted.
+/// The maximum number of roots that are mounted.
 const MOST: usize = 32;
 
 /// Whether a client's roots are mounted.

@@ -333,7 +333,7 @@ impl ServerHandler for McpServer {
         request: SubscribeRequestParams,
         _: Context,
     ) -> Result<(), ErrorData> {
-        /// The most addresses that one client may subscribe to.
+        /// The maximum number of addresses that one client may subscribe to.
         const MOST: usize = 1000;
         let mut all = self.subscribed.lock().unwrap_or_else(PoisonError::into_inner);
         match resources::uri_path(&request.uri) {

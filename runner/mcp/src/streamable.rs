@@ -16,7 +16,7 @@ pub type Streamable = StreamableHttpService<McpServer, LocalSessionManager>;
 pub struct StreamableOptions {
     /// A connection ends after this time without a message.
     pub idle: Duration,
-    /// The most bytes of a request.
+    /// The maximum size of a request, in bytes.
     pub body: usize,
     /// Ends all connections.
     pub end: CancellationToken,

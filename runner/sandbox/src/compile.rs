@@ -17,7 +17,7 @@ use wasmer::{Engine, Module};
 use wasmer_types::{CompilationProgressCallback, UserAbort};
 use wasmparser::{Chunk, Parser, Payload};
 
-/// Most bytes of a module, bytes of a function, and functions.
+/// The maximum number of bytes of a module, bytes of a function, and functions.
 const MAX_MODULE: usize = 256 << 20;
 const MAX_FUNCTION: usize = 1 << 20;
 const MAX_FUNCTIONS: u32 = 400_000;

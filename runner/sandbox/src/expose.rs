@@ -20,7 +20,7 @@ pub const ACCEPTED: u8 = 1;
 /// There is no listener, or there are too many connections.
 pub const REFUSED: u8 = 0;
 
-/// Most connections at once; each has two threads.
+/// The maximum number of connections at once; each has two threads.
 const MOST: usize = 256;
 /// The longest wait for a listener with a full backlog.
 const PATIENCE: Duration = Duration::from_secs(5);

@@ -262,7 +262,8 @@ impl ProgramLibrary {
 /// A session's view of its image's programs, by the number in [`ProgramMark`].
 pub struct Programs {
     library: Arc<ProgramLibrary>,
-    /// Most bytes of memory of a process, and whether processes begin without snapshots.
+    /// The maximum number of bytes of memory of a process, and whether processes begin without
+    /// snapshots.
     memory: u64,
     fresh: bool,
     /// Threads with instances that wait for another process.

@@ -67,7 +67,7 @@ pub struct FilteredStream {
 }
 
 impl FilteredStream {
-    /// Most bytes of one write, so that few are left for later.
+    /// The maximum number of bytes of one write, so that few are left for later.
     const PART: usize = 4096;
 
     /// Offers the rest of earlier bytes, then a part of `bytes`; returns the length of the part.

@@ -13,7 +13,8 @@ use std::sync::{Arc, OnceLock};
 
 /// Number of the base layer's first node; a session's own nodes are below.
 pub const FIRST: Ino = 1 << 32;
-/// Most nodes of the layer, because directories of a damaged image may contain themselves.
+/// The maximum number of nodes of the layer, because directories of a damaged image may contain
+/// themselves.
 const MAX_NODES: usize = 1_000_000;
 
 /// A directory that is listed only when necessary.

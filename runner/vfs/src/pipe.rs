@@ -21,12 +21,12 @@ pub use box_abi::PIPE_CAPACITY;
 /// Writes up to this many bytes are atomic (POSIX `PIPE_BUF`, Linux's value).
 pub const PIPE_BUF: usize = 4096;
 
-/// Most pipes at once in a session, unless its limits say otherwise; bounds host memory to this
-/// times [`PIPE_CAPACITY`].
+/// The maximum number of pipes at once in a session, unless its limits say otherwise; bounds host
+/// memory to this times [`PIPE_CAPACITY`].
 pub const MAX_PIPES: usize = 1024;
 
-/// Most pipes of the bridge among them: pipes that a command has opened halfway must not keep other
-/// processes from making pipes.
+/// The maximum number of pipes of the bridge among them: pipes that a command has opened halfway
+/// must not keep other processes from making pipes.
 pub const MAX_NAMED: usize = MAX_PIPES / 2;
 
 /// Host memory of a pipe without its buffer.

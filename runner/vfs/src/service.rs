@@ -23,7 +23,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex};
 use std::thread::Thread;
 
-/// Most bytes of a request, and of an answer.
+/// The maximum number of bytes of a request, and of an answer.
 pub const MAX_MESSAGE: usize = (1 << 20) + (64 << 10);
 
 /// The names of nodes that there can be.

@@ -23,7 +23,7 @@ use std::sync::RwLockReadGuard;
 const MAX_LINKS: usize = 40;
 /// Components of a path and of all links in it. A path of `PATH_MAX` has at most 2048.
 const MAX_STEPS: usize = 8192;
-/// Most attempts of an operation when other processes change the tree in between.
+/// The maximum number of attempts of an operation when other processes change the tree in between.
 const MAX_TRIES: usize = 100;
 /// Longest path of a working directory, because every process keeps its own.
 const MAX_CWD: usize = 64 << 10;

@@ -20,7 +20,8 @@ use rustix::process::{Pid, test_kill_process};
 const ROOT: &str = "/sys/fs/cgroup";
 /// How the names of groups begin; the numbers of their maker and of the group follow.
 const PREFIX: &str = "wasibox-";
-/// The most threads and processes of a worker, in which a guest's processes are threads.
+/// The maximum number of threads and processes of a worker, in which a guest's processes are
+/// threads.
 const PIDS: u32 = 4096;
 
 /// A group for one process, which is removed when the handle is dropped.

@@ -21,7 +21,7 @@ use std::time::{Duration, Instant};
 
 /// Longest message, in bytes. Senders split longer data.
 pub const MAX_MESSAGE: usize = 4 << 20;
-/// Most descriptors with one message.
+/// The maximum number of descriptors with one message.
 pub const MAX_FDS: usize = 8;
 /// Bytes before a message: its length, and the number of its descriptors.
 const HEAD: usize = 5;

@@ -7,9 +7,9 @@ use std::io::{PipeReader, PipeWriter, Read, Write, pipe};
 use std::time::Duration;
 use wasibox::{Cancel, Exec, InheritedStreams, Input, Outcome, Output, Session};
 
-/// The most bytes of output in a chunk.
+/// The maximum number of bytes of output in a chunk.
 const CHUNK: usize = 64 << 10;
-/// The most bytes of output that are captured by default.
+/// The maximum number of bytes of output that are captured by default.
 const CAPTURE: u64 = 16 << 20;
 
 /// The command of a call, and its options.
@@ -28,7 +28,7 @@ pub struct CallOptions {
     cwd: Option<String>,
     /// Seconds.
     timeout: Option<f64>,
-    /// The most bytes of output that are captured.
+    /// The maximum number of bytes of output that are captured.
     max_output: Option<u64>,
     /// Whether changed files are listed; true by default.
     list_files: Option<bool>,
@@ -87,7 +87,8 @@ impl CallOptions {
     }
 }
 
-/// The most bytes of standard input that are sent with the command; more is sent through a pipe.
+/// The maximum number of bytes of standard input that are sent with the command; more is sent
+/// through a pipe.
 const INPUT: usize = 256 << 10;
 
 /// A receiver of output: whether it is standard error, and its bytes.

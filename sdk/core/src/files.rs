@@ -7,7 +7,7 @@ use std::path::Path;
 use wasibox::Session;
 use wasibox::files::{Answer, FileBytes, Request, UploadOf};
 
-/// The most bytes of a file in one request.
+/// The maximum size of a file in one request, in bytes.
 const PART: u64 = 8 << 20;
 
 /// Carries out a request in JSON and returns its answer in JSON, as `docs/files.md` describes them.

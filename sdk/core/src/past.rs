@@ -6,7 +6,7 @@ use wasibox::Session;
 use wasibox::store::snapshot::{self, Commit};
 use wasibox::store::{self};
 
-/// The most bytes of a command that are shown.
+/// The maximum number of bytes of a command that are shown.
 const COMMAND: usize = 64 << 10;
 
 /// Returns all commits, the oldest first.

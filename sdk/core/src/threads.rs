@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use wasibox::lock_mutex;
 
-/// The most threads; further jobs wait for one.
+/// The maximum number of threads; further jobs wait for one.
 const MOST: usize = 512;
 /// How long a thread waits for the next job.
 const IDLE: Duration = Duration::from_secs(10);

@@ -58,7 +58,7 @@ impl SedScan<'_> {
         }
     }
 
-    /// Moves behind the next delimiter. One after a backslash does not count, nor does one in a
+    /// Moves after the next delimiter. One after a backslash does not count, nor does one in a
     /// bracket expression of a pattern.
     fn delimited(&mut self, delimiter: u8, pattern: bool) -> Option<()> {
         while let Some(c) = self.peek_byte() {

@@ -54,7 +54,7 @@ pub struct ShellUsageError {
     pub usage: bool,
 }
 
-/// Parses the command line behind the name.
+/// Parses the command line after the name.
 ///
 /// # Errors
 /// Fails at the first option that is unknown or lacks its argument.
@@ -113,7 +113,7 @@ pub fn parse(args: &[Vec<u8>]) -> Result<Invocation, ShellUsageError> {
     Ok(inv)
 }
 
-/// Parses `-o`, or `-O` of `shopt`, with the name behind it, or without one: then the options are
+/// Parses `-o`, or `-O` of `shopt`, with the name after it, or without one: then the options are
 /// listed. Returns the number of further arguments used.
 fn named_option(
     inv: &mut Invocation,

@@ -102,7 +102,7 @@ impl Shell<'_> {
         self.unwind(&e)
     }
 
-    /// Prints an error's message behind a prefix, unless it was printed.
+    /// Prints an error's message after a prefix, unless it was printed.
     pub(crate) fn tell(&mut self, prefix: &[u8], e: &ExpandError) {
         let message = e.message();
         if !message.is_empty() {

@@ -113,7 +113,7 @@ pub(crate) fn double_controls(text: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Quotes a value behind `name=` as a word, except that an empty value stays empty.
+/// Quotes a value after `name=` as a word, except that an empty value stays empty.
 pub(crate) fn value_quote(value: &Rc<Vec<u8>>) -> Vec<u8> {
     if value.is_empty() { Vec::new() } else { trace_quote(value) }
 }

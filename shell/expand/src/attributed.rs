@@ -86,7 +86,7 @@ impl AttributedText {
         }
     }
 
-    /// Sets the origin of the bytes behind the last run.
+    /// Sets the origin of the bytes after the last run.
     fn note_run(&mut self, origin: CharOrigin) {
         let end = self.bytes.len();
         match self.runs.last_mut() {

@@ -17,7 +17,7 @@ use crate::word;
 #[derive(Clone, Debug, PartialEq)]
 pub struct CompoundElement {
     /// The expanded subscript, which for an indexed array is still an expression. `None`: the place
-    /// behind the previous element (indexed arrays), or a word that cannot be assigned (associative
+    /// after the previous element (indexed arrays), or a word that cannot be assigned (associative
     /// arrays).
     pub key: Option<Str>,
     /// `[key]+=value`

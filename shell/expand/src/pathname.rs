@@ -118,7 +118,7 @@ struct PathnameSearch {
     ignore: Vec<(GlobPattern, bool)>,
 }
 
-/// A component of the pattern with the slashes behind it.
+/// A component of the pattern with the slashes after it.
 struct Component<'p> {
     text: &'p [u8],
     slashes: &'p [u8],
@@ -308,7 +308,7 @@ fn pattern_components(pattern: &[u8]) -> Vec<Component<'_>> {
     out
 }
 
-/// Splits the patterns of `GLOBIGNORE`: colons within brackets and behind backslashes do not
+/// Splits the patterns of `GLOBIGNORE`: colons within brackets and after backslashes do not
 /// separate.
 fn split_colons(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     let mut rest = Some(text);

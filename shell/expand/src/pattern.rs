@@ -94,7 +94,7 @@ fn compile_pattern(
     }
 }
 
-/// Returns the pattern as text, with quoted characters behind backslashes.
+/// Returns the pattern as text, with quoted characters after backslashes.
 ///
 /// # Errors
 /// Returns the errors of the expansions.
@@ -152,7 +152,7 @@ enum BracketState {
     InsideOpen,
     /// In a class such as `[:name:]`, with the delimiter.
     Class(u8),
-    /// As `Class`, behind its closing delimiter.
+    /// As `Class`, after its closing delimiter.
     ClassEnd(u8),
 }
 

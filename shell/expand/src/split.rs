@@ -192,7 +192,7 @@ fn split_text(text: AttributedText, ifs: &Ifs, fields: &mut Vec<SplitField>) {
 enum SplitPlace {
     /// No field has begun.
     Between,
-    /// Like [`SplitPlace::Between`], behind blanks that ended a field: a following delimiter
+    /// Like [`SplitPlace::Between`], after blanks that ended a field: a following delimiter
     /// belongs to them.
     BehindBlank,
     /// A field has begun, possibly with an empty quoted text.

@@ -11,9 +11,9 @@ pub(crate) enum Tilde {
     Never,
     /// At the start only.
     Start,
-    /// At the start; if the word looks like an assignment, also behind `=` and `:`.
+    /// At the start; if the word looks like an assignment, also after `=` and `:`.
     Word,
-    /// At the start and behind each `:`.
+    /// At the start and after each `:`.
     Assignment,
 }
 

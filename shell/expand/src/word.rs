@@ -163,7 +163,7 @@ pub fn expand_single(env: &mut dyn ExpandEnv, word: &Word) -> Result<Str> {
 }
 
 /// Expands the value of an assignment or a here-string: as [`expand_single`], with tildes also
-/// behind colons.
+/// after colons.
 ///
 /// # Errors
 /// The same as [`expand_words`].

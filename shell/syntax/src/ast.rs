@@ -145,7 +145,7 @@ pub struct Assignment {
     pub line: u32,
 }
 
-/// The value behind `=`.
+/// The value after `=`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum AssignValue {
     Scalar(Word),
@@ -231,7 +231,7 @@ pub enum RedirectOp {
     HereString,
 }
 
-/// The operand behind the operator.
+/// The operand after the operator.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum RedirectTarget {
     Word(Word),

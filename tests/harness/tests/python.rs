@@ -164,7 +164,7 @@ END
     assert_eq!(done.stdout, expected, "{}", done.stderr);
 }
 
-/// The replacement for a well-known module stands behind the traceback, unless it was caught.
+/// The replacement for a well-known module stands after the traceback, unless it was caught.
 #[test]
 fn missing_modules() {
     let stderr = |script| Exec::new(&["python3", "-c", script]).run().stderr;

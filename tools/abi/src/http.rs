@@ -16,9 +16,9 @@ use alloc::vec::Vec;
 
 /// The path of the node. It is there where a policy allows requests.
 pub const HTTP: &str = "/.box/http";
-/// Most bytes of a body in one step or answer.
+/// The maximum size of a body in one step or answer, in bytes.
 pub const PART: usize = 256 << 10;
-/// Most headers of a request, and of a response.
+/// The maximum number of headers of a request, and of a response.
 pub const MAX_HEADERS: usize = 256;
 
 /// Longest name of a host (RFC 1035, 2.3.4), in bytes.

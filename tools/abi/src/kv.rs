@@ -10,11 +10,12 @@ use alloc::vec::Vec;
 
 /// The path of the node. It is there in calls of a session that keeps values.
 pub const KV: &str = "/.box/kv";
-/// Most bytes of a key.
+/// The maximum size of a key, in bytes.
 pub const MAX_KEY: usize = 4096;
-/// Most bytes of a value that a guest sets. The host's may be longer; they are read part by part.
+/// The maximum number of bytes of a value that a guest sets. The host's may be longer; they are
+/// read part by part.
 pub const MAX_VALUE: usize = 1 << 20;
-/// Most bytes of a value, or of keys, in one answer.
+/// The maximum number of bytes of a value, or of keys, in one answer.
 pub const PART: usize = 256 << 10;
 
 /// A request of the guest.
@@ -32,7 +33,7 @@ pub enum KvRequest<'a> {
     Delete {
         key: &'a [u8],
     },
-    /// Keys that sort behind `after`.
+    /// Keys that sort after `after`.
     List {
         after: &'a [u8],
     },

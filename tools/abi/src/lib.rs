@@ -84,7 +84,7 @@ pub const GROUP_VARIABLE: &str = "BOX_GROUP";
 pub const GROUP_NEW: &str = "new";
 
 /// The living processes: for each a line `PID PARENT GROUP SESSION MILLISECONDS LENGTH`, where the
-/// milliseconds are CPU time, then LENGTH bytes: its arguments, each with a NUL behind it.
+/// milliseconds are CPU time, then LENGTH bytes: its arguments, each with a NUL after it.
 pub const PROCESSES: &str = "/.box/processes";
 
 /// The bytes of a process's call stack, as a decimal number: the part that an engine keeps, in

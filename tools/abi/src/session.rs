@@ -12,7 +12,7 @@
 //! records: tag u8, length u32, fields
 //! ```
 //! Byte strings among the fields have their length (`u32`) before them. A field added later stands
-//! behind today's; readers skip the bytes after the fields they know. Of records about one thing
+//! after today's; readers skip the bytes after the fields they know. Of records about one thing
 //! the last holds, so that the host may append ([`SessionWriter::continue_state`]). A change that
 //! breaks this is a new [`VERSION`].
 //!
@@ -25,7 +25,7 @@ use core::fmt;
 
 /// The path of the node. It is there in a call of a session only; empty before the first call.
 pub const STATE: &str = "/.box/state";
-/// Most bytes of a state.
+/// The maximum size of a state, in bytes.
 pub const STATE_MAX: usize = 4 << 20;
 /// The version of the format.
 pub const VERSION: u16 = 1;
@@ -165,7 +165,7 @@ impl SessionWriter {
         SessionWriter(out)
     }
 
-    /// Continues behind the records of a state.
+    /// Continues after the records of a state.
     ///
     /// # Errors
     /// The bytes are not a state.
@@ -512,7 +512,7 @@ impl Surroundings {
         Ok(s)
     }
 
-    /// Sets or removes a variable. The environment is text with `=` behind each name and NUL behind
+    /// Sets or removes a variable. The environment is text with `=` after each name and NUL after
     /// each value.
     fn put_variable(&mut self, name: &[u8], value: Option<&[u8]>) {
         let text = value.is_none_or(|v| !v.contains(&0));

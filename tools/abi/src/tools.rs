@@ -11,13 +11,13 @@ use alloc::vec::Vec;
 
 /// The path of the node. It is there in calls of a session that has host tools, or had some.
 pub const TOOLS: &str = "/.box/tools";
-/// Most bytes of a tool's name.
+/// The maximum size of a tool's name, in bytes.
 pub const MAX_NAME: usize = 128;
-/// Most bytes of the arguments of a call.
+/// The maximum number of bytes of the arguments of a call.
 pub const MAX_ARGUMENTS: usize = 1 << 20;
-/// Most bytes of a description of a tool: name, text and schemas.
+/// The maximum number of bytes of a description of a tool: name, text and schemas.
 pub const MAX_DESCRIPTION: usize = 64 << 10;
-/// Most bytes of a result, or of descriptions, in one answer.
+/// The maximum number of bytes of a result, or of descriptions, in one answer.
 pub const PART: usize = 256 << 10;
 
 /// A request of the guest.

@@ -20,7 +20,7 @@ pub enum ConditionProblem {
     NotUnary { operator: Vec<u8>, operand: Vec<u8> },
     /// The second of three words is not an operator.
     NotBinary(Vec<u8>),
-    /// An operand is missing behind this word.
+    /// An operand is missing after this word.
     Missing(Vec<u8>),
     /// This stands where a closing parenthesis should be.
     Unclosed(Option<Vec<u8>>),
@@ -86,7 +86,7 @@ pub trait ConditionHost {
     /// Evaluates a unary operator other than `-n` and `-z`.
     fn unary(&mut self, letter: u8, operand: &[u8]) -> Result<bool, Self::Error>;
 
-    /// Evaluates a unary operator that, in a longer expression, does not take the word behind it;
+    /// Evaluates a unary operator that, in a longer expression, does not take the word after it;
     /// `None` if this is not one.
     fn alone(&mut self, _letter: u8, _next: &[u8]) -> Option<bool> {
         None

@@ -78,7 +78,7 @@ impl<'a> HelpPage<'a> {
         }
     }
 
-    /// Adds paragraphs behind the sections, one a line. Lines that begin with a space stay as they
+    /// Adds paragraphs after the sections, one a line. Lines that begin with a space stay as they
     /// are.
     pub const fn with_notes(self, notes: &'a str) -> HelpPage<'a> {
         HelpPage { notes, ..self }
@@ -152,7 +152,7 @@ impl<'a> HelpPage<'a> {
     }
 }
 
-/// Returns the column where right cells begin: two behind the longest left cell that is not too
+/// Returns the column where right cells begin: two after the longest left cell that is not too
 /// long.
 fn column_of(rows: &[(&str, &str)], most: usize) -> usize {
     let widths = rows.iter().map(|(left, _)| width_of(left));

@@ -13,7 +13,7 @@ pub struct CommandAdvice {
     pub names: &'static [&'static str],
     /// Programs of the image that the text refers to.
     pub programs: &'static [&'static str],
-    /// One line, to stand behind `NAME: `.
+    /// One line, to stand after `NAME: `.
     pub text: &'static str,
 }
 

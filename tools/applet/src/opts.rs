@@ -119,7 +119,7 @@ pub struct Spec<I: 'static = ()> {
 impl<I: Copy + PartialEq> Spec<I> {
     /// Declares a command line: the ways to call the applet, one a line and without its name, a
     /// sentence about what it does, and every way to write an option, in the order of `--help`.
-    /// Options may stand behind operands.
+    /// Options may stand after operands.
     pub const fn new(
         usage: &'static str,
         about: &'static str,
@@ -136,7 +136,7 @@ impl<I: Copy + PartialEq> Spec<I> {
         }
     }
 
-    /// Adds paragraphs behind the options in `--help`, one a line.
+    /// Adds paragraphs after the options in `--help`, one a line.
     pub const fn with_footer(self, after: &'static str) -> Spec<I> {
         Spec { after, ..self }
     }

@@ -25,7 +25,7 @@ pub enum CompressionFormat {
     Zstd,
 }
 
-/// Most bytes that [`CompressionFormat::detect`] examines.
+/// The maximum number of bytes that [`CompressionFormat::detect`] examines.
 const MAGIC: u64 = 6;
 
 /// Returns the first bytes of a stream, by which its format is known, and the stream from its beginning.

@@ -100,7 +100,7 @@ pub struct AwkJob {
     pub lint: bool,
 }
 
-/// Most characters of one program file.
+/// The maximum number of characters of one program file.
 const MAX_INCLUDES: usize = 100;
 
 /// Parses the command line and reads the program files.

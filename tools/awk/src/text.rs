@@ -71,7 +71,7 @@ impl Index {
     }
 }
 
-/// Returns the offset `chars` characters behind `at`, at most the text's length.
+/// Returns the offset `chars` characters after `at`, at most the text's length.
 fn advance_chars(text: &[u8], mut at: usize, chars: usize) -> usize {
     for _ in 0..chars {
         if at >= text.len() {

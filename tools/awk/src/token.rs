@@ -21,9 +21,9 @@ pub enum AwkTok {
     /// `@/re/`.
     TypedRegex(Vec<u8>),
     Name(Vec<u8>),
-    /// A name with `(` right behind it: a call of a function of the program's.
+    /// A name with `(` right after it: a call of a function of the program's.
     FuncName(Vec<u8>),
-    /// `@name` with `(` right behind it: a call through a variable.
+    /// `@name` with `(` right after it: a call through a variable.
     Indirect(Vec<u8>),
     Builtin(AwkBuiltin),
     Key(Keyword),

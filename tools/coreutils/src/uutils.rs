@@ -138,7 +138,7 @@ pub(crate) const CKSUM: Applet = Applet::globals(
 
 fn run_cksum(argv: std::vec::IntoIter<OsString>) -> i32 {
     let files = argv.as_slice().get(1..).unwrap_or_default();
-    // Operands stand behind `--`.
+    // Operands stand after `--`.
     if let Some((_, files)) = files.split_first().filter(|(first, _)| *first == "--") {
         own::cksum::run(files)
     } else {

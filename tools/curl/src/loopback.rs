@@ -36,7 +36,7 @@ enum BodyRest {
     Nothing,
     Bytes(u64),
     UntilEnd,
-    /// Bytes of the present chunk; behind it is a line's end, unless it is the first.
+    /// Bytes of the present chunk; after it is a line's end, unless it is the first.
     Chunks {
         left: u64,
         is_first: bool,

@@ -298,7 +298,7 @@ impl JqReader<'_> {
         Ok(())
     }
 
-    /// Takes the words behind an option.
+    /// Takes the words after an option.
     fn take_parameters<const N: usize>(
         &mut self,
         ctx: &mut Ctx<'_>,

@@ -12,7 +12,7 @@ use crate::value::{Map, Value};
 /// The name of the main program in messages.
 const TOP_LEVEL: &str = "<top-level>";
 
-/// Most modules inside one another.
+/// The maximum number of modules inside one another.
 const MAX_DEPTH: usize = 100;
 
 /// The directories in which modules are searched for.

@@ -11,7 +11,7 @@
 //! - A script is compiled completely before the first line is read.
 //! - Text is bytes; characters are UTF-8 unless the locale is `C`.
 //! - Standard input is read through the applet's own buffer, so that after `q` the next reader
-//!   of a seekable input continues behind the last line read.
+//!   of a seekable input continues after the last line read.
 //!
 //! Deliberately absent: `--debug`'s annotated run (the option is accepted).
 #![forbid(unsafe_code)]

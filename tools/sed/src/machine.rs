@@ -418,7 +418,7 @@ fn read_error(name: &[u8], e: &std::io::Error) -> SedRunError {
     SedRunError::Fatal(4, format!("read error on {shown}: {}", error_text(e)))
 }
 
-/// Returns the unambiguous form of `l`: escapes, those of `also` behind a backslash, `$` at the
+/// Returns the unambiguous form of `l`: escapes, those of `also` after a backslash, `$` at the
 /// end, folded at `width` (0 and 1: not) or before each character.
 pub(crate) fn unambiguous_text(text: &[u8], also: &[u8], width: usize, each: bool) -> Vec<u8> {
     let mut out = Vec::with_capacity(text.len() + 2);

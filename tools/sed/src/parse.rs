@@ -274,7 +274,7 @@ impl SedParser<'_> {
         self.error_here(format!("unknown command: `{shown}'"))
     }
 
-    /// Parses the number behind `l` and `q`, which is GNU's.
+    /// Parses the number after `l` and `q`, which is GNU's.
     fn optional_number(&mut self) -> Option<u64> {
         if self.dialect.posix { None } else { self.parse_number() }
     }

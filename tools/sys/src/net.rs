@@ -29,7 +29,7 @@ pub enum Wait {
 
 /// The file of names that this machine knows without asking a server (hosts(5)).
 const HOSTS: &str = "/etc/hosts";
-/// The most bytes that are read of it, because a guest may write any file there.
+/// The maximum number of bytes that are read of it, because a guest may write any file there.
 const MAX_HOSTS: u64 = 1 << 20;
 
 /// Returns the addresses of a name that are known without a server: numbers, `localhost` and names

@@ -98,7 +98,7 @@ fn replace(spec: &SpawnSpec<'_>, env: &[Vec<u8>]) -> io::Result<()> {
     }
 }
 
-/// Returns the strings as lines, or each with a NUL behind it if one has a line feed.
+/// Returns the strings as lines, or each with a NUL after it if one has a line feed.
 fn list(strings: &[Vec<u8>]) -> Vec<u8> {
     if strings.iter().any(|s| s.contains(&b'\n')) {
         return strings.iter().flat_map(|s| s.iter().copied().chain([0])).collect();

@@ -125,7 +125,7 @@ impl PatternRewriter {
         }
     }
 
-    /// Rewrites an escape outside of brackets, behind its backslash.
+    /// Rewrites an escape outside of brackets, after its backslash.
     fn rewrite_escape(&mut self) -> Result<()> {
         let Some(c) = self.next_char() else { return Err(PerlPatternError::TrailingBackslash) };
         match c {

@@ -61,7 +61,7 @@ pub use error::RegexError;
 pub use options::{MatchBound, RegexOptions, RegexSyntax};
 pub use required::RequiredTexts;
 
-/// Most weight (states, roughly) a pattern may have.
+/// The maximum weight (states, roughly) a pattern may have.
 const MAX_WEIGHT: u64 = 1 << 19;
 
 /// So many lines with a required text are tried by themselves in any case.

@@ -41,7 +41,7 @@ impl Verdict {
 /// Tests by name. A repeated name gets a number.
 pub type Tests = BTreeMap<String, Verdict>;
 
-/// The most lines of an explanation that are kept.
+/// The maximum number of lines of an explanation that are kept.
 const REASON: usize = 12;
 
 impl ResultsFormat {

@@ -6,8 +6,8 @@ use std::ops::Range;
 use anyhow::{Context, Result, bail, ensure};
 use wasmparser::{ExternalKind, Parser, Payload};
 
-/// The most bytes of a process, which is the session's limit. Engines do not notify a page of
-/// growth, so the module has to declare the maximum.
+/// The maximum number of bytes of a process, which is the session's limit. Engines do not notify a
+/// page of growth, so the module has to declare the maximum.
 const MEMORY: u64 = 2 << 30;
 /// The size of a page in bytes.
 const PAGE: u64 = 65536;

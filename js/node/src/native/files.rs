@@ -15,7 +15,8 @@ use std::os::fd::AsRawFd;
 use std::path::Path;
 use std::rc::Rc;
 
-/// The most bytes that one call reads or writes, because they are copied between system and script.
+/// The maximum number of bytes that one call reads or writes, because they are copied between
+/// system and script.
 const PIECE: usize = 1 << 20;
 
 thread_local! {

@@ -86,9 +86,9 @@ pub fn check_records(objects: &dyn Objects, files: &FileTree) -> Result<(), Snap
     check_loops(&nodes)
 }
 
-/// The most names that are compared on the ways to the root, so that directories of very long
-/// initial paths in a file of a few kilobytes do not take minutes. A session of 200,000 nodes at a
-/// depth of 20 needs four million.
+/// The maximum number of names that are compared on the ways to the root, so that directories of
+/// very long initial paths in a file of a few kilobytes do not take minutes. A session of 200,000
+/// nodes at a depth of 20 needs four million.
 const MAX_NAMES_COMPARED: usize = 1 << 26;
 
 /// A node, without a copy of its initial path.

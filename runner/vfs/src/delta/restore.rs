@@ -12,7 +12,7 @@ use wasibox_snapshot::delta::{MAX_TARGET, is_name};
 /// Paths that could not be restored because another image is beneath: they are as in this image.
 pub type Lost = Vec<Vec<u8>>;
 
-/// Most paths that are reported; more are left out.
+/// The maximum number of paths that are reported; more are left out.
 const MOST_LOST: usize = 1000;
 
 impl Vfs {

@@ -17,7 +17,7 @@ use std::thread::Thread;
 #[derive(Debug)]
 struct LinkSide {
     inbox: ByteQueue,
-    /// Most bytes of the inbox.
+    /// The maximum size of the inbox, in bytes.
     room: usize,
     open: bool,
     /// It reads no more (`shut_read`), or sends no more (`shut_write`).

@@ -51,9 +51,10 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 /// Sockets at once in a session.
 pub const MAX_SOCKETS: usize = 4096;
-/// Most unread bytes in one direction of a connection, unless its options say less.
+/// The maximum number of unread bytes in one direction of a connection, unless its options say
+/// less.
 pub const BUFFER: usize = 256 << 10;
-/// Most connections that wait for one listener (Linux's `net.core.somaxconn`).
+/// The maximum number of connections that wait for one listener (Linux's `net.core.somaxconn`).
 pub const MAX_BACKLOG: usize = 4096;
 
 /// Bytes that the host keeps for a socket in addition to its buffers.

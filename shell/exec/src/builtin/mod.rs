@@ -83,7 +83,7 @@ impl<'c> BuiltinCall<'c> {
         self.argv.first().map_or(b"", |n| n.as_slice())
     }
 
-    /// Returns the words behind the name.
+    /// Returns the words after the name.
     pub fn args(&self) -> &'c [Str] {
         self.argv.get(1..).unwrap_or_default()
     }

@@ -39,7 +39,7 @@ impl PrintfHooks for PrintfHost<'_, '_> {
 
     fn complain(&mut self, out: &mut Vec<u8>, problem: PrintfProblem<'_>) -> ProblemVerdict {
         let (parts, after): (&[&[u8]], ProblemVerdict) = match problem {
-            // An empty text behind a quote has the value 0.
+            // An empty text after a quote has the value 0.
             PrintfProblem::Number { text: b"'" | b"\"", .. } => return ProblemVerdict::Warned,
             PrintfProblem::Number { text, used, .. } if used < text.len() => {
                 let kind: &[u8] = match text {

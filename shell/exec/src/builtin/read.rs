@@ -19,7 +19,7 @@ use crate::state::assign::{is_name, is_reference};
 struct EscapedLine {
     text: Vec<u8>,
     escaped: Vec<usize>,
-    /// The input ended behind a backslash: bash's mark for escaped characters is the last byte.
+    /// The input ended after a backslash: bash's mark for escaped characters is the last byte.
     dangling: bool,
 }
 

@@ -84,7 +84,7 @@ impl<'c> SetArguments<'c> {
         }
     }
 
-    /// Returns the name behind `-o`.
+    /// Returns the name after `-o`.
     fn option_name(&mut self) -> Option<&'c [u8]> {
         let (name, rest) = self.rest.split_first().filter(|(name, _)| names_option(name))?;
         self.rest = rest;
@@ -92,7 +92,7 @@ impl<'c> SetArguments<'c> {
     }
 }
 
-/// Returns whether an argument behind `-o` is its name.
+/// Returns whether an argument after `-o` is its name.
 fn names_option(text: &[u8]) -> bool {
     !matches!(text.first(), None | Some(b'-' | b'+'))
 }

@@ -34,7 +34,7 @@ pub(crate) enum CommandContext {
     /// `command` before a builtin: no syntax error in a text within it ends a POSIX shell. `scoped`: the builtin treats the
     /// assignments before it as a scope like any other.
     CommandBuiltin { scoped: bool },
-    /// The word behind a redirection operator; `<>` opens for reading and writing.
+    /// The word after a redirection operator; `<>` opens for reading and writing.
     Redirection { both_ways: bool },
     /// The operands within `$( )`, after which the rest is as in a subshell.
     Subshell,

@@ -45,7 +45,7 @@ pub(crate) enum RedirectReach {
     Process,
 }
 
-/// Applies `set -k`: assignments behind the command's name also go to its environment.
+/// Applies `set -k`: assignments after the command's name also go to its environment.
 fn with_keywords(s: &SimpleCommand, line: u32) -> SimpleCommand {
     let mut out = SimpleCommand { words: Vec::new(), ..s.clone() };
     for w in &s.words {

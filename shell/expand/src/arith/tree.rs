@@ -243,7 +243,7 @@ impl<'t> ArithWalk<'_, 't> {
         Ok(ArithVariable::Element(base, key, written))
     }
 
-    /// Returns the operands within a subscript, and behind it.
+    /// Returns the operands within a subscript, and after it.
     fn operands_in(&self, index: &ArithIndex) -> &'t [ExpansionResult] {
         self.operands.get(index.operands..).unwrap_or_default()
     }

@@ -1,7 +1,7 @@
 //! Indexed arrays: dense from 0 where possible, ordered map for the rest.
 //!
 //! The elements 0, 1, 2 ... up to the first gap are a vector: appending is amortised constant time
-//! and lookup is an index. Elements behind a gap are in a map. The gap closes when its last hole is
+//! and lookup is an index. Elements after a gap are in a map. The gap closes when its last hole is
 //! filled.
 
 use std::collections::BTreeMap;
@@ -77,7 +77,7 @@ impl IndexedArray {
         }
     }
 
-    /// Appends behind the greatest subscript (`a+=(x)`).
+    /// Appends after the greatest subscript (`a+=(x)`).
     pub fn push(&mut self, value: Str) {
         match self.sparse.last_key_value() {
             None => self.dense.push(value),

@@ -93,7 +93,7 @@ impl MatchReplacement {
             return Ok(MatchReplacement { pieces: vec![field.strip_quotes().to_vec()] });
         }
         // Quoted characters are escaped first and everything is read together, so that a backslash
-        // from a variable affects the text behind it, as in bash.
+        // from a variable affects the text after it, as in bash.
         let mut source = Vec::new();
         field.for_each_stretch(|text, quoted| {
             for &byte in text {

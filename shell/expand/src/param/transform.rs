@@ -109,7 +109,7 @@ fn each_pair(value: &VarValue, mut f: impl FnMut(&[u8], &Str)) {
     }
 }
 
-/// Returns `key "value" ...` in the style of `declare -p`; bash puts a space behind each pair of an
+/// Returns `key "value" ...` in the style of `declare -p`; bash puts a space after each pair of an
 /// associative array.
 fn list_pairs(value: &VarValue, wrap: impl Fn(Vec<u8>) -> Vec<u8>, between: &[u8]) -> Vec<u8> {
     let assoc = matches!(value, VarValue::Assoc(_));
@@ -155,7 +155,7 @@ fn assignment_text(
             _ => ParamValue::Scalar(None),
         };
     };
-    // The environment's name of a global variable behind a local one begins with a mark.
+    // The environment's name of a global variable after a local one begins with a mark.
     let mark = name.iter().take_while(|b| b.is_ascii_control()).count();
     let shown = &name[mark..];
     let letters = env.attributes(name).letters();

@@ -41,7 +41,7 @@ pub(super) struct ArithLexer<'a> {
     operands: usize,
     /// Number of the first expansion in the subscript of the last element.
     pub subscript_operands: usize,
-    /// Whether the last token is an invalid constant: messages end behind it.
+    /// Whether the last token is an invalid constant: messages end after it.
     pub bad_number: bool,
 }
 

@@ -46,7 +46,7 @@ impl<'a> ArithParser<'a> {
         match self.parse_start() {
             Ok(expr) => Ok(expr),
             Err(message) => {
-                // bash truncates the text behind an invalid number.
+                // bash truncates the text after an invalid number.
                 let end =
                     if self.lexer.bad_number { self.lexer.pos } else { self.lexer.text.len() };
                 let text = self.lexer.text.get(..end).unwrap_or_default();

@@ -112,7 +112,7 @@ impl CommandParser<'_, '_> {
     }
 }
 
-/// Returns the alias text, with a blank added if it could run into the text behind it: bash ends
+/// Returns the alias text, with a blank added if it could run into the text after it: bash ends
 /// the last word of an alias where the alias ends, unless that is inside quotes.
 fn delimit_alias(text: Rc<[u8]>) -> Rc<[u8]> {
     if text.is_empty()

@@ -72,7 +72,7 @@ impl CommandParser<'_, '_> {
         Ok(AssignLexeme::Assign(Lexeme::Assign(Box::new(assignment))))
     }
 
-    /// Lexes `(...)` behind `=` and returns whether it is only the beginning of a text (`a=(x)y`).
+    /// Lexes `(...)` after `=` and returns whether it is only the beginning of a text (`a=(x)y`).
     fn compound_value(&mut self, ctx: TokenContext) -> Res<(AssignValue, bool)> {
         let from = self.pos;
         let before = self.mark_place();
@@ -171,7 +171,7 @@ impl CommandParser<'_, '_> {
         Ok(elements)
     }
 
-    /// Returns whether there are digits at `pos` with a redirection behind them.
+    /// Returns whether there are digits at `pos` with a redirection after them.
     fn at_io_number(&self) -> bool {
         let digits = self.rest_bytes().iter().take_while(|c| c.is_ascii_digit()).count();
         let behind = self.rest_bytes().get(digits..).unwrap_or_default();

@@ -62,7 +62,7 @@ impl CommandParser<'_, '_> {
         Ok(())
     }
 
-    /// Returns the error for the token read ahead, behind a complete list: bash has read its
+    /// Returns the error for the token read ahead, after a complete list: bash has read its
     /// here-documents by then.
     #[cold]
     pub fn unexpected_behind_docs(&mut self) -> Box<SyntaxError> {
@@ -126,7 +126,7 @@ impl CommandParser<'_, '_> {
                         line.push(b'\n');
                         break;
                     }
-                    // Tabs behind a continuation at the beginning of a line count as at its
+                    // Tabs after a continuation at the beginning of a line count as at its
                     // beginning.
                     if p.strip_tabs && line.first() == Some(&b'\t') {
                         let tabs = line.iter().take_while(|&&b| b == b'\t').count();
@@ -135,7 +135,7 @@ impl CommandParser<'_, '_> {
                 }
             }
             if !p.quoted && line.iter().rev().take_while(|c| **c == b'\\').count() % 2 == 1 {
-                // The input ends behind a backslash, which bash drops; printed text cannot lack the
+                // The input ends after a backslash, which bash drops; printed text cannot lack the
                 // newline that is missing here.
                 line.pop();
                 line.push(b'\n');

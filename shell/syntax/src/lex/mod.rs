@@ -166,7 +166,7 @@ impl CommandParser<'_, '_> {
         }
     }
 
-    /// Returns the byte behind the `$` at `pos` and any line continuations, because bash looks for
+    /// Returns the byte after the `$` at `pos` and any line continuations, because bash looks for
     /// a quote there.
     pub fn behind_dollar(&mut self) -> Option<u8> {
         let mut n = 1;

@@ -21,7 +21,7 @@ pub(crate) enum OperandEnd {
 }
 
 impl CommandParser<'_, '_> {
-    /// Lexes the word behind an operator, up to its end.
+    /// Lexes the word after an operator, up to its end.
     #[inline(never)]
     pub fn lex_operand(&mut self, stop: OperandEnd, quoted: bool) -> Res<Word> {
         self.begin_word();

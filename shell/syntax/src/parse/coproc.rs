@@ -20,7 +20,7 @@ impl CommandParser<'_, '_> {
         Ok(())
     }
 
-    /// Parses the rest behind the `coproc` and returns the name.
+    /// Parses the rest after the `coproc` and returns the name.
     #[inline(never)]
     fn coproc_body(&mut self, body: &mut Command) -> Res<Option<Text>> {
         let kind = self.next_kind(TokenContext::COMMAND)?;

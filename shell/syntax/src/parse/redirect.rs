@@ -6,7 +6,7 @@ use crate::lex::token::{Lexeme, Tk, TokenContext};
 use crate::lex::{CommandParser, Res};
 
 impl CommandParser<'_, '_> {
-    /// Reads the redirections after a compound command. A word right behind its last token is read
+    /// Reads the redirections after a compound command. A word right after its last token is read
     /// as at the beginning of a command: an alias is expanded, as in bash, and an assignment is an
     /// error as such.
     pub fn parse_redirects(&mut self, out: &mut Vec<Redirect>) -> Res<()> {

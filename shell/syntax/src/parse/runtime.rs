@@ -191,7 +191,7 @@ impl CommandParser<'_, '_> {
     /// Parses the expression in the text of `((...))`.
     pub fn parse_arith_inner(&mut self, text: Vec<u8>, line: u32) -> Res<ArithText> {
         self.enter_nested(2)?;
-        // A here-document announced by a substitution in the text may have its body behind it.
+        // A here-document announced by a substitution in the text may have its body after it.
         let docs = std::mem::take(&mut self.st.docs);
         let mut m = self.inner(text, line);
         m.st.docs = docs;

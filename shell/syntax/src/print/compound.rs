@@ -255,7 +255,7 @@ impl<'t> CommandPrinter<'t> {
     }
 }
 
-/// Returns whether a list ends in a `!` or `time` without a command. A parenthesis behind it then
+/// Returns whether a list ends in a `!` or `time` without a command. A parenthesis after it then
 /// needs a separator, which bash's layout does not have.
 fn ends_in_prefix(list: &CommandList) -> bool {
     last_pipeline(list).is_some_and(|pipeline| pipeline.stages.is_empty())

@@ -76,7 +76,7 @@ pub fn print_function(function: &FunctionCommand) -> Vec<u8> {
 }
 
 /// Returns a function as a session stores it for a later call to read: unlike bash's, a list that
-/// ends in a lone `!` or `time` has a `;` before the parenthesis behind it.
+/// ends in a lone `!` or `time` has a `;` before the parenthesis after it.
 pub fn function_kept(function: &FunctionCommand) -> Vec<u8> {
     let mut p = CommandPrinter { reads_back: true, ..CommandPrinter::default() };
     p.function_text(function, false);

@@ -208,7 +208,7 @@ fn subscript(s: &mut Subscript) {
 fn arith(a: &mut ArithText) {
     // The text is parsed as if within double quotes.
     word_in(&mut a.word, true);
-    // Blanks alone have no meaning, also behind a line continuation.
+    // Blanks alone have no meaning, also after a line continuation.
     if let [WordPart::Quoted(text)] = a.word.parts.as_slice()
         && text.trim_ascii().is_empty()
     {
@@ -247,7 +247,7 @@ fn has(text: &[u8], what: &[u8; 2]) -> bool {
     text.windows(2).any(|two| two == what)
 }
 
-/// Normalizes commands kept as text: behind a here-document each print gives them a new layout.
+/// Normalizes commands kept as text: after a here-document each print gives them a new layout.
 fn without_blanks(text: &[u8]) -> Vec<u8> {
     text.iter().copied().filter(|c| !c.is_ascii_whitespace()).collect()
 }

@@ -40,7 +40,7 @@ pub struct Usage {
     pub ticks: u64,
 }
 
-/// The fields of `/proc/PID/stat` behind the name: state, parent, ..., CPU times, start.
+/// The fields of `/proc/PID/stat` after the name: state, parent, ..., CPU times, start.
 fn stat(pid: u32) -> Option<Vec<String>> {
     let text = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     Some(text.rsplit_once(')')?.1.split_whitespace().map(str::to_owned).collect())

@@ -74,7 +74,7 @@ fn newline_for_semicolon(script: &[u8]) -> Vec<u8> {
     out
 }
 
-/// `$({ p \&; })`: bash 5.2 prints it before it runs it, without the semicolon, as behind a `&`.
+/// `$({ p \&; })`: bash 5.2 prints it before it runs it, without the semicolon, as after a `&`.
 fn quoted_ampersands(script: &[u8]) -> Vec<u8> {
     const ENDS: &[&[u8]] = &[b"\n", b";", b" ;", b" |", b" >", b" <", b" 2>"];
     let mut out = Vec::with_capacity(script.len());
@@ -140,7 +140,7 @@ fn at_behind_error(script: &[u8]) -> Vec<u8> {
     with_at(script, |_| Some(0))
 }
 
-/// The script with `$@` for each unquoted `$*` behind a blank, and so on, if `IFS` is null; of each
+/// The script with `$@` for each unquoted `$*` after a blank, and so on, if `IFS` is null; of each
 /// line, `from` that place on.
 fn with_at(script: &[u8], from: impl Fn(&[u8]) -> Option<usize>) -> Vec<u8> {
     // The last one within the text of an `eval`.

@@ -1,5 +1,5 @@
 //! gzip streams (RFC 1952): members one after another. The container is read here and not by the
-//! compression library, because `gzip -l` prints its fields and because garbage behind the last
+//! compression library, because `gzip -l` prints its fields and because garbage after the last
 //! member is a warning to gzip, not an error.
 
 use std::io::{self, BufRead, Read};
@@ -11,7 +11,7 @@ use super::CodecFault;
 
 /// The fixed part of a member's header.
 const HEADER: usize = 10;
-/// The checksum and the length behind a member's data.
+/// The checksum and the length after a member's data.
 const TRAILER: usize = 8;
 const MAGIC: [u8; 2] = [0x1f, 0x8b];
 

@@ -4,7 +4,7 @@ use std::io::{self, Read};
 
 use super::CodecFault;
 
-/// The most memory that a stream may use, in KiB: the need of the highest preset.
+/// The maximum memory that a stream may use, in KiB: the need of the highest preset.
 const MEMORY: u32 = 128 * 1024;
 
 /// A reader of the data of all streams.

@@ -108,7 +108,7 @@ fn report_failure(ctx: &mut Ctx<'_>, name: &[u8], what: &str, e: &io::Error) {
     ctx.error_bytes(&[name, text.as_bytes()]);
 }
 
-/// Returns the names that standard input lists, line by line or with a NUL behind each.
+/// Returns the names that standard input lists, line by line or with a NUL after each.
 fn read_names(ctx: &mut Ctx<'_>, options: &CpioOptions) -> io::Result<Vec<Vec<u8>>> {
     let end = if options.has_nul { 0 } else { b'\n' };
     let mut names = Vec::new();

@@ -48,7 +48,7 @@ pub fn create_archive(ctx: &mut Ctx<'_>, options: &TarOptions) -> Outcome {
 /// The end of an archive that grows.
 #[derive(Default)]
 pub struct ArchiveEnd {
-    /// The place behind the last member.
+    /// The place after the last member.
     pub position: u64,
     /// With `-u`, the newest time of each member; files that are not newer are not added.
     pub known: Option<HashMap<Vec<u8>, MemberTime>>,

@@ -13,7 +13,7 @@ use super::sparse;
 /// The unit of archives.
 pub const BLOCK: usize = 512;
 
-/// The most bytes of a name or of the records before a member.
+/// The maximum size of a name or of the records before a member, in bytes.
 const LONGEST_EXTENSION: u64 = 16 << 20;
 
 /// The reason why reading ends.
@@ -50,7 +50,7 @@ pub struct TarReader<R: Read> {
     from: R,
     /// Bytes read so far.
     position: u64,
-    /// Bytes of the current member's data that were not read, and the padding behind it.
+    /// Bytes of the current member's data that were not read, and the padding after it.
     left: u64,
     padding: u64,
     /// The place of the current member's first header, extended ones included.

@@ -37,7 +37,7 @@ fn open_for_changes(ctx: &Ctx<'_>, options: &TarOptions) -> Result<File, TarFata
 }
 
 /// Reads an archive to its end, and calls `visit` for each member with the place of its headers;
-/// returns the place behind the last member.
+/// returns the place after the last member.
 fn scan_archive(
     ctx: &mut Ctx<'_>,
     options: &TarOptions,

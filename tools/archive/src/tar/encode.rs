@@ -296,7 +296,7 @@ fn put_text(field: &mut [u8], text: &[u8]) {
     field[..n].copy_from_slice(&text[..n]);
 }
 
-/// Writes a number in octal digits with a NUL behind them. One that needs more digits is binary or the largest.
+/// Writes a number in octal digits with a NUL after them. One that needs more digits is binary or the largest.
 fn put_number(field: &mut [u8], value: i128, numbers: FieldNumbers) {
     let digits = field.len() - 1;
     let most = (1_i128 << (3 * digits)) - 1;

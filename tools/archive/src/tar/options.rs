@@ -63,7 +63,7 @@ pub enum Compression {
     Auto,
 }
 
-/// A file operand, or a setting for the operands behind it.
+/// A file operand, or a setting for the operands after it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TarItem {
     File(Vec<u8>),

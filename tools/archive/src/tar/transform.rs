@@ -96,7 +96,7 @@ impl NameTransforms {
         Ok(())
     }
 
-    /// Reads `flags=...`; returns the text behind it.
+    /// Reads `flags=...`; returns the text after it.
     fn set_kinds<'t>(&mut self, text: &'t [u8]) -> Result<&'t [u8], String> {
         let (flags, rest) = split_at_semicolon(text);
         self.kinds = NameKinds { member: false, hard_link: false, symlink: false };
@@ -106,7 +106,7 @@ impl NameTransforms {
         }
     }
 
-    /// Reads one expression; returns the text behind it.
+    /// Reads one expression; returns the text after it.
     fn add_expression<'t>(&mut self, text: &'t [u8]) -> Result<&'t [u8], String> {
         let bad = || "Invalid transform expression".to_string();
         let [b's', delimiter, rest @ ..] = text else { return Err(bad()) };

@@ -245,7 +245,7 @@ fn no_archive(ctx: &mut Ctx<'_>, job: &UnzipJob) -> Exit {
     Exit(9)
 }
 
-/// Opens the archive under its name, or with `.zip` behind it.
+/// Opens the archive under its name, or with `.zip` after it.
 fn open_archive(ctx: &Ctx<'_>, name: &[u8]) -> Option<(Vec<u8>, File)> {
     [&b""[..], b".zip", b".ZIP"].iter().find_map(|suffix| {
         let full = [name, suffix].concat();

@@ -7,7 +7,7 @@ use crate::builtin::AwkBuiltin;
 use crate::token::{AwkArith, AwkTok, Keyword as K};
 
 impl AwkParser<'_> {
-    /// Parses an operand with `++` or `--` behind it, or an assignment to it.
+    /// Parses an operand with `++` or `--` after it, or an assignment to it.
     pub(super) fn parse_postfix(&mut self) -> Result<AwkExpr> {
         let operand = self.parse_primary()?;
         if !is_lvalue(&operand) {
@@ -101,7 +101,7 @@ impl AwkParser<'_> {
         Ok(e)
     }
 
-    /// Parses the operand after `$`, without a `++` behind it, because that `++` belongs to the
+    /// Parses the operand after `$`, without a `++` after it, because that `++` belongs to the
     /// field.
     fn field_index(&mut self) -> Result<AwkExpr> {
         match self.tok {

@@ -7,7 +7,7 @@ use box_text::regex::{Regex, RegexOptions, RegexSyntax};
 
 use crate::error::AwkRunError;
 
-/// Most dynamic patterns kept; then all are forgotten.
+/// The maximum number of dynamic patterns kept; then all are forgotten.
 const MAX_KEPT: usize = 500;
 
 /// All patterns of a run.

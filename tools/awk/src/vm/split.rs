@@ -178,7 +178,7 @@ fn match_or_newline(re: &Regex, text: &[u8], at: usize) -> Option<(usize, usize)
     }
 }
 
-/// Fields of so many characters each, behind so many that are skipped.
+/// Fields of so many characters each, after so many that are skipped.
 fn by_widths(list: &[(usize, Option<usize>)], text: &[u8], fields: &mut Vec<Span>, utf8: bool) {
     let chars = |from: usize, n: usize| {
         let mut at = from;
@@ -231,7 +231,7 @@ fn by_matches(
     fields.push(make_span(from, text.len()));
 }
 
-/// Fields are the matches; an empty one right behind a field is its separator's start.
+/// Fields are the matches; an empty one right after a field is its separator's start.
 fn by_content(re: &Regex, text: &[u8], fields: &mut Vec<Span>, mut seps: Option<&mut Vec<Span>>) {
     if text.is_empty() {
         return;

@@ -108,7 +108,7 @@ fn replace_matches(
             re.find_at(text, pos)
         };
         let Some((s, e)) = found else { break };
-        // No empty match right behind another match.
+        // No empty match right after another match.
         if s == e && last_end == Some(s) {
             pos = s + utf8_len(&text[s..]).max(1);
             last_end = None;

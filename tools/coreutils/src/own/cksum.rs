@@ -20,9 +20,10 @@ const POLY: u32 = 0x04c1_1db7;
 const UNIT: usize = 16;
 /// The distances at which removed bytes are added.
 const ON: [usize; 3] = [140 * UNIT, 791 * UNIT, 3006 * UNIT];
-/// The most bytes that are removed at once: no more than the distance of the nearest added ones.
+/// The maximum number of bytes that are removed at once: no more than the distance of the nearest
+/// added ones.
 const PIECE: usize = 2048;
-/// The most bytes that are read at once.
+/// The maximum number of bytes that are read at once.
 const BUFFER: usize = 256 << 10;
 
 const TABLE: [u32; 256] = {

@@ -178,7 +178,7 @@ fn column_indexes(list: &[u8], names: &[Vec<u8>], count: usize) -> Vec<usize> {
 struct CellSplitter<'p> {
     /// Blanks, if none are given.
     separators: Option<&'p [u8]>,
-    /// Most cells of a line.
+    /// The maximum number of cells of a line.
     limit: Option<usize>,
 }
 

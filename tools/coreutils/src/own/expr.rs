@@ -48,7 +48,7 @@ const HELP: HelpPage = HelpPage::new(
 /// The status when the value cannot be written, or takes too long to compute.
 const ERROR: Exit = Exit(3);
 
-/// The most levels that operands may be nested, because each takes some of the stack.
+/// The maximum number of levels that operands may be nested, because each takes some of the stack.
 const MAX_DEPTH: usize = 400;
 
 /// The binary operators, from the weakest level to the strongest.
@@ -64,11 +64,11 @@ const LEVELS: &[&[&[u8]]] = &[
 /// The reason why there is no value.
 #[derive(Debug)]
 enum ExprProblem {
-    /// The last word, behind which one is missing.
+    /// The last word, after which one is missing.
     Missing(Vec<u8>),
     Unexpected(Vec<u8>),
     UnexpectedClose,
-    /// The last word, behind which `)` is missing.
+    /// The last word, after which `)` is missing.
     OpenAfter(Vec<u8>),
     /// The word that stands where `)` must.
     OpenInstead(Vec<u8>),

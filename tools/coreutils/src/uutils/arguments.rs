@@ -14,7 +14,7 @@ use super::digests;
 use super::numbers;
 use super::refusal::{self, UsageRefusal};
 
-/// Obsolete options: a number behind the dash.
+/// Obsolete options: a number after the dash.
 #[derive(Clone, Copy)]
 enum ObsoleteDigits {
     No,

@@ -11,10 +11,10 @@ use super::merged::{Formats, WrittenFormats, is_too_wide};
 use super::palette::{Palette, PaletteFault};
 use super::{DiffForm, DiffOptions, Equality};
 
-/// Most columns of `-W` and `--tabsize`.
+/// The maximum number of columns of `-W` and `--tabsize`.
 const WIDEST: usize = 100_000;
 
-/// Most conditions of a format, which may lie in each other.
+/// The maximum number of conditions of a format, which may lie in each other.
 const MOST_CONDITIONS: usize = 200;
 
 /// The options.

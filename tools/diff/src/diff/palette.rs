@@ -2,7 +2,7 @@
 
 use box_text::escape::ansi_c;
 
-/// The escape sequences before the parts of the output, and the one behind each; all are empty
+/// The escape sequences before the parts of the output, and the one after each; all are empty
 /// without colours.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Palette {

@@ -6,7 +6,7 @@ use super::expr::{FindAction, FindExpr, FindSettings, Test};
 use super::primary::{self, Primaries};
 use super::sinks::SinkId;
 
-/// Most levels of parentheses: bounds the recursion of parser and evaluation.
+/// The maximum number of levels of parentheses: bounds the recursion of parser and evaluation.
 const MAX_DEPTH: u32 = 200;
 
 /// A message, without the `find: ` prefix.

@@ -7,11 +7,12 @@ use fancy_regex::Assertion;
 use super::MatchLimitHit;
 use super::program::{PatternProgram, Step};
 
-/// Most steps of one search.
+/// The maximum number of steps of one search.
 const MOST_STEPS: usize = 10_000_000;
-/// Most bytes of all alternatives, each of which may have stored values of its own.
+/// The maximum number of bytes of all alternatives, each of which may have stored values of its
+/// own.
 const MOST_ROOM: usize = 64 << 20;
-/// Most calls within each other.
+/// The maximum number of calls within each other.
 const MOST_CALLS: usize = 20_000;
 
 /// A value that is not stored.

@@ -84,7 +84,7 @@ pub fn respell_calls(text: &str) -> String {
     out
 }
 
-/// Parses a call at the beginning of `text`; returns its target and what stands behind it.
+/// Parses a call at the beginning of `text`; returns its target and what stands after it.
 fn parse_call(text: &str) -> Option<(&str, &str)> {
     let inner = text.strip_prefix("(?")?;
     let (word, after) = inner.split_once(')')?;

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use fancy_regex::{Assertion, Expr, LookAround};
 use regex_syntax::hir::{Class, HirKind};
 
-/// Most steps of a program.
+/// The maximum number of steps of a program.
 const MOST_STEPS: usize = 200_000;
 
 /// One step; numbers named `to` or `other` are places in the program.
@@ -181,7 +181,7 @@ impl ProgramCompiler {
         Ok(())
     }
 
-    /// Emits a group. Its beginning is stored behind its end, because a group that is being matched still has what it
+    /// Emits a group. Its beginning is stored after its end, because a group that is being matched still has what it
     /// caught before.
     fn emit_group(&mut self, tree: &Expr, inner: &Expr) -> Result<(), String> {
         let number = self.numbers.get(&std::ptr::from_ref(tree)).copied().unwrap_or(0);

@@ -6,11 +6,11 @@ use super::parser::{JqParser, Result, join_stages};
 use crate::value::{Value, shown_value};
 
 impl JqParser<'_> {
-    /// Parses an object, behind its `{`.
+    /// Parses an object, after its `{`.
     pub fn parse_object(&mut self) -> Result<JqExpr> {
         self.expect_operator("{")?;
         let mut pairs = Vec::new();
-        // A comma may stand behind the last pair.
+        // A comma may stand after the last pair.
         while !self.is_op("}")? {
             pairs.push(self.parse_pair()?);
             if !self.take_op(",")? {

@@ -10,7 +10,7 @@ use crate::value::{Map, Value, parse_number};
 const MAX_SUFFIXES: usize = 1000;
 
 impl<'a> JqParser<'a> {
-    /// Parses a term with all that is behind it: fields, subscripts, `?`, `as`.
+    /// Parses a term with all that is after it: fields, subscripts, `?`, `as`.
     pub fn parse_term(&mut self) -> Result<JqExpr> {
         let mut t = self.parse_nested(JqParser::parse_primary)?;
         for _ in 0..MAX_SUFFIXES {
@@ -283,7 +283,7 @@ impl<'a> JqParser<'a> {
                         parts.push(StringPart::Text(std::mem::take(&mut text)));
                     }
                     parts.push(StringPart::Expr(self.parse_pipe()?));
-                    // The string continues right behind the parenthesis.
+                    // The string continues right after the parenthesis.
                     self.expect_operator(")")?;
                     escapes = self.at;
                 }

@@ -34,7 +34,7 @@ type Step = Result<(), JumpReason>;
 /// Deepest recursion; some 300 MB of frames.
 const MAX_FRAMES: usize = 1 << 23;
 
-/// Most arguments of a native function.
+/// The maximum number of arguments of a native function.
 const MAX_ARGS: usize = 4;
 
 /// A running program.

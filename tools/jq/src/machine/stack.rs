@@ -1,7 +1,7 @@
 //! Values, frames and forks.
 //!
 //! Values form a linked stack inside a growing array. A value that a fork can still need stays in
-//! its place: popping it only moves the top, and new values go behind it. Values that no fork needs
+//! its place: popping it only moves the top, and new values go after it. Values that no fork needs
 //! are moved out when popped, so that they have no second owner and can be changed in place. Frames
 //! work the same way.
 

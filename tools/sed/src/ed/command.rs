@@ -371,7 +371,7 @@ impl Editor<'_, '_> {
         Ok(RunStep::Go)
     }
 
-    /// Prints the current line if letters behind a command ask for it.
+    /// Prints the current line if letters after a command ask for it.
     pub(super) fn print_suffix(&mut self, letters: &[u8]) -> Result<RunStep> {
         if letters.is_empty() {
             return Ok(RunStep::Go);
@@ -384,7 +384,7 @@ impl Editor<'_, '_> {
     }
 }
 
-/// Parses the letters `p`, `l` and `n` behind a command.
+/// Parses the letters `p`, `l` and `n` after a command.
 fn parse_suffix(t: &mut EdCommandText<'_>) -> Result<Vec<u8>> {
     let mut out = Vec::new();
     while let Some(c) = t.peek_byte() {

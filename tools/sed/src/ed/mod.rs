@@ -226,7 +226,7 @@ impl Editor<'_, '_> {
         }
     }
 
-    /// Puts lines behind line `at`; the last one is the current one then.
+    /// Puts lines after line `at`; the last one is the current one then.
     fn insert_lines(&mut self, at: usize, texts: Vec<Vec<u8>>) {
         let n = texts.len();
         let new: Vec<EdLine> = texts.into_iter().map(|t| self.new_line(t)).collect();

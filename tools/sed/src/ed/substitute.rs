@@ -104,7 +104,7 @@ impl Editor<'_, '_> {
         self.print_suffix(&print)
     }
 
-    /// Parses the text to put in, and the flags behind it; a backslash at the end of the line
+    /// Parses the text to put in, and the flags after it; a backslash at the end of the line
     /// continues in the next one.
     fn parse_replacement(
         &mut self,

@@ -67,7 +67,7 @@ impl SedMachine<'_, '_> {
                 return Ok(false);
             }
             self.started[state] = true;
-            // Where it ends; a line not behind this one makes it one line long.
+            // Where it ends; a line not after this one makes it one line long.
             let until = match end {
                 RangeEnd::Line(n) => *n,
                 RangeEnd::Count(n) => line.saturating_add(*n),
@@ -106,7 +106,7 @@ impl SedMachine<'_, '_> {
         Ok(true)
     }
 
-    /// A line behind a range may begin the next one.
+    /// A line after a range may begin the next one.
     fn begin_range_again(
         &mut self,
         first: &SedAddress,

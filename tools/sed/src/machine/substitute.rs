@@ -14,7 +14,7 @@ impl SedMachine<'_, '_> {
         let text = self.space.as_slice();
         let (mut pos, mut copied, mut seen) = (0, 0, 0);
         let mut done = false;
-        // End of the last match: no empty one follows right behind it.
+        // End of the last match: no empty one follows right after it.
         let mut last_end = None;
         while pos <= text.len() {
             let found = if s.groups {

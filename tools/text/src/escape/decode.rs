@@ -84,7 +84,7 @@ pub fn control_char(letter: u8) -> Option<u8> {
     })
 }
 
-/// Returns the letter that C writes behind a backslash for a control character: the reverse of
+/// Returns the letter that C writes after a backslash for a control character: the reverse of
 /// [`control_char`].
 pub fn control_letter(control: u8) -> Option<u8> {
     (b'a'..=b'v').find(|l| control_char(*l) == Some(control))

@@ -166,7 +166,7 @@ impl Bracket {
 const MAX_LENGTH: usize = 4096;
 
 /// Parses the bracket expression that opens at `at` (the `[`). Returns it with the position
-/// behind its `]`; `None` where it never closes and `[` is an ordinary character.
+/// after its `]`; `None` where it never closes and `[` is an ordinary character.
 pub(super) fn parse(
     text: &[u8],
     at: usize,
@@ -223,7 +223,7 @@ pub(super) fn parse(
 }
 
 /// Returns whether the expression that opens at `at` and does not close reaches the end of the text
-/// behind a backslash, or a dash that wants the end of a range.
+/// after a backslash, or a dash that wants the end of a range.
 pub(super) fn breaks_off(text: &[u8], at: usize, options: super::GlobOptions) -> bool {
     let mut i = at + 1;
     if matches!(text.get(i), Some(b'!' | b'^')) {
@@ -277,7 +277,7 @@ fn parse_element(
     Some((Some(code), at + width))
 }
 
-/// Returns the text up to `delimiter` and `]`, with the position behind both.
+/// Returns the text up to `delimiter` and `]`, with the position after both.
 fn split_delimited(text: &[u8], start: usize, delimiter: u8) -> Option<(&[u8], usize)> {
     let rest = text.get(start..)?;
     // A name is short; looking further would make unclosed brackets quadratic.

@@ -1,5 +1,5 @@
 //! A star before a group, as bash 5.2 matches it (found by experiment). The star gives way at every
-//! place but the end of the text, so behind it `@(..)`, `+(..)` and `!(..)` with all that follows
+//! place but the end of the text, so after it `@(..)`, `+(..)` and `!(..)` with all that follows
 //! must take something: `*@()` does not match `a`, nor `*!(b)` `b`. Groups `?(..)` and `*(..)`
 //! between the two are passed over; with `?(..)` it is tried where the star begins only. And a star
 //! before `!(..)` that begins at the end matches without looking further: `a*!(b)c` matches `a`.
@@ -8,13 +8,13 @@ use super::set::IntervalSet;
 use super::sim::{Direction, Sim};
 use super::{ExtGroup, GlobNode};
 
-/// How many stars of a sequence are held: each holds all behind it, and matching recurses.
+/// How many stars of a sequence are held: each holds all after it, and matching recurses.
 const MAX_HELD: usize = 8;
 
 /// A star and the nodes after it.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct HeldStar {
-    /// The nodes behind the star.
+    /// The nodes after the star.
     nodes: Vec<GlobNode>,
     /// How many of them, in front, are passed over.
     passed: usize,

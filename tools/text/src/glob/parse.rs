@@ -20,7 +20,7 @@ struct GlobParser<'t> {
     options: GlobOptions,
     /// Opening parenthesis and closing parenthesis of each group, sorted.
     closes: Vec<(usize, usize)>,
-    /// The last `]`: no bracket expression opens behind it.
+    /// The last `]`: no bracket expression opens after it.
     last_close: usize,
     /// A bracket expression may break off at the end of the text.
     breaks_off: bool,
@@ -98,7 +98,7 @@ impl GlobParser<'_> {
     }
 
     /// Parses the bracket expression at this place; returns it and its end. One that breaks off
-    /// behind a backslash or a range's dash matches nothing in bash; others that do not end are
+    /// after a backslash or a range's dash matches nothing in bash; others that do not end are
     /// text.
     fn parse_bracket(&self, end: usize) -> Option<(Bracket, usize)> {
         let text = &self.text[..end];

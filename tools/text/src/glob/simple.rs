@@ -69,7 +69,7 @@ pub(super) fn match_fixed(
 
 pub(super) fn is_match(nodes: &[GlobNode], text: &[u8], options: GlobOptions) -> bool {
     let (mut node, mut at) = (0, 0);
-    // Node behind the last star, and where that star's text ends for now.
+    // Node after the last star, and where that star's text ends for now.
     let mut star: Option<(usize, usize)> = None;
     loop {
         match nodes.get(node) {
@@ -103,7 +103,7 @@ pub(super) fn is_match(nodes: &[GlobNode], text: &[u8], options: GlobOptions) ->
 }
 
 /// Lengthens the star's text by at least one character, straight to the next place where the
-/// literal behind it occurs.
+/// literal after it occurs.
 fn grow_star(
     nodes: &[GlobNode],
     behind: usize,

@@ -11,7 +11,7 @@ enum BracketAtom {
 }
 
 impl PatternRewriter {
-    /// Rewrites a bracket expression, behind its `[`.
+    /// Rewrites a bracket expression, after its `[`.
     pub(super) fn rewrite_bracket(&mut self) -> Result<()> {
         if self.is_pcre() && self.find_class_end().is_some() {
             return Err(match self.peek_char(0) {
@@ -24,7 +24,7 @@ impl PatternRewriter {
             self.out.push('^');
         }
         if self.skip_char(']') {
-            // The first one stands for itself; Oniguruma wants another one behind it.
+            // The first one stands for itself; Oniguruma wants another one after it.
             if !self.is_pcre() && !self.chars[self.at..].contains(&']') {
                 return Err(PerlPatternError::EmptyClass);
             }
@@ -79,7 +79,7 @@ impl PatternRewriter {
         }
     }
 
-    /// Looks at a `-` behind a class: an error in PCRE2, a character in Oniguruma.
+    /// Looks at a `-` after a class: an error in PCRE2, a character in Oniguruma.
     fn check_behind_class(&mut self) -> Result<()> {
         if self.is_at_range() {
             if self.is_pcre() {
@@ -128,7 +128,7 @@ impl PatternRewriter {
         None
     }
 
-    /// Reads `[:name:]` behind its first bracket; `None` if it is no class.
+    /// Reads `[:name:]` after its first bracket; `None` if it is no class.
     fn read_named_class(&mut self) -> Result<Option<BracketAtom>> {
         let Some(end) = self.find_class_end() else { return Ok(None) };
         if self.peek_char(0) != Some(':') {
@@ -144,7 +144,7 @@ impl PatternRewriter {
         Ok(Some(BracketAtom::Class(bracketed_class(class, negated))))
     }
 
-    /// Reads an escape behind its backslash.
+    /// Reads an escape after its backslash.
     fn read_bracket_escape(&mut self) -> Result<Option<BracketAtom>> {
         let Some(c) = self.next_char() else {
             return Err(if self.is_pcre() {

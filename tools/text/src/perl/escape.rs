@@ -79,7 +79,7 @@ pub fn push_char(out: &mut String, c: char) {
 }
 
 impl PatternRewriter {
-    /// Reads a character by number behind `\x`, `\o` or `\c`.
+    /// Reads a character by number after `\x`, `\o` or `\c`.
     pub(super) fn read_code(&mut self, letter: char) -> Result<char> {
         match letter {
             'c' => {
@@ -148,7 +148,7 @@ impl PatternRewriter {
         text.chars().next().ok_or(PerlPatternError::BrokenText)
     }
 
-    /// Reads a property behind `\p` or `\P`; returns it in the syntax of `fancy-regex`.
+    /// Reads a property after `\p` or `\P`; returns it in the syntax of `fancy-regex`.
     pub(super) fn read_property(&mut self, negated: bool) -> Result<String> {
         let mut name = String::new();
         if self.skip_char('{') {

@@ -26,10 +26,10 @@ pub enum PrintfProblem<'p> {
         used: usize,
         range: bool,
     },
-    /// More text behind the character of `'c`.
+    /// More text after the character of `'c`.
     Ignored(&'p [u8]),
     Escape(EscapeWarning),
-    /// The `text` behind a percent sign is not a conversion: not with this letter, or it ends
+    /// The `text` after a percent sign is not a conversion: not with this letter, or it ends
     /// before one.
     Conversion {
         text: &'p [u8],
@@ -351,7 +351,7 @@ struct Conversion<'f> {
     len: usize,
 }
 
-/// Reads a conversion behind its percent sign.
+/// Reads a conversion after its percent sign.
 fn read<'f>(text: &'f [u8], own: &[u8]) -> Result<Conversion<'f>, PrintfProblem<'f>> {
     let head = text.iter().take_while(|c| b"-+ #'0123456789.*".contains(c)).count();
     let behind = text.get(head + 1..).unwrap_or_default();

@@ -2,7 +2,7 @@
 
 use super::class::CharSet;
 
-/// Most levels of nesting; bounds the recursion of every stage.
+/// The maximum number of levels of nesting; bounds the recursion of every stage.
 pub(super) const MAX_DEPTH: u32 = 250;
 
 /// A node of the pattern. Repetitions are greedy.

@@ -16,7 +16,7 @@ use super::program::{Inst, Pc, RegexProgram};
 /// Steps of one search with back-references: well under a second.
 pub(super) const BUDGET: u64 = 8_000_000;
 
-/// Most states of one search for groups: 64 MiB of marks.
+/// The maximum number of states of one search for groups: 64 MiB of marks.
 const MAX_BITS: usize = 1 << 29;
 
 /// "No position" in a slot.

@@ -4,7 +4,7 @@ use super::ast::{Look, RegexNode};
 use super::class::{CharSet, decode_char};
 use super::error::RegexError;
 
-/// Most instructions of a program.
+/// The maximum number of instructions of a program.
 const MAX_INSTS: usize = 1 << 20;
 
 /// Index of an instruction.

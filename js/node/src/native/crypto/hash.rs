@@ -171,7 +171,7 @@ fn hash_name(name: TextArgument) -> Option<String> {
     HashState::by_name(&name).map(|_| name)
 }
 
-/// HMAC (RFC 2104) over any hash: the states behind the key's blocks.
+/// HMAC (RFC 2104) over any hash, as the two states of the hash after the key's blocks.
 #[derive(Clone)]
 struct Hmac {
     inner: Box<dyn DynDigest>,

@@ -76,7 +76,7 @@ fn backquote_of_range(script: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
     contains(script, b"..") && says(bash, LOST) && says(ours, LOST) && all(bash) == all(ours)
 }
 
-/// `((` that began no arithmetic: which line the message behind ``: ` `` shows.
+/// `((` that began no arithmetic: which line the message after ``: ` `` shows.
 fn no_arithmetic(script: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
     contains(script, b"((")
         && same(bash, ours, |line| match position(line, b"line N: `") {
@@ -142,7 +142,7 @@ fn marks(_: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
     })
 }
 
-/// In a substitution bash prints a list behind a here-document without its semicolon.
+/// In a substitution bash prints a list after a here-document without its semicolon.
 fn semicolons(script: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
     const ENDS: &[&[u8]] = &[b"done", b"fi", b"esac", b"}", b")"];
     contains(script, b"<<")

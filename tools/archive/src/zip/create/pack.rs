@@ -13,7 +13,7 @@ use super::{ZipItem, mtime_seconds, print_action, print_warning};
 use crate::zip::format::{self, BZIP2, DEFLATED, STORED, ZipEntry};
 use crate::zip::{lossy_name, saved_percent};
 
-/// The target of an archive: headers are completed behind their data, and data that was packed in vain is cut
+/// The target of an archive: headers are completed after their data, and data that was packed in vain is cut
 /// off.
 pub trait ArchiveTarget: Write + Seek {
     fn cut(&mut self, at: u64) -> io::Result<()>;

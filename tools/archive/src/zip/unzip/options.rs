@@ -1,5 +1,5 @@
-//! The command lines of `unzip` and `zipinfo`. Options may stand in front of the archive and behind it, `-x` and
-//! `-d` behind the members.
+//! The command lines of `unzip` and `zipinfo`. Options may stand in front of the archive and after it, `-x` and
+//! `-d` after the members.
 
 use std::io::Write;
 

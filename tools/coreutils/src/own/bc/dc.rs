@@ -28,7 +28,7 @@ const SPEC: Spec<DcFlag> = Spec::new(
     ],
 );
 
-/// The most texts that may run inside one another.
+/// The maximum number of texts that may run inside one another.
 const MAX_DEPTH: usize = 100_000;
 
 #[derive(Clone)]

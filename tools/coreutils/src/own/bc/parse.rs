@@ -372,7 +372,7 @@ impl BcParser<'_> {
         })
     }
 
-    /// Parses the condition in parentheses behind `if` and `while`.
+    /// Parses the condition in parentheses after `if` and `while`.
     fn parse_condition(&mut self) -> Result<BcExpr> {
         self.advance_token()?;
         self.expect_operator("(")?;

@@ -36,7 +36,7 @@ pub(super) struct CutPattern {
     pub repetition: Repetition,
 }
 
-/// Parses all operands behind the file.
+/// Parses all operands after the file.
 ///
 /// # Errors
 /// The status to end with, after the message about the first operand that is wrong.
@@ -122,7 +122,7 @@ fn parse_repetition(text: &[u8]) -> Result<Repetition, Vec<u8>> {
     match whole_number(inner).and_then(|n| u64::try_from(n).ok()) {
         Some(n) => Ok(Repetition::Times(n)),
         None => {
-            // As in GNU's message, the closing brace stands behind the quotes.
+            // As in GNU's message, the closing brace stands after the quotes.
             let shown = quote::quote_as_text(&[b"{", inner].concat());
             Err([&shown[..], b"}: integer required between '{' and '}'"].concat())
         }

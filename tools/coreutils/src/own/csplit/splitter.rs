@@ -12,7 +12,7 @@ use crate::common::{input, quote};
 pub(super) struct Splitter<'c, 'a> {
     lines: CsplitLines,
     pieces: OutputPieces<'c, 'a>,
-    /// The number of the last line that matched, behind which the next search begins.
+    /// The number of the last line that matched, after which the next search begins.
     matched: u64,
 }
 
@@ -145,7 +145,7 @@ impl<'c, 'a> Splitter<'c, 'a> {
         }
     }
 
-    /// Ends a piece; the line behind it is dropped if that is asked for.
+    /// Ends a piece; the line after it is dropped if that is asked for.
     fn end_piece(&mut self) -> Result<(), CsplitStop> {
         self.pieces.end()?;
         if self.pieces.options.suppresses_matched {

@@ -2,7 +2,7 @@
 
 use box_text::printf::{ConversionSpec, put_unsigned};
 
-/// Most columns of a number, which is more than a name may have on any system.
+/// The maximum number of columns of a number, which is more than a name may have on any system.
 const MAX_COLUMNS: usize = 1 << 20;
 
 /// A format with one conversion.

@@ -159,7 +159,7 @@ fn parse_plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<FlockPlan, Exit> {
     })
 }
 
-/// Takes `-c` behind the file.
+/// Takes `-c` after the file.
 fn take_late_command(ctx: &mut Ctx<'_>, p: &mut ParsedOptions<FlockFlag>) -> Result<(), Exit> {
     if let [_, option, ..] = p.operands.as_slice()
         && (option == b"-c" || option == b"--command")

@@ -317,7 +317,7 @@ fn width_of(what: &ConversionKind, spec: &printf::ConversionSpec) -> usize {
     }
 }
 
-/// Returns whether a unit prints the offset behind all data (`%_A`), and so no data.
+/// Returns whether a unit prints the offset after all data (`%_A`), and so no data.
 fn is_end_address(unit: &HexdumpUnit) -> bool {
     let is_end = |part: &HexdumpPart| {
         matches!(part, HexdumpPart::Convert { what: ConversionKind::EndAddress(_), .. })

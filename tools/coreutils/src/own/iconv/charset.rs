@@ -77,7 +77,7 @@ pub(super) const NAMES: &[&[&str]] = &[
     &["BIG5", "BIG-5", "CP950", "BIG5-HKSCS"],
 ];
 
-/// Returns the set of a name, without suffixes behind slashes. An empty name is the locale's set, UTF-8.
+/// Returns the set of a name, without suffixes after slashes. An empty name is the locale's set, UTF-8.
 pub(super) fn find_charset(name: &str) -> Option<Charset> {
     let name = name.split('/').next().unwrap_or_default().to_ascii_uppercase();
     if name.is_empty() || name == "CHAR" {

@@ -133,7 +133,7 @@ impl OdDump {
         Ok(())
     }
 
-    /// Shows an unfinished line and the address behind all.
+    /// Shows an unfinished line and the address after all.
     pub(super) fn finish(mut self, out: &mut OutStream) -> Result<(), CopyStop> {
         let end = self.at + self.pending.len() as u64;
         if !self.pending.is_empty() {

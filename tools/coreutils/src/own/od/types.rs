@@ -61,7 +61,7 @@ pub(super) fn parse(text: &[u8]) -> Result<Vec<Type>, Vec<u8>> {
     Ok(types)
 }
 
-/// Parses the size behind a letter, in digits or as C's type. The error is the message about a size that the type
+/// Parses the size after a letter, in digits or as C's type. The error is the message about a size that the type
 /// does not have.
 fn parse_type_size(kind: OdKind, rest: &mut &[u8]) -> Result<usize, Vec<u8>> {
     let float = kind == OdKind::Float;

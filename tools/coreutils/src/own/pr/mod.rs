@@ -284,7 +284,7 @@ impl PrJob<'_> {
                 if cells.iter().all(Option::is_none) {
                     break;
                 }
-                // Nothing is aligned behind the last line of all files.
+                // Nothing is aligned after the last line of all files.
                 let over = |i: usize| !open[i] || held[i] || sources[i].at_end();
                 if (0..sources.len()).all(over) {
                     let last = cells.iter().rposition(Option::is_some).unwrap_or(0);

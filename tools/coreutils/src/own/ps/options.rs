@@ -176,7 +176,7 @@ impl PsReader<'_> {
         Ok(reader.made)
     }
 
-    /// Parses the letters behind a dash.
+    /// Parses the letters after a dash.
     fn system_v(&mut self, letters: &str) -> Parsed<()> {
         for (at, letter) in letters.char_indices() {
             let attached = &letters[at + letter.len_utf8()..];
@@ -236,7 +236,7 @@ impl PsReader<'_> {
         Ok(())
     }
 
-    /// Parses a word behind two dashes.
+    /// Parses a word after two dashes.
     fn long(&mut self, text: &str) -> Parsed<()> {
         let (name, attached) = match text.split_once('=') {
             Some((name, value)) => (name, Some(value.to_string())),

@@ -316,7 +316,7 @@ struct SplitMade {
     has_filter: bool,
 }
 
-/// Most bytes that are held back for files that are not open.
+/// The maximum number of bytes that are held back for files that are not open.
 const MOST_HELD: usize = 32 << 20;
 
 /// Distributes lines in turn to as many files, of which one is open at a time.

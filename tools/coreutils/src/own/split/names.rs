@@ -26,7 +26,7 @@ pub(super) struct SplitExhausted;
 pub(super) struct SplitNames {
     prefix: Vec<u8>,
     digits: SplitDigits,
-    /// Digits of the next suffix, as places in the alphabet; `None` behind the last one.
+    /// Digits of the next suffix, as places in the alphabet; `None` after the last one.
     next: Option<Vec<usize>>,
     /// Whether suffixes become longer when those of this length are used up.
     grows: bool,

@@ -78,7 +78,7 @@ pub(super) const SPEC: Spec<SplitFlag> = Spec::new(
 )
 .reads_standard_input();
 
-/// Most files that a call makes by `-n`.
+/// The maximum number of files that a call makes by `-n`.
 const MOST_CHUNKS: u64 = 10_000_000;
 
 /// The longest suffix: no file name is as long as that.
@@ -221,7 +221,7 @@ fn sized(text: &[u8]) -> Result<u64, SplitRefusal> {
     }
 }
 
-/// Parses `N`, `K/N`, and both behind `l/` or `r/`.
+/// Parses `N`, `K/N`, and both after `l/` or `r/`.
 fn chunks(text: &[u8]) -> Result<SplitWay, SplitRefusal> {
     let (cut, rest) = match text {
         [b'l', b'/', rest @ ..] => (SplitCut::Lines, rest),

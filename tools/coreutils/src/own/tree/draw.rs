@@ -151,7 +151,7 @@ impl Drawing<'_> {
         }
     }
 
-    /// Returns the entries of a directory to descend into, and the note to print behind its name.
+    /// Returns the entries of a directory to descend into, and the note to print after its name.
     fn enter_dir(
         &mut self,
         ctx: &Ctx<'_>,
