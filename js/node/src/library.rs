@@ -11,7 +11,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::io;
 
-/// Where the image has it.
+/// The path of the library in the image.
 pub const PATH: &str = "/usr/lib/js/node.lib";
 /// Another place, for tests outside of an image.
 pub const VARIABLE: &str = "WASIBOX_NODE_LIB";

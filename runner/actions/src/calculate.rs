@@ -29,7 +29,7 @@ const ANSWER: u64 = 1 << 20;
 const MOST: usize = 3;
 /// Calls after which an interpreter begins again as it was prepared.
 const CALLS: usize = 200;
-/// Where the program lies.
+/// The folder of the program in the session.
 const FOLDER: &str = "/tmp/.calculator";
 /// Imports it.
 const PREPARE: &str = "

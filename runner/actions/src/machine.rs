@@ -13,7 +13,7 @@ use wasibox::policy::ToolSettings;
 use wasibox::store::{SnapshotLimits, Store};
 use wasibox::{Engine, Error, MountSpec, Policy, Session, Sessions};
 
-/// How a [`Machine`] is made.
+/// The settings of a new [`Machine`].
 pub struct MachineOptions<'a> {
     /// The grants of every session.
     pub policy: Policy,

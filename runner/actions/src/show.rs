@@ -82,7 +82,7 @@ impl From<&FileChange> for ChangedFileInfo {
     }
 }
 
-/// How a call is made, in the words of several tools.
+/// The settings of a call that several tools have in common.
 pub struct CallSettings<'a> {
     pub timeout: Option<f64>,
     pub stdin: Option<&'a str>,

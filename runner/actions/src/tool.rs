@@ -119,7 +119,7 @@ pub(crate) trait ToolAction: DeserializeOwned + JsonSchema {
     /// Does it.
     ///
     /// # Errors
-    /// Why it was not done.
+    /// The reason why the action was refused.
     fn run_action(self, call: &ClientCall<'_>) -> Result<ToolResult<Self::Answer>, Refusal>;
 }
 
@@ -137,7 +137,7 @@ pub struct ToolEntry {
     pub(crate) is_there: fn(&Machine) -> bool,
 }
 
-/// How a tool is executed.
+/// The function that executes a tool.
 pub(crate) enum ToolRunner {
     Action {
         input: fn() -> Value,
@@ -183,7 +183,7 @@ impl ToolEntry {
     /// Does it; blocks until it is done.
     ///
     /// # Errors
-    /// Why it was not done.
+    /// The reason why the action was refused.
     pub fn run(
         &self,
         arguments: Map<String, Value>,

@@ -6,7 +6,7 @@ use crate::tool::{ToolAction, ToolResult};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// How keys begin that are the host's own.
+/// The prefix of keys that belong to the host.
 const OWN: &[u8] = b"wasibox.";
 /// Bytes of a value that is read.
 const MOST: usize = 16 << 20;

@@ -15,7 +15,7 @@ use tokio::sync::mpsc::{Receiver, Sender, channel};
 /// The maximum number of pieces in a channel.
 const WAITING: usize = 4;
 
-/// How long a transfer waits for its client in all, apart from the time that its bytes earn.
+/// The total time that a transfer waits for its client, apart from the time that its bytes earn.
 const GRACE: Duration = Duration::from_secs(30);
 /// The bytes that earn a second more: a client that is always slower is ended.
 const SLOWEST: u64 = 1024;

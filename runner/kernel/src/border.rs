@@ -79,7 +79,7 @@ impl PathAt {
     }
 }
 
-/// How the last part of a path is looked up (`lookupflags`).
+/// The flags for looking up the last part of a path (`lookupflags`).
 #[derive(Clone, Copy, Debug)]
 pub struct LookupFlags(pub u32);
 
@@ -90,7 +90,7 @@ impl LookupFlags {
     }
 }
 
-/// How opening affects a file (`oflags`).
+/// The flags for the effects of opening a file (`oflags`).
 #[derive(Clone, Copy, Debug)]
 pub struct OFlags(pub u32);
 
@@ -153,7 +153,7 @@ impl Rights {
     }
 }
 
-/// How a descriptor's reads and writes behave (`fdflags`).
+/// The flags for the reads and writes of a descriptor (`fdflags`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FdFlags(pub u16);
 
@@ -196,7 +196,7 @@ impl From<u32> for CloseOnExec {
     }
 }
 
-/// How a file is opened.
+/// The arguments for opening a file.
 #[derive(Clone, Copy, Debug)]
 pub struct Opening {
     pub lookup: LookupFlags,

@@ -9,7 +9,7 @@ use wasibox_vfs::Errno;
 
 pub use super::memory::{MAX_MOVED, PART};
 
-/// Why a call does not return a result.
+/// The reason why a call does not return a result.
 #[derive(Debug)]
 pub enum Halt {
     /// It returns this error number.

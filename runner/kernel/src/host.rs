@@ -22,7 +22,7 @@ pub trait Host: Sized + Send + Sync + 'static {
     type Memory<'a>: CallMemory;
     /// A program that can be started.
     type Loaded: Clone + Send;
-    /// Why a program cannot be made ready.
+    /// The error of preparing a program.
     type Error: std::error::Error;
     /// Notifies a process that must end.
     type Watch: HostWatch;

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use wasibox_vfs::{ProgramMark, Reservation};
 
-/// Where a process begins: the function that is called, and the content of its memory.
+/// The beginning of a process: the function that is called, and the content of its memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EntryPoint {
     /// At its beginning.
@@ -35,7 +35,7 @@ pub struct ProcessJob<H: Host> {
     pub ready: Option<H::Ready>,
 }
 
-/// How a process's program ended.
+/// The end of a process's program.
 pub enum ProgramEnd {
     Status(ProcessStatus),
     Exec,

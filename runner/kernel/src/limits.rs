@@ -1,4 +1,4 @@
-//! How much of each resource a run may use.
+//! The limits on the resources that a run may use.
 
 use serde::{Deserialize, Serialize};
 use std::time::Duration;

@@ -1,6 +1,6 @@
-//! How processes end, and which limits end them.
+//! The ends of processes, and the limits that end them.
 
-/// How a process ended.
+/// The end of a process, as its parent learns it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProcessStatus {
     Exited(u8),

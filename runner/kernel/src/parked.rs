@@ -29,7 +29,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use wasibox_vfs::{Budget, Errno, FileKind, Loc, OpenFlags, OpenResult, Vfs, VfsFile};
 
-/// Why bytes are not a valid [`ParkedProcess`].
+/// The reason why bytes are not a valid [`ParkedProcess`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unreadable {
     #[error("it was parked by another version")]
@@ -272,7 +272,7 @@ pub fn content_range(pages: usize, mut is_zero: impl FnMut(usize) -> bool) -> Ra
 /// digested data.
 #[derive(Clone, Copy, Debug)]
 pub struct PreparedHeader {
-    /// Where the content begins; a multiple of [`ALIGN`].
+    /// The address at which the content begins; a multiple of [`ALIGN`].
     pub start: usize,
     /// Its length, also a multiple of [`ALIGN`]; all around it is zeros.
     pub len: usize,

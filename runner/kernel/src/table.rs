@@ -25,8 +25,8 @@ use wasibox_vfs::{Errno, Vfs};
 pub const FIRST_PID: u32 = 2;
 /// The maximum number of ended processes that have not been waited for yet.
 const MAX_ZOMBIES: usize = 32768;
-/// How long ended processes are waited for before they are given up; their threads
-/// then end with the host process.
+/// The time for which ended processes are waited for before they are given up; their threads then
+/// end with the host process.
 const REAP: Duration = Duration::from_secs(2);
 /// Bytes that the host keeps for a process: the touched part of its thread's stack, its entry here.
 pub const PROCESS_COST: u64 = 32 << 10;
@@ -41,8 +41,9 @@ const CPU_LOOK: Duration = Duration::from_millis(10);
 const AGAIN: Duration = Duration::from_millis(2);
 /// The longest time between two checks of the table.
 const PULSE: Duration = Duration::from_millis(250);
-/// How long processes that still run when the first one has ended may continue: those that are
-/// about to end by themselves, such as `<(sort file)` after all was read, are not reported.
+/// The time for which processes that still run when the first one has ended may continue: those
+/// that are about to end by themselves, such as `<(sort file)` after all was read, are not
+/// reported.
 const GRACE: Duration = Duration::from_millis(5);
 /// A process that was signalled this many times spends its time in long functions of the engine.
 const STUBBORN: u32 = 8;
@@ -55,7 +56,7 @@ pub struct Kernel<H: Host> {
     pub host: Arc<H>,
     pub limits: Limits,
     pub budget: Arc<Budget>,
-    /// When it began.
+    /// The time when the run began.
     epoch: Instant,
     /// The state that it continues from.
     pub before: CellOrigin,
@@ -128,7 +129,7 @@ impl<H: Host> ProcessTable<H> {
     }
 }
 
-/// How a run ended.
+/// The end of a run.
 pub struct RunEnd {
     /// Of the first process.
     pub status: ProcessStatus,
@@ -144,7 +145,7 @@ pub struct RunEnd {
     pub stuck: usize,
 }
 
-/// Why a process cannot be started.
+/// The reason why a process cannot be started.
 #[derive(Debug, thiserror::Error)]
 pub enum SpawnError<E: std::error::Error> {
     #[error("{0}")]

@@ -61,12 +61,12 @@ const MAX_LOCAL_BYTES: usize = 4096;
 const MAX_IDLE: usize = 4;
 /// The interval at which threads that must leave are woken again.
 const AGAIN: Duration = Duration::from_millis(10);
-/// How long a thread that reads and writes without waiting keeps others from running; CPython's
-/// own switch interval.
+/// The time for which a thread that reads and writes without waiting keeps others from running;
+/// CPython's own switch interval.
 const SHARE: Duration = Duration::from_millis(5);
 
 thread_local! {
-    /// Which thread of its process this thread of the host is.
+    /// The number that this thread of the host has among the threads of its process.
     static NUMBER: Cell<u32> = const { Cell::new(0) };
 }
 
@@ -112,7 +112,7 @@ struct ThreadState<H: Host> {
 
 struct ThreadGroupState<H: Host> {
     holder: Option<u32>,
-    /// When the holder got the baton.
+    /// The time when the holder got the baton.
     since: Option<Instant>,
     queue: VecDeque<u32>,
     members: HashMap<u32, ThreadState<H>>,
@@ -120,7 +120,7 @@ struct ThreadGroupState<H: Host> {
     locals: Option<Arc<ThreadLocals<H>>>,
     /// The number of the thread that began last.
     last: u32,
-    /// How the process ended, if its first thread did not end it.
+    /// The end of the process, if another thread than the first one ended it.
     end: Option<ProgramEnd>,
     /// Threads of the host that wait for work.
     idle: Vec<Sender<ThreadTask>>,

@@ -63,7 +63,7 @@ pub struct ArtifactStore<'a> {
     pub waits: bool,
 }
 
-/// Why a program's code is not available.
+/// The reason why a program's code is not available.
 #[derive(Debug, thiserror::Error)]
 pub enum ArtifactError {
     #[error("{path}: {source}")]

@@ -31,7 +31,7 @@ const MEMORY_PER_BYTE: usize = 64;
 /// The number of functions between two checks of the process's size.
 const LOOK: u32 = 32;
 
-/// Why there is no code of a module.
+/// The reason why there is no code for a module.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot compile {name}: {why}")]
 pub struct CannotCompile {

@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
-/// Which of the registered host tools a guest may call, and how often. It does not create tools
-/// that are not registered. A sandbox by itself calls none; its owner serves them
+/// The registered host tools that a guest may call, and the number of calls. It does not create
+/// tools that are not registered. A sandbox by itself calls none; its owner serves them
 /// ([`wasibox_vfs::Service`]).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HostToolPolicy {

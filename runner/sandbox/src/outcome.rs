@@ -6,7 +6,7 @@ pub use wasibox_kernel::{LimitHit, ProcessStatus};
 /// The result of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunResult {
-    /// How the first process ended.
+    /// The end of the first process.
     pub status: ProcessStatus,
     /// The limit that ended the run, or the first one that was hit.
     pub limit: Option<LimitHit>,

@@ -21,7 +21,7 @@ pub struct Policy {
     pub network: NetworkPolicy,
     /// The embedder's functions; all registered ones by default.
     pub host_tools: HostToolPolicy,
-    /// How much of each resource it may use.
+    /// The limits on the resources that it may use.
     pub limits: Limits,
     /// Programs begin at their beginning, never from a snapshot: slower, but their memory has
     /// nothing in common with other processes. `docs/python-start.md` lists the shared state in

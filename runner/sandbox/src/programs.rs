@@ -15,7 +15,7 @@ use wasibox_kernel::{EntryPoint, SNAPSHOT_SHARE};
 use wasibox_vfs::{BaseFile, ProgramMark, ProtectedPaths};
 use wasmer::{Engine, Module};
 
-/// Why a program cannot be run.
+/// The reason why a program cannot be run.
 #[derive(Debug, thiserror::Error)]
 pub enum ProgramError {
     #[error(transparent)]

@@ -27,7 +27,7 @@ use wasibox_vfs::{
     StdStream, TreeChanges, Vfs, VfsFile,
 };
 
-/// Why a sandbox cannot be made or a command not started.
+/// The reason why a sandbox cannot be created or a command cannot be started.
 #[derive(Debug, thiserror::Error)]
 pub enum SandboxError {
     #[error(transparent)]
@@ -241,7 +241,7 @@ impl PreparedImage {
     }
 }
 
-/// How long changed files are searched for.
+/// The time for which changed files are searched for.
 const COMPARING: Duration = Duration::from_secs(1);
 
 /// A session's sandbox.

@@ -64,7 +64,7 @@ pub const MEMORY: u64 = 256 << 20;
 /// The maximum length of reported error output.
 const TOLD: usize = 300;
 
-/// Why a snapshot cannot be made.
+/// The reason why a memory cannot be prepared.
 #[derive(Debug, thiserror::Error)]
 pub enum PreparedMemoryError {
     #[error(transparent)]

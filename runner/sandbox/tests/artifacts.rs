@@ -236,7 +236,7 @@ fn a_module_that_does_not_compile_is_one_clear_error() {
     assert!(e.starts_with("cannot compile m:") && e.lines().count() == 1, "{e}");
 }
 
-/// Where the key lies is not a place for a mount either.
+/// The folder of the key cannot be mounted either.
 #[test]
 fn the_key_is_protected_like_the_code() {
     let dir = Path::new("/somewhere/aot");

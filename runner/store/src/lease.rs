@@ -15,7 +15,7 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-/// How often a lock is tried whose file other processes remove meanwhile.
+/// The number of attempts to take a lock whose file other processes remove meanwhile.
 const TRIES: usize = 100;
 
 /// The sessions in use, of a store without a file.

@@ -22,8 +22,8 @@ pub trait Folder: Send + Sync {
     /// Returns its entries, in any order; of equal names the last one counts.
     ///
     /// # Errors
-    /// Why it cannot be read. The session then sees an empty directory without permissions, and
-    /// [`crate::Vfs::damage`] returns the reason.
+    /// The reason why the folder cannot be read. The session then sees an empty directory without
+    /// permissions, and [`crate::Vfs::damage`] returns the reason.
     fn list_entries(&self) -> Result<Vec<FolderEntry>, String>;
 }
 

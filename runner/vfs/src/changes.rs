@@ -13,7 +13,7 @@ use std::iter::Peekable;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Instant;
 
-/// How a path differs.
+/// The kind of difference at a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ChangeKind {
     Created,
@@ -38,7 +38,7 @@ pub struct ChangeBounds {
     pub count: usize,
     /// Bytes of their paths together.
     pub bytes: usize,
-    /// When to stop comparing; `None` is never.
+    /// The time at which comparing stops; `None` for never.
     pub deadline: Option<Instant>,
 }
 

@@ -16,7 +16,7 @@ use crate::{Vfs, now_ns};
 use box_abi::{FileKind, Stat};
 use std::sync::Arc;
 
-/// How to open.
+/// The options of opening a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct OpenFlags {
     pub read: bool,

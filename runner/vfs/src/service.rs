@@ -76,7 +76,7 @@ impl Asker {
     }
 }
 
-/// Where an answer goes.
+/// The slot into which a service puts its answer.
 pub struct AnswerSlot {
     give: Option<Give>,
     asker: Asker,

@@ -319,7 +319,7 @@ impl NodeTree {
 pub struct TreeState {
     pub tree: NodeTree,
     pub quota: Quota,
-    /// How often each node is open; an unlinked node lives while it is.
+    /// The number of times that each node is open; an unlinked node lives while it is open.
     pub open: HashMap<Ino, usize>,
     /// Named pipes on host mounts.
     pub fifos: crate::fifos::Fifos,

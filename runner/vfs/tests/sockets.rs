@@ -13,7 +13,7 @@ use wasibox_vfs::net::{
 };
 use wasibox_vfs::{Budget, Errno};
 
-/// How long Linux is given to deliver sent bytes.
+/// The time that Linux is given to deliver sent bytes.
 const DELIVERY: Duration = Duration::from_millis(300);
 
 /// An implementation on which a scenario is played. No operation waits.

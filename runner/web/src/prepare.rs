@@ -157,7 +157,7 @@ fn take_kept(program: ProgramMark, fetches: bool) {
     }
 }
 
-/// How often each program has started as its module describes.
+/// The number of times that each program has started as its module describes.
 static BEGUN: Mutex<BTreeMap<u32, u32>> = Mutex::new(BTreeMap::new());
 /// Programs that were prepared in the background, or are about to be.
 static TAKEN: Mutex<BTreeSet<u32>> = Mutex::new(BTreeSet::new());

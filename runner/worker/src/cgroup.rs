@@ -18,7 +18,7 @@ use rustix::process::{Pid, test_kill_process};
 
 /// The folder in which the host's kernel shows its groups.
 const ROOT: &str = "/sys/fs/cgroup";
-/// How the names of groups begin; the numbers of their maker and of the group follow.
+/// The prefix of the names of groups; the numbers of the creating process and of the group follow.
 const PREFIX: &str = "wasibox-";
 /// The maximum number of threads and processes of a worker, in which a guest's processes are
 /// threads.

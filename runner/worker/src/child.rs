@@ -19,8 +19,8 @@ pub const ARGUMENT: &str = "worker";
 pub struct Worker {
     /// A child of this process that no other code waits for.
     pid: Pid,
-    /// How it ended, once it was waited for, because its number may belong to another process after
-    /// that.
+    /// The end of the worker, once it was waited for; after that its number may belong to another
+    /// process.
     ended: Option<WorkerEnd>,
     pidfd: Option<OwnedFd>,
     /// `None` until a group was requested, then the group if the host's kernel has allowed one.
@@ -31,7 +31,7 @@ pub struct Worker {
     pub control: Channel,
 }
 
-/// How a worker ended.
+/// The end of a worker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WorkerEnd {
     /// It exited with this status.

@@ -23,7 +23,7 @@ const SIGSYS: i32 = 31;
 const REFUSED: i32 = 13;
 const NO_WALLS: i32 = 77;
 
-/// How a jailed process must end.
+/// The way in which a jailed process must end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Must {
     Succeed,

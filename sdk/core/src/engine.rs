@@ -74,7 +74,7 @@ pub fn engine_from_options(
     Ok(Engine::new(options)?)
 }
 
-/// How a session is opened.
+/// The options of opening a session.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum OpenMode {

@@ -9,7 +9,7 @@ use wasibox::lock_mutex;
 
 /// The maximum number of threads; further jobs wait for one.
 const MOST: usize = 512;
-/// How long a thread waits for the next job.
+/// The time for which a thread waits for the next job.
 const IDLE: Duration = Duration::from_secs(10);
 /// Jobs mostly wait for another process, so a small stack is enough.
 const STACK: usize = 1 << 20;

@@ -30,7 +30,7 @@ struct OutputRoom {
 }
 
 impl CallControl {
-    /// How many chunks were passed on.
+    /// Returns the number of chunks that were passed on.
     pub fn told_chunks(&self) -> u32 {
         lock_mutex(&self.room).told
     }

@@ -112,7 +112,7 @@ impl NativeEngine {
         run_as_promise(env, move || Ok(engine.store(store.as_ref())?.remove(&name)?))
     }
 
-    /// How many sessions have a process now.
+    /// Returns the number of sessions that have a process now.
     #[napi]
     pub fn awake(&self) -> Result<u32> {
         u32::try_from(self.0.awake()).map_err(|e| js_error(SdkFailure::invalid(e)))

@@ -75,7 +75,7 @@ impl Engine {
         py.detach(|| engine.store(&store)?.remove(name)).map_err(python_error)
     }
 
-    /// How many sessions have a process now.
+    /// Returns the number of sessions that have a process now.
     fn awake(&self) -> PyResult<usize> {
         Ok(self.0.get()?.awake())
     }

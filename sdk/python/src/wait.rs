@@ -8,7 +8,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use wasibox_sdk::lock_mutex;
 
-/// How often the main thread looks for signals while it waits.
+/// The interval at which the main thread looks for signals while it waits.
 const SIGNALS: Duration = Duration::from_millis(20);
 
 /// Does something that takes time. For the main thread (`is_main`) it is done on another one, which
@@ -57,9 +57,9 @@ pub fn wait_for<T: Send + 'static>(
 /// Threads that may still take Python's lock, and whether one has ended.
 static UNDER_WAY: Mutex<usize> = Mutex::new(0);
 static ENDED: Condvar = Condvar::new();
-/// How long the interpreter's end waits for them. A guest's work takes any time; a thread that has
-/// reported its end needs the lock for an instant more, and releasing it while the interpreter ends
-/// is fatal.
+/// The time for which the interpreter's end waits for them. A guest's work takes any time; a thread
+/// that has reported its end needs the lock for an instant more, and releasing it while the
+/// interpreter ends is fatal.
 const SETTLING: Duration = Duration::from_secs(1);
 
 /// Counts a thread among those that are under way.

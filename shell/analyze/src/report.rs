@@ -75,7 +75,7 @@ pub struct CommandUse {
     pub(crate) resolve: CommandScope,
 }
 
-/// How a command uses a file.
+/// The way in which a command uses a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Access {
     Read,

@@ -78,7 +78,7 @@ pub struct Shell<'a> {
 /// Information about how execution leaves a place, for outer callers that [`Unwind`] does not carry it to.
 #[derive(Debug, Default)]
 pub(crate) struct LeavingNews {
-    /// How a substitution ended the shell, while expansion passes this on.
+    /// The unwinding by which a substitution ended the shell, while expansion passes it on.
     pub interrupted: Option<Unwind>,
     /// `exec` without a command has run: the redirections of the current command stay.
     pub keeps_redirects: bool,

@@ -63,7 +63,7 @@ pub(crate) fn verdict(reach: ErrorReach, mode: &Mode) -> Verdict {
     }
 }
 
-/// How a builtin reports a failed assignment and continues.
+/// The way in which a builtin reports a failed assignment and continues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Assigning {
     /// The same as for any expansion; the message names no builtin.

@@ -25,8 +25,8 @@ pub use number::plain_integer;
 pub use sh_syntax::arith::closing_bracket;
 pub use text::{expand_operand, expand_text, has_subscript};
 
-/// How deep variables may refer to variables (`x=y y=z ...`), as in bash, which counts the
-/// expression itself, too. The native stack is checked separately.
+/// The depth to which variables may refer to variables (`x=y y=z ...`), as in bash, which counts
+/// the expression itself, too. The native stack is checked separately.
 const MAX_RECURSION: u32 = 1023;
 
 /// Evaluates an expression of the source.

@@ -97,7 +97,7 @@ pub enum ExpandCause {
     Interrupted,
 }
 
-/// How far an error reaches (POSIX XCU 2.8.1; bash manual 3.5.3, 4.3.1).
+/// The extent of an error's consequences (POSIX XCU 2.8.1; bash manual 3.5.3, 4.3.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ErrorReach {
     /// The command is dropped with status 1.

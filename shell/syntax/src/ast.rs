@@ -68,7 +68,7 @@ pub struct Pipeline {
     pub stages: Vec<PipelineStage>,
 }
 
-/// How `time` reports.
+/// The format in which `time` reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum TimeFormat {
     Bash,

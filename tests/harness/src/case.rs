@@ -43,11 +43,12 @@ pub struct Case {
     pub status: i32,
     #[serde(default = "all")]
     pub targets: Vec<Target>,
-    /// Why the expected values are not the authority's; listed in docs/deviations.md.
+    /// The reason why the expected values are not the authority's; it is listed in
+    /// docs/deviations.md.
     pub deviation: Option<String>,
 }
 
-/// Where a case runs.
+/// The build in which a case runs.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "lowercase")]
 pub enum Target {

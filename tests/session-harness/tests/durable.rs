@@ -9,7 +9,7 @@ use wasibox_sessions::*;
 const STORE: &str = "WASIBOX_KILL_STORE";
 /// Calls that a process makes at most.
 const CALLS: u64 = 20;
-/// How many times; WASIBOX_KILLS says otherwise, 300 are the long form.
+/// The number of kills. The variable WASIBOX_KILLS changes it; the long form of the test uses 300.
 const KILLS: u64 = 15;
 
 /// The other half: calls of the shell and cells in turn, and a word of each when it has returned.

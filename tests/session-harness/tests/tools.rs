@@ -9,7 +9,7 @@ use wasibox_sessions::*;
 
 const BOTH: [Isolation; 2] = [Isolation::Process, Isolation::Threads];
 
-/// How often tools were called, begun to wait, and left off waiting.
+/// The number of calls of tools, of calls that began to wait, and of calls that stopped waiting.
 #[derive(Default)]
 struct Counts {
     calls: AtomicUsize,

@@ -6,7 +6,7 @@
 use crate::builtin::AwkBuiltin;
 use crate::token::AwkArith;
 
-/// Where a variable lives.
+/// The storage of a variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum AwkVar {
     Global(u32),
@@ -97,7 +97,7 @@ pub enum AwkExpr {
     Getline(GetlineSource, Option<Box<AwkExpr>>),
 }
 
-/// Where `getline` reads.
+/// The source from which `getline` reads.
 #[derive(Clone, Debug)]
 pub enum GetlineSource {
     Main,
@@ -106,7 +106,7 @@ pub enum GetlineSource {
     Coprocess(Box<AwkExpr>),
 }
 
-/// How output is redirected.
+/// The kind of a redirection of output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum OutputRedirect {
     Truncate,
@@ -163,7 +163,7 @@ pub enum Label {
     Regex(Vec<u8>),
 }
 
-/// When a rule acts.
+/// The condition under which a rule acts.
 #[derive(Clone, Debug)]
 pub enum AwkPattern {
     Always,

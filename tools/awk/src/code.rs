@@ -9,7 +9,7 @@ use crate::value::AwkValue;
 /// An address in the code.
 pub type Pc = u32;
 
-/// Where an array is.
+/// The place of an array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ArrayPlace {
     Global(u32),
@@ -42,7 +42,7 @@ pub enum UpdateResult {
     New,
 }
 
-/// Where `getline` reads; a name is on the stack except for `Main`.
+/// The source from which `getline` reads; its name is on the stack, except for `Main`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GetlineInput {
     Main,

@@ -1,10 +1,10 @@
-//! Why a program does not compile or stops.
+//! The errors for which a program does not compile or stops.
 
 /// A program that does not compile.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct AwkSyntaxError {
-    /// Which source (index) and line (from 1) it is in.
+    /// The index of the source text, and the line in it, from 1.
     pub source_index: usize,
     pub line: usize,
     /// Offset of the token within its line, for the caret.

@@ -33,7 +33,7 @@ pub struct AwkLexer<'a> {
     source: usize,
     at: usize,
     line: usize,
-    /// Where the last token began.
+    /// The position at which the last token began.
     pub start: Position,
     /// Warnings in gawk's words, with their position.
     pub warnings: Vec<(Position, String)>,

@@ -59,7 +59,7 @@ pub fn parse(sources: &[AwkSource], traditional: bool) -> Result<ParsedScript> {
     Ok(ParsedScript { program: p.program, warnings: p.lexer.warnings, lint })
 }
 
-/// Which statements are allowed here.
+/// The statements that are allowed at the current place.
 #[derive(Clone, Copy, Debug, Default)]
 struct StatementContext {
     loops: usize,

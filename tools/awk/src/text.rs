@@ -45,7 +45,7 @@ impl Long {
 /// Characters between two remembered offsets.
 const STEP: usize = 128;
 
-/// Where the characters of a text are.
+/// The positions of the characters of a text.
 #[derive(Clone)]
 enum Index {
     /// A byte each.

@@ -69,7 +69,7 @@ enum GlobalCell {
 #[derive(Clone, Copy, Debug)]
 struct AwkFrame {
     ret: Pc,
-    /// Where the caller's parameters begin.
+    /// The index at which the caller's parameters begin.
     base: usize,
     /// `for (k in a)` loops open in the caller.
     iters: usize,
@@ -80,7 +80,7 @@ struct Iter {
     keys: std::vec::IntoIter<AwkKey>,
 }
 
-/// How a piece of code ended.
+/// The end of a piece of code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum AwkFlow {
     Done,

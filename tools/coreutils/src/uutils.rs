@@ -37,7 +37,7 @@ fn implied_options(util: &str) -> &'static [&'static str] {
     }
 }
 
-/// Why a call is refused that the library would take and get wrong.
+/// Returns the reason for refusing a call that the library would accept and get wrong.
 fn refusal_reason(util: &str, argv: &[OsString]) -> Option<&'static str> {
     match util {
         // It would lock standard input twice.

@@ -13,7 +13,7 @@ use crate::form::FormField;
 use crate::{config, data};
 pub(crate) use table::{CurlOption, CurlOptionKind, OPTIONS};
 
-/// Where a body goes.
+/// The destination of a body.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum BodyOutput {
     /// `-o`, with `#1` not yet filled in; `-` is standard output.
@@ -98,7 +98,7 @@ pub(crate) struct CurlRequest {
 pub(crate) struct CurlParser<'a, 'c> {
     pub(crate) ctx: &'a mut Ctx<'c>,
     pub(crate) asked: CurlRequest,
-    /// How deep config files name others.
+    /// The depth to which config files have named others.
     pub(crate) depth: usize,
     /// The option at hand, as written.
     pub(crate) shown: String,

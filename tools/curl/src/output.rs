@@ -1,4 +1,5 @@
-//! Where a body goes: standard output, or a file that is made when its first byte comes.
+//! The destination of a body: standard output, or a file that is created when its first byte
+//! arrives.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -23,7 +24,7 @@ pub(crate) struct OutputFile {
     /// `-J`: a file named by the server must not replace an existing one.
     fresh: bool,
     explicit: bool,
-    /// Why it could not be opened, for a warning.
+    /// The reason why it could not be opened, for a warning.
     pub(crate) why: Option<String>,
 }
 

@@ -17,7 +17,7 @@ pub(crate) struct CurlHop {
     /// `Content-Type` of a body of its own.
     kind: Option<Vec<u8>>,
     referer: Option<Vec<u8>>,
-    /// Where secrets of the command line may go.
+    /// The URL to whose host the secrets of the command line may be sent.
     first: Url,
 }
 

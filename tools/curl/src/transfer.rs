@@ -28,7 +28,7 @@ pub(crate) struct CurlTransfer<'a, 'c> {
     pub(crate) world: &'a mut dyn TransferHost,
     pub(crate) globals: &'a Globals,
     pub(crate) op: &'a CurlOperation,
-    /// Where cookies are kept, if they are.
+    /// The jar that keeps the cookies, if they are kept.
     pub(crate) jar: Option<&'a mut Jar>,
     /// Cookies of the command line.
     pub(crate) literal: &'a [u8],

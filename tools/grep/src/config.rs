@@ -4,7 +4,7 @@ use box_text::glob::GlobPattern;
 
 use crate::colors::GrepColors;
 
-/// How patterns are read.
+/// The syntax of patterns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum GrepSyntax {
     #[default]

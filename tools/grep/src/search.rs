@@ -7,7 +7,7 @@ use crate::config::{BinaryMode, GrepConfig, GrepMode};
 use crate::output::{GrepPrinter, SelectedLine};
 use crate::pattern::GrepMatcher;
 
-/// Why an input was left early.
+/// The reason why an input was left early.
 #[derive(Debug)]
 pub enum SearchError {
     Read(io::Error),
@@ -21,7 +21,8 @@ pub struct SearchOutcome {
     pub selected: u64,
     /// A match was found but is not shown because the input is not text.
     pub binary: bool,
-    /// Where a reader of the same descriptor should go on after `-m`: bytes to go back.
+    /// The number of bytes to go back after `-m`, so that another reader of the descriptor
+    /// continues after the last line.
     pub unread: Option<u64>,
 }
 

@@ -10,7 +10,7 @@ use box_applet::{Ctx, Exit};
 pub struct JqOptions {
     /// The filter's text.
     pub filter: Vec<u8>,
-    /// Where the filter's text was read from, for messages.
+    /// The file from which the filter was read, for messages.
     pub filter_file: Option<Vec<u8>>,
     pub files: Vec<Vec<u8>>,
     pub null_input: bool,
@@ -105,7 +105,7 @@ pub const HELP: HelpPage = HelpPage::new(
     ("jq -n --arg k v '{($k): 1}'", "Make JSON from variables"),
 ]);
 
-/// How positional arguments after the filter are taken.
+/// The meaning of positional arguments after the filter.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Positional {
     Files,

@@ -100,7 +100,7 @@ fn module_paths(ctx: &Ctx<'_>, options: &JqOptions) -> ModulePaths {
     ModulePaths { library, origin, home, cwd: ctx.cwd.clone() }
 }
 
-/// How the outputs for one input ended.
+/// The end of the outputs for one input.
 enum OutputsEnd {
     /// Maybe without an output.
     Done(Option<bool>),

@@ -16,7 +16,7 @@ const PART: usize = 64 << 10;
 /// waits while there is something to be read.
 const WRITE: usize = 16 << 10;
 
-/// How it has ended.
+/// The end of a copy.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum CopyEnd {
     /// The other side has ended.
@@ -32,7 +32,7 @@ struct Outgoing {
     source: InputSource,
     pending: Vec<u8>,
     is_ended: bool,
-    /// When it had ended and everything was sent.
+    /// The time when the input had ended and everything was sent.
     done: Option<Instant>,
     /// Something was.
     has_sent: bool,

@@ -1,4 +1,4 @@
-//! Why a script does not compile, in GNU's words.
+//! The errors for which a script does not compile, with GNU's messages.
 
 /// A script that does not compile.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -96,7 +96,7 @@ const SPEC: Spec<SedFlag> = Spec::new(
 
 /// A piece of the script with its name in messages.
 struct ScriptPiece {
-    /// Where it begins in the joined script.
+    /// The offset at which it begins in the joined script.
     offset: usize,
     /// The file's name; `None` for the n-th expression.
     file: Option<Vec<u8>>,

@@ -56,7 +56,7 @@ enum QueuedOutput {
     Line(Vec<u8>, bool),
 }
 
-/// How a cycle ended.
+/// The end of a cycle.
 enum SedFlow {
     /// With or without printing.
     Next(bool),

@@ -24,7 +24,7 @@ pub enum SedAddress {
     Zero,
 }
 
-/// Where a range ends.
+/// The end of a range.
 #[derive(Clone, Debug)]
 pub enum RangeEnd {
     Line(u64),
@@ -38,7 +38,7 @@ pub enum RangeEnd {
     Step(u64, u64),
 }
 
-/// Which lines a command is for.
+/// The lines to which a command applies.
 #[derive(Clone, Debug)]
 pub enum Select {
     All,
@@ -128,7 +128,7 @@ pub struct SedSubstitute {
     pub global: bool,
     /// The match to begin with, from 1.
     pub number: usize,
-    /// How often to print: `p`; before and after executing with `e`.
+    /// Whether to print the pattern space: `p`.
     pub print: bool,
     pub print_before_execute: bool,
     pub execute: bool,

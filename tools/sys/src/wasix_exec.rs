@@ -34,7 +34,7 @@ unsafe extern "C" {
     fn fd_close(fd: u32) -> i32;
 }
 
-/// Where descriptors wait until all numbers are free.
+/// The number from which descriptors are parked until all their final numbers are free.
 const HIGH: u32 = 4000;
 
 pub(super) fn exec(spec: &SpawnSpec<'_>) -> io::Error {

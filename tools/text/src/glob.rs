@@ -29,8 +29,8 @@ use bracket::Bracket;
 use held::HeldStar;
 pub use search::GlobMatches;
 
-/// How a pattern is parsed and matched. The default is that of `case` in a UTF-8 locale without
-/// `extglob`.
+/// The options of parsing and matching a pattern. The default is that of `case` in a UTF-8 locale
+/// without `extglob`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GlobOptions {
     /// `?(..)`, `*(..)`, `+(..)`, `@(..)`, `!(..)` are groups.
@@ -99,7 +99,7 @@ enum ExtGroup {
     Not,
 }
 
-/// Which matcher serves a pattern.
+/// The matcher that serves a pattern.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum PatternShape {
     /// At most one literal.

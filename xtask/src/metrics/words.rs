@@ -48,7 +48,7 @@ const STANDARD: &[&str] = &[
     "write",
 ];
 
-/// What was counted in some source files.
+/// The counts of some source files.
 #[derive(Debug, Default, PartialEq)]
 struct WordCounts {
     /// The number of declarations of each type name.

@@ -25,7 +25,7 @@ const LAST: usize = u32::MAX as usize / 2;
 /// The part of a stream's text that is still needed: the window, and after it the pending bytes.
 pub struct MatchFinder {
     text: Vec<u8>,
-    /// Where the pending part begins.
+    /// The index at which the pending part begins.
     begin: usize,
     /// The position in the stream of the first byte that is kept, counted from 1: 0 is not a place.
     base: usize,

@@ -38,7 +38,7 @@ impl CodeRequirements {
     /// Checks that such code can run here.
     ///
     /// # Errors
-    /// Why it cannot, such as `it was made for another CPU: this one has no avx2`.
+    /// The reason why it cannot, such as `it was made for another CPU: this one has no avx2`.
     pub fn check_host(&self) -> Result<(), String> {
         if self.engine != engine::engine_kind() {
             return Err("it was made for another version, or another kind of machine".to_owned());
@@ -142,7 +142,7 @@ impl ArtifactFolder {
     /// Opens the folder of that name, and creates it if necessary.
     ///
     /// # Errors
-    /// Why it cannot be trusted.
+    /// The reason why the folder cannot be trusted.
     pub fn open_dir(dir: &Path) -> Result<ArtifactFolder, String> {
         trusted::private_dir(dir)?;
         let key = ArtifactKey::load(key::default_dir().as_deref(), dir, &|_| {})?;

@@ -170,7 +170,7 @@ impl Drop for ExceptionCharge {
     }
 }
 
-/// How a call of its function ended.
+/// The end of a call of an instance's function.
 enum EntryResult {
     Ended,
     /// It must begin at its beginning.

@@ -39,7 +39,7 @@ pub use open::OpenHostFile;
 
 use std::path::PathBuf;
 
-/// Why a mount cannot be made.
+/// The reason why a mount cannot be made.
 #[derive(Debug, thiserror::Error)]
 pub enum MountError {
     #[error("cannot mount {host}: {source}")]

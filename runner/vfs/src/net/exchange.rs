@@ -6,7 +6,7 @@ use super::ports::PortTarget;
 use super::socket::{DatagramPeer, Socket, SocketKind, SocketState};
 use crate::errno::Errno;
 
-/// How to receive.
+/// The options of receiving.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ReceiveOptions {
     /// Leaves the received bytes in place (`MSG_PEEK`) and skips this many.

@@ -36,7 +36,7 @@ pub struct ExpandedWords<'c> {
     pub operands: Vec<DeclarationOperand<'c>>,
 }
 
-/// How long the redirections of a simple command last.
+/// The time for which the redirections of a simple command last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RedirectReach {
     /// For the command.

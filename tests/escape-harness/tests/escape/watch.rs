@@ -8,13 +8,13 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, WaitOptions};
 
-/// How often memory and threads, and how often descriptors and descendants are looked at.
+/// The intervals at which memory and threads are sampled, and descriptors and descendants.
 const SAMPLE: Duration = Duration::from_millis(5);
 const RARE: u32 = 10;
-/// How long processes may take to be gone after their parent.
+/// The time in which processes must end after their parent.
 const GONE: Duration = Duration::from_secs(1);
 
-/// The most that was seen at once, over a process and its descendants.
+/// The peak usage of a process together with its descendants.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Peak {
     pub memory: u64,

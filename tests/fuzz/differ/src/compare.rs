@@ -8,7 +8,8 @@ use crate::explained;
 use crate::rewrite;
 use crate::run::{Outcome, Place, Shell};
 
-/// How often a script that differs is run again: the stages of a pipeline may race.
+/// The number of times that a script that differs is run again, because the stages of a pipeline
+/// may race.
 const REPEATS: usize = 20;
 
 /// The two shells and where they run.
@@ -20,7 +21,7 @@ pub struct Pair {
     pub stderr: bool,
 }
 
-/// How two runs of a script relate.
+/// The result of comparing two runs of a script.
 #[derive(Debug)]
 pub enum Verdict {
     Same,
@@ -189,7 +190,7 @@ pub fn contains(text: &[u8], part: &[u8]) -> bool {
     position(text, part).is_some()
 }
 
-/// Where `part` stands in `text` first; it must not be empty.
+/// Returns the first position of `part`, which must not be empty, in `text`.
 pub fn position(text: &[u8], part: &[u8]) -> Option<usize> {
     text.windows(part.len()).position(|w| w == part)
 }

@@ -302,7 +302,8 @@ fn in_subshell(script: &[u8], starts: &[&[u8]]) -> Vec<u8> {
     out
 }
 
-/// Where a semicolon outside single quotes ends the command that a text begins with.
+/// Returns the position of the semicolon outside single quotes that ends the first command of a
+/// text.
 fn command_end(text: &[u8]) -> Option<usize> {
     let mut quoted = false;
     let mut escaped = false;
@@ -378,7 +379,7 @@ fn quotes_before_operators(script: &[u8]) -> Vec<u8> {
     out
 }
 
-/// How long the `${...}` is that a text begins with.
+/// Returns the length of the `${...}` with which a text begins.
 fn closing_brace(text: &[u8]) -> Option<usize> {
     let mut depth = 0usize;
     text.iter()

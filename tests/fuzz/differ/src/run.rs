@@ -23,7 +23,7 @@ const PROCESSES: u64 = 400;
 const MEMORY: u64 = 4_000_000_000;
 const FILE_SIZE: u64 = 16 << 20;
 const CPU_SECONDS: u64 = 10;
-/// How long a script's background commands may outlive it.
+/// The time by which a script's background commands may outlive it.
 pub const LEFT_RUNNING: Duration = Duration::from_secs(1);
 
 /// The shell that runs a script.

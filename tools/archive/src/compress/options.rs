@@ -128,7 +128,7 @@ pub(super) struct CompressJob {
     pub operands: usize,
     /// The width of the longest operand, to which bzip2 fills up the names that `-v` prints.
     pub name_width: usize,
-    /// Where everything goes, instead of a file for each.
+    /// The file to which all output goes, instead of a file for each input.
     pub output: Option<Vec<u8>>,
 }
 

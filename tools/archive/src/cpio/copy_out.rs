@@ -16,7 +16,7 @@ use super::{CpioError, CpioSummary, print_progress, read_names, report_failure};
 /// The names of a file with several links that are not written yet, because the last one has the data.
 struct WaitingLinks {
     entries: Vec<CpioEntry>,
-    /// How many of its names the list has not had.
+    /// The number of its names that the list has not had yet.
     missing: u32,
 }
 

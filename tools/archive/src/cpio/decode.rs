@@ -38,7 +38,7 @@ pub struct CpioReader<'a> {
     start: u64,
 }
 
-/// Where entries come from.
+/// The source of entries.
 enum CpioSource<'a> {
     Cpio(CountedInput<'a>),
     Tar(Box<TarReader<CountedInput<'a>>>),

@@ -61,7 +61,7 @@ impl CpioFormat {
     }
 }
 
-/// What the header of an entry says.
+/// The content of an entry's header.
 #[derive(Clone, Debug, Default)]
 pub struct CpioEntry {
     pub name: Vec<u8>,

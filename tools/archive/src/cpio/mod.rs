@@ -64,7 +64,7 @@ pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     }
 }
 
-/// What a run has done.
+/// The totals of a run.
 struct CpioSummary {
     /// The bytes of the archive, or of the files that were copied.
     bytes: u64,

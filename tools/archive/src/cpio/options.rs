@@ -115,7 +115,7 @@ const SPEC: Spec<CpioFlag> = Spec::new(
     ],
 );
 
-/// What a run does.
+/// The mode of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CpioMode {
     Out,

@@ -148,7 +148,7 @@ impl HeaderEncoder {
     }
 }
 
-/// How numbers that do not fit their field are stored.
+/// The way in which numbers that do not fit their field are stored.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum FieldNumbers {
     /// As the largest that fits: a pax record has the true one.

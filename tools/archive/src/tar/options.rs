@@ -87,7 +87,7 @@ pub enum ExistingFile {
     KeepNewer,
 }
 
-/// Which files are too old to be added.
+/// The rule by which files are too old to be added.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NewerThan {
     pub time: MemberTime,
@@ -134,7 +134,7 @@ pub struct ExtractChoices {
     pub top_level: Option<Vec<u8>>,
 }
 
-/// How names are printed.
+/// The options of printing names.
 pub struct PrintChoices {
     pub verbose: usize,
     pub numeric_owner: bool,
@@ -160,7 +160,7 @@ pub struct TarOptions {
     pub operands: PatternRules,
     /// The member that reading begins at (`-K`).
     pub starting_file: Option<Vec<u8>>,
-    /// Which one of several members of a name is meant.
+    /// The number of the member to take, if several have the same name.
     pub occurrence: Option<u64>,
     pub names: MemberNames,
     pub headers: HeaderChoices,

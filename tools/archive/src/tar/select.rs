@@ -1,5 +1,5 @@
-//! Which members, under which names: patterns, member operands, stripped components, `--transform`, and the leading
-//! slash that is removed.
+//! Selects members and determines the names they get: patterns, member operands, stripped
+//! components, `--transform`, and the leading slash that is removed.
 
 use box_applet::Ctx;
 use box_sys::path::strip_slashes;
@@ -7,7 +7,7 @@ use box_text::glob::{GlobOptions, GlobPattern};
 
 use super::transform::{NameKind, NameTransforms};
 
-/// How patterns match (GNU tar manual, "Controlling Pattern-Matching").
+/// The options of matching patterns (GNU tar manual, "Controlling Pattern-Matching").
 #[derive(Clone, Copy, Debug)]
 pub struct PatternRules {
     /// Whether a pattern matches from the start of a name only, and not after any slash.
@@ -91,7 +91,7 @@ impl Excludes {
 
 /// The name of the file that marks a directory as a cache.
 pub const CACHE_TAG: &[u8] = b"CACHEDIR.TAG";
-/// How such a file begins (the Cache Directory Tagging Specification).
+/// The beginning of such a file (the Cache Directory Tagging Specification).
 const CACHE_SIGNATURE: &[u8] = b"Signature: 8a477f597d28d172789f06886806bc55";
 
 /// The part of a directory with a tag that is archived.

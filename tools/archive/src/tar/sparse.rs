@@ -5,7 +5,7 @@ use super::decode::{BLOCK, number_field};
 use super::member::SparsePiece;
 use super::pax::PaxRecord;
 
-/// Where the map of a pax archive is.
+/// The place of the map in a pax archive.
 pub enum PaxMap {
     Pieces(Vec<SparsePiece>),
     /// In front of the file's data.

@@ -7,7 +7,7 @@ use flate2::Crc;
 
 use super::format::{self, BZIP2, DEFLATED, STORED, ZipEntry};
 
-/// Why a member cannot be read.
+/// The reason why a member cannot be read.
 #[derive(Debug)]
 pub enum MemberProblem {
     Method(u16),

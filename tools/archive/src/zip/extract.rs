@@ -23,7 +23,7 @@ pub enum Overwrite {
     None,
 }
 
-/// How members are extracted.
+/// The options of extracting members.
 #[derive(Clone, Debug, Default)]
 pub struct Extract {
     pub dir: Option<Vec<u8>>,

@@ -12,7 +12,7 @@ use crate::special::Special;
 use crate::text::AwkText;
 use crate::value::AwkValue;
 
-/// Where reading stands.
+/// The state of reading the main input.
 pub(super) struct MainInput {
     reader: Option<RecordReader>,
     /// Name of the open file as given.

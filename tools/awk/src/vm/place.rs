@@ -513,7 +513,7 @@ pub(super) fn number_of(v: &AwkValue, non_decimal: bool) -> f64 {
     }
 }
 
-/// Where an element or field is.
+/// The address of an element or field.
 pub(super) enum ElementAddress {
     None,
     Field(usize),

@@ -5,7 +5,7 @@ use super::split::{AwkFieldSplitter, Span};
 use crate::text::AwkText;
 use crate::value::{AwkValue, NumberFormat};
 
-/// Most fields there may be.
+/// The maximum number of fields.
 pub const MAX_FIELDS: usize = 20_000_000;
 
 /// `$0` and `$1`, `$2`, ...
@@ -14,7 +14,7 @@ pub struct AwkRecord {
     text: Vec<u8>,
     /// Fields cut so far.
     spans: Vec<Span>,
-    /// Where cutting continues; `None` when done.
+    /// The offset at which splitting continues; `None` when it is done.
     resume: Option<usize>,
     /// Values, once a field or NF was assigned; then `spans` is not used.
     owned: Option<Vec<AwkValue>>,

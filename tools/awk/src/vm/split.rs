@@ -9,7 +9,7 @@ use memchr::memchr;
 /// Start and end of a field within its text.
 pub type Span = (u32, u32);
 
-/// How to cut.
+/// The rule by which records are split into fields.
 #[derive(Clone, Debug)]
 pub enum AwkFieldSplitter {
     /// Runs of blanks and newlines; leading and trailing ones do not count.

@@ -25,7 +25,7 @@ pub(super) enum OpenOutput {
     File(BufWriter<File>),
     /// A command's standard input.
     Pipe(BufWriter<File>, Child),
-    /// Where commands cannot run beside us: its whole input, for `close`.
+    /// The whole input of a command, kept until `close`, where commands cannot run concurrently.
     Spool(BufWriter<File>, Vec<u8>),
 }
 

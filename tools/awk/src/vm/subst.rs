@@ -81,7 +81,7 @@ fn general_parts(text: &[u8]) -> Vec<ReplacementPart> {
     parts
 }
 
-/// Which matches are replaced.
+/// The matches that are replaced.
 #[derive(Clone, Copy, PartialEq)]
 enum SubstScope {
     All,

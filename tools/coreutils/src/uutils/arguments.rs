@@ -31,7 +31,7 @@ fn digits_of(util: &str) -> ObsoleteDigits {
     }
 }
 
-/// What an option of the tool is given as, and how often.
+/// An option as it was given: its id, its spelling, and whether it may be given repeatedly.
 struct OptionMeaning {
     id: String,
     /// As clap reads it: with one dash if it has no long name.

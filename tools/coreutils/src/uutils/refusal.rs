@@ -2,7 +2,7 @@
 
 use clap::error::{ContextKind, ContextValue, Error};
 
-/// What a tool calls the value of an option, where that is not the option's name.
+/// The name that a tool gives to the value of an option, if it is not the option's name.
 const NOUNS: &[(&str, &str, &str)] = &[
     ("fmt", "--goal", "width"),
     ("join", "-a", "field number"),
@@ -13,7 +13,7 @@ const NOUNS: &[(&str, &str, &str)] = &[
     ("shuf", "--input-range", "input range"),
 ];
 
-/// Why a command line is not taken; the text is without the tool's name.
+/// The reason why a command line is refused; the text is without the tool's name.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum UsageRefusal {
     /// It is not as options are written, so that there is a hint at `--help`.

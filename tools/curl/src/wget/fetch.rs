@@ -39,7 +39,7 @@ pub(super) struct WgetRun<'a, 'c> {
     pub(super) time: Duration,
 }
 
-/// How a try ended that another one may follow.
+/// The end of an attempt that another one may follow.
 enum TryEnd {
     Done,
     /// Another try may help; bytes that are there and can be gone on from.
@@ -47,7 +47,7 @@ enum TryEnd {
     Failed(Fault),
 }
 
-/// Where a response leads.
+/// The next step after a response.
 enum ResponseStep {
     /// It is the document, or an error.
     Here,

@@ -9,7 +9,7 @@ use box_text::time::{Zone, strftime};
 
 use super::options::WgetOptions;
 
-/// How much is said.
+/// The amount of messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum LogLevelChoice {
     Nothing,
@@ -17,7 +17,7 @@ pub(super) enum LogLevelChoice {
     All,
 }
 
-/// Where messages go.
+/// The log, with its destination.
 pub(super) struct WgetLog {
     pub(super) talk: LogLevelChoice,
     file: Option<File>,

@@ -1,4 +1,4 @@
-//! Where a document goes: standard output, the file of `-O`, or a file named by the URL.
+//! The destination of a document: standard output, the file of `-O`, or a file named by the URL.
 
 use std::fs::{self, File};
 use std::io::{self, Write};

@@ -46,7 +46,7 @@ impl<T: PartialOrd> NumberTest<T> {
     }
 }
 
-/// Which of a file's times.
+/// One of the times of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TimeOf {
     Access,
@@ -99,7 +99,7 @@ pub enum FindAction {
     Exec(Box<FindExec>),
 }
 
-/// When symbolic links are followed.
+/// The rule by which symbolic links are followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FindFollow {
     Never,

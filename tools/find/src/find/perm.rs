@@ -2,7 +2,7 @@
 
 use box_text::mode;
 
-/// How permission bits are compared.
+/// The rule by which permission bits are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PermTest {
     Exact(u16),

@@ -1,4 +1,4 @@
-//! Where actions write: standard output, standard error, and the files of `-fprint`.
+//! The outputs of actions: standard output, standard error, and the files of `-fprint`.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};

@@ -2,7 +2,7 @@
 
 use std::io::{self, BufRead};
 
-/// Where items end.
+/// The rule by which items end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Splitting {
     /// At blanks and newlines; quotes and backslashes protect.
@@ -13,7 +13,7 @@ pub enum Splitting {
     Byte(u8),
 }
 
-/// Why there are no more items.
+/// The reason why there are no more items.
 #[derive(Debug)]
 pub enum InputError {
     Io(io::Error),

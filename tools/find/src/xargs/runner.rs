@@ -27,7 +27,7 @@ pub struct XargsRunner {
     /// `-I`: replaced by each item.
     pub replace: Option<Vec<u8>>,
     pub stdin: ChildStream,
-    /// How many may run at once; 0 for no limit.
+    /// The number of commands that may run at once; 0 for no limit.
     pub procs: usize,
     pub verbose: bool,
     pub prompt: Option<BufReader<File>>,

@@ -36,7 +36,7 @@ impl Drop for PatternCall {
     }
 }
 
-/// What the machine does next.
+/// The next action of the machine.
 #[derive(Clone)]
 struct MachineState {
     step: usize,
@@ -49,7 +49,7 @@ struct MachineState {
 struct Search<'a> {
     program: &'a PatternProgram,
     text: &'a [u8],
-    /// Where the search was begun.
+    /// The offset at which the search began.
     start: usize,
     utf8: bool,
     steps: usize,

@@ -73,7 +73,7 @@ pub(super) struct PatternProgram {
     pub steps: Vec<Step>,
     /// Ranges of characters, sorted.
     pub sets: Vec<Vec<(char, char)>>,
-    /// Where the steps of a group that is called begin.
+    /// The index at which the steps of a called group begin.
     pub entries: HashMap<usize, usize>,
     /// Number of stored positions and heights; group `n` has 2n and 2n + 1.
     pub slots: usize,

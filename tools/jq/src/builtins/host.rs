@@ -70,7 +70,7 @@ pub struct JqHost<'h> {
     pub env: Value,
     /// Module directories.
     pub library: Value,
-    /// Where `debug` and `stderr` write.
+    /// The streams to which `debug` and `stderr` write.
     pub streams: &'h JqStreams,
     /// `modulemeta`.
     pub modules: &'h Modules<'h>,

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use crate::value::{Str, Value, float_text};
 
-/// How values are laid out.
+/// The layout of values.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Indent {
     #[default]
@@ -13,7 +13,7 @@ pub enum Indent {
     Tab,
 }
 
-/// How values are printed.
+/// The style in which values are printed.
 pub struct JsonStyle {
     pub indent: Indent,
     pub sort_keys: bool,

@@ -24,7 +24,7 @@ const MAX_CHAIN: usize = 1000;
 pub struct JqParser<'a> {
     pub code: &'a str,
     pub at: usize,
-    /// Where the last taken token begins: the place of an unexpected end.
+    /// The offset at which the last consumed token begins, where an unexpected end is reported.
     last: usize,
     depth: usize,
 }

@@ -170,7 +170,7 @@ impl CallSite {
     }
 }
 
-/// Which native function is called, with which arguments.
+/// The native function that is called, and its arguments.
 #[derive(Debug)]
 pub struct NativeSite {
     pub native: Native,
@@ -188,7 +188,7 @@ pub struct TextSite {
 #[derive(Debug, Default)]
 pub struct Func {
     pub code: Vec<JqOp>,
-    /// Where the code begins in `JqProgram::code`.
+    /// The index at which the code begins in `JqProgram::code`.
     pub entry: u32,
     pub locals: u32,
 }

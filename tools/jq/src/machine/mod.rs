@@ -32,7 +32,7 @@ pub use run::JqMachine;
 
 use crate::value::Value;
 
-/// Why a program stopped without an output.
+/// The reason why a program stopped without an output.
 #[derive(Debug)]
 pub enum JqStop {
     /// An error that nothing caught.

@@ -12,7 +12,7 @@ use crate::value::{
     take_path,
 };
 
-/// Why an instruction does not lead to the next one.
+/// The reason why an instruction is not followed by the next one.
 #[derive(Debug)]
 pub enum JumpReason {
     /// There is no (more) output this way.
@@ -42,7 +42,8 @@ pub struct JqMachine<'p> {
     pub program: &'p JqProgram,
     pub stacks: Stacks,
     pub next_label: u32,
-    /// How many finished `try` bodies lie between the error on its way and where it began.
+    /// The number of finished `try` bodies between an error that is being passed on and the place
+    /// where it began.
     pub outside: u32,
     started: bool,
 }

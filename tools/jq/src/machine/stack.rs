@@ -28,12 +28,12 @@ pub struct JqFrame {
     pub env: u32,
     pub ret_pc: u32,
     pub ret_frame: u32,
-    /// Where its variables and parameters begin.
+    /// The index at which its variables and parameters begin.
     pub locals: u32,
     pub closures: u32,
 }
 
-/// How to go on from a fork.
+/// The way to continue from a fork.
 #[derive(Debug)]
 pub enum ForkKind {
     Alt(u32),

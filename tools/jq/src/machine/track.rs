@@ -29,7 +29,8 @@ pub struct Track {
     path: Option<Rc<PathNode>>,
     /// The value at that path; accesses must be to it.
     pub at: Value,
-    /// How many argument evaluations the current instruction is in; inside them nothing is tracked.
+    /// The number of argument evaluations around the current instruction; inside them nothing is
+    /// tracked.
     pub nest: u32,
     /// The surrounding `path(...)`.
     pub outer: Option<Rc<Track>>,

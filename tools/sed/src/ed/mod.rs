@@ -57,7 +57,7 @@ const SPEC: Spec<EdFlag> = Spec::new(
 )
 .with_footer("A FILE that begins with ! is a command whose output is edited.");
 
-/// Why a command fails.
+/// The result of a command; the error is its message.
 type Result<T> = std::result::Result<T, String>;
 
 fn fail_with<T>(why: &str) -> Result<T> {

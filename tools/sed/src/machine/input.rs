@@ -32,7 +32,7 @@ enum OpenSedFile {
     File(BufReader<File>),
 }
 
-/// Where reading stands.
+/// The state of reading the input.
 pub(super) struct SedInput {
     files: VecDeque<Vec<u8>>,
     open: OpenSedFile,

@@ -1,5 +1,5 @@
-//! Where lines go. A last line without newline stays so; if more follows, the newline is
-//! made up for first (as GNU sed does).
+//! The outputs of lines. A last line without a newline is written without one; if more output
+//! follows, the newline is written first, as in GNU sed.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};

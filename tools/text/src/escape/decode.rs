@@ -1,6 +1,6 @@
 //! Escapes to bytes.
 
-/// Where the escapes stand; the sets differ.
+/// The language that the escapes belong to; each has a set of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EscapeDialect {
     /// `$'...'`: `\'`, `\cX` is a control character, `\x{...}`, ends at the first NUL.

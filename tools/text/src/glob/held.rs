@@ -8,7 +8,8 @@ use super::set::IntervalSet;
 use super::sim::{Direction, Sim};
 use super::{ExtGroup, GlobNode};
 
-/// How many stars of a sequence are held: each holds all after it, and matching recurses.
+/// The maximum number of stars of a sequence that are held: each holds all after it, and matching
+/// recurses.
 const MAX_HELD: usize = 8;
 
 /// A star and the nodes after it.
@@ -16,7 +17,7 @@ const MAX_HELD: usize = 8;
 pub(super) struct HeldStar {
     /// The nodes after the star.
     nodes: Vec<GlobNode>,
-    /// How many of them, in front, are passed over.
+    /// The number of leading ones that are skipped.
     passed: usize,
     /// The next one is `!(..)`.
     negated: bool,

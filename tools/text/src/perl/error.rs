@@ -1,4 +1,4 @@
-//! What is wrong with a pattern.
+//! The errors of patterns.
 
 use thiserror::Error;
 

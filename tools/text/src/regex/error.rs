@@ -1,4 +1,4 @@
-//! Why a pattern does not compile, in GNU's words (glibc `regerror(3)`).
+//! The errors for which a pattern does not compile, with GNU's messages (glibc `regerror(3)`).
 
 /// A pattern that does not compile. `Display` is the text users know from `grep` and `sed`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]

@@ -44,7 +44,7 @@ pub enum MatchBound {
     Line,
 }
 
-/// How to compile a pattern.
+/// The options of compiling a pattern.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RegexOptions {
     pub syntax: RegexSyntax,

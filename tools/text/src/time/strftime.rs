@@ -3,7 +3,7 @@
 
 use super::civil::{CivilTime, DAYS, MONTHS, name};
 
-/// Whose conversions are known.
+/// The program whose conversions are known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StrftimeDialect {
     /// glibc's `strftime(3)`: POSIX with the flags `- _ 0 ^ #` and widths.
@@ -43,7 +43,7 @@ pub fn format_strftime(format: &[u8], t: &CivilTime) -> Vec<u8> {
 struct Formatter<'t> {
     t: &'t CivilTime,
     dialect: StrftimeDialect,
-    /// How many formats this one is within.
+    /// The number of formats that contain this one.
     depth: u8,
 }
 

@@ -133,7 +133,7 @@ struct PrimeRequest {
     /// `p mod add` is `rem`; nothing asked if `add` is 0.
     add: BigUint,
     rem: BigUint,
-    /// How many of the highest bits are set.
+    /// The number of the highest bits that are set.
     top: u64,
 }
 
@@ -185,7 +185,8 @@ impl PrimeRequest {
     }
 }
 
-/// How often a search begins: where a rest is asked for there may be no such prime.
+/// The number of times that a search begins, because there may be no prime with the requested
+/// remainder.
 const BEGINNINGS: u32 = 1 << 12;
 /// Numbers that are tried before the search starts at another one.
 const SPAN: u32 = 1 << 14;

@@ -205,7 +205,8 @@ fn badcall() {
     println!("{}", black_box(f)(1.0, 2.0));
 }
 
-/// How often `stain` ran in this memory, and a variable that is not zero at the start.
+/// The number of times that `stain` ran in this memory, and a variable that is not zero at the
+/// start.
 static RUNS: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(41);
 
 /// Half of the mark that `stain` leaves, so that this program's own constants are not a stain.

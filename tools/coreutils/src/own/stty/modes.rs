@@ -13,7 +13,7 @@ pub(super) enum ModeWord {
 pub(super) const WORDS: [ModeWord; 4] =
     [ModeWord::Control, ModeWord::Input, ModeWord::Output, ModeWord::Local];
 
-/// What `sane` does with a mode.
+/// The effect of `sane` on a mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum SaneValue {
     On,

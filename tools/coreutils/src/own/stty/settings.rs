@@ -31,7 +31,7 @@ impl SettingError {
     }
 }
 
-/// What one operand, with its argument, asks for.
+/// The change that one operand with its argument requests.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Setting {
     Mode {

@@ -12,7 +12,7 @@ pub(super) enum DateWord {
     /// Sunday is 0.
     Day(i64),
     Unit(DateUnit),
-    /// How many of a unit: `next` is 1, `last` -1, `third` 3.
+    /// A number of units: `next` is 1, `last` -1, `third` 3.
     Ordinal(i64),
     /// `tomorrow` 1, `today` 0.
     DayShift(i64),
