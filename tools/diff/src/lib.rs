@@ -9,7 +9,7 @@
 //! | `diff/tree` | directories |
 //! | `diff3` | three files: listing, ed script, merge |
 //! | `cmp` | byte-wise comparison |
-//! | `patch` | applies unified, context and normal diffs, with fuzz |
+//! | `patch` | applies unified and normal diffs, with fuzz |
 //!
 //! The line algorithm is imara-diff's Myers; forms, messages and statuses follow GNU diffutils 3.8
 //! and GNU patch 2.7.

@@ -1,5 +1,6 @@
 //! The command lines of `gzip` and its relatives: most options are common to all, a few belong to one format.
 
+use box_applet::help::words;
 use box_applet::opts::{Opt, Spec};
 use box_applet::{Ctx, Exit};
 
@@ -41,19 +42,19 @@ macro_rules! spec {
             "[OPTION]... [FILE]...",
             "Compress or decompress FILEs in place (by default, standard input to standard output).",
             &[
-                Opt::new(CompressFlag::Stdout, 'c', "stdout").with_help("write to standard output, keep input files"),
-                Opt::long(CompressFlag::Stdout, "to-stdout").with_help("the same as --stdout"),
-                Opt::new(CompressFlag::Decompress, 'd', "decompress").with_help("decompress"),
-                Opt::long(CompressFlag::Decompress, "uncompress").with_help("the same as --decompress"),
-                Opt::new(CompressFlag::Compress, 'z', "compress").with_help("compress"),
-                Opt::new(CompressFlag::Force, 'f', "force").with_help("overwrite existing output, compress links"),
-                Opt::new(CompressFlag::Keep, 'k', "keep").with_help("keep input files"),
-                Opt::new(CompressFlag::List, 'l', "list").with_help("print the sizes of compressed files"),
-                Opt::new(CompressFlag::Quiet, 'q', "quiet").with_help("suppress warnings"),
-                Opt::new(CompressFlag::Recursive, 'r', "recursive").with_help("work on all files in directories"),
-                Opt::new(CompressFlag::Suffix, 'S', "suffix").with_argument("SUF", "let the names of compressed files end with SUF"),
-                Opt::new(CompressFlag::Test, 't', "test").with_help("check whether compressed files are whole"),
-                Opt::new(CompressFlag::Verbose, 'v', "verbose").with_help("say what is done"),
+                Opt::new(CompressFlag::Stdout, 'c', "stdout").with_help("Write to standard output, keep input files"),
+                Opt::long(CompressFlag::Stdout, "to-stdout").with_help("The same as --stdout"),
+                Opt::new(CompressFlag::Decompress, 'd', "decompress").with_help("Decompress"),
+                Opt::long(CompressFlag::Decompress, "uncompress").with_help("The same as --decompress"),
+                Opt::new(CompressFlag::Compress, 'z', "compress").with_help("Compress"),
+                Opt::new(CompressFlag::Force, 'f', "force").with_help("Overwrite existing output, compress links"),
+                Opt::new(CompressFlag::Keep, 'k', "keep").with_help("Keep input files"),
+                Opt::new(CompressFlag::List, 'l', "list").with_help("Print the sizes of compressed files"),
+                Opt::new(CompressFlag::Quiet, 'q', "quiet").with_help("Suppress warnings"),
+                Opt::new(CompressFlag::Recursive, 'r', "recursive").with_help("Work on all files in directories"),
+                Opt::new(CompressFlag::Suffix, 'S', "suffix").with_argument("SUF", "End the names of compressed files with SUF"),
+                Opt::new(CompressFlag::Test, 't', "test").with_help("Check the integrity of compressed files"),
+                Opt::new(CompressFlag::Verbose, 'v', "verbose").with_help("Report each file that is handled"),
                 Opt::new(CompressFlag::Level(2), '2', ""),
                 Opt::new(CompressFlag::Level(3), '3', ""),
                 Opt::new(CompressFlag::Level(4), '4', ""),
@@ -69,42 +70,62 @@ macro_rules! spec {
 }
 
 const GZIP: Spec<CompressFlag> = spec![
-    Opt::new(CompressFlag::Level(1), '1', "fast").with_help("compress faster"),
-    Opt::new(CompressFlag::Level(9), '9', "best").with_help("compress better; -6 is the default"),
+    Opt::new(CompressFlag::Level(1), '1', "fast").with_help("Compress faster"),
+    Opt::new(CompressFlag::Level(9), '9', "best").with_help("Compress better; -6 is the default"),
     Opt::new(CompressFlag::NoName, 'n', "no-name")
-        .with_help("neither store nor use a name and a time (always, but for -l)"),
-    Opt::new(CompressFlag::Name, 'N', "name").with_help("with -l, show the stored name and time"),
-    Opt::long(CompressFlag::Ignored, "rsyncable").with_help("accepted and ignored"),
-];
+        .with_help("Neither store nor restore a name and a time (always, except for -l)"),
+    Opt::new(CompressFlag::Name, 'N', "name").with_help("With -l, show the stored name and time"),
+    Opt::long(CompressFlag::Ignored, "rsyncable").with_help(words::IGNORED),
+]
+.with_examples(&[
+    ("gzip FILE", "Compress FILE to FILE.gz"),
+    ("gzip -dk FILE.gz", "Decompress, and keep FILE.gz"),
+    ("gzip -dc FILE.gz | head", "Look at the contents"),
+]);
 const BZIP2: Spec<CompressFlag> = spec![
-    Opt::new(CompressFlag::Level(1), '1', "fast").with_help("blocks of 100 kB"),
-    Opt::new(CompressFlag::Level(9), '9', "best").with_help("blocks of 900 kB"),
-    Opt::new(CompressFlag::Ignored, 's', "small").with_help("accepted and ignored"),
-];
+    Opt::new(CompressFlag::Level(1), '1', "fast").with_help("Blocks of 100 kB"),
+    Opt::new(CompressFlag::Level(9), '9', "best").with_help("Blocks of 900 kB"),
+    Opt::new(CompressFlag::Ignored, 's', "small").with_help(words::IGNORED),
+]
+.with_examples(&[
+    ("bzip2 FILE", "Compress FILE to FILE.bz2"),
+    ("bzip2 -dk FILE.bz2", "Decompress, and keep FILE.bz2"),
+    ("bzip2 -dc FILE.bz2 | head", "Look at the contents"),
+]);
 const XZ: Spec<CompressFlag> = spec![
-    Opt::new(CompressFlag::Level(0), '0', "").with_help("the fastest preset"),
-    Opt::new(CompressFlag::Level(1), '1', "fast").with_help("compress faster"),
-    Opt::new(CompressFlag::Level(9), '9', "best").with_help("compress better; -6 is the default"),
-    Opt::new(CompressFlag::Ignored, 'e', "extreme").with_help("accepted and ignored"),
+    Opt::new(CompressFlag::Level(0), '0', "").with_help("The fastest preset"),
+    Opt::new(CompressFlag::Level(1), '1', "fast").with_help("Compress faster"),
+    Opt::new(CompressFlag::Level(9), '9', "best").with_help("Compress better; -6 is the default"),
+    Opt::new(CompressFlag::Ignored, 'e', "extreme").with_help(words::IGNORED),
     Opt::new(CompressFlag::Format, 'F', "format").with_argument("FORMAT", "auto or xz"),
-    Opt::new(CompressFlag::Ignored, 'T', "threads").with_argument("NUM", "accepted and ignored"),
-    Opt::new(CompressFlag::Ignored, 'M', "memlimit").with_argument("LIMIT", "accepted and ignored"),
+    Opt::new(CompressFlag::Ignored, 'T', "threads").with_argument("NUM", words::IGNORED),
+    Opt::new(CompressFlag::Ignored, 'M', "memlimit").with_argument("LIMIT", words::IGNORED),
     Opt::new(CompressFlag::Ignored, 'Q', "no-warn")
-        .with_help("warnings do not change the exit status"),
-];
+        .with_help("Warnings do not change the exit status"),
+]
+.with_examples(&[
+    ("xz FILE", "Compress FILE to FILE.xz"),
+    ("xz -dk FILE.xz", "Decompress, and keep FILE.xz"),
+    ("xz -dc FILE.xz | head", "Look at the contents"),
+]);
 const ZSTD: Spec<CompressFlag> = spec![
     Opt::new(CompressFlag::Level(0), '0', ""),
     Opt::new(CompressFlag::Level(1), '1', "")
-        .with_help("levels 1 to 22 are accepted; there is one"),
+        .with_help("Levels 1 to 22 are accepted; all compress alike"),
     Opt::new(CompressFlag::Level(9), '9', ""),
-    Opt::new(CompressFlag::Output, 'o', "").with_argument("FILE", "write to FILE"),
-    Opt::long(CompressFlag::Remove, "rm").with_help("remove input files"),
-    Opt::long(CompressFlag::Ignored, "fast").may_take("NUM", "accepted and ignored"),
-    Opt::long(CompressFlag::Ignored, "ultra").with_help("accepted and ignored"),
-    Opt::long(CompressFlag::Ignored, "long").may_take("NUM", "accepted and ignored"),
-    Opt::new(CompressFlag::Ignored, 'T', "threads").with_argument("NUM", "accepted and ignored"),
-    Opt::long(CompressFlag::Ignored, "no-progress").with_help("accepted and ignored"),
-];
+    Opt::new(CompressFlag::Output, 'o', "").with_argument("FILE", "Write to FILE"),
+    Opt::long(CompressFlag::Remove, "rm").with_help("Remove input files"),
+    Opt::long(CompressFlag::Ignored, "fast").may_take("NUM", words::IGNORED),
+    Opt::long(CompressFlag::Ignored, "ultra").with_help(words::IGNORED),
+    Opt::long(CompressFlag::Ignored, "long").may_take("NUM", words::IGNORED),
+    Opt::new(CompressFlag::Ignored, 'T', "threads").with_argument("NUM", words::IGNORED),
+    Opt::long(CompressFlag::Ignored, "no-progress").with_help(words::IGNORED),
+]
+.with_examples(&[
+    ("zstd FILE", "Compress FILE to FILE.zst, and keep FILE"),
+    ("zstd -d FILE.zst", "Decompress to FILE"),
+    ("zstd -dc FILE.zst | head", "Look at the contents"),
+]);
 
 /// The length of `(stdin)`, the least width of names in bzip2's messages.
 const BZIP2_STDIN: usize = 7;

@@ -52,68 +52,73 @@ const SPEC: Spec<CpioFlag> = Spec::new(
     "-o|-i|-p|-t [OPTION]... [PATTERN]... [DIRECTORY]",
     "Pack the files that standard input lists, unpack them, or copy them to DIRECTORY.",
     &[
-        Opt::new(CpioFlag::Out, 'o', "create").with_help("write an archive of the listed files"),
+        Opt::new(CpioFlag::Out, 'o', "create").with_help("Write an archive of the listed files"),
         Opt::new(CpioFlag::In, 'i', "extract")
-            .with_help("extract the files that match a PATTERN, or all"),
+            .with_help("Extract the files that match a PATTERN, or all"),
         Opt::new(CpioFlag::Pass, 'p', "pass-through")
-            .with_help("copy the listed files to DIRECTORY"),
-        Opt::new(CpioFlag::List, 't', "list").with_help("print the names in the archive"),
-        Opt::new(CpioFlag::Verbose, 'v', "verbose").with_help("print each name; with -t, details"),
-        Opt::new(CpioFlag::Dots, 'V', "dot").with_help("print a dot for each file"),
+            .with_help("Copy the listed files to DIRECTORY"),
+        Opt::new(CpioFlag::List, 't', "list").with_help("Print the names in the archive"),
+        Opt::new(CpioFlag::Verbose, 'v', "verbose").with_help("Print each name; with -t, details"),
+        Opt::new(CpioFlag::Dots, 'V', "dot").with_help("Print a dot for each file"),
         Opt::new(CpioFlag::Directories, 'd', "make-directories")
-            .with_help("make directories that are missing"),
+            .with_help("Create missing directories"),
         Opt::new(CpioFlag::KeepTimes, 'm', "preserve-modification-time")
-            .with_help("keep the times of files"),
+            .with_help("Keep the times of files"),
         Opt::new(CpioFlag::Replace, 'u', "unconditional")
-            .with_help("replace files that are as new, too"),
-        Opt::new(CpioFlag::Nul, '0', "null").with_help("names in the list end with a NUL"),
+            .with_help("Also replace files that are at least as new"),
+        Opt::new(CpioFlag::Nul, '0', "null").with_help("Names in the list end with a NUL byte"),
         Opt::new(CpioFlag::Format, 'H', "format")
             .with_argument("FORMAT", "bin (default), newc, crc, odc, ustar or tar"),
-        Opt::new(CpioFlag::OldAscii, 'c', "").with_help("the same as -H odc"),
+        Opt::new(CpioFlag::OldAscii, 'c', "").with_help("The same as -H odc"),
         Opt::new(CpioFlag::File, 'F', "file")
-            .with_argument("ARCHIVE", "the archive, instead of standard input or output"),
-        Opt::new(CpioFlag::Input, 'I', "").with_argument("ARCHIVE", "the archive to read"),
-        Opt::new(CpioFlag::Output, 'O', "").with_argument("ARCHIVE", "the archive to write"),
+            .with_argument("ARCHIVE", "The archive, instead of standard input or output"),
+        Opt::new(CpioFlag::Input, 'I', "").with_argument("ARCHIVE", "The archive to read"),
+        Opt::new(CpioFlag::Output, 'O', "").with_argument("ARCHIVE", "The archive to write"),
         Opt::new(CpioFlag::Append, 'A', "append")
-            .with_help("add the files to the archive of -F or -O"),
+            .with_help("Add the files to the archive of -F or -O"),
         Opt::new(CpioFlag::PatternFile, 'E', "pattern-file")
-            .with_argument("FILE", "take patterns from the lines of FILE"),
+            .with_argument("FILE", "Take patterns from the lines of FILE"),
         Opt::new(CpioFlag::NonMatching, 'f', "nonmatching")
-            .with_help("take the files that no PATTERN matches"),
+            .with_help("Take the files that no PATTERN matches"),
         Opt::new(CpioFlag::Numeric, 'n', "numeric-uid-gid")
-            .with_help("with -tv, print numbers of owners"),
-        Opt::long(CpioFlag::ToStdout, "to-stdout").with_help("write the data to standard output"),
+            .with_help("With -tv, print numbers of owners"),
+        Opt::long(CpioFlag::ToStdout, "to-stdout").with_help("Write the data to standard output"),
         Opt::long(CpioFlag::OnlySums, "only-verify-crc")
-            .with_help("only check the sums of an archive of crc"),
+            .with_help("Only check the checksums of a crc archive"),
         Opt::long(CpioFlag::NoAbsolute, "no-absolute-filenames")
-            .with_help("remove leading slashes and .. (default)"),
-        Opt::long(CpioFlag::Absolute, "absolute-filenames").with_help("extract names as they are"),
+            .with_help("Remove leading slashes and .. (default)"),
+        Opt::long(CpioFlag::Absolute, "absolute-filenames").with_help("Extract names as they are"),
         Opt::new(CpioFlag::ResetAccess, 'a', "reset-access-time")
-            .with_help("reading a file leaves no trace in its times"),
+            .with_help("Restore the times of files after reading them"),
         Opt::new(CpioFlag::Link, 'l', "link")
-            .with_help("with -p, link files where that is possible"),
+            .with_help("With -p, link files where that is possible"),
         Opt::new(CpioFlag::Dereference, 'L', "dereference")
-            .with_help("take the files that symbolic links point to"),
-        Opt::new(CpioFlag::Directory, 'D', "directory").with_argument("DIR", "work in DIR"),
+            .with_help("Take the files that symbolic links point to"),
+        Opt::new(CpioFlag::Directory, 'D', "directory").with_argument("DIR", "Work in DIR"),
         Opt::new(CpioFlag::Owner, 'R', "owner")
-            .with_argument("USER:GROUP", "the owner and the group of all entries"),
-        Opt::long(CpioFlag::Reproducible, "reproducible").with_help("the same as the next two"),
+            .with_argument("USER:GROUP", "The owner and the group of all entries"),
+        Opt::long(CpioFlag::Reproducible, "reproducible").with_help("The same as the next two"),
         Opt::long(CpioFlag::Reproducible, "device-independent"),
-        Opt::long(CpioFlag::IgnoreDevice, "ignore-devno").with_help("store no numbers of devices"),
-        Opt::long(CpioFlag::Renumber, "renumber-inodes").with_help("number files from 0 on"),
-        Opt::long(CpioFlag::Quiet, "quiet").with_help("do not print the number of blocks"),
-        Opt::new(CpioFlag::BigBlocks, 'B', "").with_help("blocks have 5120 bytes, not 512"),
-        Opt::new(CpioFlag::IoSize, 'C', "io-size").with_argument("N", "blocks have N bytes"),
+        Opt::long(CpioFlag::IgnoreDevice, "ignore-devno").with_help("Store no numbers of devices"),
+        Opt::long(CpioFlag::Renumber, "renumber-inodes").with_help("Number files from 0 on"),
+        Opt::long(CpioFlag::Quiet, "quiet").with_help("Do not print the number of blocks"),
+        Opt::new(CpioFlag::BigBlocks, 'B', "").with_help("Blocks have 5120 bytes, not 512"),
+        Opt::new(CpioFlag::IoSize, 'C', "io-size").with_argument("N", "Blocks have N bytes"),
         Opt::long(CpioFlag::BlockSize, "block-size")
-            .with_argument("N", "blocks have N times 512 bytes"),
-        Opt::new(CpioFlag::Rename, 'r', "rename").with_help("refused: there is no terminal to ask"),
-        Opt::long(CpioFlag::Ignored, "sparse").with_help("accepted, without effect"),
+            .with_argument("N", "Blocks have N times 512 bytes"),
+        Opt::new(CpioFlag::Rename, 'r', "rename").with_help("Refused: there is no terminal to ask"),
+        Opt::long(CpioFlag::Ignored, "sparse").with_help("Accepted, without effect"),
         Opt::long(CpioFlag::Ignored, "no-preserve-owner")
-            .with_help("accepted: files become your own"),
+            .with_help("Accepted: files become your own"),
         Opt::long(CpioFlag::Ignored, "force-local"),
         Opt::new(CpioFlag::Ignored, 'k', ""),
     ],
-);
+)
+.with_examples(&[
+    ("find DIR | cpio -o > FILE.cpio", "Pack a directory"),
+    ("cpio -id < FILE.cpio", "Extract everything, with directories"),
+    ("cpio -t < FILE.cpio", "List the members"),
+]);
 
 /// The mode of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

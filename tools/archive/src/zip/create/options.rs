@@ -2,6 +2,7 @@
 
 use std::io::Write;
 
+use box_applet::help::words;
 use box_applet::opts::{Opt, OptArg, Spec, UsageError};
 use box_applet::{Ctx, Exit};
 
@@ -37,50 +38,55 @@ const SPEC: Spec<ZipFlag> = Spec::new(
     "Add or replace entries of zipfile from list, which can include the special name - to compress\n\
             standard input. If zipfile is -, write the archive to standard output.",
     &[
-        Opt::new(ZipFlag::Freshen, 'f', "freshen").with_help("only changed files"),
-        Opt::new(ZipFlag::Update, 'u', "update").with_help("only changed or new files"),
-        Opt::new(ZipFlag::Delete, 'd', "delete").with_help("delete entries in zipfile"),
-        Opt::new(ZipFlag::Move, 'm', "move").with_help("move into zipfile (delete files)"),
-        Opt::new(ZipFlag::Recurse, 'r', "recurse-paths").with_help("recurse into directories"),
-        Opt::new(ZipFlag::JunkPaths, 'j', "junk-paths").with_help("do not record directory names"),
-        Opt::new(ZipFlag::Level(0), '0', "").with_help("store only"),
-        Opt::new(ZipFlag::Level(1), '1', "").with_help("compress faster"),
+        Opt::new(ZipFlag::Freshen, 'f', "freshen").with_help("Replace only entries whose files have changed"),
+        Opt::new(ZipFlag::Update, 'u', "update").with_help("Add new files, and replace entries whose files have changed"),
+        Opt::new(ZipFlag::Delete, 'd', "delete").with_help("Delete entries in zipfile"),
+        Opt::new(ZipFlag::Move, 'm', "move").with_help("Remove the files once they are in zipfile"),
+        Opt::new(ZipFlag::Recurse, 'r', "recurse-paths").with_help("Recurse into directories"),
+        Opt::new(ZipFlag::JunkPaths, 'j', "junk-paths").with_help("Do not record directory names"),
+        Opt::new(ZipFlag::Level(0), '0', "").with_help("Store only"),
+        Opt::new(ZipFlag::Level(1), '1', "").with_help("Compress faster"),
         Opt::new(ZipFlag::Level(2), '2', ""),
         Opt::new(ZipFlag::Level(3), '3', ""),
         Opt::new(ZipFlag::Level(4), '4', ""),
         Opt::new(ZipFlag::Level(5), '5', ""),
-        Opt::new(ZipFlag::Level(6), '6', "").with_help("the default"),
+        Opt::new(ZipFlag::Level(6), '6', "").with_help("The default"),
         Opt::new(ZipFlag::Level(7), '7', ""),
         Opt::new(ZipFlag::Level(8), '8', ""),
-        Opt::new(ZipFlag::Level(9), '9', "").with_help("compress better"),
-        Opt::new(ZipFlag::Quiet, 'q', "quiet").with_help("quiet operation"),
-        Opt::new(ZipFlag::Ignored, 'v', "verbose").with_help("accepted and ignored"),
+        Opt::new(ZipFlag::Level(9), '9', "").with_help("Compress better"),
+        Opt::new(ZipFlag::Quiet, 'q', "quiet").with_help("Print no messages"),
+        Opt::new(ZipFlag::Ignored, 'v', "verbose").with_help(words::IGNORED),
         Opt::new(ZipFlag::Exclude, 'x', "exclude")
-            .with_argument("LIST", "exclude the names that follow"),
+            .with_argument("LIST", "Exclude the names that follow"),
         Opt::new(ZipFlag::Include, 'i', "include")
-            .with_argument("LIST", "include only the names that follow"),
+            .with_argument("LIST", "Include only the names that follow"),
         Opt::new(ZipFlag::NoDirectories, 'D', "no-dir-entries")
-            .with_help("do not add directory entries"),
-        Opt::new(ZipFlag::Test, 'T', "test").with_help("test zipfile integrity"),
-        Opt::new(ZipFlag::NoExtra, 'X', "no-extra").with_help("exclude extra file attributes"),
-        Opt::new(ZipFlag::Symlinks, 'y', "symlinks").with_help("store symbolic links as links"),
+            .with_help("Do not add directory entries"),
+        Opt::new(ZipFlag::Test, 'T', "test").with_help("Test zipfile integrity"),
+        Opt::new(ZipFlag::NoExtra, 'X', "no-extra").with_help("Leave out extra attributes of files"),
+        Opt::new(ZipFlag::Symlinks, 'y', "symlinks").with_help("Store symbolic links as links"),
         Opt::new(ZipFlag::Suffixes, 'n', "suffixes")
-            .with_argument(".S:.S", "do not compress files with these suffixes"),
+            .with_argument(".S:.S", "Do not compress files with these suffixes"),
         Opt::new(ZipFlag::Method, 'Z', "compression-method")
-            .with_argument("METHOD", "store, deflate or bzip2"),
+            .with_argument("METHOD", "Store, deflate or bzip2"),
         Opt::new(ZipFlag::NamesFromStdin, '@', "names-stdin")
-            .with_help("read names from standard input"),
-        Opt::new(ZipFlag::Ignored, 'b', "temp-path").with_argument("DIR", "accepted and ignored"),
-        Opt::new(ZipFlag::Ignored, 't', "").with_argument("DATE", "accepted and ignored"),
-        Opt::new(ZipFlag::Ignored, 'o', "").with_help("accepted and ignored"),
-        Opt::new(ZipFlag::Ignored, 'k', "").with_help("accepted and ignored"),
-        Opt::new(ZipFlag::Ignored, 'A', "").with_help("accepted and ignored"),
-        Opt::new(ZipFlag::Ignored, 'g', "").with_help("accepted and ignored"),
-        Opt::new(ZipFlag::Ignored, 'S', "").with_help("accepted and ignored"),
-        Opt::new(ZipFlag::Help, 'h', "").with_help("the same as --help"),
+            .with_help("Read names from standard input"),
+        Opt::new(ZipFlag::Ignored, 'b', "temp-path").with_argument("DIR", words::IGNORED),
+        Opt::new(ZipFlag::Ignored, 't', "").with_argument("DATE", words::IGNORED),
+        Opt::new(ZipFlag::Ignored, 'o', "").with_help(words::IGNORED),
+        Opt::new(ZipFlag::Ignored, 'k', "").with_help(words::IGNORED),
+        Opt::new(ZipFlag::Ignored, 'A', "").with_help(words::IGNORED),
+        Opt::new(ZipFlag::Ignored, 'g', "").with_help(words::IGNORED),
+        Opt::new(ZipFlag::Ignored, 'S', "").with_help(words::IGNORED),
+        Opt::new(ZipFlag::Help, 'h', "").with_help("The same as --help"),
         Opt::new(ZipFlag::Help, '?', ""),
     ],
-);
+)
+.with_examples(&[
+    ("zip -r FILE.zip DIR", "Pack a directory"),
+    ("zip -r FILE.zip DIR -x '*.tmp'", "Leave out some of its files"),
+    ("zip -d FILE.zip '*.tmp'", "Delete members"),
+]);
 
 /// The operation on the archive.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
