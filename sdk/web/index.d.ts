@@ -215,8 +215,8 @@ export declare class Session {
   static load(source: Uint8Array | ArrayBuffer, options: Omit<CreateOptions, 'open'>): Promise<Session>;
 
   /**
-   * Runs a command to its end: a script for the session's shell, which goes on with directory, variables and functions of
-   * the script before, or a list of arguments, run without the shell. One that fails is an outcome, too.
+   * Runs a command to its end: a script for the session's shell, which continues with the directory, variables and
+   * functions of the script before, or a list of arguments, run without the shell. One that fails is an outcome, too.
    */
   exec(what: string | readonly string[], options?: ExecOptions): Promise<Outcome>;
   /** Runs a cell in the session's Python interpreter: variables and imports are there for the next one. */

@@ -4,8 +4,8 @@
 //
 // Graph: each file by Node's resolution and TypeScript's (`find`), its text as the body of a function
 // (`native.moduleBody`). Link: names that are imported of packages without side effects go straight to the files that
-// have them (`follow`), and what nobody asks for stays out. Output: the functions, a table that says what their
-// specifiers are, a loader of a few lines, one map.
+// have them (`follow`), and what is not imported stays out. Output: the functions, a table that resolves their
+// specifiers, a loader of a few lines, one map.
 
 const { host } = internalBinding('host');
 const { native } = host;

@@ -20,7 +20,7 @@ const MOST_SOURCE = 8 << 20;
 
 let count = 0;
 let status = 0;
-// The session's environment and directory as they were told last.
+// The session's environment and directory as the last cell received them.
 let given = {};
 let directory;
 const sources = new Map();
@@ -430,7 +430,7 @@ function plain(value) {
 
 // --- a cell -------------------------------------------------------------------------------------------------------
 
-// An error that nobody has caught ends the cell's work, not the interpreter.
+// An uncaught error ends the cell's work, not the interpreter.
 host.cellFailed = (error) => {
   host.printUncaught(error);
   status = 1;

@@ -129,7 +129,7 @@ const keySlots = (key) => {
   return args;
 };
 
-// --- jobs: run at once, told as the mode asks ------------------------------------------------------
+// --- jobs: run at once, reported as the mode requires ------------------------------------------------------
 
 function job(work) {
   return class Job {

@@ -39,7 +39,7 @@ function padded(bytes, size) {
   return out;
 }
 
-// A point as it is written whole; undefined if the curve does not have it. The hybrid form tells one bit twice.
+// Returns a point in uncompressed form; undefined if it is not on the curve. The hybrid form contains one bit twice.
 function wholePoint(curve, bytes) {
   let point = new Uint8Array(bytes);
   if (point[0] === 6 || point[0] === 7) {

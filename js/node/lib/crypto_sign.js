@@ -266,7 +266,7 @@ function pkcs1Text(key, bytes, message) {
   return message[0] === 0 && message[1] === 2 && end >= 11 ? message.subarray(end) : rejected(key, bytes);
 }
 
-// One of the four functions; `isPrivate` tells which half of the key works, `makes` whether padding is put on.
+// Makes one of the four functions. `isPrivate` says which half of the key is used, `makes` whether padding is added.
 const rsaFunction = (isPrivate, makes) => (data, format, type, passphrase, curve, input, padding, oaepHash, label) => {
   const c = constants();
   const key = read(isPrivate, data, format, type, passphrase, curve);

@@ -1,8 +1,8 @@
 'use strict';
 
-// Stands for Node's internal/modules/esm/loader: the engine links and evaluates modules; this tells it what
-// a specifier means and what a module's text is, by Node's own functions for both. Modules that are not
-// text (built-in ones, CommonJS, JSON) become a few lines that export what was loaded another way.
+// Replaces Node's internal/modules/esm/loader. The engine links and evaluates modules; this file resolves
+// specifiers and loads the text of modules, by Node's own functions for both. Modules that are not text
+// (built-in ones, CommonJS, JSON) become a few lines that export what was loaded in another way.
 
 const { host } = internalBinding('host');
 const { native } = host;

@@ -1,8 +1,8 @@
 // The binding fs, and fs_dir: Node's protocol of requests over plain system calls.
 //
-// A call without a request happens at once and throws; with a request object, or with kUsePromises, it
-// happens at once as well, and is told in a later turn of the event loop: a file system has nothing to
-// wait for here.
+// Every call does its work at once, because the file system never blocks. A call without a request throws
+// its error; with a request object, or with kUsePromises, the result is reported in a later turn of the
+// event loop.
 (function (native, host) {
 'use strict';
 
@@ -226,7 +226,7 @@ function failure(thrown, syscall, paths, args) {
   return host.uvException(thrown, syscall, shown, dest);
 }
 
-// Runs `work` now and tells `req` later; `req` may be kUsePromises.
+// Runs `work` now and reports the result to `req` later; `req` may be kUsePromises.
 function request(req, work) {
   if (typeof req === 'symbol') {
     return new Promise((resolve, reject) => {
@@ -289,7 +289,7 @@ wrapped.stat = statCall('stat', (path) => native.stat(absolute(path), true), tru
 wrapped.lstat = statCall('lstat', (path) => native.stat(absolute(path), false), true);
 wrapped.fstat = statCall('fstat', native.fstat, false);
 
-// No system call tells of a file system as a whole.
+// No system call describes a whole file system.
 wrapped.statfs = function(path, bigint, req) {
   const work = () => {
     wrapped.stat(path, false);

@@ -19,7 +19,7 @@ const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
 class ParseError extends Error {}
 
-// How many bytes are not the reason may be told by a function of how many there are.
+// `parsed` may be a function that computes the number of parsed bytes from the number of all bytes.
 function fail(code, reason, parsed) {
   const error = new ParseError(`Parse Error: ${reason}`);
   if (parsed) error.parsed = parsed;

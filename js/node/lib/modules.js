@@ -10,7 +10,8 @@ const PARAMETERS = ['exports', 'require', 'module', '__filename', '__dirname'];
 // A script may begin with `#!`; within a function that is no comment.
 const body = (source) => source.startsWith('#!') ? `//${source}` : source;
 
-// What stands before the first line of a file that is a function's body: columns of errors are told without it.
+// The text before the first line of a file that is compiled as a function's body; columns of
+// errors do not count it.
 host.firstLines = new Map();
 
 function compileFunction(source, filename, parameters) {

@@ -7,7 +7,8 @@ const SERVER = 1;
 
 // --- names -------------------------------------------------------------------------------------------------
 
-// Addresses for names outside: of the range that RFC 2544 keeps for tests of networks, and nobody has.
+// Stand-in addresses for the names of other hosts, from the range that RFC 2544 reserves for benchmarks, so that no host
+// has them.
 const standIns = new Map();
 const namesOf = new Map();
 function standIn(name) {
@@ -123,7 +124,7 @@ class TCP extends host.Stream {
 
   listen() {
     if (this.fd === undefined) return this.bind('0.0.0.0', 0) || this.listen();
-    // In cells it goes on, and nothing waits for its end.
+    // In cells a server continues to listen, and the cell does not wait for its end.
     this.stays = true;
     host.sockets.add(this);
     this.readable = this.#accept;

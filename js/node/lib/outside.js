@@ -74,7 +74,7 @@ class Exchange {
   #steps = [];
   #pending;
   #queued = 0;
-  // Writes that are told when what waits is less; bytes and ends for the program.
+  // Writes to report once fewer bytes are pending; bytes and ends for the program.
   #waiting = [];
   #ready = [];
   #reading = false;
@@ -183,13 +183,13 @@ class Exchange {
     for (const req of this.#waiting.splice(0)) host.later(() => req.oncomplete(host.uvErrno('ECANCELED')));
   }
 
-  // The host ends what nobody waits for; it counts among those that are under way until then.
+  // The host ends a request that is no longer waited for; until then the request counts as running.
   #leave() {
     host.unwatch(this.#fd);
     try {
       if (this.#number !== undefined) {
         native.requestStep(this.#fd, 'close', this.#number, undefined);
-        // A step is sent when somebody waits for its answer.
+        // A step is sent only when its answer is read.
         native.requestAnswer(this.#fd);
       }
     } catch {

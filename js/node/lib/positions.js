@@ -1,7 +1,7 @@
-// Where an error was made: the line of source and the column of what was called, for the messages of `assert`.
+// Finds where an error was created: the line of source and the column of the called name, for the messages of `assert`.
 //
-// The engine tells the place of a call's last argument, V8 that of the name that is called. The name is found by
-// the parentheses that are open there.
+// The engine reports the position of a call's last argument, V8 that of the called name. The name is found by
+// the parentheses that are open at the argument.
 (function (native, host) {
 'use strict';
 
@@ -29,7 +29,8 @@ function calls(line, column) {
     for (const token of acorn().tokenizer(line, { ecmaVersion: 'latest' })) {
       const { label } = token.type;
       if (token.start > column) {
-        // A call of a method without values to compute is told by the method's name: what is called is open only then.
+        // For a call of a method without computed arguments the engine reports the method's name; only then is the
+        // callee open.
         if (open.some((start) => start !== undefined) || !(label === '(' || label === '.' || label === '?.' || label === 'name')) break;
         if (label === '(') {
           open.push(before);
@@ -62,6 +63,6 @@ function positions(error) {
   return undefined;
 }
 
-// Of what has no source nothing is told: Node's library reads an empty line then.
+// Without a source all fields are empty; Node's library then reads an empty line.
 host.errorPositions = (error) => positions(error) ?? { sourceLine: '', scriptResourceName: '', lineNumber: 0, startColumn: 0 };
 })

@@ -133,7 +133,7 @@ function chdir(path) {
 // Of Linux.
 const LAST_SIGNAL = 64;
 
-// As much memory as a program here can have, which is what `free` tells, too.
+// The memory that a program can address, which `free` also prints.
 host.addressable = 2 ** 32;
 
 host.bindings.process_methods = (table) => {
@@ -233,7 +233,7 @@ host.bindings.timers = (table) => {
 // --- the event loop: completions, timers, descriptors, children, signals, immediates ---------
 
 const completions = [];
-// Requests of files that are not told yet, and sockets that are open.
+// File requests whose results are not reported yet, and open sockets.
 host.requests = new Set();
 host.sockets = new Set();
 host.later = (callback) => { completions.push(callback); };
@@ -398,8 +398,8 @@ function waitTime() {
   return timerAt === Infinity ? -1 : max(0, timerAt - loopNow());
 }
 
-// The sandbox tells of a child's end only who waits for it, not by SIGCHLD: beside children the loop waits in steps,
-// at most as long as they have been waited for already.
+// The sandbox reports a child's end only to a process that waits for it, not by SIGCHLD. While there are children, the
+// loop therefore waits in steps, each at most as long as the children have been waited for already.
 const LONGEST_STEP = 16;
 let step = 1;
 
@@ -474,7 +474,8 @@ function isBusy() {
   return false;
 }
 
-// For a cell: until it is done, and what it has begun. What stays goes on with the next one.
+// Runs the event loop for a cell, until the cell and the work that it has started are done. Work that remains continues
+// with the next cell.
 host.runCell = function(isDone) {
   while (isDone() ? isBusy() : alive()) turnLoop();
 };

@@ -1,4 +1,4 @@
-// Places in texts that were made from others: stack traces name the file that somebody wrote.
+// Maps positions in generated code to the source, so that stack traces name the file that was written by hand.
 //
 // Files that this program has transformed itself are known with their maps (ECMA-426); with
 // --enable-source-maps those that a file names by `sourceMappingURL` are read when a trace is made of it.

@@ -14,7 +14,8 @@ function replace(object, name, value) {
   Object.defineProperty(object, name, { ...Object.getOwnPropertyDescriptor(object, name), value });
 }
 
-// A constructor that makes nothing, with the name, length and prototype of the engine's own, which nobody reaches any more.
+// Makes a constructor that refuses every call, with the name, length and prototype of the engine's own, which cannot be
+// reached any more.
 function refusing(original, parent) {
   const made = { [original.name]: function(...parameters) { refuse(parameters); } }[original.name];
   Object.defineProperty(made, 'length', { value: 1, configurable: true });

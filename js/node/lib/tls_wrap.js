@@ -11,7 +11,7 @@ const { ERR_FEATURE_UNAVAILABLE_ON_PLATFORM } = require('internal/errors').codes
 // Set for connections that are begun at once.
 const kBegins = Symbol('kBegins');
 
-// The handle of a connection over a stream of the program's own (a proxy's tunnel, say), over which nobody speaks TLS.
+// The handle of a connection over a stream of the program's own (a proxy's tunnel, say), over which TLS is not possible.
 // Packages look for the class of `_parentWrap` as they are loaded.
 class StreamHandle {
   constructor(wrap) { this._parentWrap = wrap; }

@@ -117,7 +117,7 @@ function stripTypeScriptModuleTypes(source, filename) {
   return done.code;
 }
 
-// `module.stripTypeScriptTypes`: the line of our own goes, since nobody asked for a map.
+// `module.stripTypeScriptTypes`: our line with the source map is removed, because no map was requested.
 function stripTypeScriptTypes(code, options = {}) {
   const { validateString, validateObject, validateOneOf } = require('internal/validators');
   validateString(code, 'code');

@@ -62,7 +62,7 @@ function getOwnNonIndexProperties(object, filter) {
   return Reflect.ownKeys(object).filter(fits);
 }
 
-// The name of the constructor that made an object, as V8's JSReceiver::GetConstructorName tells it.
+// The name of the constructor that made an object, as V8's JSReceiver::GetConstructorName returns it.
 function getConstructorName(object) {
   for (let o = object; o !== null; o = Object.getPrototypeOf(o)) {
     const descriptor = Object.getOwnPropertyDescriptor(o, 'constructor');
@@ -77,7 +77,7 @@ const called = (method) => method.call.bind(method);
 const mapForEach = called(Map.prototype.forEach);
 const setForEach = called(Set.prototype.forEach);
 
-// Entries of a map or a set. Of their iterators the engine tells nothing without moving them.
+// Returns the entries of a map or a set. Those of an iterator cannot be read without advancing it.
 function previewEntries(object, isIterator) {
   const entries = [];
   if (types.isMap(object)) {
@@ -207,7 +207,7 @@ const site = {
   getPosition() { return 0; },
   toString() {
     const plain = this.getFunctionName();
-    // V8 tells the kind of receiver, which the engine does not know; of this one there is only one.
+    // V8 adds the type of the receiver, which the engine does not know; this function has only one.
     const name = plain === 'processTicksAndRejections' ? `process.${plain}` : plain;
     const file = this.getFileName();
     // V8 has functions of the language without a place, constructors by `new`.
@@ -240,7 +240,7 @@ function completeSites(sites) {
   }
 }
 
-// Frames of the JavaScript half are nobody's business.
+// Frames of our own JavaScript are hidden.
 const debug = native.environ().includes('WASIBOX_JS_PARTS');
 const inner = (s) => !debug && ( (s.getFileName() ?? '').startsWith('host:') || (s.isNative() && (s.getFunctionName() === 'call' || s.getFunctionName() === 'apply')));
 

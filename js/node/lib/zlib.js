@@ -36,7 +36,7 @@ class Zlib {
     return this.stream(bytes, [0, bytes.length], bytes, [0, 0], 255)[0] === 1;
   }
 
-  // zlib tells the format by the first bytes.
+  // zlib detects the format by the first bytes.
   decide(input, at, length) {
     if (length === 0) return;
     const second = length > 1 ? input[at + 1] : 0x8b;

@@ -53,7 +53,7 @@ async function defaultImage(progress: Progress): Promise<string> {
   return raising(() => native.unpack(image.bundle, path.join(cache(), "images"), progress));
 }
 
-/** Sees engines as the rest of the package does; nobody else can make one. */
+/** Sees engines as the rest of the package does; other code cannot create one. */
 let nativeOf: (engine: Engine) => NativeEngine;
 
 /** An image and what its sessions share: machine code, processes, the rule who is awake. */
@@ -97,7 +97,7 @@ export class Engine {
     return raising(() => this.#native.sessions(path.resolve(store)));
   }
 
-  /** Forgets a session of a store that nobody uses. */
+  /** Forgets a session of a store that is not in use. */
   remove(store: string, name: string): Promise<void> {
     return raising(() => this.#native.remove(path.resolve(store), name));
   }

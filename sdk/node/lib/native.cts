@@ -1,4 +1,4 @@
-// The native module: what the package's files call, and nobody else. `src` is its other half.
+// The native module, which only the package's own files call. `src` is its other half.
 
 import path = require("node:path");
 
@@ -26,7 +26,7 @@ export type NativeOutput = (isStderr: boolean, data: Buffer) => void;
 /** A function that guests may call: its description in JSON, and what is given a call's number and its arguments. */
 export interface NativeTool {
   told: string;
-  /** Without arguments: nobody waits for that call any more. */
+  /** Without arguments: that call is no longer waited for. */
   act: (call: number, args: string | null) => void;
 }
 

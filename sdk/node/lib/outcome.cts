@@ -23,7 +23,7 @@ export interface Figure {
   data: Buffer;
 }
 
-/** What the native module tells beside the output. */
+/** What the native module reports in addition to the output. */
 interface Rest {
   exit_code: number;
   duration_ms: number;
@@ -79,7 +79,7 @@ export class Outcome {
   readonly ended: readonly string[];
   /** and those that go on (`keepBackground`). */
   readonly background: readonly string[];
-  /** The cell's interpreter has ended; the next cell goes on from before this one. */
+  /** The cell's interpreter has ended; the next cell continues from the state before this one. */
   readonly putBack: boolean;
   /** The commit that the call has made. */
   readonly commit: number | null;
@@ -152,7 +152,7 @@ export interface Entry {
   isDirectory: boolean;
 }
 
-/** An entry that the native module tells. */
+/** Converts an entry that the native module reports. */
 export function entry(told: Omit<Entry, "isDirectory" | "target"> & { target?: string | null }): Entry {
   const { modified, target = null, kind, ...rest } = told;
   return { ...rest, kind, modified: modified / 1e9, target, isDirectory: kind === "directory" };
@@ -181,7 +181,7 @@ export interface Commit {
   tags: string[];
 }
 
-/** A commit that the native module tells. */
+/** Converts a commit that the native module reports. */
 export interface ToldCommit extends Omit<Commit, "exitCode" | "changedFiles"> {
   exit_code: number | null;
   changed_files: number;

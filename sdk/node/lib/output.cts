@@ -29,7 +29,7 @@ export class Output {
     this.#tell = tell;
   }
 
-  /** What the native module calls. It never throws: nobody would hear of it. */
+  /** The native module calls it. It never throws, because the error would be lost. */
   readonly take: NativeOutput = (isStderr, data) => {
     const stream = isStderr ? "stderr" : "stdout";
     this.#give(stream, this.#decoders[stream].write(data));

@@ -71,8 +71,8 @@ export class Session {
   // Calls.
 
   /**
-   * Runs a command to its end: a script for the session's shell, which goes on with directory, variables and functions of
-   * the script before, or a list of arguments, run without the shell. One that fails is an outcome, too.
+   * Runs a command to its end: a script for the session's shell, which continues with the directory, variables and
+   * functions of the script before, or a list of arguments, run without the shell. One that fails is an outcome, too.
    */
   exec(what: string | readonly string[], options: ExecOptions = {}): Promise<Outcome> {
     return this.#run(command(what), options);

@@ -15,7 +15,7 @@ export interface BashToolSandbox {
 
 /** How commands run. */
 export interface BashToolOptions extends Pick<ExecOptions, "env" | "timeout" | "maxOutput" | "signal"> {
-  /** The folder that `createBashTool` is told as `destination`; it is made. Its default there, too, is `/workspace`. */
+  /** The folder that `createBashTool` gets as `destination`; it is created. As there, the default is `/workspace`. */
   destination?: string;
 }
 

@@ -184,8 +184,8 @@ class Session:
         """Runs a command to its end. One that fails is an outcome, not an exception.
 
         Args:
-            command: a script for the session's shell, which goes on with directory, variables and functions of the script
-                before; or a list of arguments, run without the shell.
+            command: a script for the session's shell, which continues with the directory, variables and
+                functions of the script before; or a list of arguments, run without the shell.
             stdin: what it reads.
             env: variables; of a script they stay for the next one, as after ``export``.
             cwd: the directory; of a script it stays for the next one, as after ``cd``.
