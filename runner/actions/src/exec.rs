@@ -27,7 +27,7 @@ pub struct SandboxExec {
     /// Variables to export.
     #[serde(default)]
     env: Option<BTreeMap<String, String>>,
-    /// Let processes started with & go on after the call.
+    /// Let processes started with & continue after the call.
     #[serde(default)]
     background: bool,
     /// Bytes of each stream to give, 32 KiB by default: beginning and end of more.

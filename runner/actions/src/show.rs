@@ -38,7 +38,7 @@ pub struct CommandAnswer {
     /// The limit that it ran into.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limit_hit: Option<String>,
-    /// Processes that go on.
+    /// Processes that continue after the call.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub background: Vec<String>,
     /// The value of a cell's last expression, as Python's `repr` or Node's `util.inspect` writes

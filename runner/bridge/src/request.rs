@@ -198,7 +198,8 @@ pub(crate) fn is_reserved_header(name: &HeaderName) -> bool {
 /// Returns whether frameworks or proxies take the method, the host or the path from this header
 /// instead of the request, whose own the rules have judged.
 fn overrides_request(name: &HeaderName) -> bool {
-    // Gateways that pass headers on as variables (RFC 3875, 4.1.18) do not tell `_` from `-`.
+    // Gateways that pass headers on as variables (RFC 3875, 4.1.18) do not distinguish `_` from
+    // `-`.
     let name = name.as_str().replace('_', "-");
     OVERRIDES.contains(&name.as_str())
 }

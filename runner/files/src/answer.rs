@@ -58,7 +58,7 @@ pub enum Answer {
         size: u64,
         mime: String,
         data: FileBytes,
-        /// Where to go on; none if that was all.
+        /// The offset to continue at; none if this was all.
         next_offset: Option<u64>,
     },
     /// To `write` and `upload`.
@@ -112,7 +112,7 @@ pub enum FileText {
         last: u64,
         /// Lines of the file, if it was read to its end.
         lines: Option<u64>,
-        /// The line to go on from; none if that was all.
+        /// The line to continue from; none if this was all.
         next_offset: Option<u64>,
         /// Lines end with CR LF.
         crlf: bool,
@@ -225,7 +225,7 @@ pub struct GrepAnswer {
     pub files: Vec<GrepHit>,
     /// Lines with a match, or files for the other outputs, in this answer.
     pub count: u64,
-    /// Where to go on; none if that was all.
+    /// The offset to continue at; none if this was all.
     pub next_offset: Option<u64>,
     /// Files that were searched, and files that were left out because they are not text.
     pub searched: u64,

@@ -5,7 +5,7 @@
 //! the memory as layers ([`crate::layer`]) upon its initial content, and a [`ParkedProcess`]. Each
 //! host finds the changes of a memory in its own way.
 //!
-//! | state | comes back as |
+//! | state | restored as |
 //! |---|---|
 //! | globals, the size of the memory | unchanged |
 //! | descriptors of files: path, offset, flags | opened again, at their offsets |
@@ -320,24 +320,24 @@ pub fn layer_numbers(layers: &[impl AsRef<[u8]>]) -> Option<Layers> {
     layers.iter().map(|l| of(l.as_ref())).collect()
 }
 
-/// Returns the layer of `parts`, which have changed since the layers `told`, and how many of those
-/// layers stay beneath it; with `whole` none. Updates `told` to the new layers. `look` passes a
+/// Returns the layer of `parts`, which have changed since the layers `reported`, and how many of those
+/// layers stay beneath it; with `whole` none. Updates `reported` to the new layers. `look` passes a
 /// part on as it is now and as it was in the beginning, if it can.
 pub fn layer_change(
-    told: &mut Layers,
+    reported: &mut Layers,
     mut parts: Vec<u32>,
     whole: bool,
     mut look: impl FnMut(u32, &mut dyn FnMut(&[u8], &[u8])),
 ) -> (usize, Vec<u8>) {
     let keep = if whole {
-        parts.extend(told.iter().flatten());
+        parts.extend(reported.iter().flatten());
         parts.sort_unstable();
         parts.dedup();
         0
     } else {
-        join_layers(told, &mut parts)
+        join_layers(reported, &mut parts)
     };
-    told.truncate(keep);
+    reported.truncate(keep);
     let mut out = Vec::new();
     parts.retain(|n| {
         let mut says = false;
@@ -351,7 +351,7 @@ pub fn layer_change(
         says
     });
     if !parts.is_empty() {
-        told.push(parts);
+        reported.push(parts);
     }
     (keep, out)
 }
@@ -410,7 +410,7 @@ mod tests {
 
     #[test]
     fn layers_are_joined_before_they_are_many() {
-        let (mut told, mut memory) = (Layers::new(), vec![[0_u8; layer::PART]; 40]);
+        let (mut reported, mut memory) = (Layers::new(), vec![[0_u8; layer::PART]; 40]);
         let first = memory.clone();
         let mut kept: Vec<Vec<u8>> = Vec::new();
         for round in 0..200_usize {
@@ -418,13 +418,13 @@ mod tests {
             changed.iter().for_each(|n| memory[*n][round] ^= 1 + round as u8);
             let mut parts: Vec<u32> = changed.iter().map(|n| *n as u32).collect();
             parts.sort_unstable();
-            let (keep, layer) = layer_change(&mut told, parts, false, |n, add| {
+            let (keep, layer) = layer_change(&mut reported, parts, false, |n, add| {
                 add(&memory[n as usize], &first[n as usize]);
             });
             kept.truncate(keep);
             kept.push(layer);
             assert!(kept.len() <= 2 * LAYERS, "{}", kept.len());
-            assert_eq!(layer_numbers(&kept).unwrap(), told);
+            assert_eq!(layer_numbers(&kept).unwrap(), reported);
         }
         let mut again = first.clone();
         let mut seen = std::collections::HashSet::new();
@@ -436,8 +436,8 @@ mod tests {
         assert!(again == memory);
         // In the lowest layer, parts that equal the beginning are left out.
         let (keep, layer) =
-            layer_change(&mut told, vec![], true, |_, add| add(&first[0], &first[0]));
-        assert_eq!((keep, layer, told), (0, vec![], Layers::new()));
+            layer_change(&mut reported, vec![], true, |_, add| add(&first[0], &first[0]));
+        assert_eq!((keep, layer, reported), (0, vec![], Layers::new()));
     }
 
     #[test]

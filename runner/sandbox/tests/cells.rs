@@ -1,4 +1,4 @@
-//! Interpreters that stay, are parked and come back.
+//! Interpreters that stay between cells, are parked and are restored.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

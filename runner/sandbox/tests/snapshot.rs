@@ -1,4 +1,4 @@
-//! Programs that are prepared once and go on from there.
+//! Programs that are prepared once and continue from their prepared memory.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -37,7 +37,7 @@ impl Lease {
         for _ in 0..TRIES {
             let mut options = File::options();
             options.read(true).write(true).create(true).truncate(false).mode(0o600);
-            // A link with this name was planted by somebody else.
+            // A link with this name was created by another program, perhaps a hostile one.
             let file = options.custom_flags(OFlags::NOFOLLOW.bits() as i32).open(&path);
             let mut file =
                 file.map_err(|source| StoreError::Open { path: path.clone(), source })?;

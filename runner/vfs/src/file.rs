@@ -275,8 +275,8 @@ impl VfsFile {
         }
     }
 
-    /// Unparks `who` when readiness may have changed. Returns true if it cannot promise that and
-    /// `who` must check again by itself from time to time.
+    /// Unparks `who` when readiness may have changed. Returns whether it cannot promise that, so
+    /// that `who` must check again from time to time.
     pub fn watch(&self, who: &Thread) -> bool {
         match self {
             VfsFile::PipeRead(r) => r.pipe().watch(who),

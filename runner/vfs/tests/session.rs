@@ -42,7 +42,7 @@ fn the_quota_is_exact_and_given_back() {
     assert_eq!(full, Errno::NOSPC);
     assert!((900 << 10..=1 << 20).contains(&off), "{off}");
     assert_eq!(write(&v, "/tmp/g", &"x".repeat(70_000)), Err(Errno::NOSPC));
-    // Existing bytes can still be read, and room comes back by truncating and removing.
+    // Existing bytes can still be read, and truncating and removing free space.
     assert_eq!(f.stat().unwrap().size, off);
     f.set_len(0).unwrap();
     write(&v, "/tmp/h", &"x".repeat(900 << 10)).unwrap();

@@ -158,7 +158,7 @@ fn a_mounts_quota_bounds_what_is_added() {
     assert_eq!(f.write(0, true, &[1; 1000]), Err(Errno::NOSPC));
     assert_eq!(f.write(1 << 40, false, &[1]), Err(Errno::NOSPC));
     assert_eq!(f.set_len(1 << 40), Err(Errno::NOSPC));
-    // Overwriting adds nothing; truncated bytes come back.
+    // Overwriting adds nothing; truncating gives bytes back to the quota.
     f.write(0, false, &[2; 9000]).unwrap();
     f.set_len(100).unwrap();
     f.write(100, false, &[3; 8000]).unwrap();

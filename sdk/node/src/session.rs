@@ -27,7 +27,7 @@ pub struct Tag {
     pub number: f64,
 }
 
-/// The changes that were brought back to a workspace's folder.
+/// The changes that were applied to a workspace's folder.
 #[napi(object)]
 pub struct Applied {
     pub done: Vec<String>,
@@ -309,7 +309,7 @@ impl NativeSession {
         })
     }
 
-    /// Paths that were brought back, and those that were left as they are.
+    /// The paths that were applied, and those that were left as they are.
     #[napi(ts_return_type = "Promise<Applied>")]
     pub fn workspace_apply<'env>(
         &self,

@@ -112,7 +112,7 @@ fn commands(line_number: usize, block: &str) -> Vec<Step> {
                 out.push((format!("{command}\n"), String::new()));
                 continue;
             }
-            // A command goes on, until something was printed.
+            // A command continues over lines until something is printed.
             (_, Some(more), Some((command, printed))) if printed.is_empty() => {
                 let _ = writeln!(command, "{more}");
                 continue;

@@ -136,7 +136,7 @@ fn chunks(reader: &mut BufReader<&TcpStream>) -> Result<Vec<u8>> {
     }
 }
 
-/// Whether the connection goes on.
+/// Whether the connection stays open.
 fn reply(mut stream: &TcpStream, request: &Request, reply: Reply) -> Result<bool> {
     let mut head = format!("HTTP/1.1 {} -\r\n", reply.status);
     for (name, value) in &reply.headers {

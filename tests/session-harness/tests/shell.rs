@@ -132,7 +132,7 @@ fn what_is_left_running_is_named() {
     }
 }
 
-/// With `keep_background`, processes go on from call to call.
+/// With `keep_background`, processes continue from call to call.
 #[test]
 fn what_is_left_can_go_on() {
     let keeps = |script: &str| {

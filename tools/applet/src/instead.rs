@@ -1,5 +1,5 @@
 //! The replacement for a command that is not there. The shell adds it to `command not found`,
-//! because a user who knows only common systems (mostly a model) would otherwise try three more
+//! because a user that knows only common systems (mostly a model) would otherwise try three more
 //! names that are not there either.
 //!
 //! A test of `tools/box` checks the list: no name in it is a program of the image, and all programs

@@ -5,7 +5,7 @@
 //! The loops are `tests/bench/growth/*`, a line each: n, and a command of bash that reads it from
 //! `$N`. Our side is the image, or the multicall binary that `WASIBOX_NATIVE_BOX` names. With
 //! `WASIBOX_LOOPS` only files and loops are run that contain its text. Both sides must print the
-//! same; a loop that fails is reported, and the others go on.
+//! same; a loop that fails is reported, and the others continue.
 
 use std::path::Path;
 use std::process::{Command, Stdio};

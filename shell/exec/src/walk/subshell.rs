@@ -1,7 +1,7 @@
 //! Code that runs on a copy of the state: `( )`, command substitutions, stages of pipelines.
 //!
 //! There is no fork: the state is swapped for a copy, the code runs in this process, and the
-//! original comes back. The values that the system keeps per process (pid, umask, directory) are
+//! original is restored. The values that the system keeps per process (pid, umask, directory) are
 //! part of the state, so nothing leaks.
 
 use sh_syntax::ast::CommandList;

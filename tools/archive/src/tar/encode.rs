@@ -326,7 +326,7 @@ mod tests {
         member
     }
 
-    /// Names of every length come back in every format that can hold them.
+    /// Names of every length can be read back in every format that can hold them.
     #[test]
     fn what_is_encoded_is_decoded() {
         for format in

@@ -38,9 +38,9 @@ fn make_span(a: usize, b: usize) -> Span {
 }
 
 impl AwkFieldSplitter {
-    /// Cuts on from `pos` until `want` fields are there. Returns where to go on, `None` when the
-    /// text is used up. Starts with `pos` 0 and no fields. Only [`AwkFieldSplitter::Blanks`] and
-    /// [`AwkFieldSplitter::Byte`] ever stop early.
+    /// Splits from `pos` until `want` fields exist. Returns the offset to continue at, or `None`
+    /// when the text is used up. Starts with `pos` 0 and no fields. Only
+    /// [`AwkFieldSplitter::Blanks`] and [`AwkFieldSplitter::Byte`] ever stop early.
     #[inline]
     pub fn cut_on(
         &self,

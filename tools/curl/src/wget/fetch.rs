@@ -63,7 +63,7 @@ struct WgetDocument {
     given: String,
     url: Url,
     place: Option<DocumentPlace>,
-    /// Bytes to go on from.
+    /// The number of bytes to continue from.
     start: u64,
     tries: u32,
     /// Bytes have gone where they cannot be taken back from.

@@ -199,7 +199,7 @@ impl Stacks {
         }
     }
 
-    /// Remembers the state, to come back to it.
+    /// Stores the state, so that the machine can return to it.
     pub fn push_fork(&mut self, kind: ForkKind) {
         let fork = JqFork {
             kind,

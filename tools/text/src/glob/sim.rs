@@ -1,6 +1,6 @@
-//! Matching by sets of positions: each node maps the set of places where a match may have
-//! arrived to the set of places where it may go on. Works in both directions, so that
-//! suffixes and "where can a match begin" cost the same as prefixes.
+//! Matching by sets of positions: each node maps the set of places where a match may have arrived
+//! to the set of places where it may continue. Works in both directions, so that suffixes and
+//! "where can a match begin" cost the same as prefixes.
 
 use std::collections::HashMap;
 

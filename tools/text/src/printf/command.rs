@@ -434,7 +434,8 @@ fn parse_double(text: &[u8]) -> (f64, usize, bool) {
 mod tests {
     use super::*;
 
-    /// Bash's conversions, and every problem as a word. Numbers go on, the rest ends.
+    /// Has bash's conversions, and represents every problem by a word. Problems with numbers do not
+    /// stop the output; all others do.
     struct Words(Vec<String>);
 
     impl PrintfHooks for Words {

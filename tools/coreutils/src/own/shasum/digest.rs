@@ -89,7 +89,7 @@ fn is_text(block: &[u8]) -> bool {
     }
     let is_utf8 = match std::str::from_utf8(sample) {
         Ok(_) => true,
-        // A character may go on after the sample.
+        // A character may extend beyond the sample.
         Err(e) => e.error_len().is_none() && block.len() > sample.len(),
     };
     let odd = sample.iter().filter(|byte| {
