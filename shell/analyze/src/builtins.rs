@@ -16,8 +16,8 @@ fn is_name(text: &[u8]) -> bool {
         && text.iter().all(|c| c.is_ascii_alphanumeric() || *c == b'_')
 }
 
-/// Returns the name in `name`, `name[...]`, `name=...`, `name+=...`, also before text that is not
-/// static.
+/// Returns the name in `name`, `name[...]`, `name=...` or `name+=...`, even if the text after the
+/// name is not static.
 fn target_name(text: &ScriptWord) -> ScriptWord {
     let end = text.text.iter().position(|c| matches!(c, b'[' | b'=' | b'+'));
     let name = text.text.get(..end.unwrap_or(text.text.len())).unwrap_or_default();

@@ -195,7 +195,7 @@ impl ScriptWalk<'_> {
         }
         let Some(program) = split.operands.first() else { return };
         let has = |t: &[u8]| program.text.windows(t.len()).any(|w| w == t);
-        // A comparison `a > b` is also taken for a redirection, because a false alarm is the lesser
+        // A comparison `a > b` also counts as a redirection, because a false alarm is the lesser
         // evil.
         let acts = has(b"system")
             || has(b"|") && has(b"getline")

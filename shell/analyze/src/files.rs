@@ -214,7 +214,8 @@ const TOOLS: &[FileTool] = &[
     t(&["mktemp"], "p", Role::Nothing),
 ];
 
-/// The options with a value of tools that read files. The big group shares one list of names.
+/// The short options that take a value, for each tool in the large row of [`TOOLS`] that only reads
+/// files.
 const READERS: &[(&str, &str)] = &[
     ("head", "nc"),
     ("tail", "ncs"),
@@ -361,7 +362,7 @@ fn sed_files(
     mut put: impl FnMut(&ScriptWord, Access),
 ) {
     let given = s.has_any(&["e", "f", "expression", "file"]);
-    // `-i.bak` is split into letters; the first one decides.
+    // `-i.bak` is split into letters, the first of which is `i`.
     let in_place = s.has_any(&["i", "in-place"]);
     for o in operands.iter().skip(usize::from(!given)) {
         put(o, Read);

@@ -86,8 +86,8 @@ pub enum Access {
     Execute,
 }
 
-/// A file that may be used. Paths are in their written form; relative ones are relative to the
-/// working directory at that moment.
+/// A file that may be used. Its path is as written; a relative one is relative to the working
+/// directory at the time of the use.
 #[derive(Clone, Debug)]
 pub struct FileUse {
     pub path: ScriptWord,

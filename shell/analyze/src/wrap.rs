@@ -124,7 +124,7 @@ impl ScriptWalk<'_> {
         }
         let command = operands.get(w.skip..).unwrap_or_default();
         if command.is_empty() {
-            // A shell of its own, or only options that print information.
+            // The wrapper starts a shell itself, or has only options that print information.
             if s.has_any(&["i", "s"]) && matches!(w.name, b"sudo") {
                 self.note_unknown("standard input as script", l.name, l.line);
             }

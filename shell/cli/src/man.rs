@@ -68,7 +68,7 @@ enum ManualPage {
     /// An applet prints it.
     Applet(&'static Applet),
     Text(String),
-    /// A program of its own prints it.
+    /// A separate program prints it.
     Program,
 }
 
@@ -148,7 +148,7 @@ fn print_page(ctx: &mut Ctx<'_>, name: &[u8], page: ManualPage) -> Result<(), Ex
             let AppletRun::Ctx(run) = applet.run else { return Ok(()) };
             let own = (ctx.name.clone(), ctx.applet);
             (ctx.name, ctx.applet) = (applet.name.to_string(), applet.name);
-            // The status does not matter: that of `false` is 1.
+            // The status does not matter: `false --help` prints its help and returns 1.
             let _ = run(ctx, &[help]);
             (ctx.name, ctx.applet) = own;
         }
@@ -205,7 +205,7 @@ struct WordPattern<'w> {
 impl WordPattern<'_> {
     fn new(word: &[u8]) -> WordPattern<'_> {
         let options = RegexOptions { icase: true, ..RegexOptions::new(RegexSyntax::Ere) };
-        // What is no regular expression is searched for as it is.
+        // An invalid regular expression is searched for as literal text.
         WordPattern { word, regex: Regex::new(word, &options).ok() }
     }
 

@@ -1,4 +1,4 @@
-//! Starting a shell from an applet's surroundings.
+//! Starting a shell with an applet's arguments, environment and descriptors.
 
 use std::io::{Read, Write};
 use std::rc::Rc;
@@ -78,7 +78,7 @@ fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>], posix: bool) -> Exit {
     to_exit(run_source(&mut shell, &inv, &ctx.name))
 }
 
-/// Returns the shell that an invocation requests, which has run nothing yet.
+/// Returns the shell that an invocation requests, before it has run anything.
 fn start_shell<'a>(ctx: &mut Ctx<'a>, inv: &Invocation) -> Shell<'a> {
     let arg0 = match (&inv.source, &inv.name) {
         (ScriptSource::Command(_), Some(n)) => n.clone(),
@@ -116,7 +116,7 @@ fn analyzed_text(shell: &mut Shell<'_>, inv: &Invocation) -> Result<Vec<u8>, i32
 
 /// Runs the start-up file and the commands, and returns the status to exit with.
 fn run_source(shell: &mut Shell<'_>, inv: &Invocation, name: &str) -> i32 {
-    // A session's later calls continue from the first one, which has read its start-up file.
+    // Later calls of a session continue from its first, which has already read the start-up file.
     let mut is_begun = false;
     if inv.session {
         match shell.begin_session() {
@@ -193,7 +193,7 @@ fn run_script(shell: &mut Shell<'_>, file: &[u8]) -> i32 {
         Ok(t) => t,
         Err(status) => return status,
     };
-    // Unlike in a string, a backslash at the very end of a file continues its line with nothing.
+    // Unlike at the end of a string, a backslash at the very end of a file is removed.
     if text.last() == Some(&b'\\') {
         text.push(b'\n');
     }
@@ -225,9 +225,9 @@ fn resume_shell(ctx: &mut Ctx<'_>, number: &[u8]) -> Exit {
     to_exit(shell.run_shipped(&data))
 }
 
-/// Returns the descriptors that the process started with; `skip` is not the script's. A script that
-/// redirects one for good (`exec > file`) closes the previous file, because they are the shell's
-/// alone from then on.
+/// Returns the descriptors that the process started with, except `skip`, which is not the script's.
+/// They are moved from `ctx` to the shell, so that a script that redirects one for good (`exec >
+/// file`) closes the previous file.
 fn inherited_descriptors(ctx: &mut Ctx<'_>, skip: Option<u32>) -> FdTable {
     let table = shared_descriptors(ctx, skip);
     ctx.stdin = StdInput::new(Stream::Closed);

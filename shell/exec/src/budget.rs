@@ -1,8 +1,9 @@
-//! Counters that keep a hostile or runaway script within bounds (DESIGN section 3, `docs/budgets.md`). The walker ticks for each
-//! command and each loop round; a hit ends the script with a message and status 1.
+//! Counters that keep a hostile or runaway script within bounds (`docs/budgets.md`). The walker
+//! counts each command and each loop round; a limit that is hit ends the script with a message and
+//! status 1.
 //!
-//! The counters belong to one shell. A spawned subshell continues from the counts it was given, but its own use does not come
-//! back: limits of the whole session are the runner's.
+//! The counters belong to one shell. A spawned subshell continues from its parent's counts, but
+//! what it uses is not added to them: limits of the whole session are the runner's.
 
 use std::time::Instant;
 
@@ -27,9 +28,9 @@ pub struct ScriptLimits {
 const UNASKED: usize = if cfg!(target_os = "wasi") { 64 * 1024 } else { 6 * 1024 * 1024 };
 /// The stack size assumed for a host that does not report one: engines give a guest 1 MiB by default.
 const UNTOLD: usize = 700 * 1024;
-/// The maximum, and the part of the stack in linear memory that is reserved for parser and expansion.
+/// The maximum that nesting may use.
 const DEEP_STACK: usize = 5 * 1024 * 1024;
-const STACK_RESERVE: usize = 512 * 1024;
+/// The part of the stack in linear memory that is reserved for parser and expansion.
 
 impl ScriptLimits {
     /// Limits for untrusted code that has not been reviewed.

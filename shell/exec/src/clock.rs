@@ -23,7 +23,7 @@ impl LastZone {
 
 impl Shell<'_> {
     /// Formats seconds since the epoch by a format of `strftime(3)`, in the zone of `TZ`. As in
-    /// bash, `TZ` counts only if it is exported.
+    /// bash, `TZ` is used only if it is exported.
     pub(crate) fn strftime(&mut self, format: &[u8], seconds: i64) -> Vec<u8> {
         let var = self.state.vars.get(b"TZ").filter(|v| v.attrs.intersects(Attributes::EXPORT));
         let tz = var.and_then(|v| v.text());

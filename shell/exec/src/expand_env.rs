@@ -17,7 +17,7 @@ use crate::state::assign::owned_key;
 use crate::state::options::SetOpt;
 use crate::state::vars::{ShellVar, VarSlot, decimal_digits};
 
-/// Maximum size in bytes of the file of users.
+/// Maximum size in bytes of `/etc/passwd`.
 const PASSWD_MAX: u64 = 1 << 20;
 
 impl ExpandEnv for Shell<'_> {
@@ -113,7 +113,8 @@ impl ExpandEnv for Shell<'_> {
     }
 
     fn names_with_prefix(&self, prefix: &[u8]) -> Vec<Vec<u8>> {
-        // An unset local does not keep bash from seeing the variable that it hides.
+        // As in bash, the name is listed if a local variable without a value hides one that has a
+        // value.
         let vars = &self.state.vars;
         let mut names: Vec<Vec<u8>> = vars
             .iter()

@@ -1,7 +1,8 @@
-//! Process substitution: a command beside the shell, and a path that leads to it.
+//! Process substitution: a command that runs beside the shell, and the path of its input or output.
 //!
-//! The path is `/dev/fd/N` of a pipe, N from 63 down (bash manual 3.5.6). Where processes do not run concurrently or there is no
-//! `/dev/fd`, a temporary file takes its place: `<(cmd)` is run to its end first, `>(cmd)` after the command that writes.
+//! The path is `/dev/fd/N` of a pipe, N from 63 down (bash manual 3.5.6). Where processes do not
+//! run concurrently or there is no `/dev/fd`, a temporary file takes the pipe's place: `<(cmd)`
+//! runs to its end before the command that reads, `>(cmd)` after the command that writes.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -21,8 +22,8 @@ use crate::state::here::CommandContext;
 use crate::state::options::SetOpt;
 use crate::walk::DetachedCode;
 
-/// The time that the end of a command waits for `>(cmd)` to finish. Bash does not wait at all, but users expect to see the output
-/// before that of the next command.
+/// The time for which the shell waits for `>(cmd)` at the end of a command. bash does not wait, but
+/// users expect this output before that of the next command.
 const PATIENCE: Duration = Duration::from_millis(200);
 
 /// The directory in which a process finds its descriptors by number.
@@ -39,8 +40,9 @@ pub struct RunningProcessSub {
     captured: Vec<CapturedFile>,
 }
 
-/// The output of a substitution that belongs to the result of a surrounding `$( )`. It goes to a file, because a pipe would have
-/// no reader while the shell itself writes to `>(cmd)`.
+/// A file with output of a substitution that is part of the result of a surrounding `$( )`. The
+/// output does not go to a pipe, because the pipe would have no reader while the shell itself
+/// writes to `>(cmd)`.
 struct CapturedFile {
     from: File,
     into: Buffer,
@@ -151,7 +153,8 @@ impl Shell<'_> {
     fn pipe_process_sub(&mut self, sub: &Rc<ProcessSub>) -> std::io::Result<Vec<u8>> {
         let (read, write) = self.sys.pipe()?;
         let (ours, theirs) = if sub.read { (read, write) } else { (write, read) };
-        // A process that opens a pipe with `<>` is one of its writers, so the pipe never ends (`read -t 1 <> <(:)`).
+        // A process that opens a pipe with `<>` is also a writer of it, so it never sees the end
+        // (`read -t 1 <> <(:)`).
         let other_end =
             if self.state.here.both_ways && sub.read { Some(self.sys.dup(&theirs)?) } else { None };
         let (pid, captured) = self.launch_process_sub(sub, theirs)?;
@@ -208,7 +211,8 @@ impl Shell<'_> {
             let Some(sub) = self.process_subs.pop() else { return };
             self.sync_output();
             let held = match sub.fd.map(|n| self.state.fds.set(n, None)) {
-                // Still open in another place (`exec > >(cmd)`): the reader continues.
+                // The pipe is still open in another place (`exec > >(cmd)`), so its reader
+                // continues.
                 Some(Some(DescriptorTarget::File(f))) => Rc::strong_count(&f) > 1,
                 _ => false,
             };
@@ -233,9 +237,10 @@ impl Shell<'_> {
         }
     }
 
-    /// Leaves the substitutions of a command that still runs beside the shell. Only stand-in files are removed, because their
-    /// users have already finished. Returns the substitutions that must still be waited for: those that write into the result of
-    /// a `$( )` and, for a `stage`, those that read the stage's output.
+    /// Leaves the substitutions of a command that still runs beside the shell. Only temporary files
+    /// are removed, because their users have already finished. Returns the substitutions to wait
+    /// for: those that write into the result of a `$( )` and, for a `stage`, those that read the
+    /// stage's output.
     pub(crate) fn leave_process_subs(&mut self, stage: bool) -> Vec<RunningProcessSub> {
         let all = std::mem::take(&mut self.process_subs);
         let (files, others): (Vec<_>, Vec<_>) = all.into_iter().partition(|s| s.file.is_some());

@@ -8,18 +8,19 @@ use crate::Shell;
 use crate::state::options::{SetOpt, ShOpt};
 
 impl Shell<'_> {
-    /// Decodes backslash escapes, then (with `promptvars`) performs parameter, command and arithmetic expansion, which leaves
-    /// `$?` alone. If that fails, prints a message and keeps the previous prompt.
+    /// Decodes backslash escapes, then (with `promptvars`) performs parameter, command and
+    /// arithmetic expansion without changing `$?`. If an expansion fails, prints a message and
+    /// keeps the previous prompt.
     ///
-    /// # Errors
-    /// Returns a reported failure under `set -e`, or one that ends the shell in any case.
+    /// # Errors Returns a failure, already reported, only if it ends the shell, for example because
+    /// of `set -e`.
     pub(crate) fn expand_prompt(&mut self, text: &[u8]) -> Result<Vec<u8>, ExpandError> {
         let expands = self.state.options.has_shopt(ShOpt::PromptVars);
         let decoded = self.decoded_prompt(text, expands);
         if !expands || memchr::memchr3(b'$', b'`', b'\\', &decoded).is_none() {
             return Ok(decoded);
         }
-        // A text that expands itself: `set -- '${@@P}'; echo "${@@P}"`.
+        // A text may expand itself without end: `set -- '${@@P}'; echo "${@@P}"`.
         if self.budget.stack_low() {
             return Err(ExpandCause::TooDeep.into());
         }
@@ -30,7 +31,7 @@ impl Shell<'_> {
                 Err(ExpandCause::BadSubstitution(decoded.clone()).into())
             }
             Err(_) => {
-                if let Some(rest) = behind_open_backquote(&decoded) {
+                if let Some(rest) = after_open_backquote(&decoded) {
                     self.print_error(&[b"bad substitution: no closing \"`\" in `", rest]);
                 }
                 return Ok(decoded);

@@ -91,7 +91,8 @@ impl Shell<'_> {
         };
         let body = match here {
             Ok(body) => body,
-            // A command in a here-document that does not parse has been reported: only this command fails.
+            // A command in the here-document did not parse, which was reported. Only the redirected
+            // command fails.
             Err(e)
                 if r.op != Op::HereString && *e.cause == ExpandCause::Told(ErrorReach::Command) =>
             {

@@ -47,7 +47,7 @@ impl TextKind {
         matches!(self, TextKind::Script | TextKind::CommandString)
     }
 
-    /// Returns the name that syntax errors show in addition to the usual one.
+    /// Returns the name that syntax errors show after the usual prefix.
     pub(crate) fn blamed_on(self) -> Option<&'static str> {
         Some(match self {
             TextKind::Script | TextKind::Commands => return None,
@@ -75,15 +75,15 @@ impl TextKind {
     fn context(self) -> Option<CommandContext> {
         match self {
             TextKind::Script | TextKind::CommandString => None,
-            // Traces of these already show a deeper level.
+            // The contexts that these have already entered make traces show a deeper level.
             TextKind::Substitution | TextKind::Action(Some(Trap::Exit)) => None,
             TextKind::Eval | TextKind::Commands | TextKind::Action(_) => Some(CommandContext::Text),
         }
     }
 }
 
-/// The special names that some script text mentions. Keeping their values costs time for each command, so they are kept only if a
-/// script may read them.
+/// The special names that the texts of the script mention. Keeping their values costs time for each
+/// command, so a value is kept only if a script may read it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct TextMentions {
     /// Whether the text mentions `BASH_COMMAND`.
@@ -109,7 +109,8 @@ impl Aliases for AliasView<'_> {
     }
 }
 
-/// Script lines from a descriptor. The descriptor may be replaced between commands (`exec < file`).
+/// Script lines that are read from a descriptor, which may be replaced between commands (`exec <
+/// file`).
 pub struct ScriptInput {
     pub desc: Rc<RefCell<Option<DescriptorTarget>>>,
     /// Prompts of an interactive shell and their destination.
@@ -127,7 +128,7 @@ pub struct Prompts {
 
 fn print_to(desc: &Option<DescriptorTarget>, text: &[u8]) {
     if let Some(DescriptorTarget::File(f)) = desc {
-        // A prompt that cannot be shown is not reported.
+        // A failure to show the prompt is not reported.
         let _ = f.write(text).and_then(|()| f.flush());
     }
 }
@@ -189,7 +190,8 @@ impl Shell<'_> {
         self.state.options.has_set(SetOpt::ErrExit) && !self.state.here.condition
     }
 
-    /// Returns whether `set -t` ends the script after the command read before. It does not end a text of `-c`.
+    /// Returns whether `set -t` ends the script after the command that was read last. It does not
+    /// end a `-c` text.
     fn ends_after_command(&self) -> bool {
         let options = &self.state.options;
         options.has_set(SetOpt::OneCmd)
@@ -206,7 +208,8 @@ impl Shell<'_> {
         }
     }
 
-    /// Runs text. A syntax error has status 2 and ends the text; an expansion error abandons only the command it is in.
+    /// Runs text. A syntax error gives status 2 and ends the text; an expansion error abandons only
+    /// its own command.
     pub fn run_text(&mut self, text: SourceText<'_>) -> Flow {
         match text.kind.context() {
             Some(context) => self.run_within(context, |s| s.run_commands(text)),
@@ -259,20 +262,21 @@ impl Shell<'_> {
         }
     }
 
-    /// Acts on a syntax error that was reported and returns how the text ends.
+    /// Acts on a syntax error that was reported, and returns how execution continues.
     fn after_syntax_error(&mut self, place: TextPlace) -> Flow {
         const STATUS: i32 = 2;
         self.state.status = STATUS;
         let spares = self.state.here.command_builtin && !self.exits_on_errors();
         match syntax_verdict(place, &self.mode()) {
             AfterSyntax::GoOn | AfterSyntax::End => Ok(STATUS),
-            // `command eval` is not a special builtin.
+            // `command` takes away the properties of a special builtin from `eval`.
             AfterSyntax::Exit if spares => Ok(STATUS),
             AfterSyntax::Exit => Err(self.exit_here(STATUS)),
         }
     }
 
-    /// Runs a command that was just read. Until a command in it sets the line, the line is the last one read.
+    /// Runs a list that was just read. Until one of its commands sets the line number, the number
+    /// is that of the last line read.
     fn list_read(&mut self, list: &CommandList, last_line: u32) -> Flow {
         self.state.line = last_line;
         self.run_list(list)
@@ -359,7 +363,7 @@ impl Shell<'_> {
     /// Ends the shell: runs the EXIT trap and writes the output.
     pub fn finish(&mut self, r: Flow) -> i32 {
         let r = match (r, self.budget.take_hit()) {
-            // The last command hit the limit.
+            // The last command hit a limit.
             (Ok(_), Some(what)) => {
                 self.print_error(&[b"limit reached: ", what.as_bytes()]);
                 Err(Unwind::Exit(1))
@@ -421,7 +425,7 @@ impl Shell<'_> {
         };
         let Ok(file) = expanded else { return };
         if let Ok(text) = self.read_file(&self.absolute_path(&file)) {
-            // A failure in it does not keep the script from running.
+            // The script runs even if the start-up file fails.
             let _ = self.run_text(SourceText { text: &text, line: 1, kind: TextKind::Commands });
         }
     }

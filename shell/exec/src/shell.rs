@@ -75,7 +75,7 @@ pub struct Shell<'a> {
     pub(crate) session: Option<Box<crate::state::session::SessionBaseline>>,
 }
 
-/// Information about how execution leaves a place, for outer callers that [`Unwind`] does not carry it to.
+/// Information about how execution left a construct, for outer code that [`Unwind`] does not reach.
 #[derive(Debug, Default)]
 pub(crate) struct LeavingNews {
     /// The unwinding by which a substitution ended the shell, while expansion passes it on.

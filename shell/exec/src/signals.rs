@@ -1,5 +1,5 @@
-//! Signals that arrived and are pending until a safe moment: the trap's action runs, or the shell ends, before the next command
-//! (`trap.rs`). Sets have one bit for each signal.
+//! Signals that arrived and are pending until a safe moment: before the next command, the trap's
+//! action runs or the shell ends (`trap.rs`). Sets of signals have one bit for each.
 
 use box_sys::events;
 
@@ -9,7 +9,8 @@ pub(crate) struct Signals {
     pending: u64,
     /// Signals for the shell around this subshell.
     outer: u64,
-    /// Signals that were ignored when the shell began: their disposition is the parent's choice.
+    /// Signals that were ignored when the shell began, which it cannot change: the parent has
+    /// decided.
     fixed: u64,
     /// The number of children that ended since the CHLD trap last ran.
     ended_children: u32,
@@ -45,7 +46,8 @@ impl Signals {
         self.outer |= 1 << (signal & 63);
     }
 
-    /// Takes the signals that arrived at the process, which are the outermost shell's; `here` if that is this one.
+    /// Takes the signals that arrived at the process. They belong to the outermost shell; `here`
+    /// says whether this shell is the outermost.
     pub fn collect_arrived(&mut self, here: bool) {
         if here {
             self.pending |= events::take_pending()

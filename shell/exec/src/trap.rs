@@ -35,12 +35,12 @@ impl Shell<'_> {
         }
         self.state.status = status;
         self.state.traps.set_exit_status(None);
-        // Bash counts the lines of this action from 1.
+        // bash counts the lines of the EXIT action from 1.
         self.state.line = 1;
-        // A trace shows it in the shell itself, wherever that ends.
+        // A trace shows the action at the shell's own level, wherever the shell ends.
         let r = self
             .run_within(CommandContext::ExitAction, |s| s.run_action(&action, Some(Trap::Exit)));
-        // Within the action, `trap` still shows it.
+        // The trap is reset only now, because `trap` still lists it within the action.
         self.state.traps.set(traps::EXIT, None);
         match r {
             // An error that would end the shell has no further effect, except with `set -e`.
@@ -73,7 +73,7 @@ impl Shell<'_> {
         }
     }
 
-    /// Sets `BASH_COMMAND` to a subshell, but only where the ERR trap may see it.
+    /// Sets `BASH_COMMAND` to the text of a subshell, but only where the ERR trap may read it.
     pub(crate) fn note_subshell(&mut self, c: &Command) {
         if self.mentions.commands && self.state.traps.sees_trap(Trap::Err) {
             self.note_command(|| sh_syntax::print::command_line(c));
@@ -96,11 +96,12 @@ impl Shell<'_> {
         let Some(action) = self.state.traps.get(traps::DEBUG).cloned() else { return Ok(true) };
         let r = self.run_action(&action, Some(Trap::Debug));
         if let Err(Unwind::Exit(_) | Unwind::GiveUp(_)) = r {
-            // No command of the EXIT trap runs it again.
+            // The commands of an EXIT trap that runs later do not run the DEBUG trap again.
             self.state.traps.hide_debug();
         }
         let status = r?;
-        // With extdebug a failing action skips the command; 2 returns from the function.
+        // With extdebug, an action that fails skips the command; status 2 also returns from the
+        // function.
         if self.state.options.has_shopt(ShOpt::ExtDebug) {
             if status == 2 {
                 return Err(Unwind::Return(0));
@@ -130,7 +131,7 @@ impl Shell<'_> {
         self.run_action(&action, Some(Trap::Return)).map(drop)
     }
 
-    /// Takes the signals that arrived at the process, which belong to its outermost shell.
+    /// Takes the signals that arrived at the process. They belong to its outermost shell.
     pub(crate) fn collect_signals(&mut self) {
         if events::has_pending() {
             let here = self.is_process();
@@ -159,7 +160,7 @@ impl Shell<'_> {
         (1..64).find(acts)
     }
 
-    /// Returns whether a signal has arrived that ends this shell.
+    /// Returns whether a pending signal will end this shell.
     pub(crate) fn is_about_to_end(&mut self) -> bool {
         self.waiting_signal().is_some_and(|n| self.state.traps.get(n).is_none())
     }
@@ -222,7 +223,7 @@ impl Shell<'_> {
             match self.state.traps.get(number).cloned() {
                 Some(action) if action.is_empty() => {}
                 Some(action) => {
-                    // CHLD runs once for each child.
+                    // The CHLD trap runs once for each child.
                     let times = match number {
                         signal::CHLD => self.signals.take_children(),
                         _ => 1,
@@ -244,11 +245,11 @@ impl Shell<'_> {
     }
 }
 
-/// Signals that do not end bash before its EXIT trap has run, limited to those that another process may reasonably send: HUP,
-/// INT, USR1, USR2, ALRM, TERM, XCPU, XFSZ, VTALRM.
+/// The signals that end bash only after its EXIT trap has run, without those that no other process
+/// would reasonably send: HUP, INT, USR1, USR2, ALRM, TERM, XCPU, XFSZ, VTALRM.
 const ENDING: [u8; 9] = [1, 2, 10, 12, 14, 15, 24, 25, 26];
 
-/// Returns whether the default action of a signal is nothing, or to stop or continue the process.
+/// Returns whether a signal by default does nothing, or stops or continues the process.
 fn is_harmless(signal: u8) -> bool {
     matches!(signal, 0 | 17 | 18 | 19 | 20 | 21 | 22 | 23 | 28)
 }

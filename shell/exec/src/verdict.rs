@@ -1,8 +1,9 @@
 //! The consequences of a failed expansion or assignment: one table from the error and the shell's mode.
 //!
-//! The error defines how far it reaches ([`ExpandError::reach`], by cause and place); this file adds the shell's mode. Rows are
-//! tried from the top. Each has a test in `verdict/tests.rs`; the behaviour of bash 5.2 in each is recorded in
-//! `shell/cli/tests/cases/verdicts.sh`. Syntax errors have a table of their own, [`syntax`].
+//! The error defines how far it reaches ([`ExpandError::reach`], by cause and place); this file
+//! adds the shell's mode. Rows are tried from the top. Each row has a test in `verdict/tests.rs`,
+//! and the behaviour of bash 5.2 for it is recorded in `shell/cli/tests/cases/verdicts.sh`. Syntax
+//! errors have a table of their own, [`syntax`].
 
 pub(crate) mod syntax;
 #[cfg(test)]
@@ -28,7 +29,7 @@ pub(crate) struct Mode {
 }
 
 impl Mode {
-    /// Returns the status of a shell that an expansion or an assignment ended: that of `-c` is 127.
+    /// Returns the status of a shell that an expansion or an assignment ended: 127 for `sh -c`.
     fn given_up(&self) -> i32 {
         if self.command_string { 127 } else { 1 }
     }
@@ -158,7 +159,7 @@ impl Shell<'_> {
         }
     }
 
-    /// Returns the status of a shell that an expansion or an assignment ended: that of `-c` is 127.
+    /// Returns the status of a shell that an expansion or an assignment ended: 127 for `sh -c`.
     pub(crate) fn status_given_up(&self) -> i32 {
         self.mode().given_up()
     }

@@ -6,14 +6,15 @@ use crate::Shell;
 use crate::shell::{Flow, Unwind};
 use crate::state::options::SetOpt;
 
-/// Parses the number of levels to leave; the error comes after a message.
+/// Parses the number of levels to leave; reports an invalid one before it returns the error.
 pub(super) fn parse_levels(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Result<u32, Unwind> {
     let mut args = call.args();
     if args.first().is_some_and(|a| a.as_slice() == b"--") {
         args = &args[1..];
     }
     if shell.state.here.loops == 0 {
-        // POSIX leaves it unspecified, and in posix mode bash prints nothing.
+        // POSIX leaves `break` outside of a loop unspecified, and in POSIX mode bash prints
+        // nothing.
         if !shell.state.options.has_set(SetOpt::Posix) {
             let message: &[u8] = b"only meaningful in a `for', `while', or `until' loop";
             shell.builtin_error(call.name(), &[message]);

@@ -44,7 +44,7 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
         return Ok(1);
     }
     if dir.is_empty() {
-        // The directory stays the same, and it existed before.
+        // An error does not matter, because the directory stays the same.
         let _ = shell.change_dir(b".", physical);
         return Ok(0);
     }
@@ -68,8 +68,8 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
     }
 }
 
-/// Changes to a directory in one of the directories of CDPATH. Returns whether that was another one than the working directory;
-/// `None` if there is no such directory.
+/// Changes to a directory below one of those in CDPATH. Returns whether it was found below another
+/// directory than the working directory; `None` if there is no such directory.
 fn by_cdpath(shell: &mut Shell<'_>, dir: &[u8], physical: bool) -> Option<bool> {
     let dotted = matches!(dir, b"." | b"..") || dir.starts_with(b"./") || dir.starts_with(b"../");
     if dir.starts_with(b"/") || dotted {
@@ -83,7 +83,8 @@ fn by_cdpath(shell: &mut Shell<'_>, dir: &[u8], physical: bool) -> Option<bool> 
     })
 }
 
-/// Changes to a directory. Returns whether it was, with `cdable_vars`, the value of a variable of that name.
+/// Changes to a directory or, with `cdable_vars`, to the value of the variable of that name.
+/// Returns whether the value was used.
 fn enter_dir(shell: &mut Shell<'_>, dir: &[u8], physical: bool) -> std::io::Result<bool> {
     let changed = shell.change_dir(dir, physical);
     if changed.is_err()

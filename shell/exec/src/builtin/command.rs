@@ -15,7 +15,7 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
     }
     let scoped = p.has_letter(b'p');
     if scoped {
-        // The standard PATH during the search.
+        // The search uses the standard PATH.
         shell.state.vars.push_scope(ScopeKind::Temporary);
         let level = shell.state.vars.scope_level();
         let exported =

@@ -17,7 +17,7 @@ use crate::state::traps;
 /// Maximum size in bytes of a file that lists users, groups, hosts or services.
 const LIST_MAX: u64 = 1 << 20;
 
-/// Candidates.
+/// The candidates for a completion.
 type Words = Vec<Vec<u8>>;
 
 pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
@@ -250,7 +250,8 @@ fn complete_commands(shell: &mut Shell<'_>) -> Words {
     names
 }
 
-/// Returns the names in a system file: of each line the first field, or all fields from `from` on.
+/// Returns names from a system file: the first field of each line, or all of its fields from `from`
+/// on.
 fn words_from_file(shell: &Shell<'_>, file: &str, from: usize) -> Words {
     let text = shell.sys.read(Path::new(file), LIST_MAX).unwrap_or_default();
     let mut names = Words::new();

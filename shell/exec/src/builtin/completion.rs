@@ -66,7 +66,7 @@ pub struct CompletionSpec {
 }
 
 impl CompletionSpec {
-    /// Returns the specification that options make; the error is the flow after a message.
+    /// Returns the specification that options make; the error is how to continue after a message.
     pub(super) fn from_options(
         shell: &mut Shell<'_>,
         call: &BuiltinCall<'_>,

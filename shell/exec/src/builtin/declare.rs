@@ -52,7 +52,8 @@ pub(super) enum DeclareScope {
     Local,
     /// The global variable, even if a local one hides it (`declare -g`).
     Global,
-    /// Outside of functions: global, or from before the command.
+    /// The scope outside of functions: the global one, or that of the assignments before the
+    /// command.
     Top,
     /// The visible variable, in whichever scope (`export`, `readonly`).
     Visible,
@@ -142,12 +143,13 @@ pub(super) fn mark_variables(
     Ok(0)
 }
 
-/// Lists variables that have any of the requested attributes; with `-a` or `-A` in addition, only such arrays.
+/// Lists variables that have any of the requested attributes. With `-a` or `-A` in addition, lists
+/// only arrays of that kind.
 fn list_variables(shell: &mut Shell<'_>, d: Declaration<'_>, print: bool) {
     let Declaration { command, place, request: q } = d;
     let any = !q.on.is_empty();
     let function = shell.state.vars.function_level();
-    // To bash the options are a local variable of that name.
+    // bash treats options saved by `local -` as a local variable named `-`.
     if function.is_some_and(|level| shell.state.vars.has_own_options(level))
         && (command == b"local" || print && !any)
     {
@@ -168,7 +170,7 @@ fn list_variables(shell: &mut Shell<'_>, d: Declaration<'_>, print: bool) {
     }
     let posix = shell.state.options.has_set(SetOpt::Posix) && place == DeclareScope::Visible;
     let command = if posix { command } else { b"declare" };
-    // The letter of the only array attribute, or of the first one.
+    // The letter of the requested array attribute; of the first one if there are two.
     let kind = (q.on & Attributes::ARRAY).letters().first().copied();
     let mut want = attribute_flags(q.on - Attributes::INDEXED, None).split_off(1);
     if kind == Some(b'A') && want.len() > 1 {

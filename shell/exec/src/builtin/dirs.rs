@@ -18,7 +18,7 @@ impl Shell<'_> {
     }
 }
 
-/// Reports a position outside of the stack of `len`, or an empty stack.
+/// Reports a position outside of the stack, which has `len` entries, or that the stack is empty.
 pub(super) fn out_of_range(
     shell: &mut Shell<'_>,
     call: &BuiltinCall<'_>,

@@ -42,9 +42,9 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
         }
         shell.state.vars.touch_env();
     }
-    // The EXIT trap is gone with the shell's code.
+    // The EXIT trap does not survive, because the new program replaces the shell's code.
     shell.state.traps.set(traps::EXIT, None);
-    // A script keeps its interpreter's words; argv[0] is then the interpreter's.
+    // A script is started by its interpreter, whose words replace argv[0].
     if found.leading.is_none() && found.program.as_os_str().is_empty() {
         found.program.clone_from(&found.file);
     }
@@ -53,7 +53,7 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
         && let Some(m) = shell.exec_program(&found, &argv)
     {
         shell.builtin_error(call.name(), &[name, b": ", m.why.to_string().as_bytes()]);
-        // Descriptors may be gone, so the shell cannot continue.
+        // Descriptors may already be closed, so the shell cannot continue.
         return Err(shell.ends_with(m.exit_status()));
     }
     let mut pumps = Pumps::default();

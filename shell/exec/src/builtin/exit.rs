@@ -8,7 +8,7 @@ use crate::state::here::ExitTrap;
 use crate::state::traps;
 use crate::state::traps::Trap;
 
-/// Parses the status operand; the error is the flow after a message.
+/// Parses the status operand; the error is how to continue after a message.
 pub(super) fn parse_status(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Result<i32, Unwind> {
     let mut args = call.args();
     if args.first().is_some_and(|a| a.as_slice() == b"--") {
@@ -28,7 +28,8 @@ pub(super) fn parse_status(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Res
 
 pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
     let s = match (shell.state.here.trap_status, call.args()) {
-        // The same applies to `exit` in the EXIT trap (POSIX XCU exit).
+        // Without an operand, `exit` in the EXIT trap keeps the status from before the trap (POSIX
+        // XCU exit).
         (Some(s), []) if shell.state.here.running.has(Trap::Exit) => s,
         _ => parse_status(shell, call)?,
     };
@@ -49,8 +50,8 @@ impl Shell<'_> {
         Unwind::Exit(status)
     }
 
-    /// Ends the shell because of `set -e`. Its EXIT trap runs within the function that failed,
-    /// whose variables are gone except in a subshell.
+    /// Ends the shell because of `set -e`. The EXIT trap runs within the function that failed, but
+    /// sees its local variables only in a subshell.
     pub(crate) fn exit_on_error(&mut self, status: i32) -> Unwind {
         let plain =
             self.state.traps.get(traps::EXIT).is_none() || self.state.vars.scope_level() == 0;
@@ -62,12 +63,12 @@ impl Shell<'_> {
             self.pop_scope();
         }
         let unwind = self.exit_here(status);
-        // The outer calls end their scopes themselves.
+        // The callers remove their scopes themselves.
         self.state.vars = vars;
         unwind
     }
 
-    /// Ends the shell for a builtin. Within an EXIT trap, too, the shell ends with this status,
+    /// Ends the shell for a builtin. The shell ends with this status even within an EXIT trap,
     /// unlike after errors of expansions and assignments.
     pub(crate) fn ends_with(&mut self, status: i32) -> Unwind {
         self.state.traps.set_exit_status(Some(status));

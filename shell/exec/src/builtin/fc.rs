@@ -37,7 +37,7 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
     list_history(shell, call, &request)
 }
 
-/// Parses the options. A dash and a digit is a place in the history, not an option.
+/// Parses the options. A dash with a digit after it is a place in the history, not an option.
 fn parse_request<'c>(
     shell: &mut Shell<'_>,
     call: &BuiltinCall<'c>,
@@ -60,7 +60,7 @@ fn parse_request<'c>(
                 b'r' => request.reverses = true,
                 b's' => request.runs = true,
                 b'e' => {
-                    // The editor's name: `-` means the same as `-s`.
+                    // The name of the editor; `-e -` means the same as `-s`.
                     let attached = arg.get(at + 1..).filter(|v| !v.is_empty());
                     let Some(name) = attached.or_else(|| args.first().map(|a| a.as_slice())) else {
                         let message = b": option requires an argument";

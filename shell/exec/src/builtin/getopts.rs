@@ -118,7 +118,7 @@ fn assign_results(
     let status = i32::from(step.is_end);
     let optind = Rc::new(decimal_digits(step.progress.index as i64 + 1));
     let numbered = shell.assign_scalar_to(b"OPTIND", None, false, optind);
-    // Setting OPTIND restarts a word, so the progress is stored after it.
+    // Setting OPTIND discards the progress within a word, so the progress is stored afterwards.
     shell.state.getopts = step.progress;
     match step.argument {
         Some(a) => shell.set_quietly(b"OPTARG", &a),
@@ -129,7 +129,7 @@ fn assign_results(
         return Ok(1);
     }
     if let Err(e) = numbered {
-        // The status does not show the refused assignment.
+        // A refused assignment does not affect the status.
         shell.assignment_refused(call.name(), &e)?;
     }
     match shell.assign_scalar_to(name, None, false, Rc::new(vec![step.found])) {

@@ -101,7 +101,7 @@ impl Builtin {
         format!("{}: {}\n    {}\n\n{details}", self.name, self.synopsis, self.summary)
     }
 
-    /// Returns the summary as lists of commands have it: without capital letter and dot.
+    /// Returns the summary in the form for lists of commands: without capital letter and full stop.
     pub fn list_summary(&self) -> String {
         let text = self.summary.strip_suffix('.').unwrap_or(self.summary);
         let mut letters = text.chars();

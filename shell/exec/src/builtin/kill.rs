@@ -32,7 +32,8 @@ fn list_signals(shell: &mut Shell<'_>, call: &BuiltinCall<'_>, names: &[Str]) ->
     let mut status = 0;
     for n in names {
         let shown = match parse_integer(n) {
-            // The status of a command that a signal ended is accepted, too.
+            // An exit status is also accepted: 128 and the number of the signal that ended a
+            // command.
             Some(v) => u8::try_from(if v > 128 { v - 128 } else { v })
                 .ok()
                 .and_then(signal::name)
@@ -62,13 +63,14 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
     for operand in operands {
         status |= send_signal(shell, call, operand, signal)?;
     }
-    // A signal to the shell itself interrupts at the end of this command.
+    // A signal to the shell itself takes effect at the end of this command.
     shell.state.status = status;
     shell.run_pending_traps()?;
     Ok(status)
 }
 
-/// Returns the signal to send and its operands; the error is the flow after a message.
+/// Returns the signal to send and the operands to send it to; the error is how to continue after a
+/// message.
 fn signal_and_operands<'c>(
     shell: &mut Shell<'_>,
     call: &BuiltinCall<'c>,
@@ -161,12 +163,13 @@ fn to_process(shell: &mut Shell<'_>, call: &BuiltinCall<'_>, pid: Pid, signal: u
         0 => {}
         signal::KILL => {
             if !shell.state.ids.is_subshell() {
-                // A killed process leaves no session state behind.
+                // A killed process does not save the session's state.
                 shell.session = None;
             }
             return Err(Unwind::Exit(137));
         }
-        // For the shell around this subshell: delivered when that shell continues.
+        // The signal is for the shell around this subshell, and is delivered when that shell
+        // continues.
         _ if pid != own && shell.state.ids.is_subshell() => {
             shell.signals.raise_outside(signal);
         }

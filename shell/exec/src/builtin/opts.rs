@@ -37,8 +37,9 @@ impl BuiltinArguments<'_> {
 }
 
 impl Shell<'_> {
-    /// Parses the options of a builtin. `spec` lists the letters, a colon after those that
-    /// take a value; a leading `+` allows `+x`. The error is the status after a message.
+    /// Parses the options of a builtin. `spec` lists the letters, with a colon after those that
+    /// take a value; a leading `+` allows options such as `+x`. The error is how to continue after
+    /// a message.
     pub(crate) fn parse_builtin_options<'c>(
         &mut self,
         call: &BuiltinCall<'c>,
@@ -97,8 +98,8 @@ impl Shell<'_> {
         Ok(BuiltinArguments { options, operands: args.get(i..).unwrap_or_default(), first: i + 1 })
     }
 
-    /// Returns how bash continues after "too many arguments" of `break`, `exit`, `return`, `shift`: a script drops the command,
-    /// `-c` ends.
+    /// Returns how bash continues after "too many arguments" of `break`, `exit`, `return` or
+    /// `shift`: a script abandons the command, a shell with `-c` exits.
     pub(crate) fn too_many_arguments(&mut self) -> Unwind {
         if self.state.options.is_command_string() { Unwind::Exit(1) } else { Unwind::Discard(1) }
     }
@@ -109,7 +110,7 @@ impl Shell<'_> {
     }
 }
 
-/// Parses a decimal integer with an optional sign and blanks around it, as builtins take it.
+/// Parses a decimal integer as builtins do, with an optional sign and blanks around it.
 pub(crate) fn parse_integer(text: &[u8]) -> Option<i64> {
     let t = text.trim_ascii_start();
     let blanks = t.iter().rev().take_while(|c| matches!(c, b' ' | b'\t')).count();

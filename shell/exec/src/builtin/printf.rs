@@ -15,7 +15,7 @@ use crate::state::assign::{is_name, is_reference};
 use crate::state::options::SetOpt;
 use crate::state::vars::decimal_digits;
 
-/// Output of at least this size is written before the next use of the format.
+/// The size in bytes from which output is written before the format is used again.
 const LARGE: usize = 1 << 16;
 
 struct PrintfHost<'s, 'a> {
@@ -124,7 +124,7 @@ impl PrintfHooks for PrintfHost<'_, '_> {
         }
         let count = Rc::new(decimal_digits((self.written + out.len()) as i64));
         if let Err(e) = self.shell.assign_reference(name, count) {
-            // This is not a failure.
+            // The status stays 0, as in bash.
             self.shell.print_error(&[&e.message()]);
         }
         ProblemVerdict::Warned

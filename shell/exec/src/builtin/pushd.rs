@@ -52,7 +52,7 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
 }
 
 /// Performs `pushd` without operands: exchanges the top two directories. With `stay`, the working
-/// directory, which is the top, stays.
+/// directory does not change, nor does the top of the stack.
 fn exchange_top(shell: &mut Shell<'_>, call: &BuiltinCall<'_>, stay: bool) -> bool {
     let all = shell.state.dirs.whole_stack();
     let [top, second, ..] = all.as_slice() else {

@@ -14,7 +14,7 @@ use crate::io::{DescriptorTarget, OpenFile};
 use crate::shell::{Flow, Unwind};
 use crate::state::assign::{is_name, is_reference};
 
-/// A line with the places of escaped bytes, which neither split the line nor get trimmed.
+/// A line with the positions of its escaped bytes, which neither separate fields nor are trimmed.
 #[derive(Default)]
 struct EscapedLine {
     text: Vec<u8>,
@@ -24,8 +24,8 @@ struct EscapedLine {
 }
 
 impl EscapedLine {
-    /// Returns a part of the line. Such a mark disappears with quote removal, unless it is the
-    /// whole part.
+    /// Returns a part of the line without the mark at its end, which quote removal removes unless
+    /// it is the whole part.
     fn part_text(&self, start: usize, end: usize) -> Str {
         let dangling = self.dangling && end == self.text.len() && end > start + 1;
         Rc::new(self.text[start..end - usize::from(dangling)].to_vec())
@@ -67,7 +67,7 @@ fn parse_seconds(text: &[u8]) -> Option<f64> {
 /// The request of a call.
 struct ReadRequest {
     fd: u32,
-    /// `None`: only the length ends the input (`-N`).
+    /// The byte that ends the input; `None` if only the length does (`-N`).
     delimiter: Option<u8>,
     /// The maximum number of characters.
     limit: Option<usize>,
@@ -94,10 +94,10 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
         shell.write_err(prompt);
     }
     if request.timeout == Some(0.0) {
-        // Only a check whether input is available.
+        // `read -t 0` only checks whether input is available.
         return Ok(i32::from(!shell.input_ready(request.fd)));
     }
-    // The other names are checked when they get their value.
+    // The other names are checked when they are assigned.
     if let Some(name) = p.operands.first().filter(|name| !is_reference(name)) {
         shell.builtin_error(call.name(), &[b"`", name, b"': not a valid identifier"]);
         return Ok(1);
@@ -255,7 +255,7 @@ fn read_escaped(
         while let Some(byte) = bytes.next() {
             match (byte, bytes.len()) {
                 (b'\\', 1..) => {
-                    // A backslash newline within another delimiter's line disappears.
+                    // A backslash and newline are removed even if the delimiter is another byte.
                     let next = bytes.next().filter(|next| *next != b'\n');
                     line.extend_escaped(next);
                 }
@@ -275,8 +275,7 @@ fn read_escaped(
     }
 }
 
-/// Reads at most so many characters, byte by byte, so that nothing beyond them is taken from the
-/// input.
+/// Reads at most this number of characters, byte by byte, so that no input beyond them is consumed.
 fn read_chars(
     shell: &mut Shell<'_>,
     from: &mut ReadSource,
@@ -442,8 +441,8 @@ fn next_field(line: &EscapedLine, at: usize, ifs: &Ifs) -> Option<(Str, usize)> 
     Some((value, next))
 }
 
-/// Returns the value of the last variable: the rest without surrounding blanks; a single field also
-/// without the delimiter after it.
+/// Returns the value of the last variable: the rest of the line without surrounding blanks. If that
+/// is a single field, the delimiter after it is removed, too.
 fn last_field(line: &EscapedLine, at: usize, ifs: &Ifs) -> Str {
     let text = &line.text;
     let blank = |i: usize| ifs.is_blank(text[i]) && !line.is_escaped(i);

@@ -35,7 +35,7 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
                     },
                     None => print_options(shell, on),
                 },
-                // The letter for an interactive bash is allowed in a bundle only.
+                // The letter for an interactive bash is allowed only among other letters.
                 (b'i', _) => {}
                 (_, Some(option)) => shell.state.options.switch_set(option, on),
                 (_, None) => {
@@ -63,7 +63,7 @@ struct SetArguments<'c> {
 }
 
 impl<'c> SetArguments<'c> {
-    /// Returns the next bundle of letters with its sign, if there is one. `-` and `--` end the
+    /// Returns the next group of letters with its sign, if there is one. `-` and `--` end the
     /// options.
     fn next_options(&mut self, shell: &mut Shell<'_>) -> Option<(u8, &'c [u8])> {
         let (first, rest) = self.rest.split_first()?;

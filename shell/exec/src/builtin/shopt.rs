@@ -7,7 +7,7 @@ use crate::state::options::{
     SET_OPTIONS, SHOPT_OPTIONS, SetOpt, ShOpt, ShellOptions, set_option, shopt_option,
 };
 
-/// An option by name: of `shopt`, or of `set` with `-o`.
+/// An option that has a name: one of `shopt`, or one of `set -o`.
 #[derive(Clone, Copy)]
 enum NamedOption {
     Set(SetOpt),

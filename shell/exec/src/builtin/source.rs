@@ -76,7 +76,8 @@ fn report_unreadable(
     }
 }
 
-/// Runs the text of a file as a call of its own, with `args` as positional parameters if there are any.
+/// Runs the text of a file like a function call, with `args` as positional parameters if there are
+/// any.
 fn run_file(shell: &mut Shell<'_>, name: &Str, file: Vec<u8>, text: &[u8], args: &[Str]) -> Flow {
     let line = shell.state.line;
     let debugged = shell.state.options.has_shopt(ShOpt::ExtDebug);
@@ -92,7 +93,7 @@ fn run_file(shell: &mut Shell<'_>, name: &Str, file: Vec<u8>, text: &[u8], args:
         args: debugged.then(|| shown().into()),
     });
     let around = (!args.is_empty()).then(|| shell.state.params.enter_file(args));
-    // The file does not see the DEBUG trap, unless it is to be inherited (bash manual, `.`).
+    // The DEBUG trap does not run in the file, unless `functrace` is set (bash manual, `.`).
     let traced = shell.state.options.has_set(SetOpt::FuncTrace);
     let debug = if traced { None } else { shell.state.traps.take_debug() };
     let r = shell

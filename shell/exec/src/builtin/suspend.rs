@@ -1,4 +1,5 @@
-//! `suspend` (bash manual 7.2). It fails as without job control, because no process here can stop a shell and continue it.
+//! `suspend` (bash manual 7.2). It fails as if job control were off, because no process could
+//! continue a stopped shell.
 
 use super::BuiltinCall;
 use crate::Shell;

@@ -81,7 +81,7 @@ impl ConditionHost for Builtin<'_, '_> {
         }
     }
 
-    /// Evaluates `-t` without a number, which refers to standard output, as it did in all early shells.
+    /// Evaluates `-t` without a number, which refers to standard output, as in early shells.
     fn alone(&mut self, letter: u8, next: &[u8]) -> Option<bool> {
         (letter == b't' && parse_integer(next).is_none()).then(|| self.0.fd_is_terminal(1))
     }

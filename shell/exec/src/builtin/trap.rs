@@ -20,7 +20,7 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
         return show_traps(shell, call, p.operands, p.has_letter(b'p'));
     }
     let (action, conditions) = match p.operands {
-        // A lone operand, or a number first: resets to the default.
+        // A lone operand, or a number as the first one: resets to the default.
         [one] if traps::parse(one).is_some() || one.as_slice() == b"-" => {
             if one.as_slice() == b"-" {
                 return Err(shell.print_usage(call.name()));
@@ -88,7 +88,7 @@ fn show_traps(
             }
             out.push(b' ');
             let name = traps::name(c);
-            // POSIX mode shows the names that POSIX has.
+            // POSIX mode shows names without `SIG`, as POSIX writes them.
             let short = name.strip_prefix("SIG").filter(|_| posix);
             out.extend_from_slice(short.unwrap_or(&name).as_bytes());
             out.push(b'\n');

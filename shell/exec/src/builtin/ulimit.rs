@@ -1,5 +1,6 @@
-//! `ulimit` (bash manual 4.2). The runner's policy sets the real limits of a session: the shell stores the values that scripts
-//! set here, passes them to its subshells and returns them, and enforces nothing.
+//! `ulimit` (bash manual 4.2). The runner's policy sets the real limits of a session. The shell
+//! only stores the values that scripts set, prints them and passes them to its subshells; it
+//! enforces nothing.
 
 use std::rc::Rc;
 
@@ -54,7 +55,8 @@ struct UlimitRequest<'r> {
     items: Vec<(&'r Resource, Option<Str>)>,
 }
 
-/// Parses the options. Each letter may have a value: the rest of its word, or the next word. `None` after a message.
+/// Parses the options. Each letter may have a value: the rest of its word, or the next word. The
+/// error is how to continue after a message.
 fn parse(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Result<UlimitRequest<'static>, Unwind> {
     let mut request = UlimitRequest::default();
     let args = call.args();
@@ -109,7 +111,7 @@ fn limit_line(resource: &Resource, value: u64) -> String {
         "" => format!("(-{})", resource.letter as char),
         unit => format!("({unit}, -{})", resource.letter as char),
     };
-    // Units end in the same column, unless the name is too long.
+    // The units are right-aligned, unless the name is too long.
     let width = 40usize.saturating_sub(unit.len()).max(resource.name.len() + 2);
     format!("{:<width$}{unit} {}\n", resource.name, limit_text(value))
 }

@@ -28,7 +28,8 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
         }
         let (name, _) = split_reference(arg);
         if !is_name(name) {
-            // Without -v, an invalid variable name may be a function's; if not, nothing happens.
+            // Without -v, an invalid variable name may be a function's name; if it is not, nothing
+            // happens.
             if !p.has_letter(b'v') {
                 status |= unset_function(shell, call, arg);
                 continue;
@@ -59,7 +60,7 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
     Ok(status)
 }
 
-/// The reason why a variable stays.
+/// The reason why a variable is not unset.
 enum UnsetRefusal {
     /// The builtin reports the error and continues.
     Told(ExpandError),
@@ -101,7 +102,7 @@ fn unset_variable(
         crate::state::assign::AssignTarget { name: name.into(), subscript: None }
     } else {
         match shell.follow_nameref(name)? {
-            // For a local nameref to its own name, the nameref itself.
+            // For a local nameref to its own name, the nameref itself is unset.
             target if target.name.first() == Some(&OUTERMOST) && sub.is_none() => {
                 crate::state::assign::AssignTarget { name: name.into(), subscript: None }
             }
@@ -136,7 +137,7 @@ fn unset_variable(
     }
 }
 
-/// Returns the key that a subscript of `name` means.
+/// Returns the key that a subscript of `name` refers to.
 fn subscript_key(shell: &mut Shell<'_>, name: &[u8], sub: &[u8]) -> Result<OwnedKey, UnsetRefusal> {
     sh_expand::subscript_text_key(shell, name, sub).map_err(|e| {
         if e.is_missing_element() { UnsetRefusal::Told(e) } else { UnsetRefusal::Key(e) }

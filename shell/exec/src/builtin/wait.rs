@@ -60,7 +60,7 @@ struct WaitResult {
     status: i32,
     /// The process that the status belongs to, for `-p`.
     pid: Option<Pid>,
-    /// A signal with a trap ended the wait; the trap runs after it (POSIX XCU 2.11).
+    /// Whether a signal with a trap ended the wait; the trap runs after the wait (POSIX XCU 2.11).
     is_interrupted: bool,
 }
 
@@ -73,8 +73,7 @@ impl WaitResult {
         WaitResult { status: 128 + i32::from(signal), pid: None, is_interrupted: true }
     }
 
-    /// Converts the result for the process of this number: its status, or the signal that came
-    /// first.
+    /// Converts the result of waiting for a process: its status, or the signal that arrived first.
     fn from_result(pid: Pid, result: Result<i32, u8>) -> WaitResult {
         match result {
             Ok(status) => WaitResult { status, pid: Some(pid), is_interrupted: false },
@@ -129,7 +128,7 @@ fn wait_pid(shell: &mut Shell<'_>, call: &BuiltinCall<'_>, pid: Pid) -> Result<i
     }
     loop {
         match shell.sys.wait_or_signal(pid) {
-            // A process substitution, a child that is not on any list.
+            // This is a process substitution, a child that is not on any list.
             Ok(Some(s)) => {
                 let status = i32::from(s.shell_status());
                 shell.state.jobs.remember_status(pid, status);

@@ -26,7 +26,7 @@ impl Shell<'_> {
     pub(crate) fn wait_job_or_signal(&mut self, id: u32) -> Result<i32, u8> {
         self.sync_output();
         let job = self.state.jobs.find(id);
-        // Output that this shell carries must be read to its end in any case.
+        // If this shell forwards the job's output, it must read all of it even if a signal arrives.
         if box_sys::events::signal_dispositions().0 == 0
             || job.is_none_or(|j| !j.pumps().is_empty())
         {
@@ -41,7 +41,7 @@ impl Shell<'_> {
                         if let Some(signal) = self.waiting_signal() {
                             return Err(signal);
                         }
-                        // The signal is not for this shell but kept for the outer one.
+                        // The signal is kept for the outer shell, so the wait continues.
                     }
                     Err(_) => break 127,
                 }

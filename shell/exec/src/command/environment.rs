@@ -19,7 +19,7 @@ pub(crate) struct ChildEnv {
 }
 
 impl ChildEnv {
-    /// Keeps the entries that cannot be variables, to pass them on.
+    /// Keeps the entries that cannot be variables, to pass them to children.
     pub fn keep_others(&mut self, others: Vec<(Vec<u8>, Vec<u8>)>) {
         self.others = Rc::new(others);
     }

@@ -12,7 +12,8 @@ use crate::state::traps::{Trap, TrapSet};
 use crate::state::vars::ScopeKind;
 
 impl Shell<'_> {
-    /// Calls a function. With `scoped`, the innermost scope has the assignments before the call and becomes the function's.
+    /// Calls a function. With `scoped`, the innermost scope already holds the assignments before
+    /// the call, and becomes the function's scope.
     pub(crate) fn call_function(&mut self, def: &FunctionDef, argv: &[Str], scoped: bool) -> Flow {
         let name = argv[0].clone();
         self.budget.call_depth += 1;
@@ -94,7 +95,7 @@ impl Shell<'_> {
     fn traps_in(&self, def: &FunctionDef) -> TrapSet {
         let options = &self.state.options;
         let traced = def.attrs.intersects(Attributes::TRACE) || options.has_set(SetOpt::FuncTrace);
-        // Nor does RETURN reach functions that the DEBUG trap calls.
+        // RETURN does not run in functions that the DEBUG trap calls.
         let returns = traced && !self.state.here.running.has(Trap::Debug);
         TrapSet::default()
             .put(Trap::Debug, traced)
@@ -103,7 +104,7 @@ impl Shell<'_> {
     }
 
     fn command_in_function(&mut self, def: &FunctionDef) -> Flow {
-        // Only a state that no shell has written has any other content.
+        // This fails only for a serialized state that no shell has written.
         let function = match def.function.get() {
             Ok(function) => function,
             Err(why) => {

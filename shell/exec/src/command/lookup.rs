@@ -173,7 +173,8 @@ impl Shell<'_> {
             }
         };
         let Some(file) = program::find_program(name, &search, self.cwd(), self.table) else {
-            // As a last resort, bash takes a file that exists but is not executable, for its message.
+            // As a last resort, bash chooses a file that exists but is not executable, for its
+            // error message.
             let mut dirs = search.split(|c| *c == b':').filter(|_| !name.is_empty());
             let there = dirs.find_map(|dir| {
                 let dir = if dir.is_empty() { b".".as_slice() } else { dir };
@@ -237,7 +238,7 @@ impl Shell<'_> {
         number.is_some_and(|n| self.state.fds.get(n).is_some())
     }
 
-    /// Returns the path that a script sees as its own: as it was given or found.
+    /// Returns the path that a script sees as its own: the path that was given or found.
     fn as_called(&self, name: &[u8], file: &Path) -> Vec<u8> {
         if name.contains(&b'/') { name.to_vec() } else { path::to_bytes(file).to_vec() }
     }

@@ -16,7 +16,8 @@ use crate::io::DescriptorTarget;
 use crate::shell::Flow;
 
 impl Shell<'_> {
-    /// Runs a program in the foreground. Messages show `c`, or without it the words.
+    /// Runs a program in the foreground. Messages show the text of `c`, or the words if there is
+    /// none.
     pub(crate) fn run_program(
         &mut self,
         p: &ProgramFile,
@@ -67,11 +68,11 @@ impl Shell<'_> {
         if p.leading.is_some() || argv.iter().any(|a| names_descriptor(a)) {
             return None;
         }
-        // A CHLD trap counts children.
+        // A CHLD trap must run for this command, so it needs a child.
         if self.state.traps.get(box_sys::signal::CHLD).is_some() {
             return None;
         }
-        // The system knows one creation mask for the process.
+        // The system has only one creation mask for the whole process.
         box_sys::meta::set_umask(self.state.umask);
         if self.state.umask != box_sys::meta::umask_in_force() {
             return None;
@@ -170,8 +171,8 @@ fn full_argv(p: &ProgramFile, argv: &[Str]) -> Vec<Vec<u8>> {
     full
 }
 
-/// Returns whether an argument may name descriptors (`/dev/fd/63`, `--file=/dev/stdin`), which a program of its own has, but not
-/// an applet inside the shell.
+/// Returns whether an argument may name descriptors (`/dev/fd/63`, `--file=/dev/stdin`), which a
+/// separate process has, but not an applet inside the shell.
 fn names_descriptor(arg: &[u8]) -> bool {
     [b"/dev/fd".as_slice(), b"/dev/std", b"/proc/self"]
         .iter()

@@ -29,7 +29,7 @@ impl Pumps {
         Ok(w)
     }
 
-    /// Returns whether no output is carried.
+    /// Returns whether there are no pipes.
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
     }
@@ -47,7 +47,7 @@ impl Pumps {
         self.list.into_iter().map(|(into, read, _)| JobPump { read, into }).collect()
     }
 
-    /// Reads everything that the children write, to the end.
+    /// Reads all that the children write, until they close the pipes.
     pub fn drain_all(mut self, shell: &mut Shell<'_>) {
         self.close_writers();
         for (buffer, r, _) in self.list {
@@ -61,7 +61,7 @@ impl Pumps {
 pub(crate) struct Children {
     /// The process group that the child is put into.
     pub group: NewGroup,
-    /// The number of subshells and jobs so far that have no process.
+    /// The number of subshells and jobs so far that had no process of their own.
     pseudo: u32,
 }
 
@@ -111,7 +111,7 @@ impl Shell<'_> {
         for (n, desc) in table.iter() {
             let file = match desc {
                 DescriptorTarget::File(f) => {
-                    // Errors were reported to the writer, or there is no one left to report them to.
+                    // Errors were already reported to the writer, or cannot be reported any more.
                     let _ = f.settle_position();
                     f.file().clone()
                 }
@@ -179,7 +179,8 @@ impl Shell<'_> {
         self.wait_reporting(pid, |_, _| {})
     }
 
-    /// Waits for the child of a foreground command, and says so if a signal ended it. `command` is its text.
+    /// Waits for the child of a foreground command, and prints a message if a signal ended it.
+    /// `command` is the command's text.
     pub(crate) fn wait_in_foreground(
         &mut self,
         pid: Pid,
@@ -205,8 +206,9 @@ impl Shell<'_> {
         }
     }
 
-    /// Prints bash's message about a child that a signal ended: the signal alone for SIGTERM and where a trap catches it, nothing
-    /// for SIGINT and SIGPIPE, and within a command substitution.
+    /// Prints bash's message about a child that a signal ended. It is only the signal's description
+    /// for SIGTERM and for a signal with a trap. There is none for SIGINT and SIGPIPE, or within a
+    /// command substitution.
     fn report_signal(&mut self, pid: Pid, signal: u8, command: impl FnOnce() -> Vec<u8>) {
         use box_sys::signal::{INT, PIPE, TERM, describe};
         /// The width of the longest description.

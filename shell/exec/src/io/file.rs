@@ -12,7 +12,7 @@ const OUT: usize = 16 * 1024;
 /// Size of the read-ahead of seekable files in bytes.
 const AHEAD: usize = 32 * 1024;
 
-/// An open file. Several descriptors may share it (`dup`), so the buffers are its own.
+/// An open file. The buffers belong to it because several descriptors may share it (`dup`).
 ///
 /// Read-ahead happens on seekable files only, and is given back by seeking before another process gets the descriptor
 /// ([`OpenFile::settle_position`]); pipes and terminals are read byte by byte, as POSIX requires of `read`.
@@ -26,14 +26,14 @@ pub struct OpenFile {
     /// Whether output may stay in the buffer across commands (inherited streams and pipes). Files that a redirection opened are
     /// written at the end of each command, so that an error belongs to its command.
     pub stream: bool,
-    /// This pipe has no other reader, so read-ahead would be harmless.
+    /// Unused: always `false`.
     pub append: bool,
     /// The writing end of a pipe that is open for reading and writing.
     pub other_end: Option<File>,
 }
 
 impl OpenFile {
-    /// Returns an open file. With `stream`, others may see the order in which it is written.
+    /// Returns an open file. See [`OpenFile::stream`] for `stream`.
     pub fn new(file: Rc<File>, stream: bool) -> OpenFile {
         OpenFile {
             file,
@@ -128,8 +128,8 @@ impl OpenFile {
         self.flush()
     }
 
-    /// Reads up to and including `delim` (or to the end, or `max` bytes) onto `out`. Returns
-    /// whether the delimiter was found.
+    /// Appends the bytes up to and including `delim` to `out`, at most `max`, or all up to the end.
+    /// Returns whether the delimiter was found.
     pub fn read_until(&self, delim: Option<u8>, max: usize, out: &mut Vec<u8>) -> io::Result<bool> {
         if self.has_output() {
             self.flush()?;
@@ -175,7 +175,7 @@ impl OpenFile {
                     ahead.truncate(n);
                     return Ok(n > 0);
                 }
-                // A caught signal: its trap may run before reading continues.
+                // A caught signal interrupts the read: its trap may run before reading continues.
                 Err(e) if e.kind() == io::ErrorKind::Interrupted && !events::has_pending() => {}
                 Err(e) => {
                     ahead.clear();
@@ -188,7 +188,7 @@ impl OpenFile {
 
 impl Drop for OpenFile {
     fn drop(&mut self) {
-        // Errors were reported at the end of the command that wrote; there is no one left to report them to.
+        // Errors were reported at the end of the command that wrote; later ones cannot be reported.
         let _ = self.settle_position();
     }
 }

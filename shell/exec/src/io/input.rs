@@ -10,7 +10,7 @@ use crate::Shell;
 use crate::shell::Unwind;
 
 impl DescriptorTarget {
-    /// Reads up to and including `delim`, at most `max` bytes, onto `out`. Returns whether the
+    /// Appends the bytes up to and including `delim` to `out`, at most `max`. Returns whether the
     /// delimiter was found; `false` at the end of input or at the maximum.
     pub fn read_until(&self, delim: Option<u8>, max: usize, out: &mut Vec<u8>) -> io::Result<bool> {
         match self {
@@ -49,8 +49,8 @@ impl DescriptorTarget {
 }
 
 impl Shell<'_> {
-    /// Calls [`DescriptorTarget::read_until`] on a descriptor of the script. Writes output before a
-    /// read that may block.
+    /// Calls [`DescriptorTarget::read_until`] on a descriptor of the script. Writes the collected
+    /// output before a read that may block.
     pub fn read_until(
         &mut self,
         fd: u32,
@@ -78,8 +78,9 @@ impl Shell<'_> {
         Ok(found)
     }
 
-    /// Reads like [`Shell::read_until`], but runs the traps of signals while it waits, as `read` does (bash manual 3.7.6), and
-    /// returns `None` at a time limit. Waits only for input that may not be there yet.
+    /// Reads like [`Shell::read_until`], but runs the traps of signals while it waits, as `read`
+    /// does (bash manual 3.7.6), and returns `None` at a time limit. Does not wait on a file whose
+    /// input is always available.
     pub(crate) fn read_before(
         &mut self,
         fd: u32,

@@ -1,5 +1,6 @@
-//! Input that is bytes in memory. It is shared like an open file: bytes that one reader takes are
-//! gone for the next. When a child needs a descriptor, the rest moves into a pipe or spool file.
+//! Input from bytes in memory. It is shared like an open file: a reader does not see the bytes that
+//! another one has taken. When a child needs a descriptor, the rest moves into a pipe or spool
+//! file.
 
 use std::cell::{Cell, RefCell};
 use std::io::{self, Write};
@@ -36,7 +37,7 @@ impl MemoryInput {
         self.data.get(self.pos.get()..).unwrap_or_default()
     }
 
-    /// Skips so many bytes.
+    /// Skips `n` bytes.
     pub fn advance(&self, n: usize) {
         self.pos.set((self.pos.get() + n).min(self.data.len()));
     }

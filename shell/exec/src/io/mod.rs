@@ -51,7 +51,8 @@ impl FdTable {
         self.slots.get(n as usize)?.as_ref()
     }
 
-    /// Sets (`None`: closes) a descriptor and returns its previous target. Numbers from [`MAX_FD`] on are ignored.
+    /// Sets a descriptor, or closes it for `None`, and returns its previous target. Numbers from
+    /// [`MAX_FD`] on are ignored.
     pub fn set(&mut self, n: u32, desc: Option<DescriptorTarget>) -> Option<DescriptorTarget> {
         if n >= MAX_FD {
             return None;

@@ -6,7 +6,8 @@ use std::io;
 
 use box_sys::net::{self, NetSocketKind};
 
-/// The reason for a failed connection: the message before the redirection's own, and the error.
+/// The reason for a failed connection: a message that is printed before the redirection's own, and
+/// the error.
 pub(crate) struct NoConnection {
     pub(crate) first: String,
     pub(crate) error: io::Error,
@@ -25,7 +26,7 @@ pub(crate) fn open_network(name: &[u8]) -> Option<Result<File, NoConnection>> {
 }
 
 fn connect_host(host: &str, port: &str, kind: NetSocketKind) -> Result<File, NoConnection> {
-    // In both cases bash says that the argument is invalid.
+    // bash reports both an unknown port and an unknown host as an invalid argument.
     let unknown = |what: &str, why: &str| NoConnection {
         first: format!("{what}: {why}"),
         error: io::ErrorKind::InvalidInput.into(),
@@ -54,7 +55,7 @@ mod tests {
     }
 
     #[test]
-    fn names_of_connections_are_told_from_files() {
+    fn only_names_of_connections_open_one() {
         for file in ["/dev/tcp", "/dev/tcp/localhost", "/dev/tty", "dev/tcp/localhost/1"] {
             assert!(open_network(file.as_bytes()).is_none(), "{file}");
         }

@@ -1,6 +1,6 @@
-//! Writing by builtins. Output to streams (inherited ones, pipes) is collected and written before the difference could be
-//! observed: before a child starts, a file is opened or read, the shell waits or reads, another stream is written, and every few
-//! milliseconds.
+//! Writing by builtins. Output to streams (inherited ones, pipes) is collected, and written before
+//! a delay could be observed: before a child starts, a file is opened or read, the shell waits or
+//! reads, or another stream is written, and every few milliseconds.
 
 use std::io;
 use std::rc::Rc;
@@ -16,9 +16,9 @@ pub(crate) struct CollectedOutput {
     stream: Option<Rc<OpenFile>>,
     /// The time when collecting began, in milliseconds of the shell's clock.
     since: u64,
-    /// A reader has gone: the shell ends as SIGPIPE would end it.
+    /// Whether a reader has closed the pipe. The shell then ends as if by SIGPIPE.
     is_pipe_broken: bool,
-    /// The first error that the builtin has to report.
+    /// The first error, which the builtin has yet to report.
     error: Option<io::Error>,
 }
 
@@ -29,12 +29,12 @@ impl CollectedOutput {
         self.stream.is_some()
     }
 
-    /// Returns whether the output has waited for more than so many milliseconds.
+    /// Returns whether the output has waited for more than `milliseconds`.
     pub fn is_older(&self, milliseconds: u64, now: u64) -> bool {
         self.is_some() && now.saturating_sub(self.since) > milliseconds
     }
 
-    /// Returns whether a builtin that ends has something to write or to report.
+    /// Returns whether the end of a builtin has something to write or to report.
     #[inline]
     pub fn is_due(&self) -> bool {
         self.error.is_some() || self.stream.as_ref().is_some_and(|s| !s.stream)
@@ -69,7 +69,7 @@ impl CollectedOutput {
         self.error.get_or_insert(e);
     }
 
-    /// Ends a builtin and returns its first error. Writes files that are not streams now.
+    /// Ends a builtin and returns its first error. Writes the output of files that are not streams.
     fn finish_builtin(&mut self) -> Option<io::Error> {
         if let Some(file) = self.stream.take_if(|s| !s.stream)
             && let Err(e) = file.flush()
@@ -141,7 +141,7 @@ impl Shell<'_> {
         }
     }
 
-    /// Prints a message, for callers with shared access to the shell.
+    /// Prints a message, for callers that have only shared access to the shell.
     pub fn print_warning(&self, message: &[u8]) {
         let line = [self.message_prefix(), message.to_vec(), b"\n".to_vec()].concat();
         if let Some(before) = &self.output.stream {
@@ -160,8 +160,8 @@ impl Shell<'_> {
         self.output.write();
     }
 
-    /// Ends a builtin and returns its first write error. Writes files that are not streams now, and streams, too, where a closed
-    /// pipe is an error.
+    /// Ends a builtin and returns its first write error. Writes the output of files that are not
+    /// streams, and also that of streams if a closed pipe is an error.
     pub fn finish_output(&mut self) -> Option<io::Error> {
         let survives = self.survives_broken_pipe();
         if survives {

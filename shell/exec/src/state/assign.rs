@@ -87,7 +87,7 @@ impl Shell<'_> {
                 return Ok(AssignTarget { name, subscript: Some(Rc::new(sub.to_vec())) });
             }
             at = if base == at {
-                // A local reference to the name itself means the global variable.
+                // A local nameref to its own name refers to the global variable.
                 [&[OUTERMOST], base].concat()
             } else {
                 base.to_vec()
@@ -97,7 +97,7 @@ impl Shell<'_> {
         if self.state.vars.function_level().is_none() || name.first() == Some(&OUTERMOST) {
             return Err(circular);
         }
-        // In functions it means the global variable.
+        // In functions, a circular reference means the global variable.
         self.print_warning(&circular.message());
         Ok(AssignTarget { name: Cow::Owned([&[OUTERMOST], name].concat()), subscript: None })
     }
@@ -109,8 +109,8 @@ impl Shell<'_> {
         }
     }
 
-    /// Checks the same for an element, a list or an assignment before a command. Messages about
-    /// these show the nameref as it was written.
+    /// Checks that an element, a list or an assignment before a command may be written. Messages
+    /// about these show the name as it was written, not the target of a nameref.
     pub(crate) fn check_array_writable(&self, base: &[u8], written: &[u8]) -> Result<()> {
         self.check_writable(base).map_err(|_| readonly_error(written))
     }
@@ -142,8 +142,8 @@ impl Shell<'_> {
         self.put_scalar(name, value)
     }
 
-    /// Copies a builtin's assignment to a variable that stands before it on to the variable that it
-    /// hides.
+    /// Repeats a builtin's assignment on a hidden variable, if the visible one was set by an
+    /// assignment before the builtin.
     fn set_beneath(&mut self, name: &[u8], value: &Str) -> Result<()> {
         let Some(v) = self.state.vars.get(name) else { return Ok(()) };
         if Some(v.level) != self.state.here.own_scope {
@@ -159,7 +159,7 @@ impl Shell<'_> {
     /// Assigns to the visible variable alone, without side effects.
     pub(crate) fn put_scalar(&mut self, name: &[u8], value: Str) -> Result<()> {
         let allexport = self.state.options.has_set(SetOpt::AllExport);
-        // The common case in one probe: an existing plain scalar.
+        // The common case, an existing plain scalar, needs only one lookup.
         if let Some(v) = self.state.vars.get(name) {
             let a = v.attrs;
             if a.intersects(Attributes::READONLY) {
@@ -228,7 +228,7 @@ impl Shell<'_> {
     #[inline]
     pub fn set_number(&mut self, name: &[u8], value: i64) -> Result<bool> {
         let Some(v) = self.state.vars.get(name) else { return Ok(false) };
-        // `-i` has no effect on a number, and `-t` has none on a variable.
+        // `-i` has no effect on the assignment of a number, and `-t` has no effect on variables.
         if !(v.attrs - Attributes::INTEGER - Attributes::TRACE).is_empty() {
             return Ok(false);
         }
@@ -301,7 +301,7 @@ impl Shell<'_> {
     ) -> Result<()> {
         let attrs = self.state.vars.get(name).map(|v| v.attrs).unwrap_or_default();
         if attrs.intersects(Attributes::NAMEREF) {
-            // A nameref without a target.
+            // The variable is a nameref without a target.
             return Err(ExpandError::not_an_identifier(b""));
         }
         if let Some(ShellVar { slot: VarSlot::Dynamic(d), .. }) = self.state.vars.get(name) {
@@ -309,7 +309,7 @@ impl Shell<'_> {
             self.check_writable(name)?;
             return self.set_dynamic_element(name, d, key, value);
         }
-        // Before the value is evaluated.
+        // The key is checked before the value is evaluated.
         check_key(self.state.vars.get(name), name, key)?;
         self.check_writable(name)?;
         let old = if append { self.element_text(name, key) } else { None };
@@ -349,7 +349,8 @@ impl Shell<'_> {
             (VarSlot::Indexed(a), OwnedKey::Index(i)) => {
                 let a = Rc::make_mut(a);
                 let Some(i) = a.resolve(*i) else { return Err(bad_subscript(name, *i)) };
-                // Taken out first, so that the text has one owner and grows in place.
+                // The text is taken out of the array first, so that it has only one owner and grows
+                // in place.
                 let mut text = a.get(i).cloned().unwrap_or_default();
                 a.unset(i);
                 Rc::make_mut(&mut text).extend_from_slice(add);
@@ -371,7 +372,7 @@ impl Shell<'_> {
         Ok(())
     }
 
-    /// Returns the text of an element, also of dynamic arrays.
+    /// Returns the text of an element, even of a computed array.
     pub fn element_text(&mut self, name: &[u8], key: &OwnedKey) -> Option<Str> {
         match (self.get(name)?, key) {
             (sh_expand::VarValue::Scalar(s), OwnedKey::Index(0 | -1)) => Some(s),
@@ -384,9 +385,9 @@ impl Shell<'_> {
         }
     }
 
-    /// Performs an assignment of the source on the visible variable.
+    /// Performs an assignment from the source on the visible variable.
     pub fn perform_assignment(&mut self, a: &Assignment) -> Result<()> {
-        // `i=$((...))` on a plain variable: no text in between.
+        // `i=$((...))` assigns the number to a plain variable without converting it to text.
         if let (AssignValue::Scalar(word), None, false) = (&a.value, &a.subscript, a.append)
             && let [WordPart::Arith(arith)] = word.parts.as_slice()
         {
@@ -450,7 +451,7 @@ impl Shell<'_> {
         append: bool,
         value: Str,
     ) -> Result<()> {
-        // No nameref: nothing to copy.
+        // If this is not a nameref, nothing has to be copied.
         if subscript.is_none()
             && self.state.vars.get(name).is_none_or(|v| !v.attrs.intersects(Attributes::NAMEREF))
         {
@@ -535,7 +536,7 @@ impl Shell<'_> {
         Ok(())
     }
 
-    /// Returns the text of a scalar or of element 0, also of computed variables.
+    /// Returns the text of a scalar or of element 0, even of a computed variable.
     pub fn text_of(&mut self, name: &[u8]) -> Option<Str> {
         match self.state.vars.get(name)? {
             ShellVar { slot: VarSlot::Dynamic(_), .. } => match self.get(name)? {
@@ -554,12 +555,12 @@ impl Shell<'_> {
         self.text_of(&name)
     }
 
-    /// Sets a variable for the shell itself, ignoring failures such as readonly.
+    /// Sets a variable for the shell itself, ignoring failures such as a readonly variable.
     pub fn set_quietly(&mut self, name: &[u8], value: &[u8]) {
         let _ = self.set_scalar(name, Rc::new(value.to_vec()));
     }
 
-    /// Performs the side effects that assigning some variables has.
+    /// Performs the side effects of assigning certain variables.
     pub(crate) fn after_set(&mut self, name: &[u8]) {
         let name = shown_name(name);
         if !is_special(name) {

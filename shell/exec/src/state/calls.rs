@@ -17,7 +17,7 @@ pub struct CallFrame {
     pub call_line: u32,
     /// A function call, not a sourced file.
     pub is_function: bool,
-    /// The arguments, if the call began in debugging mode. They stay in the process.
+    /// The arguments, if the call began in debugging mode. They are not sent to other processes.
     #[serde(skip)]
     pub args: Option<PositionalList>,
 }
@@ -52,7 +52,7 @@ impl Calls {
         Rc::make_mut(&mut self.frames).pop();
     }
 
-    /// Returns whether a function is being called.
+    /// Returns whether a function is active.
     pub fn in_function(&self) -> bool {
         self.frames.iter().any(|f| f.is_function)
     }

@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// A remembered program: its file, and how often it was used from here.
+/// A remembered program: its file, and the number of times it was used.
 type Location = (PathBuf, u32);
 
 /// Remembered locations and disabled builtins.

@@ -73,7 +73,7 @@ impl Shell<'_> {
         let attrs = self.state.vars.get(name).map(|v| v.attrs).unwrap_or_default();
         let v = self.state.vars.entry_or_insert(name);
         if matches!(v.slot, VarSlot::Dynamic(_)) {
-            // FUNCNAME, DIRSTACK and similar variables ignore it.
+            // FUNCNAME, DIRSTACK and similar variables ignore the assignment.
             return Ok(());
         }
         let mut array = match (&mut v.slot, append) {
@@ -183,7 +183,8 @@ impl Shell<'_> {
         }
     }
 
-    /// Returns the text of a list that stands before a command. An array cannot be exported, so bash passes its text.
+    /// Returns the text of a list that is assigned before a command. An array cannot be exported,
+    /// so bash passes the text of the list.
     ///
     /// # Errors
     /// Returns the errors of the expansions.

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 
-/// The origin of `SECONDS`. Another process receives the current value instead.
+/// The state of `SECONDS`. A spawned process receives the current value instead of the start.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 #[serde(from = "i64", into = "i64")]
 pub struct SecondsVariable {

@@ -1,5 +1,6 @@
-//! The definition of a function: its syntax tree, or the source that is parsed into one on first use. A spawned shell and a later
-//! call of a session get all functions of the shell before them but call only a few.
+//! The definition of a function: its syntax tree, or the source that is parsed into one on first
+//! use. It is parsed late because a spawned shell or a later call of a session receives all
+//! functions of the previous shell, but calls only a few.
 
 use std::cell::OnceCell;
 use std::rc::Rc;
@@ -145,7 +146,8 @@ impl DefinitionCode {
     }
 }
 
-/// Returns the function that a text defines if the text does nothing more, because any other command in it would be run.
+/// Returns the function that a text defines, or `None` if the text contains any other command,
+/// because that would be run.
 pub fn only_function(list: &CommandList) -> Option<Rc<FunctionCommand>> {
     let [item] = list.items.as_slice() else { return None };
     let [stage] = item.and_or.first.stages.as_slice() else { return None };

@@ -1,4 +1,4 @@
-//! The working directory, and the directories below it on the stack of `pushd` (bash manual 6.8).
+//! The stack of `pushd`: the working directory and the entries below it (bash manual 6.8).
 
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -11,7 +11,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 pub struct Dirs {
     /// The logical, absolute path of the working directory.
     cwd: Rc<PathBuf>,
-    /// The directories below it, top first.
+    /// The stack's entries below the working directory, top first.
     below: Rc<Vec<Vec<u8>>>,
 }
 
@@ -41,12 +41,12 @@ impl Dirs {
         self.cwd = Rc::new(cwd);
     }
 
-    /// Returns the directories below the working directory.
+    /// Returns the stack's entries below the working directory.
     pub fn stack_below(&self) -> &[Vec<u8>] {
         &self.below
     }
 
-    /// Returns the directories below the working directory, mutably.
+    /// Returns the stack's entries below the working directory, mutably.
     pub fn below_mut(&mut self) -> &mut Vec<Vec<u8>> {
         Rc::make_mut(&mut self.below)
     }

@@ -12,7 +12,7 @@ use super::calls::Calls;
 use super::vars::{Dynamic, VarSlot, decimal_digits};
 use crate::Shell;
 
-/// Maximum size in bytes of a file that consists of one line.
+/// Maximum size in bytes of a system file that has one line.
 const SMALL: u64 = 4096;
 
 fn scalar_value(text: Vec<u8>) -> Option<VarValue> {
@@ -33,7 +33,7 @@ fn assoc_value<'v>(items: impl Iterator<Item = (&'v [u8], &'v [u8])>) -> Option<
     Some(VarValue::Assoc(Rc::new(array)))
 }
 
-/// Returns the value that the active calls give a variable, innermost call first.
+/// Returns the value of a variable that lists the active calls, innermost call first.
 fn of_calls(calls: &Calls, d: Dynamic) -> Option<VarValue> {
     let frames = calls.frames().iter().rev();
     match d {
@@ -141,7 +141,7 @@ impl Shell<'_> {
                     Rc::new(value.to_vec()),
                 );
             }
-            // The others ignore assignment, as bash's do.
+            // As in bash, the others ignore assignments.
             _ => {}
         }
         Ok(())

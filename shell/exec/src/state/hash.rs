@@ -1,6 +1,5 @@
-//! A fast hash for short keys (variable, function and command names). Not resistant to
-//! chosen collisions on purpose: the keys come from the script itself, whose author can
-//! only slow down his own shell.
+//! A fast hash for short keys (variable, function and command names). It need not resist chosen
+//! collisions: the keys come from the script, whose author can only slow down his own shell.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
@@ -33,7 +32,7 @@ impl Hasher for FastHasher {
 
     #[inline]
     fn write_usize(&mut self, _: usize) {
-        // The length of a slice; `write` mixes it in.
+        // This is the length of a slice, which `write` mixes in.
     }
 
     #[inline]

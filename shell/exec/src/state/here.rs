@@ -19,30 +19,34 @@ pub(crate) enum CommandContext {
     Condition,
     /// The body of a loop.
     Loop,
-    /// A function's body: the loops around the call are out of its reach.
+    /// A function's body, which cannot leave loops around the call.
     Function,
-    /// Commands from a text of their own, whose depth traces show.
+    /// The commands of a separate text. Traces show how deeply it is nested.
     Text,
-    /// The action of a trap that found `$?` as this; `trap`: one that does not run within itself.
+    /// The action of a trap. `status` is `$?` when the action began; `trap` is `None` for a signal,
+    /// whose action may run within itself.
     Action { trap: Option<Trap>, status: i32 },
     /// The action of the EXIT trap.
     ExitAction,
     /// An expression that is a command or an operand of one. Its warnings name that command, for example `((: `.
     Expression(&'static [u8]),
-    /// A builtin with assignments before it, which were made in that scope.
+    /// A builtin; the assignments before it were made in `scope`.
     Builtin { scope: u32 },
-    /// `command` before a builtin: no syntax error in a text within it ends a POSIX shell. `scoped`: the builtin treats the
-    /// assignments before it as a scope like any other.
+    /// `command` before a builtin: a syntax error in a text that the builtin runs does not end a
+    /// POSIX shell. With `scoped`, the builtin treats the scope of the assignments before it like
+    /// any other.
     CommandBuiltin { scoped: bool },
     /// The word after a redirection operator; `<>` opens for reading and writing.
     Redirection { both_ways: bool },
-    /// The operands within `$( )`, after which the rest is as in a subshell.
+    /// A subshell of any kind; it is entered before the contexts below.
     Subshell,
-    /// `$( )` and process substitutions, which begin in a subshell; `action`: in a subshell of the trap action around them.
+    /// `$( )` and process substitutions, entered after [`CommandContext::Subshell`]. `action` says
+    /// whether a trap action is around them.
     Substitution { action: bool },
-    /// `$( )` that `exit` can leave: with so many active calls, its redirections are undone before the EXIT trap runs.
+    /// `$( )` that `exit` can leave. `calls` is the number of active calls at which its EXIT trap
+    /// runs, after its redirections are undone.
     Captured { calls: usize },
-    /// A subshell of separate commands, which cannot leave a loop outside.
+    /// A subshell with commands of its own, which cannot leave a loop around it.
     Detached,
     /// A stage that is a compound command, whose EXIT trap bash does not run.
     SilentStage,
@@ -56,31 +60,34 @@ pub(crate) enum ExitTrap {
     /// Within the current redirections.
     #[default]
     Here,
-    /// After the redirections are undone, with so many active calls.
+    /// After the redirections are undone, when the number of active calls is `calls`.
     Late { calls: usize },
     /// The trap does not run.
     Never,
 }
 
-/// The combined effect of the contexts around a command. A process that is spawned for the command receives it, except for the
-/// skipped fields.
+/// The combined effect of the contexts around a command. A process that is spawned for the command
+/// receives all fields that are not skipped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct ContextSummary {
     /// Whether `set -e` is suspended.
     pub condition: bool,
     /// The number of loops around the command within this function.
     pub loops: u32,
-    /// The number of texts around it, for `PS4`'s first character.
+    /// The number of nested texts around the command, which the repeated first character of `PS4`
+    /// shows.
     pub depth: u32,
-    /// The number of texts around the EXIT trap.
+    /// The same number for the action of the EXIT trap.
     pub exit_depth: u32,
-    /// Whether a trap action runs, in this process or around the substitution that this is: `BASH_COMMAND` stays unchanged.
+    /// Whether a trap action runs, in this shell or around this substitution; `BASH_COMMAND` then
+    /// stays unchanged.
     pub action: bool,
     /// The value of `$?` when the running trap action began.
     #[serde(skip)]
     pub trap_status: Option<i32>,
     pub exit_trap: ExitTrap,
-    /// Whether a command substitution is around the command: it does not say which signal ended a child.
+    /// Whether a command substitution is around the command. The shell then prints no message about
+    /// a child that a signal ended.
     pub captured: bool,
     /// The name of the command that evaluates an expression, for warnings; empty in a word.
     #[serde(skip)]
@@ -144,13 +151,14 @@ impl ContextSummary {
         }
     }
 
-    /// Returns the effect for separate commands, which ignore assignments before the builtin around them.
+    /// Returns the effect for separate commands, to which assignments before the builtin that runs
+    /// them have no special meaning.
     fn with_commands(self) -> ContextSummary {
         ContextSummary { own_scope: None, ..self }
     }
 
-    /// Returns the state that a subshell begins with. The code names every field so that a new field does not compile before it
-    /// is decided upon.
+    /// Returns the state that a subshell begins with. The code names every field, so that a new
+    /// field does not compile until this code handles it.
     fn in_subshell(self) -> ContextSummary {
         let ContextSummary {
             condition,
@@ -193,7 +201,7 @@ impl ContextSummary {
     #[must_use]
     pub fn shipped(self) -> ContextSummary {
         let exit_trap = match self.exit_trap {
-            // The redirections that the trap would run outside of stay here.
+            // The new process does not undo the redirections before the trap.
             ExitTrap::Here | ExitTrap::Late { .. } => ExitTrap::Here,
             ExitTrap::Never => ExitTrap::Never,
         };
@@ -202,7 +210,7 @@ impl ContextSummary {
 }
 
 impl Shell<'_> {
-    /// Runs `f` within that context.
+    /// Runs `f` within a context.
     pub(crate) fn run_within<T>(
         &mut self,
         context: CommandContext,
@@ -211,12 +219,12 @@ impl Shell<'_> {
         let outer = self.state.here;
         self.state.here = outer.within_context(context);
         let result = f(self);
-        // A subshell's state may have replaced this one in between; it is always restored.
+        // A subshell may have replaced the whole state in between, but has always restored it.
         self.state.here = outer;
         result
     }
 
-    /// Enters that context for the rest of this subshell.
+    /// Enters a context for the rest of this subshell.
     pub(crate) fn enter_context(&mut self, context: CommandContext) {
         self.state.here = self.state.here.within_context(context);
     }
@@ -251,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn a_subshell_is_out_of_the_action_and_a_substitution_is_not() {
+    fn a_subshell_leaves_the_trap_action_but_a_substitution_does_not() {
         let here = ContextSummary::default()
             .within_context(CommandContext::Text)
             .within_context(action(3));
@@ -261,7 +269,7 @@ mod tests {
         assert_eq!((inner.action, inner.depth, inner.exit_depth), (true, 2, 2));
     }
     #[test]
-    fn commands_of_a_builtin_have_none_of_its_assignments() {
+    fn commands_of_a_builtin_are_not_in_the_scope_of_its_assignments() {
         let here = ContextSummary::default().within_context(CommandContext::Builtin { scope: 3 });
         assert_eq!(here.own_scope, Some(3));
         assert_eq!(here.within_context(CommandContext::Function).own_scope, None);
@@ -277,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn an_action_does_not_run_within_itself_but_for_exit_in_a_subshell() {
+    fn an_action_runs_within_itself_only_for_exit_in_a_subshell() {
         let here = ContextSummary::default().within_context(action(0));
         let here =
             here.within_context(CommandContext::Action { trap: Some(Trap::Exit), status: 0 });

@@ -4,7 +4,8 @@
 use box_sys::Pid;
 use serde::{Deserialize, Serialize};
 
-/// Numbers of processes in the guest are small; numbers without a process begin here, counted from the shell's.
+/// The difference between the shell's number and the first number without a process. Numbers of
+/// processes in the guest are small.
 const NO_PROCESS: u32 = 1_000_000;
 
 /// The numbers of a shell.
@@ -22,7 +23,7 @@ pub struct Ids {
 }
 
 impl Ids {
-    /// Returns the numbers of a shell in a process of its own.
+    /// Returns the numbers of the main shell, whose process is `pid`.
     pub fn new(pid: Pid) -> Ids {
         Ids { shell: pid, own: pid, subshells: 0, last_background: None }
     }
@@ -63,7 +64,7 @@ impl Ids {
         self.subshells = self.subshells.saturating_sub(1);
     }
 
-    /// Returns the same numbers for the process of that number.
+    /// Returns the numbers with `$BASHPID` set to that of the process `pid`.
     #[must_use]
     pub fn in_process(self, pid: Pid) -> Ids {
         Ids { own: pid, ..self }

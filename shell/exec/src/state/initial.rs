@@ -10,7 +10,7 @@ use super::options::{SetOpt, set_option, shopt_option};
 use super::vars::{Dynamic, ShellVar, VarSlot, decimal_digits};
 use crate::Shell;
 
-/// The value of `$BASH_VERSION`: the version whose behaviour is the model.
+/// The value of `$BASH_VERSION`: the version of bash that this shell imitates.
 pub const BASH_VERSION: &str = "5.2.15(1)-release";
 /// `$MACHTYPE`
 pub const MACHTYPE: &str = "x86_64-pc-linux-gnu";
@@ -94,11 +94,11 @@ impl Shell<'_> {
                 continue;
             }
             if !is_name(split_reference(name).0) || name.contains(&b'[') {
-                // Not a variable, but passed on to programs.
+                // This cannot be a variable, but is passed to programs.
                 others.push((name.clone(), value.clone()));
                 continue;
             }
-            // Options that are on in the outer shell (bash manual 4.3.2).
+            // The options that are on in the parent shell (bash manual 4.3.2).
             let options = value.split(|c| *c == b':');
             match name.as_slice() {
                 b"SHELLOPTS" => {

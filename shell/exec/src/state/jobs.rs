@@ -42,7 +42,7 @@ impl Job {
         &self.text
     }
 
-    /// Returns the outputs that this shell has to carry.
+    /// Returns the outputs that this shell has to copy to a buffer.
     pub fn pumps(&self) -> &[JobPump] {
         &self.pumps
     }
@@ -111,7 +111,7 @@ impl Jobs {
         self.previous
     }
 
-    /// Returns whether the list is a parent shell's, which can be shown but not waited for.
+    /// Returns whether the jobs are a parent shell's, which can be listed but not waited for.
     pub fn is_foreign(&self) -> bool {
         self.is_foreign
     }
@@ -150,7 +150,7 @@ impl Jobs {
         self.ended.iter().rev().find(|(p, _)| *p == pid).map(|(_, s)| *s)
     }
 
-    /// Stores the status of a child that is not on any list.
+    /// Stores the status of a child that belongs to no job.
     pub fn remember_status(&mut self, pid: Pid, status: i32) {
         let ended = Rc::make_mut(&mut self.ended);
         ended.push_back((pid, status));
@@ -188,7 +188,7 @@ impl Jobs {
         }
     }
 
-    /// Takes all job outputs that this shell has to carry.
+    /// Takes all job outputs that this shell has to copy to a buffer.
     pub fn take_pumps(&mut self) -> Vec<JobPump> {
         if self.list.iter().all(|j| j.pumps.is_empty()) {
             return Vec::new();

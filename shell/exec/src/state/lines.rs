@@ -1,5 +1,6 @@
-//! Line numbers of code that travels as text. Printing a tree loses the lines of its commands, so the lines are sent along as a
-//! list, in the order in which a walk over the tree meets the commands.
+//! Line numbers of code that is stored as text. Printing a tree loses the lines of its commands, so
+//! they are stored in a list beside the text, in the order in which a walk over the tree visits the
+//! commands.
 
 use std::rc::Rc;
 

@@ -1,5 +1,5 @@
-//! The state that every subshell gets a copy of. A clone costs reference counts only, because tables are behind `Rc` and are
-//! copied by the side that writes first.
+//! The state that every subshell gets a copy of. A clone only increments reference counts, because
+//! tables are in an `Rc` and are copied by the first shell that changes them.
 //!
 //! | file | contents |
 //! |---|---|
@@ -95,8 +95,8 @@ pub struct GetOpts {
     pub offset: usize,
 }
 
-/// The state that a subshell has a copy of. A shell that is spawned for a subshell receives it
-/// except for the skipped fields; [`ship::decode_state`] gives the reason.
+/// The state that a subshell has a copy of. A shell that is spawned for a subshell receives all
+/// fields that are not skipped; [`ship::decode_state`] gives the reasons.
 #[derive(Clone, Serialize, Deserialize)]
 pub struct ShellState {
     pub vars: Vars,
@@ -171,8 +171,8 @@ impl ShellState {
         }
     }
 
-    /// Turns a copy into the state of a subshell whose `$BASHPID` is `pid`. Destructured without `..` so that a new field does
-    /// not compile before it is decided whether subshells have it.
+    /// Turns a copy into the state of a subshell whose `$BASHPID` is `pid`. The pattern has no
+    /// `..`, so that a new field does not compile until this code handles it.
     pub(crate) fn enter_subshell(&mut self, pid: Pid) {
         let ShellState {
             options,

@@ -186,7 +186,7 @@ impl ShellOptions {
                 let b = 1 << ShOpt::InteractiveComments as u8;
                 self.shopt = if on { self.shopt | b } else { self.shopt & !b };
             }
-            // POSIX mode switches these on (bash manual 6.11), and the first one stays on.
+            // POSIX mode switches these on (bash manual 6.11), and the first one stays on after it.
             SetOpt::Posix if changes => {
                 if on {
                     self.put_shopt(ShOpt::InheritErrExit, true);

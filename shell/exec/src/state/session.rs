@@ -1,14 +1,15 @@
 //! The state from one call of a session to the next ([`box_sys::session`] has the format).
 //!
-//! The defaults of a fresh shell are not written: a variable of the environment that no script has touched remains the
-//! environment's, and a later version of the shell has its own defaults. The working directory, `PWD`, `OLDPWD`, the mask and
-//! `$?` are always written.
+//! The defaults of a fresh shell are not written: the next call takes a variable that no script has
+//! changed from its own environment, and a later version of the shell uses its own defaults. The
+//! working directory, `PWD`, `OLDPWD`, the mask and `$?` are always written.
 //!
-//! Loading a state assigns to the tables directly. So nothing is traced, no trap runs, and no record can make another one fail. A
-//! function is stored as text and parsed when it is first called, because most calls need few of the session's functions.
+//! Loading a state assigns to the tables directly, so that nothing is traced, no trap runs, and no
+//! record can make another one fail. A function is stored as text and parsed when it is first
+//! called, because most calls need few of the session's functions.
 //!
-//! Not kept: descriptors, jobs and `$!`, the EXIT trap, `hash`, history, completions, `$0`, `$_`, and `noexec` and `onecmd`, with
-//! which no later call could do anything.
+//! Not kept: descriptors, jobs and `$!`, the EXIT trap, `hash`, history, completions, `$0` and
+//! `$_`; nor `noexec` and `onecmd`, because with these no later call could do anything.
 
 use std::io;
 use std::ops::Range;
@@ -42,7 +43,7 @@ const CALL_SHOPTS: [ShOpt; 2] = [ShOpt::LoginShell, ShOpt::RestrictedShell];
 const ALWAYS: [&[u8]; 2] = [b"PWD", b"OLDPWD"];
 /// The variable that holds the call's own script.
 const OF_CALL: &[u8] = b"BASH_EXECUTION_STRING";
-/// The greatest start value of `SECONDS`, because the elapsed time is added to it.
+/// The maximum start value of `SECONDS`, limited because the elapsed time is added to it.
 const MOST_SECONDS: i64 = 1 << 53;
 /// The maximum number of names in one message.
 const NAMED: usize = 10;
@@ -64,15 +65,15 @@ pub struct SessionBaseline {
     options: (u32, u64),
     /// The state of the last call.
     before: Vec<u8>,
-    /// The functions that were taken from the state, with their place in it.
+    /// The functions that were loaded from `before`, with the ranges of their records in it.
     taken: FastMap<Name, (FunctionDefinition, Range<usize>)>,
     /// The start of this shell, in seconds since the epoch.
     began: i64,
 }
 
 impl Shell<'_> {
-    /// Loads the state that the last call of this session has left and returns whether there was one. Names the parts that cannot
-    /// be loaded on standard error.
+    /// Loads the state that the last call of this session has stored, and returns whether there was
+    /// one. A message on standard error names the parts that cannot be loaded.
     ///
     /// # Errors
     /// Fails if the process belongs to no session.
@@ -93,7 +94,8 @@ impl Shell<'_> {
         };
         let later = !session.before.is_empty();
         if later {
-            // Texts that run later in the call are searched for these names; functions come from here.
+            // Other texts are searched for these names before they run, but functions are in this
+            // state.
             let mentions = |name: &[u8]| memchr::memmem::find(&session.before, name).is_some();
             self.mentions.commands |= mentions(b"BASH_COMMAND");
             self.mentions.aliases |= mentions(b"expand_aliases");
@@ -180,7 +182,7 @@ impl Shell<'_> {
             }
             SessionRecord::Set { .. } | SessionRecord::Shopt { .. } => taking.take_option(&record),
             SessionRecord::Trap { condition, action } => match traps::parse(condition) {
-                // A signal that this process was started with as ignored stays ignored.
+                // A signal that was ignored when this process started stays ignored.
                 Some(n) if n != traps::EXIT && self.signals.is_fixed(n) => {}
                 Some(n) if n != traps::EXIT => {
                     s.traps.set(n, Some(Rc::new(action.to_vec())));
@@ -196,7 +198,8 @@ impl Shell<'_> {
                 *s.dirs.below_mut() = all.iter().map(|d| d.to_vec()).collect();
             }
             SessionRecord::GetOpts { index, offset } => {
-                // Limited, because the shell adds to the numbers. A value beyond the arguments means their end.
+                // Limited, because the shell adds to the numbers. A value beyond the last argument
+                // means the end.
                 let number = |n: u32| n.min(u32::MAX / 2) as usize;
                 s.getopts = GetOpts { index: number(index), offset: number(offset) };
             }
@@ -213,7 +216,7 @@ impl Shell<'_> {
         }
     }
 
-    /// Begins in the directory of the last call, or in HOME if that is gone.
+    /// Changes to the directory in which the last call ended, or to HOME if that no longer exists.
     fn return_to(&mut self, cwd: &[u8]) {
         let is_dir =
             |path: &std::path::Path| meta::stat(path, true).is_ok_and(|s| s.kind == FileKind::Dir);
@@ -235,8 +238,8 @@ impl Shell<'_> {
         self.state.vars.touch_env();
     }
 
-    /// Stores the state for the next call, which has `status` as `$?`. Does nothing in a shell without a session, and in a
-    /// subshell.
+    /// Stores the state for the next call, in which `$?` begins as `status`. Does nothing in a
+    /// subshell or in a shell without a session.
     pub(crate) fn leave_session(&mut self, status: i32) {
         if self.state.ids.is_subshell() || !self.is_process() {
             return;
@@ -356,7 +359,7 @@ impl Shell<'_> {
     }
 }
 
-/// The findings so far while a state is loaded.
+/// The values collected while a state is loaded.
 struct StateReader<'r> {
     lost: LostState,
     /// Both sets of options.
@@ -468,7 +471,7 @@ fn write_variables(w: &mut SessionWriter, vars: &Vars, fresh: &Vars) {
         }
         let dynamic = |v: &ShellVar| matches!(v.slot, VarSlot::Dynamic(_));
         if was.is_some_and(dynamic) && !dynamic(var) {
-            // The variable has lost its special meaning.
+            // The variable has lost its special meaning, so it is recorded as removed first.
             w.add_record(&SessionRecord::NoVariable(&name));
         }
         let attributes = attribute_flags(var.attrs, var.value().as_ref());
@@ -485,7 +488,8 @@ fn write_variables(w: &mut SessionWriter, vars: &Vars, fresh: &Vars) {
                 SessionValue::Indexed(a.iter().map(|(i, t)| (i, t.as_slice())).collect())
             }
             VarSlot::Assoc(a) => {
-                // A new key comes before those of its bucket.
+                // Inserting puts a new key before those in its bucket, so the keys are written in
+                // reverse order.
                 let mut all: Vec<(&[u8], &[u8])> =
                     a.iter().map(|(k, t)| (k, t.as_slice())).collect();
                 all.reverse();
@@ -496,7 +500,7 @@ fn write_variables(w: &mut SessionWriter, vars: &Vars, fresh: &Vars) {
     }
 }
 
-/// Returns whether a variable is unchanged as far as a script can see.
+/// Returns whether a script sees no difference between two variables.
 fn is_same_variable(a: &ShellVar, b: &ShellVar) -> bool {
     a.attrs == b.attrs
         && match (&a.slot, &b.slot) {

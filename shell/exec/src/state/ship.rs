@@ -1,6 +1,7 @@
-//! The state as bytes, for a shell that is spawned to run code beside this one. Because there is no fork, this file writes down
-//! everything that a forked child would simply inherit: variables with attributes, functions, options, traps, positional
-//! parameters and so on, and the tree of the code to run. Descriptors travel as descriptors.
+//! The state as bytes, for a shell that is spawned to run code beside this one. Because there is no
+//! fork, this file serializes all that a forked child would inherit: variables with attributes,
+//! functions, options, traps, positional parameters and so on, and the tree of the code to run.
+//! Descriptors are passed as descriptors.
 //!
 //! The format is private to two shells of one build; no compatibility is kept.
 
@@ -23,7 +24,7 @@ type Shipped<S> = (CommandList, S, u64, bool, [u64; 5]);
 /// # Errors
 /// Fails if memory is short.
 pub fn encode_state(shell: &Shell<'_>, code: CommandList) -> postcard::Result<Vec<u8>> {
-    // Destructured without `..` so that a new field does not compile before it is decided whether it travels.
+    // The pattern has no `..`, so that a new field does not compile until this code handles it.
     let Shell {
         state,
         budget,
@@ -61,9 +62,10 @@ pub fn decode_state(shell: &mut Shell<'_>, data: &[u8]) -> postcard::Result<Comm
         postcard::from_bytes(data)?;
     let own = std::mem::replace(&mut shell.state, state);
     let s = &mut *shell.state;
-    // Destructured without `..` so that a new field does not compile before it is decided whether it travels.
+    // The pattern has no `..`, so that a new field does not compile until this code handles it.
     let ShellState {
-        // Descriptors travel as descriptors; children and random numbers are each process's own.
+        // Descriptors are passed as descriptors; each process has its own children and random
+        // numbers.
         fds,
         jobs,
         random,

@@ -23,8 +23,8 @@ pub struct Traps {
     actions: Rc<BTreeMap<u8, Str>>,
     /// The traps that `trap` lists in a subshell until it sets a trap of its own (POSIX XCU trap).
     inherited: Option<Rc<BTreeMap<u8, Str>>>,
-    /// Whether the shell runs beside another one that has the keyboard: INT and QUIT are ignored unless there is an action for
-    /// them.
+    /// Whether the shell runs in the background of another one: INT and QUIT are ignored unless
+    /// there is an action for them.
     background: bool,
     /// The conditions with an action that is visible here, for a fast check.
     seen: TrapSet,
@@ -37,7 +37,7 @@ pub struct Traps {
 #[derive(Debug)]
 pub struct SuspendedDebugTrap {
     action: Str,
-    /// Whether it was in force where it was taken, not hidden from a function.
+    /// Whether it was visible where it was removed, and not hidden from a function.
     seen: bool,
 }
 
@@ -63,7 +63,7 @@ impl Traps {
         self.actions.is_empty()
     }
 
-    /// Sets or (`None`) resets an action.
+    /// Sets an action, or resets it for `None`.
     pub fn set(&mut self, condition: u8, action: Option<Str>) {
         self.inherited = None;
         let acts = action.as_ref().is_some_and(|a| !a.is_empty());
@@ -75,7 +75,7 @@ impl Traps {
             }
             None => map.remove(&condition),
         };
-        // The others stay hidden from the function that sets this one.
+        // Of the traps that may be hidden, only this one becomes visible.
         if let Some(trap) = Trap::HIDDEN.into_iter().find(|t| t.condition() == condition) {
             self.seen = self.seen.put(trap, acts);
         }
@@ -161,7 +161,7 @@ impl Traps {
         self.inherited.as_ref().unwrap_or(&self.actions).iter().map(|(c, a)| (*c, a))
     }
 
-    /// Returns the traps that are really in force.
+    /// Returns the traps that are in force in this shell.
     pub fn active_traps(&self) -> impl Iterator<Item = (u8, &Str)> {
         self.actions.iter().map(|(c, a)| (*c, a))
     }
@@ -184,7 +184,8 @@ impl Traps {
         self.sync_sets();
     }
 
-    /// Makes `trap` list only what is in force: a process substitution does not show the traps around it.
+    /// Makes `trap` list only traps that are in force, because a process substitution does not list
+    /// those of the shell around it.
     pub fn forget_inherited(&mut self) {
         self.inherited = None;
     }
@@ -203,7 +204,7 @@ impl Traps {
     }
 }
 
-/// Parses a name or number of a condition as `trap` takes it.
+/// Parses the name or number of a condition as given to `trap`.
 pub fn parse(text: &[u8]) -> Option<u8> {
     let upper = text.to_ascii_uppercase();
     match upper.strip_prefix(b"SIG".as_slice()).unwrap_or(&upper) {
@@ -294,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn a_function_sees_the_traps_it_is_meant_to() {
+    fn a_function_sees_only_the_traps_that_reach_it() {
         let mut traps = Traps::default();
         traps.set(DEBUG, text("d"));
         traps.set(ERR, text("e"));
@@ -305,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_function_sets_stays_and_what_it_resets_unseen_comes_back() {
+    fn traps_set_by_a_function_stay_and_hidden_ones_that_it_resets_return() {
         let mut traps = Traps::default();
         traps.set(DEBUG, text("d"));
         let hidden = traps.enter_function(TrapSet::default());

@@ -40,7 +40,7 @@ pub(crate) enum StartResult {
 }
 
 impl<'c> DetachedCode<'c> {
-    /// Returns the one simple command that it consists of, if so.
+    /// Returns the simple command, if the code consists of only one.
     fn simple_command(&self) -> Option<(&'c SimpleCommand, &'c Command)> {
         match self {
             DetachedCode::Command(c) => only_simple_command(c),
@@ -59,7 +59,7 @@ impl<'c> DetachedCode<'c> {
         and_or.first.stages.first().map(|s| s.command.line)
     }
 
-    /// Returns it as a list of its own.
+    /// Returns the code as a separate list.
     fn to_list(&self) -> CommandList {
         let and_or = match self {
             DetachedCode::Command(c) => {
@@ -81,7 +81,7 @@ impl<'c> DetachedCode<'c> {
     }
 }
 
-/// Returns the list's one item, if it is run in the foreground.
+/// Returns the list's only item, if that runs in the foreground.
 fn only_and_or(list: &CommandList) -> Option<&AndOr> {
     match list.items.as_slice() {
         [item] if !item.background => Some(&item.and_or),
@@ -89,7 +89,7 @@ fn only_and_or(list: &CommandList) -> Option<&AndOr> {
     }
 }
 
-/// Returns the one command of a list of pipelines; it may be negated.
+/// Returns the command of a list of pipelines, if there is only one; it may be negated.
 fn only_command(and_or: &AndOr) -> Option<&Command> {
     match and_or.first.stages.as_slice() {
         [stage] if and_or.rest.is_empty() && and_or.first.timed.is_none() => Some(&stage.command),
@@ -97,9 +97,9 @@ fn only_command(and_or: &AndOr) -> Option<&Command> {
     }
 }
 
-/// Returns the simple command that this command is, or that it runs in a subshell and nothing
-/// else. The process is the subshell already, so that `kill $!` reaches the program of
-/// `( program ) &`, as in bash.
+/// Returns the simple command that `c` is, or that is all that the subshell `c` runs. The new
+/// process is itself that subshell, so that `kill $!` reaches the program of `( program ) &`, as in
+/// bash.
 fn only_simple_command(c: &Command) -> Option<(&SimpleCommand, &Command)> {
     match &c.kind {
         CommandKind::Simple(s) => Some((s, c)),
@@ -164,7 +164,7 @@ impl Shell<'_> {
         code: &DetachedCode<'_>,
         pumps: &mut Pumps,
     ) -> Result<StartResult, Unwind> {
-        // The group of the command itself, not of processes that its expansions start.
+        // This group is for the command itself, not for processes that its expansions start.
         let group = self.children.take_group();
         if let Some(line) = code.first_line() {
             self.state.line = line;
@@ -182,7 +182,7 @@ impl Shell<'_> {
             self.children.group = group;
             return Ok(self.ship_code(code.to_list(), pumps));
         }
-        // Expanded here, because this copy of the state is the new process's.
+        // The words are expanded here, because this copy of the state is the new process's.
         self.state.line = c.line;
         self.budget.expansion_bytes = 0;
         self.last_subst = None;
@@ -195,7 +195,8 @@ impl Shell<'_> {
         }
         let found = self.find_command(&words.argv[0]);
         if let ResolvedCommand::Builtin(_) | ResolvedCommand::Function(_) = found {
-            // The name came from an expansion: the words are already expanded and must not be expanded twice.
+            // The name came from an expansion, so the words are already expanded and must not be
+            // expanded again.
             let command = expanded_command(s, c, &words.argv);
             self.children.group = group;
             return Ok(self.ship_code(DetachedCode::Command(&command).to_list(), pumps));
@@ -261,7 +262,8 @@ impl Shell<'_> {
             .trim_ascii_end()
             .to_vec();
         let mut pumps = Pumps::default();
-        // With job control it keeps the terminal and the keyboard's signals, and gets a group of its own.
+        // With job control, the job keeps the terminal and the keyboard's signals, and gets its own
+        // process group.
         let attended = self.state.options.has_set(SetOpt::Monitor);
         let null = match self.sys.open(Path::new("/dev/null"), File::options().read(true)) {
             Ok(f) if !attended => {

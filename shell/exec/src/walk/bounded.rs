@@ -84,7 +84,8 @@ impl Shell<'_> {
                 Some(CommandWord::Assignment(_)) => false,
                 Some(CommandWord::Word(w)) => {
                     let Some(name) = literal_text(w) else { return false };
-                    // A substitution may run any command, for any time; outer expansion runs it in either case.
+                    // Substitutions in the words are allowed: they may run any command, but the
+                    // shell expands the words itself in either case.
                     if let Some(f) = self.state.functions.get(name) {
                         return f
                             .function

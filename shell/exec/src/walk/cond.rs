@@ -46,8 +46,8 @@ impl Shell<'_> {
         }
     }
 
-    /// Evaluates a condition. With `inverted`, an odd number of `!` precedes it, which the trace
-    /// shows.
+    /// Evaluates a condition. `inverted` says that an odd number of `!` precedes it, which the
+    /// trace shows.
     fn eval_cond(&mut self, e: &Cond, inverted: bool) -> Result<bool, CondStop> {
         if let Err(u) = self.check_depth() {
             return Err(CondStop::Unwind(u));
@@ -205,7 +205,7 @@ impl Shell<'_> {
         let (base, via) = (target.name.into_owned(), target.subscript);
         let sub = sub.map(<[u8]>::to_vec);
         if via.is_some() {
-            // Here a nameref to an element does not count as set in bash.
+            // In bash, `-v` never counts a nameref to an element as set.
             return Ok(false);
         }
         let value = sh_expand::ExpandEnv::get(self, &base);
@@ -215,7 +215,7 @@ impl Shell<'_> {
                 None => false,
                 Some(sh_expand::VarValue::Scalar(_)) => true,
                 Some(sh_expand::VarValue::Indexed(a)) => !a.is_empty(),
-                // For an associative array @ is a key.
+                // In an associative array, `@` is a key.
                 Some(sh_expand::VarValue::Assoc(a)) => a.get(&s).is_some(),
             }),
             Some(s) => self.element_test(&base, &s, value, literal),
@@ -235,7 +235,7 @@ impl Shell<'_> {
         let key = if literal && assoc {
             OwnedKey::Name(subscript.to_vec())
         } else if literal && quoted != subscript {
-            // The result of an expansion is not expanded again: no character in it is active.
+            // The text is the result of an expansion, which is not expanded again.
             let index = arith::eval_text(self, &unquote_text(&quoted));
             OwnedKey::Index(index?)
         } else {

@@ -44,11 +44,12 @@ impl Shell<'_> {
             loop {
                 s.loop_tick()?;
                 let condition = s.ignoring_errexit(|s| s.run_list(&w.condition));
-                // `continue` there begins the next round without the body; an `until` ends because its status is 0, as in bash.
+                // `continue` in the condition skips the body. Its status is 0, so that it ends an
+                // `until`, as in bash.
                 let skips_body = matches!(condition, Err(Unwind::Continue(n)) if n <= 1);
                 let mut value = 0;
                 if let ControlFlow::Break(r) = s.loop_round(condition, &mut value) {
-                    // The status after `break` there is that of the last round.
+                    // After `break` in the condition, the status is that of the last round.
                     return r.map(|_| status);
                 }
                 if (value == 0) == w.until {
@@ -75,7 +76,8 @@ impl Shell<'_> {
         }
     }
 
-    /// Sets the loop variable. A nameref is pointed at the word instead of assigned through, except in `select`.
+    /// Sets the loop variable. If it is a nameref, the word becomes its target, except in `select`,
+    /// which assigns to the target.
     fn set_loop_var(&mut self, name: &[u8], value: Str, points: bool) -> Result<bool, Unwind> {
         let mut nameref = points
             && self.state.vars.get(name).is_some_and(|v| v.attrs.intersects(Attributes::NAMEREF));
@@ -147,7 +149,7 @@ impl Shell<'_> {
         })
     }
 
-    /// Reports a bad name. POSIX mode ends the shell for it, except in `select`.
+    /// Reports an invalid name, which ends a shell in POSIX mode, except in `select`.
     fn bad_loop_name(&mut self, f: &For, ends: bool) -> Flow {
         self.print_error(&[b"`", &f.name, b"': not a valid identifier"]);
         let options = &self.state.options;
@@ -267,7 +269,8 @@ impl Shell<'_> {
     }
 }
 
-/// Returns the menu in bash's layout: numbered, in columns that fit the width, with tabs between.
+/// Returns the menu in bash's layout: numbered words in columns that fit the width, with tabs
+/// between them.
 fn menu_text(words: &[Str], columns: usize) -> Vec<u8> {
     let digits = |n: usize| n.to_string().len();
     let width = |w: &Str| String::from_utf8_lossy(w).chars().count();
@@ -298,7 +301,7 @@ fn menu_text(words: &[Str], columns: usize) -> Vec<u8> {
     out
 }
 
-/// Moves from one column to another by tabs and blanks.
+/// Appends tabs and blanks that lead from one column to another.
 fn indent_to(out: &mut Vec<u8>, mut from: usize, to: usize) {
     while from < to {
         if to / 8 > from / 8 {

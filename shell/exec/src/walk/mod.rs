@@ -51,7 +51,7 @@ pub use simple::DeclarationOperand;
 #[derive(Clone, Copy, Debug)]
 struct CommandEnd {
     status: i32,
-    /// False for a compound command whose redirections failed.
+    /// Whether the command began; false for a compound command whose redirections failed.
     begun: bool,
 }
 
@@ -101,7 +101,8 @@ impl Shell<'_> {
         self.command_of(c, false, RedirectReach::Command).map(|ran| ran.status)
     }
 
-    /// Runs the command of a pipeline; `negated`: by `!`. `reach` is that of a simple command.
+    /// Runs the command of a pipeline, which `!` negates if `negated`. `reach` applies to a simple
+    /// command.
     fn command_of(
         &mut self,
         c: &Command,
@@ -131,7 +132,7 @@ impl Shell<'_> {
     /// Runs a compound command with redirections.
     fn redirected_compound(&mut self, c: &Command, negated: bool) -> Result<CommandEnd, Unwind> {
         let is_subshell = matches!(c.kind, CommandKind::Subshell(_));
-        // Otherwise messages show the line of the last simple command, as bash's do.
+        // For other commands, messages show the line of the last simple command, as in bash.
         if is_subshell {
             self.state.line = c.line;
         }
@@ -147,7 +148,7 @@ impl Shell<'_> {
             Err(Some(unwind)) => Err(unwind),
             Err(None) => {
                 self.set_status(1);
-                // No command inside can have failed instead.
+                // No command inside has run, so the compound command itself is what failed.
                 let failed = if negated { Ok(()) } else { self.failed_unless_checked(c) };
                 failed.map(|()| CommandEnd { status: 1, begun: false })
             }

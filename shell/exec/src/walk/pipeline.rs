@@ -29,7 +29,7 @@ fn fails_by_itself(c: &Command) -> bool {
 /// The result of a pipeline's stages.
 struct RanStages {
     status: i32,
-    /// False for a compound command whose redirections failed.
+    /// Whether the command began; false for a compound command whose redirections failed.
     begun: bool,
     /// The statuses of the stages, if there are several.
     statuses: Option<Rc<Vec<i32>>>,
@@ -48,16 +48,16 @@ impl Shell<'_> {
         self.run_untimed(p, RedirectReach::Command)
     }
 
-    /// Runs a pipeline without `time`. `reach` is that of a simple command that is all of it.
+    /// Runs a pipeline without `time`. `reach` applies if the pipeline is one simple command.
     pub(crate) fn run_untimed(&mut self, p: &Pipeline, reach: RedirectReach) -> Flow {
         if self.state.options.has_set(SetOpt::NoExec) && !self.state.options.is_interactive() {
             return Ok(0);
         }
-        // bash reads these when the pipeline begins: `! { set -e; ... }` does exit, and a function
-        // that sets an ERR trap and fails does not run it.
+        // As in bash, the trap and the option count that were set when the pipeline began: `! { set
+        // -e; ... }` does exit, and a function that sets an ERR trap and fails does not run it.
         let trapped = self.state.traps.sees_trap(Trap::Err);
-        // The shell ignores the failure of a simple command or a subshell that is alone in its
-        // process.
+        // The failure of a simple command or subshell that is all its process runs has no
+        // consequences here.
         let alone = self.state.here.alone;
         let ignoring = p.negated && self.state.options.has_set(SetOpt::ErrExit);
         let ran = if ignoring {
@@ -116,8 +116,8 @@ impl Shell<'_> {
         Ok(RanStages { status, begun, statuses: None })
     }
 
-    /// Records a subshell that ends a pipeline, because in bash it fails twice: by itself, then as
-    /// the pipeline.
+    /// Handles the failure of a subshell at the end of a pipeline. In bash it fails twice: by
+    /// itself, then as the pipeline.
     fn note_last_subshell(
         &mut self,
         p: &Pipeline,
@@ -158,7 +158,7 @@ impl Shell<'_> {
         Ok(ran)
     }
 
-    /// Handles the failure of a compound command before its beginning (a redirection).
+    /// Handles the failure of a compound command's redirections.
     pub(crate) fn failed_unless_checked(&mut self, c: &Command) -> Result<(), Unwind> {
         if fails_by_itself(c) {
             Ok(())
@@ -172,14 +172,14 @@ impl Shell<'_> {
         self.run_counting(c, fails_by_itself(c), Self::run_command)
     }
 
-    /// Runs a stage in a copy of the state here: `((` and `[[` fail by themselves.
+    /// Runs a stage in this process, on a copy of the state. `((` and `[[` fail by themselves.
     pub(crate) fn stage_command(&mut self, c: &Command) -> Flow {
         let counts = matches!(c.kind, CommandKind::Arith(_) | CommandKind::Cond(_));
         self.run_counting(c, counts, Self::run_command)
     }
 
-    /// Runs the last stage with `lastpipe`, which fails as a pipeline of its own would; a
-    /// subshell's failure is reported with the pipeline's.
+    /// Runs the last stage with `lastpipe`, which fails like a separate pipeline. A subshell's
+    /// failure is handled with the pipeline's.
     pub(crate) fn last_stage(&mut self, c: &Command) -> Flow {
         let counts = fails_by_itself(c) && !matches!(c.kind, CommandKind::Subshell(_));
         self.run_counting(c, counts, |s, c| {
@@ -203,8 +203,8 @@ impl Shell<'_> {
         Ok(status)
     }
 
-    /// Handles a failed command where failure counts: runs the ERR trap if it was set before, then
-    /// applies `set -e`.
+    /// Handles a failed command, except in a condition: runs the ERR trap if it was set before,
+    /// then applies `set -e`.
     fn handle_failure(&mut self, status: i32, line: u32, trapped: bool) -> Result<(), Unwind> {
         if self.state.here.condition {
             return Ok(());

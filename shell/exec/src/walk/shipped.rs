@@ -1,10 +1,11 @@
 //! Code that a process was spawned for: the steps that a forked child would take between the fork
 //! and the command itself.
 //!
-//! The outermost command is the process. So a subshell is not a copy of the state within it: its
-//! traps are the process's, and signals sent to `$!` reach them. The descriptors that redirections
-//! of the command replace are closed, because a reader at the other end of a pipe would otherwise
-//! wait for the end of this process (`x=$({ server; } >/dev/null 2>&1 & echo started)`).
+//! The outermost command is the process itself. If it is a subshell, its state is the process's
+//! state, not a copy: its traps are the process's, and signals sent to `$!` reach them. The
+//! descriptors that the command's redirections replace are closed, because a reader at the other
+//! end of a pipe would otherwise wait for the end of this process (`x=$({ server; } >/dev/null 2>&1
+//! & echo started)`).
 
 use std::rc::Rc;
 
@@ -68,7 +69,7 @@ impl Shell<'_> {
             Some(CommandKind::Simple(_) | CommandKind::Subshell(_)) => self.process_list(inner),
             _ => self.run_list(&inner),
         };
-        // Signals that arrived during the last command come before the EXIT trap.
+        // The traps of signals that arrived during the last command run before the EXIT trap.
         let r = match self.run_pending_traps() {
             Ok(()) => r,
             Err(unwind) => Err(unwind),
@@ -80,7 +81,8 @@ impl Shell<'_> {
     }
 }
 
-/// Returns the pipeline of one command that a list consists of, if its status is used for nothing more.
+/// Returns the pipeline if a list is only that, has one command, and nothing further depends on its
+/// status.
 fn only_command(list: &mut CommandList) -> Option<&mut Pipeline> {
     let [ListItem { and_or, background: false, .. }] = list.items.as_mut_slice() else {
         return None;

@@ -20,7 +20,8 @@ use crate::state::here::CommandContext;
 use crate::state::options::SetOpt;
 use crate::state::vars::ScopeKind;
 
-/// An assignment among the operands of a declaration builtin. Assignments to elements are passed to it as text instead.
+/// An assignment among the operands of a declaration builtin. An assignment to an element is passed
+/// to the builtin as text instead.
 pub struct DeclarationOperand<'c> {
     /// Its index in `argv`.
     pub index: usize,
@@ -41,7 +42,8 @@ pub struct ExpandedWords<'c> {
 pub(crate) enum RedirectReach {
     /// For the command.
     Command,
-    /// For the process, which exists for this command alone: the descriptors that they replace are not needed again.
+    /// For the process, which exists only for this command, so that the replaced descriptors are
+    /// not needed again.
     Process,
 }
 
@@ -71,7 +73,7 @@ fn keyword_assignment(word: &Word, line: u32) -> Option<Assignment> {
     let (name, subscript) = if is_name(name) {
         (name, None)
     } else {
-        // An element. The error that it cannot be set this way comes later.
+        // This is an element. The error that it cannot be set in this way is reported later.
         match sh_syntax::parse::parse_parameter(name, &Default::default()) {
             Some((ParamName::Variable(_), Some(subscript))) => {
                 (&name[..memchr::memchr(b'[', name)?], Some(subscript))
@@ -171,7 +173,7 @@ impl Shell<'_> {
             && self.state.options.has_set(SetOpt::BraceExpand)
             && value.raw.contains(&b'{')
         {
-            // The words that brace expansion makes of it are ordinary words.
+            // If brace expansion applies, it makes ordinary words of the assignment.
             let mut parts = value.parts.clone();
             let at = a.raw.len() - value.raw.len();
             parts.insert(0, WordPart::Quoted(Rc::new(a.raw[..at].to_vec())));
@@ -209,14 +211,15 @@ impl Shell<'_> {
         Ok(())
     }
 
-    /// Runs a command without a command word: assignments stay, redirections are tried.
+    /// Runs a command without a command word: assignments stay in force, redirections are performed
+    /// and undone.
     fn assignments_only(&mut self, s: &SimpleCommand, c: &Command) -> Flow {
         for a in &s.assignments {
             self.perform_assignment(a).map_err(|e| self.assignment_failed(e))?;
         }
         self.state.last_arg = Str::default();
         if c.redirects.iter().any(|r| matches!(r.fd, RedirectFd::Var { .. })) {
-            // bash forks for these, so neither the variable nor the descriptor persists.
+            // bash forks for `{name}>`, so neither the variable nor the descriptor persists.
             let status = self.in_subshell(|s| match s.apply_redirects(&c.redirects) {
                 Ok(_) => Ok(0),
                 Err(Some(u)) => Err(u),
@@ -288,14 +291,14 @@ impl Shell<'_> {
         };
         if scoped {
             if persist {
-                // A variable that the builtin did not unset stays, with its current value.
+                // A variable stays with its current value, unless the builtin has unset it.
                 for a in &s.assignments {
                     self.promote_variable(&a.name);
                 }
             }
             self.pop_scope();
         }
-        // An abandoned command leaves `$_` as the commands that ran have set it.
+        // A command that was abandoned does not set `$_`.
         let abandoned = matches!(r, Err(Unwind::Discard(_)));
         if let Some(last) = argv.last().filter(|_| !abandoned) {
             self.state.last_arg = last.clone();
@@ -396,7 +399,8 @@ impl Shell<'_> {
         r
     }
 
-    /// Performs redirections whose expansions do not see the assignments before the command (`scoped`).
+    /// Performs redirections. If the assignments before the command are in a scope (`scoped`), the
+    /// expansions do not see them.
     pub(crate) fn redirect_unscoped(
         &mut self,
         c: &Command,
@@ -423,7 +427,8 @@ impl Shell<'_> {
             ResolvedCommand::Builtin(b) => {
                 let call = BuiltinCall { argv: &words.argv, operands: &words.operands };
                 match self.run_builtin(b, &call) {
-                    // bash ignores how a builtin that is alone in its subshell was left.
+                    // In a subshell that runs only this builtin, bash turns an abandoned command
+                    // into a failure.
                     Err(Unwind::Discard(_)) if alone => Ok(1),
                     r => r,
                 }
@@ -436,7 +441,8 @@ impl Shell<'_> {
 }
 
 impl Shell<'_> {
-    /// Performs the assignments and the trace of a command that is about to be spawned; the scope belongs to the caller.
+    /// Performs the assignments and the trace of a command that is about to be spawned; the caller
+    /// removes the scope.
     pub(crate) fn begin_program(
         &mut self,
         words: &ExpandedWords<'_>,

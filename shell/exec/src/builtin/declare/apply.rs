@@ -36,7 +36,7 @@ pub(super) fn apply_declaration(
     }
     let inherits = d.request.inherit || shell.state.options.has_shopt(ShOpt::LocalVarInherit);
     if let DeclareValue::List(elements) = t.value {
-        // Before a new variable hides the one that the words may refer to.
+        // The words are expanded before a new variable hides one that they may refer to.
         let var = match d.place {
             DeclareScope::Global => shell.state.vars.global_var(&t.name),
             _ => shell.state.vars.get(&t.name).filter(|_| !is_new || inherits),
@@ -204,7 +204,8 @@ fn hide_visible(
             v.slot = old.slot;
             v.attrs = old.attrs - Attributes::NAMEREF;
         }
-        // A local variable starts with the value from assignments before the call, or from before an outer call.
+        // A local variable starts with the value of the assignment before the call, or before an
+        // outer call.
         Some(old) if old.temporary.is_some() => {
             v.slot = old.slot;
             v.attrs |= Attributes::EXPORT;

@@ -45,7 +45,7 @@ pub(super) fn make_nameref(
     Ok(())
 }
 
-/// Refuses an operand that cannot become a nameref, before there is a variable at all.
+/// Refuses an operand that cannot become a nameref, before a variable is created for it.
 pub(super) fn check_operand(t: &DeclareOperand<'_>) -> Result<(), ExpandError> {
     match &t.value {
         value if t.subscript.is_some() || value.is_list() => {
@@ -58,8 +58,8 @@ pub(super) fn check_operand(t: &DeclareOperand<'_>) -> Result<(), ExpandError> {
     }
 }
 
-/// Refuses a text that is not a reference, and a reference to the variable itself. In functions the latter refers to the global
-/// variable of the name, with a warning.
+/// Refuses a text that is not a reference, and a reference to the variable itself. In functions the
+/// latter is allowed with a warning, and refers to the global variable of that name.
 fn check_reference(
     shell: &mut Shell<'_>,
     name: &[u8],

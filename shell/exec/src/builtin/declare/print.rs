@@ -22,7 +22,7 @@ pub fn attribute_flags(a: Attributes, value: Option<&VarValue>) -> Vec<u8> {
     [b"-", shown].concat()
 }
 
-/// Returns a key of an associative array in the form for use between brackets.
+/// Returns a key of an associative array, quoted for use between brackets.
 fn key_quote(key: &[u8]) -> Vec<u8> {
     if key.is_empty() || needs_quotes(key) || needs_ansi_c(key) || matches!(key, b"@" | b"*") {
         declare_quote(key)
@@ -109,8 +109,9 @@ impl Shell<'_> {
         Some(out)
     }
 
-    /// Returns whether listings of all variables show this one: variables that are computed on use
-    /// (`RANDOM`, `SECONDS`, `LINENO`, ...) have no value until then.
+    /// Returns whether listings of all variables show this one. They omit variables that are
+    /// computed on use (`RANDOM`, `SECONDS`, `LINENO`, ...), because these have no value until
+    /// then.
     pub(crate) fn is_listed(&self, name: &[u8]) -> bool {
         use crate::state::vars::Dynamic as D;
         let d = match self.state.vars.get(name) {
@@ -158,7 +159,8 @@ impl Shell<'_> {
         names
     }
 
-    /// Prints all functions that have the attributes: with bodies, or as `declare -f name`.
+    /// Prints all functions that have the attributes, either with their bodies or as `declare -f
+    /// name`.
     pub(crate) fn print_functions(&mut self, bodies: bool, having: Attributes) {
         let some = having.intersects(Attributes::OF_FUNCTIONS);
         if !some && !having.is_empty() {
