@@ -184,7 +184,7 @@ fn with_history_number(text: Vec<u8>) -> Vec<u8> {
 }
 
 /// Returns the text after an unclosed backquote, if there is one.
-fn behind_open_backquote(text: &[u8]) -> Option<&[u8]> {
+fn after_open_backquote(text: &[u8]) -> Option<&[u8]> {
     let (mut open, mut at) = (None, 0);
     while let Some(&byte) = text.get(at) {
         match byte {
