@@ -31,6 +31,7 @@ const UNTOLD: usize = 700 * 1024;
 /// The maximum that nesting may use.
 const DEEP_STACK: usize = 5 * 1024 * 1024;
 /// The part of the stack in linear memory that is reserved for parser and expansion.
+const STACK_RESERVE: usize = 512 * 1024;
 
 impl ScriptLimits {
     /// Limits for untrusted code that has not been reviewed.
