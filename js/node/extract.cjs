@@ -1,5 +1,5 @@
-// Makes the archive of Node's library: `node --expose-internals --no-warnings extract.cjs OUT`, run with
-// the pinned Node by `cargo xtask dist`. The format is told in src/library.rs.
+// Makes the archive of Node's library: `node --expose-internals --no-warnings extract.cjs OUT`, run with the pinned
+// Node by `cargo xtask dist`. src/library.rs describes the format.
 //
 // Node's program carries its JavaScript files as text. Beside them goes `host:tables`: what each internal
 // binding holds besides code (numbers, strings, lengths of typed arrays, names of functions) and the
@@ -82,7 +82,8 @@ const files = new Map(Object.entries(internalBinding('builtins').natives));
 const names = [...files.keys()].filter((name) => !LEFT_OUT.some((r) => r.test(name))).sort();
 const parts = [['host:tables', JSON.stringify(tables)], ...names.map((n) => [n, files.get(n)])];
 
-// Files one after the other, cut into pieces: what is alike in neighbours is told once, and one file costs a piece.
+// Files one after the other, cut into pieces: text that neighbours share is stored once, and reading one file means
+// reading one piece.
 const PIECE = 512 << 10;
 const { ZSTD_c_compressionLevel: LEVEL } = zlib.constants;
 const number = (n) => {

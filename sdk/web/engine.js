@@ -21,7 +21,7 @@ export function startWorker(onMessage, onError) {
   if (isNode) {
     worker.on('message', onMessage);
     worker.on('error', onError);
-    // A session that nobody closes must not keep the program from ending.
+    // A session that is never closed must not prevent the program from ending.
     worker.unref();
   } else {
     worker.onmessage = (event) => onMessage(event.data);

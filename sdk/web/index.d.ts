@@ -263,7 +263,7 @@ export declare class Session {
 
   /** The directory in which the next script begins. */
   cwd(): Promise<string>;
-  /** The number of the commit that it is at: what the last call has left. */
+  /** The number of the current commit. */
   head(): Promise<number>;
   /** All commits, the oldest first, those that were undone too. */
   history(): Promise<Commit[]>;
@@ -273,7 +273,7 @@ export declare class Session {
   undo(): Promise<number>;
   /** Goes forward again after `undo`, if nothing was done since. */
   redo(): Promise<number>;
-  /** The number of the commit that it is at, to `restore` later; with a tag that leads to it. */
+  /** The number of the current commit, for a later `restore`; given a tag, it gets that name. */
   snapshot(tag?: string): Promise<number>;
   /** Makes everything as it was at a commit, by a new one, which can be undone; gives its number. */
   restore(to: number | string): Promise<number>;

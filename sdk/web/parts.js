@@ -1,6 +1,7 @@
 // The image in parts: fetched when somebody needs them (`fetching.js`).
 //
-// `cargo xtask dist --web` makes the folder: `image.json` tells of all parts, whose files have their digests in their names.
+// `cargo xtask dist --web` makes the folder: `image.json` lists all parts, whose files have their digests in their
+// names.
 
 import { isNode } from './engine.js';
 import { WasiboxError } from './errors.js';

@@ -1,5 +1,5 @@
-// Requests of guests, made by `fetch`. The kernel has judged each of them (`runner/web/src/requests.rs`): here nobody decides
-// what may be asked for, and nothing of the page's goes along: no cookies, no referrer, no cache.
+// Requests of guests, made by `fetch`. The kernel has judged each of them (`runner/web/src/requests.rs`): nothing is
+// decided here, and nothing of the page is sent along: no cookies, no referrer, no cache.
 
 import { isNode } from './engine.js';
 

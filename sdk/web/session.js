@@ -115,7 +115,7 @@ export class Session {
       try {
         told(text);
       } catch (error) {
-        // Who reads cannot go on: the call ends.
+        // The reader cannot continue, so the call ends.
         thrown = { error };
         this.interrupt();
       }
@@ -234,7 +234,7 @@ export class Session {
     return this.#past('directory');
   }
 
-  /** The number of the commit that it is at: what the last call has left. */
+  /** The number of the current commit. */
   async head() {
     return (await this.#past('tags')).head;
   }
@@ -261,7 +261,7 @@ export class Session {
     return this.#past('redo');
   }
 
-  /** The number of the commit that it is at, to `restore` later; with a tag that leads to it. */
+  /** The number of the current commit, for a later `restore`; given a tag, it gets that name. */
   async snapshot(tag) {
     const number = await this.head();
     if (tag !== undefined) await this.#past({ tag: [tag, number] });

@@ -1,5 +1,5 @@
-// Sessions in the origin's private file system (OPFS): a store is a folder, a session is one file in it. A worker has it open,
-// and nobody else meanwhile.
+// Sessions in the origin's private file system (OPFS): a store is a folder, a session is one file in it. While a worker
+// has it open, no other can open it.
 
 import { patiently } from './store-patience.js';
 

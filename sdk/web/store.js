@@ -1,5 +1,5 @@
-// Sessions that a page keeps: a store has sessions by name, each a journal (`runner/snapshot/src/journal.rs`) in a private file
-// or, where a page has none, in IndexedDB. A worker has it open, and nobody else meanwhile.
+// Sessions that a page keeps: a store has sessions by name, each a journal (`runner/snapshot/src/journal.rs`) in a
+// private file or, where a page has none, in IndexedDB. While a worker has it open, no other can open it.
 
 import { isNode } from './engine.js';
 import { BusyError, ConflictError, InvalidError, NotFoundError, WasiboxError } from './errors.js';

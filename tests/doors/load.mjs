@@ -13,7 +13,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 const [runner, image, sessions = "50", seconds = "180"] = process.argv.slice(2);
 const TOKEN = "a-token-of-the-load";
-// Memory is looked at each second, and told as means of so many parts of the time.
+// Memory is read each second, and reported as the means of this many equal parts of the time.
 const PARTS = 12;
 
 async function served(folder) {

@@ -1,4 +1,5 @@
-//! Has the linker put functions of `box-sys` in the place of libc's (`tools/sys/src/empty_path.rs`).
+//! Makes the linker replace two functions of libc by those of `box-sys`
+//! (`tools/sys/src/empty_path.rs`).
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");

@@ -30,8 +30,7 @@ const CONSTRUCTS: &[(&str, &str, &str)] = &[
     ("condition", "", "if BODY; then echo yes; fi"),
 ];
 
-/// Places: a name and the text around `COMMAND`, which is `QUOTED` where it stands in single
-/// quotes.
+/// Places: a name and the text around `COMMAND`, which is `QUOTED` where it is in single quotes.
 const PLACES: &[(&str, &str)] = &[
     ("first stage", "COMMAND | cat"),
     ("middle stage", "echo in | COMMAND | cat"),

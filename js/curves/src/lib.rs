@@ -1,6 +1,6 @@
-//! Elliptic curves: the NIST's of 256, 384 and 521 bits and secp256k1 by their crates of
-//! RustCrypto, Ed25519 and X25519 by dalek's. Points are in the encoding of SEC 1, private keys are
-//! numbers of the field's length, signatures are `r` followed by `s`.
+//! Elliptic curves: NIST's curves of 256, 384 and 521 bits and secp256k1, as RustCrypto's crates
+//! implement them, and Ed25519 and X25519, as the dalek crates do. Points are in the encoding of
+//! SEC 1, private keys are numbers of the field's length, signatures are `r` followed by `s`.
 //!
 //! This is a crate of its own so that it is compiled for size instead of speed, because the generic
 //! code of those crates is compiled with the crate that uses it.
@@ -12,7 +12,8 @@ use p256::ecdsa::signature::hazmat::{PrehashVerifier, RandomizedPrehashSigner};
 use p256::elliptic_curve::rand_core;
 use p256::elliptic_curve::sec1::ToEncodedPoint;
 
-/// Runs code with the crate of a curve as `$c`; `None` for an unknown name.
+/// Evaluates `$body` with the crate of the named curve imported as `$c`; `None` for an unknown
+/// name.
 macro_rules! with_curve {
     ($name:expr, $c:ident => $body:expr) => {
         match $name {
@@ -37,8 +38,8 @@ macro_rules! with_curve {
     };
 }
 
-/// Returns the public point of a private number, not compressed; nothing if the number is not a key
-/// of the curve.
+/// Returns the public point of a private key, uncompressed; `None` if the number is not a private
+/// key of the curve.
 #[must_use]
 pub fn public_point(curve: &str, key: &[u8]) -> Option<Vec<u8>> {
     with_curve!(curve, c => {
@@ -47,7 +48,7 @@ pub fn public_point(curve: &str, key: &[u8]) -> Option<Vec<u8>> {
     })
 }
 
-/// Returns a point in the other form; nothing if it is not one of the curve.
+/// Encodes a point in compressed or uncompressed form; `None` if it is not on the curve.
 #[must_use]
 pub fn convert_point(curve: &str, point: &[u8], compress: bool) -> Option<Vec<u8>> {
     with_curve!(curve, c => {
@@ -56,7 +57,8 @@ pub fn convert_point(curve: &str, point: &[u8], compress: bool) -> Option<Vec<u8
     })
 }
 
-/// Returns the first coordinate of the point that two keys share.
+/// Computes the ECDH secret that a private key shares with the other side's point: the x coordinate
+/// of their product. Returns `None` if either is invalid.
 #[must_use]
 pub fn shared_secret(curve: &str, key: &[u8], point: &[u8]) -> Option<Vec<u8>> {
     with_curve!(curve, c => {
@@ -68,9 +70,9 @@ pub fn shared_secret(curve: &str, key: &[u8], point: &[u8]) -> Option<Vec<u8>> {
     })
 }
 
-/// Returns a digest as long as ECDSA's crates want it, half of the field at least; zeros in front
-/// do not change the number.
-fn long_enough(mut digest: Vec<u8>, field: usize) -> Vec<u8> {
+/// Pads a digest to half of the field's length, the least that the ECDSA crates accept. Leading
+/// zeros do not change the number that they sign.
+fn pad_digest(mut digest: Vec<u8>, field: usize) -> Vec<u8> {
     let half = field.div_ceil(2);
     if digest.len() < half {
         digest.splice(..0, std::iter::repeat_n(0, half - digest.len()));
@@ -78,7 +80,7 @@ fn long_enough(mut digest: Vec<u8>, field: usize) -> Vec<u8> {
     digest
 }
 
-/// The system's random bytes, as the crates ask for them.
+/// The system's source of random bytes, with the interface that the crates require.
 struct CurveRandom;
 
 impl rand_core::CryptoRng for CurveRandom {}
@@ -91,7 +93,7 @@ impl rand_core::RngCore for CurveRandom {
     }
     fn fill_bytes(&mut self, out: &mut [u8]) {
         if self.try_fill_bytes(out).is_err() {
-            // Without them nothing may be signed.
+            // Nothing may be signed without random bytes, and this function cannot return an error.
             std::process::abort();
         }
     }
@@ -101,10 +103,10 @@ impl rand_core::RngCore for CurveRandom {
     }
 }
 
-/// Signs a digest by ECDSA with a random number.
+/// Signs a digest by ECDSA, with random bytes in the nonce; `None` for an invalid key.
 #[must_use]
 pub fn sign_digest(curve: &str, key: &[u8], digest: &[u8]) -> Option<Vec<u8>> {
-    let digest = long_enough(digest.to_vec(), key.len());
+    let digest = pad_digest(digest.to_vec(), key.len());
     with_curve!(curve, c => {
         let key = c::ecdsa::SigningKey::from_slice(key).ok();
         let made: Option<c::ecdsa::Signature> =
@@ -113,37 +115,38 @@ pub fn sign_digest(curve: &str, key: &[u8], digest: &[u8]) -> Option<Vec<u8>> {
     })
 }
 
-/// Returns whether a digest was signed so.
+/// Returns whether a signature by [`sign_digest`] is valid for a digest and a public point.
 #[must_use]
 pub fn verify_signature(curve: &str, point: &[u8], digest: &[u8], signature: &[u8]) -> bool {
-    let digest = long_enough(digest.to_vec(), signature.len() / 2);
-    let came = with_curve!(curve, c => {
+    let digest = pad_digest(digest.to_vec(), signature.len() / 2);
+    let verified = with_curve!(curve, c => {
         let key = c::ecdsa::VerifyingKey::from_sec1_bytes(point).ok();
         let signature = c::ecdsa::Signature::from_slice(signature).ok();
-        // Of the two numbers that are as good, secp256k1's crate takes the lower one only.
+        // A signature is valid with `s` and with its negation; secp256k1's crate accepts only the
+        // lower of the two.
         let is_valid = |(k, s): (c::ecdsa::VerifyingKey, c::ecdsa::Signature)| {
             k.verify_prehash(&digest, &s.normalize_s().unwrap_or(s)).is_ok()
         };
         key.zip(signature).map(is_valid)
     });
-    came == Some(true)
+    verified == Some(true)
 }
 
-/// Returns the public key of a seed of Ed25519 (RFC 8032).
+/// Returns the Ed25519 public key of a seed (RFC 8032).
 #[must_use]
 pub fn ed_public(seed: &[u8]) -> Option<Vec<u8>> {
     let key = seed.try_into().ok().map(|seed| ed25519_dalek::SigningKey::from_bytes(&seed));
     key.map(|k| k.verifying_key().to_bytes().to_vec())
 }
 
-/// Returns a signature by Ed25519.
+/// Signs data by Ed25519 with the key of a seed.
 #[must_use]
 pub fn ed_sign(seed: &[u8], data: &[u8]) -> Option<Vec<u8>> {
     let key = seed.try_into().ok().map(|seed| ed25519_dalek::SigningKey::from_bytes(&seed));
     key.map(|k| k.sign(data).to_bytes().to_vec())
 }
 
-/// Returns whether data was signed so.
+/// Returns whether an Ed25519 signature of data is valid.
 #[must_use]
 pub fn ed_verify(public: &[u8], data: &[u8], signature: &[u8]) -> bool {
     let key = public.try_into().ok().and_then(|p| ed25519_dalek::VerifyingKey::from_bytes(p).ok());
@@ -151,8 +154,8 @@ pub fn ed_verify(public: &[u8], data: &[u8], signature: &[u8]) -> bool {
     both.is_some_and(|(k, s)| ed25519_dalek::Verifier::verify(&k, data, &s).is_ok())
 }
 
-/// Computes X25519 (RFC 7748) of a private number and the other side's point; nothing if the result
-/// is zero.
+/// Computes the X25519 secret (RFC 7748) that a private key shares with the other side's point;
+/// `None` if it is zero.
 #[must_use]
 pub fn x25519_shared(key: &[u8], point: &[u8]) -> Option<Vec<u8>> {
     let point = curve25519_dalek::MontgomeryPoint(point.try_into().ok()?);
@@ -171,7 +174,7 @@ mod tests {
 
     /// Section 6.1 of RFC 7748, and the first case of section 7.1 of RFC 8032.
     #[test]
-    fn curve_25519_is_that_of_the_standards() {
+    fn curve_25519_matches_the_rfcs() {
         let alice = hex("77076d0a7318a57d3c16c17251b26645df4c2f92ebc099b0d9f0f2f1c6c9d9e4");
         let bob = hex("de9edb7d7b7dc1b4d35b61c2ece435373f8343c85b78674dadfc7e146f882b4f");
         assert_eq!(x25519_shared(&alice[..31], &bob), None);
@@ -183,7 +186,7 @@ mod tests {
             ),
             Some(bob)
         );
-        assert_eq!(x25519_shared(&base, &[0; 32]), None, "a point of no order");
+        assert_eq!(x25519_shared(&base, &[0; 32]), None, "a point of low order");
         let seed = hex("9d61b19deffd5a60ba844af492ec2cc44449c5697b326919703bac031cae7f60");
         let public = hex("d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a");
         assert_eq!(ed_public(&seed).as_ref(), Some(&public));
@@ -193,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn each_curve_takes_what_it_signed_and_no_short_digest_is_cut() {
+    fn each_curve_verifies_its_signatures_of_short_and_long_digests() {
         for (curve, size) in
             [("prime256v1", 32), ("secp384r1", 48), ("secp521r1", 66), ("secp256k1", 32)]
         {

@@ -35,7 +35,7 @@ mod exports {
         prepare_once();
     }
 
-    /// Whether it is prepared; in the memory that a snapshot is made of, too.
+    /// Whether it is prepared; also in the memory that is kept as prepared memory.
     static IS_PREPARED: AtomicBool = AtomicBool::new(false);
 
     /// Prepares unless the memory began as prepared.
@@ -68,7 +68,7 @@ pub(crate) use exports::prepare_once;
 macro_rules! program {
     ($function:path, $cell:path) => {
         #[cfg(target_os = "wasi")]
-        // JUSTIFICATION: the exports stand in the engine's crate, the program above it.
+        // JUSTIFICATION: the exports are in the engine's crate, the program above it.
         // SAFETY: used once, with the type that the exports declare.
         #[unsafe(no_mangle)]
         fn wasibox_js_program(stage: $crate::stages::StartStage) -> u8 {
@@ -76,7 +76,7 @@ macro_rules! program {
         }
 
         #[cfg(target_os = "wasi")]
-        // JUSTIFICATION: the exports stand in the engine's crate, the program above it.
+        // JUSTIFICATION: the exports are in the engine's crate, the program above it.
         // SAFETY: used once, with the types that the exports declare.
         #[unsafe(no_mangle)]
         fn wasibox_js_cell(given: $crate::cells::CellInput) -> $crate::cells::JsCellAnswer {

@@ -29,8 +29,8 @@ host.someOf = (map, test) => {
   return found;
 };
 
-// The engine seeds its own generator once, when it is prepared: every process would go on from there. This one
-// (xoshiro128**) is seeded in each.
+// The engine seeds its own generator once, when it is prepared: every process would continue from
+// there. This one (xoshiro128**) is seeded in each.
 const state = new Uint32Array([1, 2, 3, 4]);
 host.seed = (words) => {
   state.set(words);
@@ -86,8 +86,8 @@ function revive(value, binding, name) {
 }
 host.revive = revive;
 
-// V8's private symbols are no properties that anyone can list. Here a value lies in a map of its own, which
-// accessors of Object.prototype reach.
+// V8's private symbols are not properties that a script can list. Here a value lies in a map of its
+// own, which accessors of Object.prototype reach.
 function privateSymbol(name) {
   const symbol = Symbol(name);
   const values = new WeakMap();

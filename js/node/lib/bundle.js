@@ -345,7 +345,7 @@ function linksOf(module) {
 
 const ESM_PARAMETERS = '__vite_ssr_import__, __vite_ssr_exports__, __vite_ssr_exportAll__, __vite_ssr_dynamic_import__, __vite_ssr_import_meta__';
 
-// What stands before everything: how this kind of file reaches what is outside.
+// What comes before everything: how this kind of file reaches what is outside.
 function outside(format, externals) {
   if (format !== 'esm') {
     return `${format === 'iife' ? '(function () {\n' : ''}"use strict";

@@ -5,13 +5,13 @@
 // text becomes an async function's, whose declarations do (what Node's prompt does, too). `import` at its top is an
 // import that is waited for, `export` says nothing.
 //
-// A cell ends when its value is there and what it has begun has ended: timers, children, requests. Intervals and
-// servers stay, and go on while the next cell runs.
+// A cell ends when its value is there and what it has begun has ended: timers, children, requests.
+// Intervals and servers stay, and keep running while the next cell does.
 (function (native, host) {
 'use strict';
 
-// Most bytes of a value as text, of one as JSON; parts of one that are looked at; characters of cells whose lines
-// are kept for errors.
+// Maximum number of bytes of a value as text, of one as JSON; parts of one that are looked at; characters of cells
+// whose lines are kept for errors.
 const MOST_TEXT = 64 << 10;
 const MOST_JSON = 1 << 20;
 const MOST_PARTS = 100000;
@@ -28,10 +28,11 @@ let kept = 0;
 host.cellLines = (name) => sources.get(name)?.split('\n');
 host.cellLine = (name, line) => host.cellLines(name)?.[line - 1];
 
-// Rewritten texts, and what they were made of: frames of errors tell of the code as it was written.
+// Rewritten texts and their sources, because frames of errors show the code as it was written.
 const rewritten = new Map();
 
-// Line and column of what stands there in a rewritten text; nothing if that is none of the cell's.
+// Returns the line and column in the source of a place in a rewritten text; undefined if the place is not the cell's
+// code.
 function placeIn({ text, source, pieces }, line, column) {
   const lines = text.split('\n');
   if (line > lines.length) return undefined;

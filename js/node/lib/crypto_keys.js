@@ -30,7 +30,7 @@ function curveOf(name) {
   return found;
 }
 
-// A number in so many bytes.
+// A number in a given number of bytes.
 function padded(bytes, size) {
   const short = unsigned(bytes);
   if (short.length > size) return undefined;

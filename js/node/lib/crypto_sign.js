@@ -221,7 +221,7 @@ function oaepText(key, hash, label, message) {
   if (message.length < 2 * h + 2) throw badOaep();
   const [seed, masked] = [message.subarray(1, 1 + h), message.subarray(1 + h)];
   const data = xor(masked, mgf1(hash, xor(seed, mgf1(hash, masked, h)), masked.length));
-  // One answer for all faults: which it was would tell the text bit by bit.
+  // All faults have the same answer, because different ones would reveal the text bit by bit.
   let bad = message[0] | (constantTimeEqual(data.subarray(0, h), digest(hash, label)) ? 0 : 1);
   let end = 0;
   for (let i = h; i < data.length; i++) {

@@ -93,7 +93,7 @@ function load(url) {
   const context = { __proto__: null, ...known.get(url) };
   const { defaultLoadSync } = reader();
   let { format, source } = defaultLoadSync(url, context);
-  // A data: URL is a string; one of JSON is no code.
+  // A data: URL is a string; one of JSON is not code.
   if (url.startsWith('data:') && format !== 'json') host.refuseStrings?.();
   const text = () => typeof source === 'string' ? source : native.decode(host.view(source), 'utf8', 0, source.byteLength);
   switch (format) {

@@ -380,7 +380,7 @@ class FSReqCallback {
   constructor(bigint) { this.bigint = bigint; }
 }
 
-// What takes descriptors refuses what is none in Node's words.
+// Functions that take descriptors refuse other values with Node's messages.
 for (const name of ['close', 'fsync', 'fdatasync', 'fstat', 'ftruncate', 'fchmod', 'fchown', 'futimes']) {
   const plain = wrapped[name];
   if (plain) wrapped[name] = (fd, a, b, c) => plain(host.require('internal/fs/utils').getValidatedFd(fd), a, b, c);
@@ -425,7 +425,8 @@ host.bindings.fs = (table) => ({
   kFsStatsFieldsNumber: table.kFsStatsFieldsNumber,
 });
 
-// What kind of stream a descriptor is. Output goes out at once whatever it is, as Node has it for pipes.
+// What kind of stream a descriptor is. Output goes out at once whatever it is, as Node does for
+// pipes.
 host.handleType = function(fd) {
   if (!host.begun) throw new Error('a stream was asked for before there is a process');
   const type = native.handleType(fd);

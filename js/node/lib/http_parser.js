@@ -1,5 +1,5 @@
-// http_parser: messages of HTTP/1 (RFC 9112), as Node's library has them parsed: what has come is given to
-// `execute`, callbacks tell of heads and bodies. Codes and texts of errors are llhttp's, which programs look at.
+// http_parser: parses messages of HTTP/1 (RFC 9112) for Node's library, which gives received bytes to `execute` and
+// gets heads and bodies by callbacks. Codes and texts of errors are llhttp's, because programs look at them.
 //
 // Strict where messages could be read in two ways: one length only, CRLF, no blanks around names.
 (function (native, host) {
@@ -8,7 +8,7 @@
 const REQUEST = 1;
 const [ON_BEGIN, ON_TRAILER, ON_HEAD, ON_BODY, ON_END] = [0, 1, 2, 3, 4];
 const LENIENT = { headers: 1, chunkedLength: 2, keepAlive: 4, transferEncoding: 8, afterClose: 32, loneLF: 64 };
-// Most bytes of a head if nothing else is said, and of a chunk's extensions.
+// Maximum number of bytes of a head if nothing else is said, and of a chunk's extensions.
 const MOST_HEAD = 16 << 10;
 const MOST_EXTENSIONS = 16 << 10;
 const LF = 10;
@@ -136,7 +136,7 @@ class HTTPParser {
   }
 
   #start(bytes, at) {
-    // Empty lines before a message are passed over.
+    // Empty lines before a message are skipped.
     if (bytes[at] === CR || bytes[at] === LF) return at + 1;
     this.#message = { headers: [] };
     this.#head = 0;

@@ -104,7 +104,7 @@ function parseCommandLine(args, env) {
 const asksFor = (execArgv, env, option) => [...execArgv, ...(env.NODE_OPTIONS ?? '').split(/\s+/)]
   .some((word) => word.replace(/_/g, '-').replace(/^-+/, '--') === option);
 
-// --- errors that nobody has caught ------------------------------------------------------------
+// --- errors that were not caught ------------------------------------------------------------
 
 function sourceLine(error) {
   const { arrow_message_private_symbol: arrow } = host.privateSymbols;

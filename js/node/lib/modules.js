@@ -7,7 +7,7 @@
 
 const PARAMETERS = ['exports', 'require', 'module', '__filename', '__dirname'];
 
-// A script may begin with `#!`; within a function that is no comment.
+// A script may begin with `#!`; within a function that is not a comment.
 const body = (source) => source.startsWith('#!') ? `//${source}` : source;
 
 // The text before the first line of a file that is compiled as a function's body; columns of

@@ -409,7 +409,8 @@ async function send(req, body) {
   req.end();
 }
 
-// An engine that counts references lets go of what only a WeakRef holds at once; this one is undici's alone.
+// An engine that counts references frees what only a WeakRef holds at once; this one is undici's
+// alone.
 const STRONG = 'class StrongRef { #value; constructor(value) { this.#value = value; } deref() { return this.#value; } }';
 host.patch('internal/deps/undici/undici', (text) => `${STRONG} ${text.replaceAll('new WeakRef(', 'new StrongRef(')}
 setGlobalDispatcher(internalBinding('host').host.makeDispatcher(Dispatcher));`);

@@ -19,8 +19,8 @@ function linesOf(file) {
   }
 }
 
-// The parentheses of a line that are open at a column, as the starts of what stands before them; and the last
-// one that was closed.
+// The parentheses of a line that are open at a column, as the starts of what comes before them; and the last one that
+// was closed.
 function calls(line, column) {
   const open = [];
   let closed;

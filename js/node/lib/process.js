@@ -111,7 +111,7 @@ host.writeError = function(text) {
   try {
     for (let at = 0; at < length;) at += native.write(2, bytes, at, length - at, -1);
   } catch {
-    // There is nowhere else to tell it.
+    // There is nowhere else to report the error.
   }
 };
 

@@ -293,7 +293,7 @@ class Deserializer {
     new Uint8Array(shared.buffer).set(this.#take(8));
     return shared.getFloat64(0, true);
   }
-  // Padding may stand in front of any tag.
+  // Padding may precede any tag.
   #tag() {
     let byte;
     do byte = this.#byte(); while (byte === 0);

@@ -89,7 +89,7 @@ function namedMap(file) {
     const absolute = (s) => /^[a-z]+:/.test(s) ? s : path.resolve(path.dirname(file), sourceRoot, s);
     return { mappings, sources: sources.map(absolute) };
   } catch {
-    // A map that cannot be read is none.
+    // A map that cannot be read is ignored.
     return undefined;
   }
 }

@@ -287,9 +287,9 @@ host.traceErrors = function(Constructor) {
   // Whether captureStackTrace is at work: the engine then sets `stack` to what is returned.
   let capturing = false;
 
-  // The engine asks when an error is made, and again when a `finally` has passed it on: the first trace stays.
-  // `stack` is an own property, as V8 has it, and made when it is read first, so that a message that is set later
-  // is in it.
+  // The engine asks when an error is made, and again when a `finally` has passed it on: the first
+  // trace stays. `stack` is an own property, as in V8, and made when it is read first, so that a
+  // message that is set later is in it.
   function prepareStackTrace(error, sites) {
     if (error === null || (typeof error !== 'object' && typeof error !== 'function')) return undefined;
     completeSites(sites);

@@ -1,7 +1,8 @@
-//! Cells: code for a long-lived interpreter (`js_engine::cells`). `lib/cell.js` implements them.
+//! Runs cells in an interpreter that stays between them (`js_engine::cells`). The half in
+//! JavaScript is `lib/cell.js`.
 //!
-//! `process.exit` ends the cell, not the interpreter: it throws an error that scripts cannot catch
-//! and that is caught here.
+//! `process.exit` ends the cell, not the interpreter: it throws an error that scripts cannot catch,
+//! and this file catches it.
 
 use crate::native::TextArgument;
 use crate::{native, start};
@@ -13,11 +14,11 @@ use std::io::Write;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum CellState {
-    /// A process of its own.
+    /// No cell: the program runs as an ordinary process.
     Process,
-    /// A cell runs.
+    /// A cell is running.
     Cell,
-    /// It has asked for its end, with this status.
+    /// The cell has called `process.exit` with this status.
     Ending(i32),
 }
 
@@ -25,7 +26,7 @@ thread_local! {
     static STATE: Cell<CellState> = const { Cell::new(CellState::Process) };
 }
 
-/// Returns the error that ends a cell which exits; `None` in a process of its own.
+/// Returns the error that ends the running cell with a status; `None` outside a cell.
 pub fn end_cell(ctx: &Ctx<'_>, status: i32) -> Option<Error> {
     if STATE.get() == CellState::Process {
         return None;
@@ -34,7 +35,8 @@ pub fn end_cell(ctx: &Ctx<'_>, status: i32) -> Option<Error> {
     Some(interrupt::throw_uncatchable(ctx, "exit"))
 }
 
-/// Returns the ending error again, for callers that would lose it on its way.
+/// Creates the error of [`end_cell`] again if the cell is ending, because code between
+/// `process.exit` and the caller may have dropped it.
 pub fn ending_error(ctx: &Ctx<'_>) -> Option<Error> {
     match STATE.get() {
         CellState::Ending(status) => end_cell(ctx, status),
@@ -42,7 +44,7 @@ pub fn ending_error(ctx: &Ctx<'_>) -> Option<Error> {
     }
 }
 
-/// Runs the program's cells, for [`js_engine::program`].
+/// Runs a cell, as [`js_engine::program`] requires.
 pub fn run_cell(given: CellInput) -> JsCellAnswer {
     if given.is_first {
         native::files::adopt(box_sys::take_inherited());
@@ -53,9 +55,9 @@ pub fn run_cell(given: CellInput) -> JsCellAnswer {
         match interrupt::unless_interrupted(ctx, result) {
             Some(Ok(answer)) => answer,
             Some(Err(error)) => {
-                // Of the JavaScript half, or of memory that has run out.
-                let told = Err::<(), _>(error).catch(ctx).err().map(|e| e.to_string());
-                let _ = writeln!(std::io::stderr(), "{}", told.unwrap_or_default());
+                // The error is from `cell.js`, or memory has run out.
+                let message = Err::<(), _>(error).catch(ctx).err().map(|e| e.to_string());
+                let _ = writeln!(std::io::stderr(), "{}", message.unwrap_or_default());
                 JsCellAnswer { status: 1, ..JsCellAnswer::default() }
             }
             None => JsCellAnswer { status: cell_status(), ..JsCellAnswer::default() },
@@ -84,8 +86,8 @@ fn run<'js>(ctx: &Ctx<'js>, function: &Function<'js>, given: CellInput) -> Resul
     Ok(JsCellAnswer { status, value: text(1)?, json: text(2)? })
 }
 
-/// Runs the cells of a file, each begun by a line `//# cell`, and prints their answers: for work on
-/// them without an image.
+/// Runs the cells of a file, which begin after lines `//# cell`, and prints their answers, so that
+/// cells can be tested without an image.
 #[cfg(not(target_os = "wasi"))]
 pub fn of_file(path: &std::path::Path) -> std::io::Result<u8> {
     let text = std::fs::read_to_string(path)?;

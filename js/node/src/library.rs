@@ -136,7 +136,7 @@ impl NodeLibrary {
 mod tests {
     use super::*;
 
-    /// An archive of these files with pieces of so many bytes.
+    /// Returns an archive of files, in pieces of `piece` bytes.
     fn archive(files: &[(&str, &str)], piece: usize) -> Vec<u8> {
         let mut out = MAGIC.to_vec();
         let whole: String = files.iter().map(|(_, text)| *text).collect();

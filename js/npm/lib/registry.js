@@ -9,7 +9,7 @@ const { get } = require('./fetch.js');
 const { NpmError } = require('./errors.js');
 const tar = require('./tar.js');
 
-// The kinds of what stands behind a name in package.json.
+// The kinds of what comes after a name in package.json.
 function parseRange(text, from) {
   const range = text === '' ? '*' : text.trim();
   if (/^(git(\+\w+)?:|git@|github:|gitlab:|bitbucket:)|^[\w.-]+\/[\w.-]+(#.*)?$/.test(range) && !fs.existsSync(path.resolve(from, range))) {
@@ -132,7 +132,7 @@ class Registry {
   }
 }
 
-// Whether a package that is there is what a range asks for.
+// Whether an installed package is in a range.
 function satisfies(node, range, from, root) {
   const spec = parseRange(range, from);
   switch (spec.kind) {

@@ -12,7 +12,7 @@ const { NpmError } = require('./errors.js');
 
 const quoted = (word) => /^[\w./:=@%+,-]+$/.test(word) ? word : `'${word.replace(/'/g, "'\\''")}'`;
 
-// Commands that stand before those of packages of the same name.
+// Commands that come before those of packages of the same name.
 const OWN = path.join(__dirname, '../own');
 
 // node_modules/.bin of a folder and of all above it, before PATH.

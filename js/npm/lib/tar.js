@@ -56,7 +56,7 @@ function* entries(packed) {
   }
 }
 
-// Writes a package into a folder that is not there yet.
+// Writes a package into a folder that does not exist yet.
 function extract(packed, folder) {
   const made = new Set();
   for (const { name, mode, data } of entries(packed)) {

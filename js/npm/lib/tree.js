@@ -1,7 +1,7 @@
 'use strict';
 
-// node_modules as it should be: which version stands where. A package lies as high as it can, so that others find it, and
-// lower where another version of it stands above (npm's own rule; Node looks from the inside out).
+// node_modules as it should be: which version is in which folder. A package is as high as possible, so that others find
+// it, and lower if another version of it is above (npm's own rule; Node looks from the inside out).
 
 const path = require('path');
 const { satisfies } = require('./registry.js');
@@ -76,7 +76,7 @@ function fieldsOf(manifest) {
   return fields;
 }
 
-// The tree that a lock file tells.
+// Returns the tree that a lock file describes.
 function fromLock(lock, manifest) {
   const root = new Node(undefined, manifest.name, { ...manifest });
   const places = Object.keys(lock.packages ?? {}).filter((p) => p.includes('node_modules/')).sort((a, b) => a.split('node_modules/').length - b.split('node_modules/').length || (a < b ? -1 : 1));

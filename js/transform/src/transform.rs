@@ -13,7 +13,7 @@ use oxc::transformer::{
 use std::borrow::Cow;
 use std::path::Path;
 
-/// Returns the JavaScript of a text, and whether it is a module. One generated line stands before
+/// Returns the JavaScript of a text, and whether it is a module. One generated line comes before
 /// it, empty if nothing is needed, so that places in it do not depend on the text that the engine's
 /// wrapper has on its first line.
 ///

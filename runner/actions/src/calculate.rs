@@ -77,7 +77,7 @@ pub struct Calculate {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct CalculateAnswer {
     pub expression: String,
-    /// Exact where it can be; `≈` stands before a decimal that is rounded.
+    /// Exact where it can be; `≈` comes before a decimal that is rounded.
     pub result: String,
     /// How it comes about, where there is something to be said.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -98,7 +98,7 @@ impl ToolAction for Calculate {
     }
 }
 
-/// The value of an expression in the calculator's notation (docs/calculate.md).
+/// Computes the value of an expression in the calculator's notation (docs/calculate.md).
 ///
 /// # Errors
 /// Why it has none: it cannot be read, makes no sense, is too large, or takes too long. If the

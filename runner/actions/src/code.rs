@@ -46,7 +46,7 @@ enum Language {
 }
 
 impl Language {
-    /// As policy files have it.
+    /// Returns the language's name in policy files.
     fn name(self) -> &'static str {
         match self {
             Language::Python => "python",
@@ -246,8 +246,8 @@ fn execute_answer(
     }
 }
 
-/// The call that runs a program of Python that may import the modules of a list, which `run.py`
-/// does.
+/// Returns the call that runs a program in Python that may import the modules of a list, which
+/// `run.py` does.
 fn python_exec(session: &Session, code: String, list: &ModuleList) -> Result<Exec, Refusal> {
     put_file(session, RUN[0], include_bytes!("code/run.py").to_vec())?;
     put_file(session, PROGRAM[0], code.into_bytes())?;
@@ -255,7 +255,7 @@ fn python_exec(session: &Session, code: String, list: &ModuleList) -> Result<Exe
     Ok(Exec::new(["python3", RUN[0], PROGRAM[0], VALUE, LISTS]))
 }
 
-/// The call that runs a program by Node's library, which `run.cjs` does.
+/// Returns the call that runs a program with Node's library, which `run.cjs` does.
 fn javascript_exec(
     machine: &Machine,
     session: &Session,

@@ -1,4 +1,5 @@
-//! Tools that are file requests. Their schemas and descriptions come from `wasibox-files`.
+//! The tools that carry out file requests. Their schemas and descriptions come from
+//! `wasibox-files`.
 
 use crate::client::ClientCall;
 use crate::refusal::{Refusal, RefusalKind};
@@ -61,7 +62,8 @@ fn schema_variant(schema: Value, name: &str) -> Value {
     found
 }
 
-/// Returns an answer's parts for a model, and the JSON pointers of the bytes that are parts, too.
+/// Returns an answer's parts for a model, and JSON pointers to the bytes in the answer that a part
+/// repeats.
 fn answer_parts(answer: &Answer, request: &Request) -> (Vec<AnswerPart>, Vec<&'static str>) {
     let text = match answer {
         Answer::Read { path, size, content } => return read(path, *size, content),
@@ -72,7 +74,7 @@ fn answer_parts(answer: &Answer, request: &Request) -> (Vec<AnswerPart>, Vec<&'s
             } else {
                 AnswerPart::Blob { path: path.clone(), mime: mime.clone(), data }
             };
-            let more = next_offset.map_or(String::new(), |n| format!("; go on at offset {n}"));
+            let more = next_offset.map_or(String::new(), |n| format!("; continue at offset {n}"));
             let text = format!("{path}: {size} bytes, {mime}{more}");
             return (vec![AnswerPart::Text(text), part], vec!["/data"]);
         }
@@ -106,7 +108,7 @@ fn answer_parts(answer: &Answer, request: &Request) -> (Vec<AnswerPart>, Vec<&'s
         }
         Answer::Stat(entry) => listing_text(std::slice::from_ref(entry)),
         Answer::Entries { path, entries, next_offset } => {
-            format!("{path}\n{}{}", listing_text(entries), go_on(*next_offset))
+            format!("{path}\n{}{}", listing_text(entries), continue_note(*next_offset))
         }
         Answer::Paths { paths, more } => {
             let note = if *more { "[there are more]\n" } else { "" };
@@ -123,7 +125,7 @@ fn read(path: &str, size: u64, content: &FileText) -> (Vec<AnswerPart>, Vec<&'st
         FileText::Text { text, note, next_offset, .. } => {
             let note = note.as_ref().map_or(String::new(), |n| format!("\n[{n}]"));
             let more = match (next_offset, note.is_empty()) {
-                (Some(n), true) => format!("\n[go on at offset {n}]"),
+                (Some(n), true) => format!("\n[continue at offset {n}]"),
                 _ => String::new(),
             };
             format!("{text}{note}{more}")
@@ -140,14 +142,14 @@ fn read(path: &str, size: u64, content: &FileText) -> (Vec<AnswerPart>, Vec<&'st
         }
         FileText::Binary { mime, note } => format!("{path}: {size} bytes, {mime}\n{note}"),
         FileText::Directory { entries, next_offset } => {
-            format!("{path}\n{}{}", listing_text(entries), go_on(*next_offset))
+            format!("{path}\n{}{}", listing_text(entries), continue_note(*next_offset))
         }
     };
     (vec![AnswerPart::Text(text)], Vec::new())
 }
 
-fn go_on(next_offset: Option<u64>) -> String {
-    next_offset.map_or(String::new(), |n| format!("[go on at offset {n}]\n"))
+fn continue_note(next_offset: Option<u64>) -> String {
+    next_offset.map_or(String::new(), |n| format!("[continue at offset {n}]\n"))
 }
 
 fn listing_text(entries: &[FileEntry]) -> String {
@@ -190,7 +192,7 @@ fn grep_text(m: &GrepAnswer, request: &Request) -> String {
     if let Some(note) = &m.note {
         let _ = writeln!(out, "[{note}]");
     }
-    out + &go_on(m.next_offset)
+    out + &continue_note(m.next_offset)
 }
 
 fn search_text(f: &SearchAnswer) -> String {
@@ -209,5 +211,5 @@ fn search_text(f: &SearchAnswer) -> String {
     if let Some(note) = &f.note {
         let _ = writeln!(out, "[{note}]");
     }
-    out + &go_on(f.next_offset)
+    out + &continue_note(f.next_offset)
 }

@@ -168,7 +168,7 @@ pub fn diff_commits(
     Ok((String::from_utf8_lossy(&out.bytes).into_owned(), is_cut))
 }
 
-/// Takes so many bytes and no more.
+/// Takes a given number of bytes and no more.
 struct DiffBuffer {
     bytes: Vec<u8>,
     most: usize,

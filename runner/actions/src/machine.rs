@@ -17,11 +17,11 @@ use wasibox::{Engine, Error, MountSpec, Policy, Session, Sessions};
 pub struct MachineOptions<'a> {
     /// The grants of every session.
     pub policy: Policy,
-    /// The file that keeps sessions; without one they are gone with the machine.
+    /// The file that keeps sessions; without one they end with the machine.
     pub store: Option<&'a Path>,
-    /// A call's limit of time, where it names none; the policy's is never passed.
+    /// The time limit of a call that names none; it never exceeds the policy's.
     pub timeout: Duration,
-    /// Which tools there are, and how they are set.
+    /// Which tools are offered, and their settings.
     pub tools: ToolSettings,
 }
 
@@ -46,20 +46,20 @@ struct OpenSession {
     used: Instant,
 }
 
-/// A session as a list has it.
+/// An entry in the list of sessions.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
 pub struct SessionInfo {
     pub name: String,
     /// Nanoseconds since the epoch.
     pub created: u64,
-    /// The number of the commit that it is at.
+    /// The number of the session's current commit.
     pub commit: u64,
-    /// It is held by this server now.
+    /// Whether this server holds the session now.
     pub open: bool,
 }
 
 impl Machine {
-    /// A machine of an engine.
+    /// Creates a machine over an engine.
     ///
     /// # Errors
     /// If the store cannot be opened.
@@ -80,7 +80,7 @@ impl Machine {
         })))
     }
 
-    /// The engine.
+    /// Returns the engine.
     pub fn engine(&self) -> &Engine {
         self.0.sessions.engine()
     }
@@ -90,7 +90,7 @@ impl Machine {
         &self.0.policy
     }
 
-    /// Which tools there are, and how they are set.
+    /// Returns which tools are offered, and their settings.
     pub fn tools(&self) -> &ToolSettings {
         &self.0.tools
     }
@@ -100,12 +100,12 @@ impl Machine {
         &self.0.modules
     }
 
-    /// Whether sessions outlive the machine.
+    /// Returns whether sessions outlive the machine.
     pub fn is_durable(&self) -> bool {
         self.0.is_durable
     }
 
-    /// All sessions of the machine.
+    /// Returns the space of all sessions of the machine.
     pub fn space(&self) -> SessionSpace {
         SessionSpace {
             machine: self.clone(),
@@ -115,52 +115,54 @@ impl Machine {
         }
     }
 
-    /// The sessions of one owner, `most` of them at most: a name of lower-case letters, digits and
-    /// `-`.
+    /// Returns the space of one owner's sessions, at most `most`. An owner's name consists of
+    /// lower-case letters, digits and `-`.
     ///
     /// # Errors
-    /// If the name cannot be one.
+    /// If the name is invalid.
     pub fn space_of(&self, owner: &str, most: usize) -> Result<SessionSpace, Refusal> {
         let fine = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-';
         if !(1..=32).contains(&owner.len()) || !owner.bytes().all(fine) {
             return Err(Refusal::invalid_request(
-                "an owner has 1 to 32 lower-case letters, digits and '-'",
+                "an owner's name has 1 to 32 characters: lower-case letters, digits and '-'",
             ));
         }
-        // Because owners have no dot, no owner's prefix begins another owner's prefix.
+        // Owners have no dot, so no owner's prefix is the beginning of another's.
         let prefix = format!("{owner}.");
         Ok(SessionSpace { machine: self.clone(), prefix, most, mounts: Arc::default() })
     }
 
-    /// Releases sessions that were not used for so long, so that other processes can have them.
+    /// Releases sessions that were not used for at least `idle`, so that other processes can open
+    /// them.
     pub fn release_idle(&self, idle: Duration) {
         self.lock_open()
             .retain(|_, o| Arc::strong_count(&o.session) > 1 || o.used.elapsed() < idle);
     }
 
-    /// Sessions that this machine holds.
+    /// Returns the number of sessions that this machine holds.
     pub fn held_sessions(&self) -> usize {
         self.lock_open().len()
     }
 
-    /// A call's limit of time.
+    /// Returns the time limit of a call that asks for `asked` seconds.
     pub(crate) fn call_timeout(&self, asked: Option<f64>) -> Result<Duration, Refusal> {
         let asked = match asked {
             None => self.0.timeout,
-            Some(s) => Duration::try_from_secs_f64(s)
-                .ok()
-                .filter(|t| !t.is_zero())
-                .ok_or_else(|| Refusal::invalid_request("timeout is no time in seconds"))?,
+            Some(s) => {
+                Duration::try_from_secs_f64(s).ok().filter(|t| !t.is_zero()).ok_or_else(|| {
+                    Refusal::invalid_request("timeout must be a positive number of seconds")
+                })?
+            }
         };
         Ok(self.0.policy.limits.timeout.map_or(asked, |most| most.min(asked)))
     }
 
-    /// Its calculators.
+    /// Returns the machine's calculators.
     pub(crate) fn calculators(&self) -> &Calculators {
         &self.0.calculators
     }
 
-    /// The image's files, to compare commits.
+    /// Returns the image's files, which comparisons of commits need.
     pub(crate) fn image_files(&self) -> Result<ImageFiles, Error> {
         ImageFiles::new(self.engine().image().clone())
     }
@@ -170,19 +172,19 @@ impl Machine {
     }
 }
 
-/// The sessions that a client may use: all of a machine's, or those of one owner. Names here are as
-/// the client knows them.
+/// The sessions that a client may use: all of a machine's, or those of one owner. The names in its
+/// methods are those that the client uses, without the owner's prefix.
 #[derive(Clone)]
 pub struct SessionSpace {
     machine: Machine,
     prefix: String,
     most: usize,
-    /// The mounts of its sessions in addition to the machine's.
+    /// The mounts of its sessions in addition to the machine's mounts.
     mounts: Arc<Mutex<Vec<MountSpec>>>,
 }
 
 impl SessionSpace {
-    /// The machine.
+    /// Returns the machine.
     pub fn machine(&self) -> &Machine {
         &self.machine
     }
@@ -206,29 +208,29 @@ impl SessionSpace {
     }
 
     /// Grants these folders of the host to sessions that are opened from now on, in addition to the
-    /// machine's.
+    /// machine's mounts.
     pub fn grant_mounts(&self, mounts: Vec<MountSpec>) {
         *self.mounts.lock().unwrap_or_else(|e| e.into_inner()) = mounts;
     }
 
-    /// Releases a session; it is opened again once it is not in use any more.
+    /// Releases a session. It can be opened again once no call uses it any more.
     pub(crate) fn release(&self, name: &str) {
         self.machine.lock_open().remove(&self.full_name(name));
     }
 
-    /// A session that is there.
+    /// Opens an existing session.
     ///
     /// # Errors
-    /// If there is none of that name, or another process has it.
+    /// If no session has this name, or another process holds it.
     pub fn open(&self, name: &str) -> Result<Arc<Session>, Refusal> {
         self.open_with(name, |full, policy| self.machine.0.sessions.session(full, policy))
             .map_err(|e| self.name_refusal(name, e))
     }
 
-    /// A new session.
+    /// Creates a session.
     ///
     /// # Errors
-    /// If there is one of that name, the name cannot be one, or there are too many.
+    /// If the name is taken or invalid, or there are too many sessions.
     pub fn make(&self, name: &str) -> Result<Arc<Session>, Refusal> {
         let mut open = self.machine.lock_open();
         self.check_room()?;
@@ -239,7 +241,7 @@ impl SessionSpace {
         Ok(session)
     }
 
-    /// A session, made if it is not there.
+    /// Opens a session, or creates it if it does not exist.
     ///
     /// # Errors
     /// The same as [`SessionSpace::open`] and [`SessionSpace::make`].
@@ -270,7 +272,7 @@ impl SessionSpace {
         Ok(session)
     }
 
-    /// The sessions, by name.
+    /// Lists the sessions, sorted by name.
     ///
     /// # Errors
     /// If the store cannot be read.
@@ -285,10 +287,10 @@ impl SessionSpace {
         Ok(mine.collect())
     }
 
-    /// Forgets a session that is not in use.
+    /// Deletes a session that is not in use.
     ///
     /// # Errors
-    /// If there is none of that name, or it is in use.
+    /// If no session has this name, or it is in use.
     pub fn remove(&self, name: &str) -> Result<(), Refusal> {
         let full = self.full_name(name);
         let mut open = self.machine.lock_open();
@@ -310,15 +312,15 @@ impl SessionSpace {
         forked.map(drop).map_err(|e| self.name_refusal(new, e.into()))
     }
 
-    /// Takes a session in from a snapshot.
+    /// Creates a session from a snapshot.
     ///
     /// # Errors
-    /// If it is none, or the name is taken.
+    /// If the bytes are not a snapshot, or the name is taken.
     pub fn import(&self, name: &str, from: impl Read) -> Result<(), Refusal> {
         self.check_room()?;
         let limits = SnapshotLimits {
             bytes: self.machine.0.policy.limits.disk.bytes,
-            // A client's, so less than one gives itself.
+            // The snapshot is a client's, so the limit is lower than for an embedder's own.
             manifest: 32 << 20,
             ..SnapshotLimits::default()
         };
@@ -339,7 +341,7 @@ impl SessionSpace {
         }
     }
 
-    /// An error in which the session has the name that the client knows.
+    /// Returns an error in which the session has the name that the client uses.
     fn name_refusal(&self, name: &str, refusal: Refusal) -> Refusal {
         let full = self.full_name(name);
         Refusal { text: refusal.text.replace(&full, name), ..refusal }

@@ -24,7 +24,7 @@ pub fn of_answer<T: JsonSchema>() -> Value {
 /// Deepest nesting that is written in full; deeper parts are any value.
 const DEPTH: usize = 12;
 
-/// A schema of arguments.
+/// Shortens a schema of arguments.
 pub fn shorten_input(schema: Value) -> Map<String, Value> {
     shorten_schema(schema, true)
 }
@@ -152,7 +152,7 @@ fn has_type(kind: &Value, name: &str) -> bool {
     }
 }
 
-/// The values of an enumeration of texts, if all it has are such.
+/// Returns the values of an enumeration, if all of them are texts.
 fn enum_constants(object: &Map<String, Value>) -> Option<Value> {
     let mut names = Vec::new();
     for choice in object.get("oneOf")?.as_array()? {

@@ -93,7 +93,7 @@ impl CallSettings<'_> {
     /// Completes a command.
     ///
     /// # Errors
-    /// A time or a variable that is none.
+    /// If a time or a variable is invalid.
     pub fn apply(&self, call: &ClientCall<'_>, exec: &mut Exec) -> Result<(), Refusal> {
         exec.timeout = Some(call.client.space().machine().call_timeout(self.timeout)?);
         if let Some(stdin) = self.stdin {
@@ -110,7 +110,7 @@ impl CallSettings<'_> {
     }
 }
 
-/// An outcome for programs and for models.
+/// Returns an outcome in the forms for programs and for models.
 pub fn command_result(
     session: &Session,
     outcome: Outcome,
@@ -185,12 +185,12 @@ fn in_words(ran: &CommandAnswer) -> String {
     text
 }
 
-/// Whether clients show it.
+/// Returns whether clients show data of this type as a picture.
 pub fn is_picture(mime: &str) -> bool {
     matches!(mime, "image/png" | "image/jpeg" | "image/gif" | "image/webp")
 }
 
-/// The pictures that a command has made.
+/// Returns the pictures that a command has made.
 fn picture_parts(session: &Session, files: &[FileChange]) -> Vec<AnswerPart> {
     let is_wanted = |f: &&FileChange| {
         let is_there = f.change != FileChangeKind::Deleted;

@@ -27,7 +27,7 @@ impl ToolScope {
     pub const ALL: [ToolScope; 4] =
         [ToolScope::Read, ToolScope::Write, ToolScope::Run, ToolScope::Manage];
 
-    /// Its name, as token files have it.
+    /// Returns the scope's name in token files.
     pub fn name(self) -> &'static str {
         match self {
             ToolScope::Read => "read",
@@ -37,7 +37,7 @@ impl ToolScope {
         }
     }
 
-    /// The scope of that name.
+    /// Returns the scope with a name.
     pub fn from_name(name: &str) -> Option<ToolScope> {
         ToolScope::ALL.into_iter().find(|s| s.name() == name)
     }
@@ -97,7 +97,7 @@ pub enum AnswerPart {
 /// A result.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ToolResult<T = Value> {
-    /// For programs, as the tool's schema of answers has it.
+    /// The answer for programs, in the form of the tool's schema of answers.
     pub answer: T,
     /// For models.
     pub parts: Vec<AnswerPart>,
@@ -106,7 +106,7 @@ pub struct ToolResult<T = Value> {
 }
 
 impl<T> ToolResult<T> {
-    /// An answer, and the same in words.
+    /// Creates a result from an answer and the same answer as text.
     pub fn new(answer: T, text: impl Into<String>) -> ToolResult<T> {
         ToolResult { answer, parts: vec![AnswerPart::Text(text.into())], doubled: Vec::new() }
     }
@@ -164,7 +164,7 @@ impl ToolEntry {
         ToolEntry { name, title, text, scope, hints, how, is_there: |_| true }
     }
 
-    /// The schema of its arguments, as short as can be.
+    /// Returns the schema of the tool's arguments, in its shortest form.
     pub fn input_schema(&self) -> Map<String, Value> {
         schema::shorten_input(match &self.how {
             ToolRunner::Action { input, .. } => input(),
@@ -172,7 +172,7 @@ impl ToolEntry {
         })
     }
 
-    /// The schema of its answers.
+    /// Returns the schema of the tool's answers.
     pub fn output_schema(&self) -> Map<String, Value> {
         schema::shorten_output(match &self.how {
             ToolRunner::Action { output, .. } => output(),

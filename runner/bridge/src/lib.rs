@@ -28,7 +28,7 @@
 //! Proxies from the host's environment; cookies, caches, and decoding of bodies that need not be
 //! searched, because those are the guest's tasks. Trailers, upgrades, CONNECT. HTTP/3.
 #![forbid(unsafe_code)]
-// Code that only the transport uses.
+// Some code is used only by the transport.
 #![cfg_attr(not(feature = "transport"), allow(dead_code))]
 
 mod address;

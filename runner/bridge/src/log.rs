@@ -25,11 +25,11 @@ pub struct LogEntry {
     pub secrets: Vec<String>,
     pub address: Option<SocketAddr>,
     pub status: Option<u16>,
-    /// Bytes of bodies as transferred.
+    /// The lengths of the bodies in bytes, as transferred.
     pub sent: u64,
     pub received: u64,
     pub took: Duration,
-    /// The reason why it was refused or failed.
+    /// The reason why the hop was refused or failed.
     pub error: Option<RequestError>,
     /// Details of the error that only the owner may see.
     pub detail: Option<String>,
@@ -93,7 +93,8 @@ impl Drop for OpenLogEntry {
     }
 }
 
-/// Returns the URL as the log shows it; with `values` false, the values of its query are hidden.
+/// Returns the URL as the log shows it. Unless `values` is true, the values of its query are
+/// hidden.
 pub(crate) fn url_for_log(url: &Url, values: bool) -> String {
     let mut url = url.clone();
     let _ = url.set_username("");

@@ -39,7 +39,7 @@ pub struct RequestHead {
 }
 
 impl RequestHead {
-    /// Makes a request without headers and body whose redirects are not followed.
+    /// Creates a request without headers or body, whose redirects are not followed.
     #[must_use]
     pub fn new(method: &str, url: &str) -> Self {
         Self {
@@ -129,11 +129,11 @@ pub enum ToGuest {
 pub enum FrameError {
     #[error("a frame of {0} bytes is too long")]
     Long(usize),
-    #[error("a frame that makes no sense")]
+    #[error("a malformed frame")]
     Format,
 }
 
-/// Returns a message as a frame.
+/// Encodes a message as a frame.
 ///
 /// # Errors
 /// If it is longer than a frame may be.
@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn lengths_and_rests_are_checked() {
+    fn lengths_and_trailing_bytes_are_checked() {
         let mut frames = Frames::default();
         frames.push(&u32::MAX.to_le_bytes());
         assert_eq!(frames.next_message::<ToHost>(), Err(FrameError::Long(u32::MAX as usize)));
@@ -272,7 +272,7 @@ mod tests {
         frames.push(&long);
         assert_eq!(frames.next_message::<ToHost>(), Err(FrameError::Format));
         assert!(encode_frame(&ToHost::Body(vec![0; MAX_FRAME])).is_err());
-        // A vector of headers that announces more than there is.
+        // A vector of headers whose announced length exceeds the bytes that follow.
         let mut frames = Frames::default();
         frames.push(&[9, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01]);
         assert_eq!(frames.next_message::<ToHost>(), Err(FrameError::Format));

@@ -2,7 +2,7 @@
 //!
 //! They contain names from images, guests and the file system, so control characters are shown as
 //! escapes. Standard error may be full because its reader is stuck (a pipe, a stopped terminal): a
-//! message is abandoned after [`PATIENCE`], and so are those after it.
+//! message is abandoned after [`WRITE_TIMEOUT`], and so are those after it.
 
 use std::io::{IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,7 +10,7 @@ use std::sync::mpsc::channel;
 use std::time::Duration;
 
 /// The time that writing a message may take.
-const PATIENCE: Duration = Duration::from_secs(1);
+const WRITE_TIMEOUT: Duration = Duration::from_secs(1);
 
 static GIVEN_UP: AtomicBool = AtomicBool::new(false);
 
@@ -41,7 +41,7 @@ fn write(line: String) {
         let _ = std::io::stderr().write_all(line.as_bytes());
         let _ = done.send(());
     });
-    if writer.is_err() || end.recv_timeout(PATIENCE).is_err() {
+    if writer.is_err() || end.recv_timeout(WRITE_TIMEOUT).is_err() {
         GIVEN_UP.store(true, Ordering::Relaxed);
     }
 }

@@ -5,7 +5,7 @@ use base64::engine::general_purpose::STANDARD;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use wasibox_vfs::FileKind;
 
-/// Bytes: base64 where people read, themselves otherwise.
+/// Bytes: text in base64 in human-readable formats such as JSON, raw bytes in binary ones.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FileBytes(pub Vec<u8>);
 
@@ -45,14 +45,14 @@ impl<'de> Deserialize<'de> for FileBytes {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Answer {
-    /// To `read`.
+    /// The answer to `read`.
     Read {
         path: String,
         /// Bytes of the file.
         size: u64,
         content: FileText,
     },
-    /// To `download`.
+    /// The answer to `download`.
     Data {
         path: String,
         size: u64,
@@ -61,41 +61,41 @@ pub enum Answer {
         /// The offset to continue at; none if this was all.
         next_offset: Option<u64>,
     },
-    /// To `write` and `upload`.
+    /// The answer to `write` and `upload`.
     Written { path: String, created: bool, size: u64 },
-    /// To `edit` and `patch_lines`.
+    /// The answer to `edit` and `patch_lines`.
     Edited {
         path: String,
         replacements: u64,
         /// The edited places, with some lines around them and their numbers.
         shown: String,
     },
-    /// To `apply_patch`.
+    /// The answer to `apply_patch`.
     Patched(PatchAnswer),
-    /// To `delete`: how many files and directories.
+    /// The answer to `delete`, with the number of files and directories that it removed.
     Deleted { path: String, count: u64 },
-    /// To `move`.
+    /// The answer to `move`.
     Moved { from: String, to: String },
-    /// To `make_dir`.
+    /// The answer to `make_dir`.
     Made { path: String, created: bool },
-    /// To `stat`.
+    /// The answer to `stat`.
     Stat(FileEntry),
-    /// To `ls`.
+    /// The answer to `ls`.
     Entries {
         path: String,
         entries: Vec<FileEntry>,
-        /// The number of further ones; none if that was not counted.
+        /// The number of the first entry that is left out; none if the list is complete.
         next_offset: Option<u64>,
     },
-    /// To `glob`.
+    /// The answer to `glob`.
     Paths {
         paths: Vec<String>,
-        /// There are more than the limit.
+        /// Whether there are more paths than the limit allows.
         more: bool,
     },
-    /// To `grep`.
+    /// The answer to `grep`.
     Matches(GrepAnswer),
-    /// To `search`.
+    /// The answer to `search`.
     Found(SearchAnswer),
 }
 
@@ -107,30 +107,31 @@ pub enum FileText {
     Text {
         text: String,
         encoding: crate::TextEncoding,
-        /// Numbers of the lines in `text`; 0 if there are none.
+        /// The numbers of the first and the last line in `text`; 0 if there are none.
         first: u64,
         last: u64,
-        /// Lines of the file, if it was read to its end.
+        /// The number of lines in the file, if it was read to its end.
         lines: Option<u64>,
         /// The line to continue from; none if this was all.
         next_offset: Option<u64>,
-        /// Lines end with CR LF.
+        /// Whether lines end with CR LF.
         crlf: bool,
-        /// The last line has no end.
+        /// Whether the last line lacks a line feed.
         no_final_newline: bool,
-        /// Bytes that are not text in this encoding, of those read; shown as U+FFFD.
+        /// The number of bytes, of those that were read, that are invalid in this encoding; `text`
+        /// has U+FFFD for them.
         invalid: u64,
-        /// Lines of `text` that are not whole.
+        /// Lines that are cut in `text`.
         cut: Vec<Cut>,
-        /// Advice, in words.
+        /// Advice for the model, as text.
         note: Option<String>,
     },
-    /// Data, with its type: an image, or data on request.
+    /// The bytes of an image, or of any file if the request has `as_data`.
     Data {
         mime: String,
         data: FileBytes,
     },
-    /// Neither text nor an image, or an image that is too large.
+    /// A file that is neither text nor an image, or an image that is too large.
     Binary {
         mime: String,
         note: String,
@@ -146,9 +147,9 @@ pub enum FileText {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Cut {
     pub line: u64,
-    /// Where it begins in the file, in bytes; not known of UTF-16.
+    /// The offset in bytes at which the line begins in the file; unknown for UTF-16.
     pub offset: Option<u64>,
-    /// Its length.
+    /// The length of the line in bytes.
     pub bytes: u64,
 }
 
@@ -199,22 +200,23 @@ pub struct FileEntry {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PatchAnswer {
     pub files: Vec<PatchedFile>,
-    /// Nothing was written.
+    /// Whether nothing was written, because the request was a dry run.
     pub dry_run: bool,
 }
 
-/// The change of a file.
+/// The change that a patch makes to one file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PatchedFile {
     pub path: String,
-    /// Its name before.
+    /// The file's name before the patch, if the patch renames it.
     pub from: Option<String>,
     pub created: bool,
     pub deleted: bool,
     pub hunks: u64,
-    /// Hunks that were not where they said, or with context that differs.
+    /// The number of hunks that apply at other lines than they name.
     pub moved: u64,
+    /// The number of hunks that apply although some of their context differs.
     pub fuzzy: u64,
 }
 
@@ -223,16 +225,17 @@ pub struct PatchedFile {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct GrepAnswer {
     pub files: Vec<GrepHit>,
-    /// Lines with a match, or files for the other outputs, in this answer.
+    /// The number of matching lines in this answer, or of files for the other outputs.
     pub count: u64,
     /// The offset to continue at; none if this was all.
     pub next_offset: Option<u64>,
-    /// Files that were searched, and files that were left out because they are not text.
+    /// The number of files that were searched.
     pub searched: u64,
+    /// The number of files that were skipped because they are not text.
     pub binary: u64,
     /// Paths that could not be read, and why.
     pub failed: Vec<String>,
-    /// Advice, in words.
+    /// Advice for the model, as text.
     pub note: Option<String>,
 }
 
@@ -241,7 +244,7 @@ pub struct GrepAnswer {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct GrepHit {
     pub path: String,
-    /// Lines that match: of the whole file for `count`.
+    /// The number of matching lines: in this answer, or for the output `count` in the whole file.
     pub count: u64,
     pub lines: Vec<GrepLine>,
 }
@@ -252,7 +255,7 @@ pub struct GrepHit {
 pub struct GrepLine {
     pub number: u64,
     pub text: String,
-    /// Otherwise it is context.
+    /// Whether the line matches; if not, it is context.
     pub matches: bool,
 }
 
@@ -265,15 +268,16 @@ pub struct SearchAnswer {
     pub note: Option<String>,
 }
 
-/// A place to edit.
+/// A place in a file that a search has found.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Snippet {
     pub path: String,
     pub first: u64,
     pub last: u64,
-    /// The lines as they stand, without an end of the last one: text that `edit` takes as `old`.
+    /// The lines exactly as in the file, without the last one's line feed, so that `edit` takes the
+    /// text as `old`.
     pub text: String,
-    /// It is in the file once.
+    /// Whether the text occurs only once in the file.
     pub unique: bool,
 }

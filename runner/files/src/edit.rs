@@ -1,4 +1,5 @@
-//! `edit` and `patch_lines`: replaces text where it stands, or lines by their numbers.
+//! The requests `edit`, which replaces text, and `patch_lines`, which replaces lines by their
+//! numbers.
 //!
 //! The text is searched for exactly as given. If it is not found, it is searched for with the
 //! file's line ends (CR LF), and, if it ends with a line feed that the last line of the file lacks,
@@ -50,7 +51,7 @@ pub fn edit_file(ctx: &FileCtx<'_>, e: &EditOf) -> Result<Answer, FilesError> {
     Ok(Answer::Edited { path: place.shown, replacements, shown })
 }
 
-/// The places of a text, and its replacement.
+/// The offsets at which a text was found, its length, and its replacement.
 struct EditMatch<'a> {
     at: Vec<usize>,
     len: usize,
@@ -127,8 +128,8 @@ fn missing_text_hint(old: &str) -> Option<String> {
     None
 }
 
-/// Replaces the matches and returns the new text. `places` are those of earlier replacements, which
-/// are shifted accordingly.
+/// Replaces the matches and returns the new text. The positions of earlier replacements in `places`
+/// are shifted, and those of the new ones added.
 fn replace_matches(
     text: &[u8],
     found: &EditMatch<'_>,

@@ -120,7 +120,7 @@ pub struct ReadOf {
 }
 
 impl ReadOf {
-    /// The file from its beginning, with the defaults.
+    /// Creates a request to read a file from its beginning, with the defaults.
     pub fn new(path: impl Into<String>) -> ReadOf {
         ReadOf {
             path: path.into(),
@@ -356,7 +356,7 @@ pub struct GrepOf {
 }
 
 impl GrepOf {
-    /// A Perl pattern in all files below the working directory.
+    /// Creates a request that searches all files below the working directory for a Perl pattern.
     pub fn new(pattern: impl Into<String>) -> GrepOf {
         GrepOf {
             pattern: pattern.into(),

@@ -25,7 +25,7 @@ fn lines(v: &Vfs, first: u64, last: u64, text: &str) -> Result<Answer, FilesErro
 }
 
 #[test]
-fn text_is_replaced_where_it_stands() {
+fn text_is_replaced_in_place() {
     let v = vfs();
     put(&v, "/work/f", "a\nb\nc\nd\ne\nf\ng\nh\ni\n");
     let Ok(Answer::Edited { shown, replacements, .. }) = edit(&v, "f", "e\n", "E\nE2\n") else {
@@ -40,7 +40,7 @@ fn text_is_replaced_where_it_stands() {
 }
 
 #[test]
-fn it_must_be_there_once() {
+fn a_text_to_replace_must_be_unique() {
     let v = vfs();
     put(&v, "/work/f", "x = 1\ny = 2\nx = 1\n");
     assert_eq!(
@@ -57,7 +57,7 @@ fn it_must_be_there_once() {
 }
 
 #[test]
-fn what_stands_there_instead_is_said() {
+fn a_missing_text_is_answered_with_the_nearest_lines() {
     let v = vfs();
     put(&v, "/work/f", "def f():\n    return 1\n\ndef g():\n    return 2\n");
     let e = edit(&v, "f", "def g():\n\treturn 2\n", "").unwrap_err().to_string();
@@ -91,7 +91,7 @@ fn several_edits_are_all_or_none() {
 }
 
 #[test]
-fn ends_of_lines_marks_and_encodings_are_kept() {
+fn line_ends_byte_order_marks_and_encodings_are_kept() {
     let v = vfs();
     put(&v, "/work/f", "a\r\nb\r\nc");
     edit(&v, "f", "a\nb\n", "x\ny\nz\n").unwrap();
@@ -147,7 +147,7 @@ fn names(v: &Vfs) -> Vec<String> {
 }
 
 #[test]
-fn walls_are_those_of_guests() {
+fn edits_respect_mounts_and_permissions() {
     let host = tempfile::tempdir().unwrap();
     std::fs::write(host.path().join("f"), "host").unwrap();
     std::os::unix::fs::symlink("/etc/passwd", host.path().join("out")).unwrap();
@@ -187,7 +187,7 @@ fn walls_are_those_of_guests() {
 }
 
 #[test]
-fn without_room_the_old_file_stays() {
+fn a_full_disk_keeps_the_old_file() {
     let v = with(&[], DiskLimits { bytes: 20_000, ..DiskLimits::default() });
     put(&v, "/work/f", "a".repeat(8000));
     let e = edit(&v, "f", "a", "b").unwrap_err();

@@ -52,8 +52,8 @@ impl Caller {
 pub struct Connections(Mutex<HashMap<String, (String, Instant)>>);
 
 impl Connections {
-    /// The maximum number of connections. Beyond it the least recently used one is forgotten, which
-    /// ends it.
+    /// The maximum number of connections that are remembered. The least recently used ones are
+    /// forgotten, which ends them.
     const MOST: usize = 10_000;
 
     fn owns_connection(&self, owner: &str, id: &str) -> bool {

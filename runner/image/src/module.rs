@@ -5,10 +5,11 @@
 pub struct Facts {
     /// Initial values of its mutable globals, as bits.
     pub globals: Vec<u64>,
-    /// The module throws exceptions.
+    /// Whether the module throws exceptions.
     pub throws: bool,
-    /// The module offers cells, and its memory can be prepared.
+    /// Whether the module can run cells.
     pub has_cells: bool,
+    /// Whether the module's memory can be prepared.
     pub can_be_prepared: bool,
 }
 
@@ -132,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_module_says_is_read() {
+    fn facts_are_read_from_sections() {
         // A stack pointer of 8 MiB, a constant, -1 as i64, 1.0 as f32 and as f64; all except the
         // constant are mutable.
         let globals = [
@@ -154,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_none_is_refused() {
+    fn invalid_modules_are_refused() {
         let good = module(&[section(GLOBALS, b"\x01\x7f\x01\x41\x05\x0b"), exports(&["a"])]);
         assert!(module_facts(&good).is_some() && module_facts(b"no module").is_none());
         for end in 9..good.len() {

@@ -17,13 +17,13 @@ use std::sync::Arc;
 /// An image without its bytes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Catalog {
-    /// [`Image::identity`].
+    /// The value of [`Image::identity`].
     pub identity: [u8; 32],
-    /// [`Image::time`].
+    /// The value of [`Image::time`].
     pub time: u64,
     /// The commands' names with the number of the program that implements each.
     pub commands: Vec<(String, u32)>,
-    /// [`Image::atoms`] in their order; they are the first parts.
+    /// The programs, in the order of [`Image::atoms`]. They are the first parts.
     pub programs: Vec<CatalogProgram>,
     /// Lengths of all parts.
     pub parts: Vec<u32>,
@@ -132,7 +132,7 @@ fn damaged_image(why: &str) -> ImageError {
     ImageError::Damaged { path: "the catalog".into(), why: why.into() }
 }
 
-/// Splits an image; `part_of` returns the part for a file's path.
+/// Splits an image; `part_of` returns the name of the part that gets the file at a path.
 ///
 /// # Errors
 /// Returns [`ImageError::Damaged`] if the image is damaged, and [`ImageError::Pack`] if a part

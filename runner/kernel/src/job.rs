@@ -15,11 +15,11 @@ use wasibox_vfs::{ProgramMark, Reservation};
 pub enum EntryPoint {
     /// At its beginning.
     Start,
-    /// On the snapshot's memory.
+    /// On the prepared memory.
     Resume,
-    /// At its beginning, to make the snapshot.
+    /// At its beginning, to prepare its memory.
     Prepare,
-    /// At a cell; the memory begins with the content of the snapshot, or of the module.
+    /// At a cell; the memory begins with the content of the prepared memory, or of the module.
     Cell { is_prepared: bool },
 }
 
@@ -39,7 +39,7 @@ pub struct ProcessJob<H: Host> {
 pub enum ProgramEnd {
     Status(ProcessStatus),
     Exec,
-    /// It did not resume from its snapshot, and begins at the beginning.
+    /// It did not resume from its prepared memory, and begins at the beginning.
     Anew,
 }
 

@@ -119,8 +119,8 @@ const IGNORED_BY_DEFAULT: &[u8] = &[
     signal::URG,
     signal::WINCH,
 ];
-/// Most nested calls of the signal handler. Each uses its own part of the guest's stack and of the
-/// host's, so that the guest must not choose their number.
+/// Maximum number of nested calls of the signal handler. Each uses its own part of the guest's
+/// stack and of the host's, so that the guest must not choose their number.
 pub const MAX_HANDLERS: usize = 4;
 
 /// A process, alive until its thread has ended.

@@ -47,7 +47,7 @@ const PULSE: Duration = Duration::from_millis(250);
 const GRACE: Duration = Duration::from_millis(5);
 /// A process that was signalled this many times spends its time in long functions of the engine.
 const STUBBORN: u32 = 8;
-/// A snapshot is used if its memory is at most this part of the limit.
+/// Prepared memory is used if it is at most this part of the limit.
 pub const SNAPSHOT_SHARE: u64 = 4;
 
 /// The state that the processes of a run share.
@@ -269,7 +269,7 @@ impl<H: Host> Kernel<H> {
     /// Returns the entry point of a process of that program, and the reservation of its memory, if
     /// there is room.
     pub fn entry_of(&self, loaded: &H::Loaded) -> (EntryPoint, Option<Reservation>) {
-        // If memory is short, a snapshot must not take the memory that the work needs.
+        // If memory is short, prepared memory must not take what the work needs.
         let roomy = |n: u64| n <= self.budget.limit() / SNAPSHOT_SHARE && self.budget.has_room(n);
         let resumes = self.host.has_snapshot(loaded)
             && roomy(self.host.memory_needs(loaded, EntryPoint::Resume));

@@ -70,7 +70,7 @@ thread_local! {
     static NUMBER: Cell<u32> = const { Cell::new(0) };
 }
 
-/// The calling thread's number in its process; 0 is the first one.
+/// Returns the calling thread's number in its process; 0 is the first one.
 pub fn current_thread() -> u32 {
     NUMBER.get()
 }

@@ -1,5 +1,5 @@
-//! Folders that the client names as its roots, as mounts of its sessions, where the server's
-//! operator has allowed that.
+//! Mounts the folders that a client names as its roots in the client's sessions, if the server's
+//! operator allows it.
 //!
 //! The protocol plans to remove roots (SEP-2577), but clients support them and will for a long
 //! time.
@@ -13,9 +13,9 @@ use std::time::Duration;
 use wasibox::MountSpec;
 
 /// The maximum number of roots that are mounted.
-const MOST: usize = 32;
+const MAX_ROOTS: usize = 32;
 
-/// Whether a client's roots are mounted.
+/// Whether a client's roots are mounted, and whether its sessions may change them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RootsMode {
     #[default]
@@ -24,16 +24,16 @@ pub enum RootsMode {
     Writable,
 }
 
-/// The folder in which guests see them.
+/// The folder in which guests see the roots.
 pub const FOLDER: &str = "/roots";
 
 /// The time limit for a client to name its roots.
-const PATIENCE: Duration = Duration::from_secs(5);
+const ROOTS_TIMEOUT: Duration = Duration::from_secs(5);
 
 impl RootsMode {
     /// Asks the client for its roots and returns their mounts, if it answers.
     pub(crate) async fn asked(self, peer: &Peer<RoleServer>) -> Option<Vec<MountSpec>> {
-        let list = tokio::time::timeout(PATIENCE, peer.list_roots()).await.ok()?.ok()?;
+        let list = tokio::time::timeout(ROOTS_TIMEOUT, peer.list_roots()).await.ok()?.ok()?;
         Some(self.mounts(&list.roots))
     }
 
@@ -48,7 +48,7 @@ impl RootsMode {
         };
         match self {
             RootsMode::Refused => Vec::new(),
-            _ => folders.take(MOST).map(mount).collect(),
+            _ => folders.take(MAX_ROOTS).map(mount).collect(),
         }
     }
 }

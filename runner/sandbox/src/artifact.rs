@@ -6,9 +6,9 @@
 //! *stamp* (device, inode, size, modification and change times) that each had when it was last
 //! hashed, all authenticated for this `KEY` by a key that lies elsewhere ([`crate::key`]).
 //!
-//! A *snapshot* (`crate::snapshot`) is stored in the same way, as `KEY.snap` and `KEY.snapsum`; if
-//! it cannot be made, `KEY.nosnap` holds the reason. Adding a program or a snapshot removes all but
-//! the most recently used ones.
+//! *Prepared memory* (`crate::snapshot`) is stored in the same way, as `KEY.snap` and
+//! `KEY.snapsum`; if it cannot be made, `KEY.nosnap` holds the reason. Adding a program or a
+//! prepared memory removes all but the most recently used ones.
 //!
 //! # Why a stamp
 //! The code that is mapped and run must be the code that we wrote, because the engine accepts a
@@ -30,7 +30,7 @@
 //! # Invariants
 //! - A file is opened once; its stamp and its mapping are of that descriptor.
 //! - Nothing here waits for ever: names are opened without blocking, another process's work is
-//!   waited for at most [`PATIENCE`].
+//!   waited for at most [`MAX_WAIT`].
 
 pub mod carry;
 
@@ -52,7 +52,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use wasmer::{Engine, Module};
 
-/// The store of compiled programs and snapshots, with its progress callback.
+/// The store of compiled programs and prepared memories, with its progress callback.
 pub struct ArtifactStore<'a> {
     /// The directory; `None` compiles in memory each time.
     pub dir: Option<PathBuf>,
@@ -104,13 +104,13 @@ fn program_files(dir: &Path, key: &str) -> ChecksummedFiles<2> {
     ChecksummedFiles { parts: [file("aot"), file("mem")], sum: file("sum") }
 }
 
-/// Returns the file of a snapshot.
+/// Returns the file of a prepared memory.
 fn snapshot_files(dir: &Path, key: &str) -> ChecksummedFiles<1> {
     let file = |ext: &str| dir.join(format!("{key}.{ext}"));
     ChecksummedFiles { parts: [file("snap")], sum: file("snapsum") }
 }
 
-/// Returns the file that records why there is no snapshot.
+/// Returns the file that records why there is no prepared memory.
 fn no_snapshot(dir: &Path, key: &str) -> PathBuf {
     dir.join(format!("{key}.nosnap"))
 }
@@ -247,7 +247,7 @@ impl ArtifactStore<'_> {
         Some(digests.into_iter().all(is_there))
     }
 
-    /// Returns whether the snapshot with that key is stored, or is known to be impossible.
+    /// Returns whether the prepared memory with that key is stored, or is known to be impossible.
     pub fn knows_snapshot(&self, key: &str) -> bool {
         let Some((dir, _)) = self.place(false) else { return false };
         let [snapshot] = &snapshot_files(dir, key).parts;
@@ -287,7 +287,7 @@ impl ArtifactStore<'_> {
                 Err(_) => return None,
             }
             let waited = begin.elapsed();
-            if waited > PATIENCE {
+            if waited > MAX_WAIT {
                 (self.progress)(&format!("no longer waiting for the process that {does}"));
                 return None;
             }
@@ -305,7 +305,7 @@ impl ArtifactStore<'_> {
     fn wait_for(&self, lock: &Path, sum: &Path) {
         let begin = Instant::now();
         let mut last_held = begin;
-        while !sum.exists() && last_held.elapsed() < BEGINNING && begin.elapsed() < PATIENCE {
+        while !sum.exists() && last_held.elapsed() < BEGINNING && begin.elapsed() < MAX_WAIT {
             if is_locked(lock) {
                 last_held = Instant::now();
             }
@@ -345,10 +345,10 @@ impl ArtifactStore<'_> {
         }
     }
 
-    /// Returns the snapshot with that key, from the store or made (in so much `memory`) and stored.
-    /// Returns `None` if there is no store or if the snapshot cannot be made: the program then
-    /// starts from its beginning. If `later` is given and the store has none yet, sets it to true
-    /// and makes nothing.
+    /// Returns the prepared memory with that key, from the store or made (in a given amount of
+    /// `memory`) and stored. Returns `None` if there is no store or if the prepared memory cannot
+    /// be made: the program then starts from its beginning. If `later` is given and the store has
+    /// none yet, sets it to true and makes nothing.
     pub fn snapshot(
         &self,
         name: &str,
@@ -452,11 +452,11 @@ fn load_bytes(engine: &Engine, code: Vec<u8>) -> Result<Module, wasmer::Deserial
 /// The longest wait for another process to begin work that it was started for.
 const BEGINNING: Duration = Duration::from_secs(10);
 /// The longest wait for another process that does the same work.
-const PATIENCE: Duration = Duration::from_secs(600);
+const MAX_WAIT: Duration = Duration::from_secs(600);
 
-/// The numbers of snapshots and programs that are kept. They are limited because a snapshot is as
-/// large as a process's memory and a program several times its module, so that frequent builds of
-/// images would fill the disk.
+/// The numbers of prepared memories and programs that are kept. They are limited because a prepared
+/// memory is as large as a process's memory and a program several times its module, so that
+/// frequent builds of images would fill the disk.
 const SNAPSHOTS: usize = 4;
 const PROGRAMS: usize = 16;
 

@@ -157,7 +157,7 @@ mod tests {
         out
     }
 
-    /// A module with that many functions of that many bytes.
+    /// Returns a module with `functions` functions of `size` bytes.
     fn module(functions: usize, size: usize) -> Vec<u8> {
         let section = |id: u8, body: Vec<u8>| [vec![id], leb(body.len()), body].concat();
         let body = [vec![0], vec![1; size - 2], vec![0x0b]].concat();

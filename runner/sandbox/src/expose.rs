@@ -23,7 +23,7 @@ pub const REFUSED: u8 = 0;
 /// The maximum number of connections at once; each has two threads.
 const MOST: usize = 256;
 /// The longest wait for a listener with a full backlog.
-const PATIENCE: Duration = Duration::from_secs(5);
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 /// The longest wait of a thread before it checks again; a change wakes it earlier.
 const LOOK: Duration = Duration::from_secs(60);
 const PART: usize = 64 << 10;
@@ -84,11 +84,13 @@ fn reach_port(network: &LoopbackNetwork, port: u16) -> Result<Socket, Errno> {
     ];
     for (family, at) in both {
         let socket = Socket::new(network, family, SocketKind::Stream)?;
-        let end = Instant::now() + PATIENCE;
+        let end = Instant::now() + CONNECT_TIMEOUT;
         loop {
             match socket.connect(SocketAddress::Ip(at), false) {
                 Ok(()) => return Ok(socket),
-                Err(Errno::AGAIN) if Instant::now() < end => wait_socket(&socket, true, PATIENCE),
+                Err(Errno::AGAIN) if Instant::now() < end => {
+                    wait_socket(&socket, true, CONNECT_TIMEOUT)
+                }
                 Err(e) => {
                     refused = e;
                     break;

@@ -10,7 +10,7 @@
 //! 4. The run ends when the first process ends, or when a limit ends it; every other process is
 //!    ended with it. [`RunResult`] is the result.
 //!
-//! # Snapshots
+//! # Prepared memories
 //! A program that takes long to begin may export a function that prepares its memory, and one that
 //! continues from there (`snapshot`). It is prepared once per machine.
 //!

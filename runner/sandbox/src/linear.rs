@@ -1,10 +1,10 @@
 //! A linear memory over an address range of its own.
 //!
-//! The whole range that compiled code can address (4 GiB and the guard behind) is reserved without
-//! access; the part that the guest owns is made accessible. The program's [`MemoryTemplate`] lies
-//! in it as a private mapping of its file: a page is copied when it is first written to. The
-//! engine's own memories ask for huge pages everywhere and copy all data at each start; the figures
-//! are in `host/instance.rs`.
+//! The whole range that compiled code can address (4 GiB and the guard after it) is reserved
+//! without access; the part that the guest owns is made accessible. The program's
+//! [`MemoryTemplate`] lies in it as a private mapping of its file: a page is copied when it is
+//! first written to. The engine's own memories ask for huge pages everywhere and copy all data at
+//! each start; the figures are in `host/instance.rs`.
 //!
 //! # Invariants
 //! - Between `base + size` and the end of the reservation nothing is accessible: compiled code does
@@ -172,7 +172,7 @@ mod tests {
     use super::*;
     use crate::template::{ALIGN, MemoryTemplate, split_module};
 
-    /// A module with a memory of two pages and `text` at 70,000.
+    /// Returns a module with a memory of two pages and `text` at 70,000.
     fn module(text: &[u8]) -> Vec<u8> {
         let mut wasm = b"\0asm\x01\0\0\0\x05\x03\x01\0\x02\x0b".to_vec();
         wasm.push(text.len() as u8 + 8);

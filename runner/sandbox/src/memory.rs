@@ -106,7 +106,7 @@ impl BudgetTunables {
             return Ok(memory.into());
         }
         let template = HERE.with_borrow_mut(|h| h.template.take());
-        // A snapshot's memory had grown when it was taken.
+        // A prepared memory had grown when it was stored.
         let bytes = template.as_ref().map_or(0, |t| t.size).max(ty.minimum.bytes().0);
         if ty.shared {
             return Err(MemoryError::Generic("shared memories are not allowed".into()));

@@ -16,7 +16,7 @@ pub struct RunResult {
     pub duration: Duration,
     /// CPU time of all guest processes.
     pub cpu: Duration,
-    /// Most bytes of the memory limit ([`crate::Limits::memory`]) that were taken at once.
+    /// The largest memory in bytes that counted against [`crate::Limits::memory`] at any time.
     pub peak_memory: u64,
     /// The processes that still ran when the first one had ended, and were ended by the host: the
     /// arguments of each, joined by spaces, 200 bytes at most, of the 20 that began first. Empty if

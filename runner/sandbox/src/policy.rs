@@ -23,7 +23,7 @@ pub struct Policy {
     pub host_tools: HostToolPolicy,
     /// The limits on the resources that it may use.
     pub limits: Limits,
-    /// Programs begin at their beginning, never from a snapshot: slower, but their memory has
+    /// Programs begin at their beginning, never from prepared memory: slower, but their memory has
     /// nothing in common with other processes. `docs/python-start.md` lists the shared state in
     /// Python.
     pub fresh_programs: bool,
@@ -36,7 +36,7 @@ pub struct Policy {
 }
 
 impl Default for Policy {
-    /// Grants no mounts, [`Limits::default`], snapshots if there are any.
+    /// Grants no mounts, [`Limits::default`], and prepared memory if there is any.
     fn default() -> Policy {
         Policy {
             mounts: Vec::new(),

@@ -42,8 +42,8 @@ pub type Progress = Arc<dyn Fn(&str) + Send + Sync>;
 /// at the same address in between would find it taken.
 static MAPPING: Mutex<()> = Mutex::new(());
 
-/// An engine and its modules. Users of them also keep this, and let go of it last, so that the code
-/// is unmapped here.
+/// An engine and its modules. Users of them also keep this, and drop it last, so that the code is
+/// unmapped here.
 pub struct CodeHolder {
     engine: Option<Engine>,
     modules: Mutex<Vec<Module>>,
@@ -68,8 +68,8 @@ pub struct ProgramLibrary {
     loaded: Vec<Mutex<ProgramSlot>>,
     artifacts: Option<PathBuf>,
     progress: Progress,
-    /// Other processes compile programs and make snapshots (`waits`); a snapshot was missing
-    /// (`lacks`).
+    /// Other processes compile programs and prepare their memory (`waits`); a prepared memory was
+    /// missing (`lacks`).
     waits: AtomicBool,
     lacks: AtomicBool,
     /// The last field, because fields are dropped in order.
@@ -79,9 +79,9 @@ pub struct ProgramLibrary {
 /// The state of a program in the library.
 #[derive(Default)]
 struct ProgramSlot {
-    /// With its snapshot, if there is one.
+    /// With its prepared memory, if there is one.
     loaded: Option<LoadedProgram>,
-    /// The bytes of memory with which a snapshot was last tried.
+    /// The bytes of memory with which preparing was last tried.
     tried: Option<u64>,
 }
 
@@ -206,9 +206,9 @@ impl ProgramLibrary {
     }
 
     /// Returns the program's code, loaded or compiled at the first call. Given `memory`, the bytes
-    /// of a session's memory, also returns its snapshot, and makes it if necessary. The program is
-    /// prepared in that part of the memory in which its snapshot would be used, see
-    /// [`wasibox_kernel::Kernel::entry_of`].
+    /// of a session's memory, also returns its prepared memory, and makes it if necessary. The
+    /// program is prepared in that part of the memory in which its prepared memory would be used,
+    /// see [`wasibox_kernel::Kernel::entry_of`].
     fn get(&self, p: ProgramMark, memory: Option<u64>) -> Result<LoadedProgram, ProgramError> {
         let (Some(name), Some(slot)) =
             (self.names.get(p.0 as usize), self.loaded.get(p.0 as usize))
@@ -263,7 +263,7 @@ impl ProgramLibrary {
 pub struct Programs {
     library: Arc<ProgramLibrary>,
     /// The maximum number of bytes of memory of a process, and whether processes begin without
-    /// snapshots.
+    /// prepared memory.
     memory: u64,
     fresh: bool,
     /// Threads with instances that wait for another process.

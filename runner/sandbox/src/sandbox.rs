@@ -266,7 +266,7 @@ impl Drop for SessionSandbox {
     }
 }
 
-/// Most bytes that a run has had.
+/// Maximum number of bytes that a run has had.
 #[derive(Default)]
 struct PeakMemory(AtomicU64);
 

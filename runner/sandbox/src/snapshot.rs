@@ -8,12 +8,12 @@
 //!
 //! Wizer does the same to a module; here the memory stays beside the module as a
 //! [`crate::template`], mapped copy-on-write: machine code is compiled once for both, the image
-//! holds neither snapshot nor a second module, and a process pays for the pages it touches.
+//! holds neither prepared memory nor a second module, and a process pays for the pages it touches.
 //!
 //! # Invariants
-//! - A snapshot depends on the image alone: it is made without mounts, with a fixed environment and
-//!   empty input, within bounded time and memory, and kept under the digests of module and root
-//!   file system, which are checked before.
+//! - A prepared memory depends on the image alone: it is made without mounts, with a fixed
+//!   environment and empty input, within bounded time and memory, and kept under the digests of
+//!   module and root file system, which are checked before.
 //! - It holds no secret of a later process, but every process on the machine sees the same memory:
 //!   [`RESUME`] must renew everything that has to be unique (for example seeds and keys).
 //! - When [`PREPARE`] returns, the guest's stack is empty, so globals have their first values.
@@ -94,8 +94,8 @@ pub fn has_cells(module: &Module) -> bool {
     module.exports().functions().any(|e| e.name() == CELL)
 }
 
-/// Returns the name under which the snapshot of a module is stored, from its digest and that of the
-/// root file system beside it.
+/// Returns the name under which the prepared memory of a module is stored, from its digest and that
+/// of the root file system beside it.
 pub fn snapshot_key(module: &[u8; 32], tree: &str) -> String {
     let mut h = Sha256::new_with_prefix(FORMAT);
     h.update(engine::engine_identity());
@@ -104,8 +104,8 @@ pub fn snapshot_key(module: &[u8; 32], tree: &str) -> String {
     h.finalize().iter().map(|b| format!("{b:02x}")).collect()
 }
 
-/// Prepares a program of the image in so many bytes of memory; returns the snapshot as the content
-/// of a template file.
+/// Prepares a program of the image in a given number of bytes of memory; returns the prepared
+/// memory as the content of a template file.
 ///
 /// # Errors
 /// A damaged image, or a program that does not end well.

@@ -21,7 +21,7 @@
 //! - [`handle_fault`] and [`open_all`] run in signal handlers: cells without destructors, atomics
 //!   and mprotect(2) only.
 //! - A stack with closed parts is used by its own thread only: before another thread can get it,
-//!   even one of the embedder's, it is as the engine made it ([`release_stack`]).
+//!   even a thread of the embedder, it is as the engine made it ([`release_stack`]).
 
 use std::cell::Cell;
 use std::sync::Arc;

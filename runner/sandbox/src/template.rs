@@ -54,7 +54,7 @@ pub struct MemoryTemplate {
     pub plain: bool,
     /// Bytes of the memory at the start, a multiple of [`ALIGN`]; 0 if the module determines them.
     pub size: usize,
-    /// The digest of a snapshot's memory; zeros if the template is the module's.
+    /// The digest of the prepared memory; zeros if the template is the module's.
     pub digest: [u8; 32],
     /// The file, mapped at the first comparison.
     map: OnceLock<Option<memmap2::Mmap>>,

@@ -203,7 +203,7 @@ impl Tracker {
     }
 }
 
-/// Returns the number of parts of so many bytes. A memory has 4 GiB at most.
+/// Returns the number of parts of a given number of bytes. A memory has 4 GiB at most.
 fn part_number(bytes: usize) -> u32 {
     u32::try_from(bytes.div_ceil(PART)).unwrap_or(u32::MAX)
 }
@@ -328,7 +328,7 @@ mod tests {
         t.changed_parts(m.base().as_ptr() as usize, m.size(), part)
     }
 
-    /// Returns all parts of the host's page in which so many bytes end.
+    /// Returns all parts of the host's page in which the first `bytes` bytes end.
     fn parts(at: usize) -> std::ops::Range<u32> {
         let page = rustix::param::page_size().max(PART);
         part_number(at / page * page)..part_number((at / page + 1) * page)

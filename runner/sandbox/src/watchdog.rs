@@ -27,8 +27,8 @@ fn timer_signal() -> i32 {
 
 static WORDS: AtomicPtr<LastWords> = AtomicPtr::new(std::ptr::null_mut());
 
-/// Ends the process with these words after so much time. There is one watchdog in a process;
-/// another call replaces the words and adds a deadline.
+/// Ends the process with these words after a given amount of time. There is one watchdog in a
+/// process; another call replaces the words and adds a deadline.
 ///
 /// # Errors
 /// If the system has no timer left.

@@ -50,8 +50,8 @@ struct BundleContents {
 #[derive(Debug, Serialize, Deserialize)]
 struct BundlePart {
     subject: CodeSubject,
-    /// For a program, the sizes in bytes of its code and of its memory's template; for a snapshot a
-    /// single size.
+    /// For a program, the sizes in bytes of its code and of its memory's template; for prepared
+    /// memory a single size.
     sizes: Vec<u64>,
 }
 

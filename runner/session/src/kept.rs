@@ -199,7 +199,7 @@ impl StateLocation {
     }
 
     /// Makes the session's shell start in the state in which the last one ended. `exec` may ask for
-    /// another directory and more variables, which act as if `cd` and `export` stood before its
+    /// another directory and more variables, which act as if `cd` and `export` came before its
     /// script.
     ///
     /// # Errors
@@ -482,7 +482,7 @@ fn changed_file(f: &FileChange) -> ChangedPath {
     ChangedPath { path: f.path.clone().into_bytes().into(), kind, size: f.size }
 }
 
-/// Returns a call as the log has it: one JSON object, for example with `event`, `command` and
+/// Returns the entry of a call in the log: one JSON object, for example with `event`, `command` and
 /// `exit_code`.
 fn log_entry(note: &CallNote, result: &Result<Outcome, Error>, after: Option<u64>) -> String {
     let mut entry = json!({ "event": "exec", "command": note.log_text() });

@@ -470,7 +470,7 @@ impl WorkspaceHandle {
         state.marker.keep(session)
     }
 
-    /// Returns the session's file tree as its store has it.
+    /// Returns the session's file tree as its store keeps it.
     fn session_tree(
         &self,
         image: &Arc<Image>,

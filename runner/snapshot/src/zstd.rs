@@ -4,8 +4,9 @@
 #[cfg(not(target_family = "wasm"))]
 const LEVEL: i32 = 1;
 
-/// A pool of idle contexts, as many as there are cores. Making one takes longer than compressing
-/// most objects, and half a megabyte, which each thread of a server would otherwise keep.
+/// A pool of idle contexts, at most one for each core. Creating a context takes longer than
+/// compressing most objects. A context per thread would save that time as well, but each takes half
+/// a megabyte, and a server has many threads.
 #[cfg(not(target_family = "wasm"))]
 struct ContextPool<T>(std::sync::Mutex<Vec<T>>);
 
@@ -24,15 +25,15 @@ impl<T> ContextPool<T> {
         static CORES: std::sync::LazyLock<usize> = std::sync::LazyLock::new(|| {
             std::thread::available_parallelism().map_or(1, usize::from)
         });
-        let waiting = self.lock_contexts().pop();
-        let mut context = match waiting {
+        let idle = self.lock_contexts().pop();
+        let mut context = match idle {
             Some(context) => context,
             None => new()?,
         };
         let given = act(&mut context);
-        let mut waiting = self.lock_contexts();
-        if waiting.len() < *CORES {
-            waiting.push(context);
+        let mut idle = self.lock_contexts();
+        if idle.len() < *CORES {
+            idle.push(context);
         }
         given
     }
@@ -52,7 +53,7 @@ pub fn compress_frame(bytes: &[u8]) -> Option<Vec<u8>> {
     )
 }
 
-/// Decompresses a frame of `len` bytes; `None` if it is not a frame or has more.
+/// Decompresses a frame of at most `len` bytes; `None` if it is not a frame or has more bytes.
 #[cfg(not(target_family = "wasm"))]
 pub fn decompress_frame(frame: &[u8], len: usize) -> Option<Vec<u8>> {
     static CONTEXTS: ContextPool<zstd::bulk::Decompressor<'static>> = ContextPool::new();
@@ -90,7 +91,8 @@ impl<W: std::io::Write> std::io::Write for ZstdStream<W> {
     }
 }
 
-/// A writer that compresses into consecutive frames of up to 1 MiB, which readers treat as one.
+/// A writer that compresses into consecutive frames, which readers treat as one. A frame is written
+/// as soon as 1 MiB of data has been collected.
 #[cfg(target_family = "wasm")]
 pub struct ZstdStream<W: std::io::Write> {
     to: W,
@@ -144,7 +146,8 @@ pub use in_rust::decompress_frame;
 mod in_rust {
     use std::io::Read;
 
-    /// Maximum window of a frame that is read, because no object is larger than 1 MiB.
+    /// Maximum window of a frame that is read, in bytes, which bounds the memory of the decoder. It
+    /// is enough for every object, because none is larger than 1 MiB.
     const WINDOW: u64 = 8 << 20;
 
     /// Decompresses a frame; `None` if it is damaged or has more than `len` bytes.

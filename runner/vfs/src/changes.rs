@@ -1,5 +1,5 @@
-//! The changes of a command: the difference of two snapshots, and a journal of changes in writable
-//! host mounts.
+//! The changes of a command: the difference of two versions of the tree, and a journal of changes
+//! in writable host mounts.
 
 use crate::Vfs;
 use crate::base;

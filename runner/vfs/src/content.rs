@@ -1,11 +1,11 @@
 //! A file's bytes: a base that is shared with the image, and chunks written over it.
 //!
 //! A chunk is copied when it is first written; a hole costs nothing. Cloning a [`FileContent`]
-//! shares every chunk, so that snapshots are cheap.
+//! shares every chunk, so that versions of the tree are cheap.
 //!
 //! Two accounts are kept. The disk quota counts the visible bytes of the file. The memory budget
-//! counts the memory of a chunk, with its spare capacity, for as long as the file or any snapshot
-//! has it; a truncated chunk gives its memory back.
+//! counts the memory of a chunk, with its spare capacity, for as long as the file or any version of
+//! the tree has it; a truncated chunk gives its memory back.
 
 use crate::budget::{Budget, Reservation};
 use crate::errno::Errno;
@@ -326,8 +326,8 @@ impl FileContent {
         };
         charge(growth)?;
         self.charged += growth;
-        // The reservation is enough: no snapshot is taken meanwhile, so no more chunks are shared
-        // now than above.
+        // The reservation is enough: no version of the tree is kept meanwhile, so no more chunks
+        // are shared now than above.
         let mut part = |n| {
             held.as_mut().and_then(|h| h.split_off(n)).unwrap_or_else(|| budget.reserve_anyway(n))
         };

@@ -241,7 +241,7 @@ impl Vfs {
                 let current = st.is_current(*d, &from_name, Some(*ino))
                     && st.is_current(*e, &to_name, target);
                 if !current {
-                    // The bridge is found, though it is in no directory.
+                    // The device nodes' directory is found, though no directory lists it.
                     return if *ino < 16 { Err(Errno::BUSY) } else { Ok(None) };
                 }
                 rename_nodes(&mut st, (*d, &from_name, *ino), (*e, &to_name, target)).map(Some)

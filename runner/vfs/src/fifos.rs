@@ -9,8 +9,8 @@
 use crate::node::Ino;
 use std::collections::BTreeMap;
 
-/// The name for which a pipe's path is charged: the path may become longer when a directory above
-/// is renamed.
+/// The name whose length is charged for a pipe's path. It is the longest possible one, because the
+/// path may become longer when a directory above it is renamed.
 pub(crate) const NAME: [u8; 4096] = [0; 4096];
 
 /// The pipes by mount and path below it.

@@ -5,7 +5,7 @@
 //!    directory on first access: [`base`]), `/dev`, the writable homes, and one directory per host
 //!    mount.
 //! 2. A path operation resolves its path once ([`walk`]) to a [`Loc`]: a node of the tree, a place
-//!    below a host mount, or a bridge node. Symbolic links are always followed in the *guest's*
+//!    below a host mount, or a device node. Symbolic links are always followed in the *guest's*
 //!    name space, by this crate, never by the host.
 //! 3. The operation acts on the [`Loc`] ([`ops`], `entries`); opening returns a [`VfsFile`], whose
 //!    reads and writes never block: a pipe that is not ready returns [`Errno::AGAIN`] and the
@@ -13,11 +13,11 @@
 //!
 //! # Invariants
 //! - Nodes are immutable and reference-counted; a write copies the parts that it changes ([`tree`],
-//!   [`content`]). A clone of the [`tree::NodeTree`] is a snapshot, and [`changes`] compares two of
-//!   them.
+//!   [`content`]). A clone of the [`tree::NodeTree`] is a version of it that can be kept, and
+//!   [`changes`] compares two of them.
 //! - Every byte and every name that the guest stores is charged to the quota before it is stored
-//!   ([`quota`]); past it the guest sees ENOSPC. The host memory for them, snapshots included, is
-//!   held from the session's [`budget`].
+//!   ([`quota`]); past it the guest sees ENOSPC. The host memory for them, kept versions included,
+//!   is held from the session's [`budget`].
 //! - A host path is only ever reached from an open descriptor of its mount, with `RESOLVE_BENEATH |
 //!   RESOLVE_NO_SYMLINKS` or an equivalent walk ([`host`]): `..`, symbolic links and races cannot
 //!   leave the mount.
@@ -117,9 +117,9 @@ pub(crate) struct VfsInner {
 }
 
 impl Vfs {
-    /// The lock's poison is ignored: a panic while holding it is a bug of ours, the tree is
-    /// consistent between statements, and a second panic in every other guest process would only
-    /// hide the first.
+    /// Locks the tree for reading. The lock's poison is ignored: a panic while holding it is a bug
+    /// of ours, the tree is consistent between statements, and a second panic in every other guest
+    /// process would only hide the first.
     pub(crate) fn read(&self) -> RwLockReadGuard<'_, tree::TreeState> {
         self.shared.state.read().unwrap_or_else(|e| e.into_inner())
     }

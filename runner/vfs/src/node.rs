@@ -105,9 +105,9 @@ pub enum NodeKind {
     },
     /// Another name for a descriptor of the caller, such as `/dev/stdin`.
     Descriptor(u32),
-    /// The bridge's metadata node.
+    /// The device node for metadata.
     BridgeMeta,
-    /// The bridge's directory of pipes.
+    /// The directory of named pipes below `/.box`.
     BridgePipes,
 }
 

@@ -71,8 +71,8 @@ impl Vfs {
         &self.shared.network
     }
 
-    /// Cleans up after a command whose processes have all ended: removes pipes of the bridge that
-    /// they have left half open.
+    /// Cleans up after a command whose processes have all ended: removes named pipes below `/.box`
+    /// that they have left half open.
     pub fn command_ended(&self) {
         self.shared.pipes.release_unused();
     }

@@ -1,4 +1,4 @@
-//! Bounded pipes: anonymous ones, the bridge's named ones and FIFOs.
+//! Bounded pipes: anonymous ones, named ones below `/.box`, and FIFOs.
 //!
 //! No call blocks. A reader or writer that must wait registers its thread ([`Pipe::watch`]), tries
 //! again, and parks; every change of state unparks all registered threads. Wake-ups may be
@@ -25,8 +25,8 @@ pub const PIPE_BUF: usize = 4096;
 /// memory to this times [`PIPE_CAPACITY`].
 pub const MAX_PIPES: usize = 1024;
 
-/// The maximum number of pipes of the bridge among them: pipes that a command has opened halfway
-/// must not keep other processes from making pipes.
+/// The maximum number of named pipes below `/.box` among them, so that named pipes with one end
+/// open do not prevent other processes from creating pipes.
 pub const MAX_NAMED: usize = MAX_PIPES / 2;
 
 /// Host memory of a pipe without its buffer.
@@ -210,7 +210,7 @@ impl Drop for PipeCountGuard {
     }
 }
 
-/// A session's pipes: all are counted, the bridge's have names.
+/// A session's pipes: all are counted; those below `/.box` have names.
 #[derive(Debug, Default)]
 pub struct Pipes {
     budget: Arc<Budget>,

@@ -1,5 +1,4 @@
-//! Nodes of the bridge by which guests send requests to the host: `/.box/kv`, `/.box/http`,
-//! `/.box/tools`.
+//! Device nodes by which guests send requests to the host: `/.box/kv`, `/.box/http`, `/.box/tools`.
 //!
 //! An open file is a sequence of *exchanges*: the written bytes are a request; the first read after
 //! them sends it and waits for the answer, which reads then return until its end. A further write
@@ -138,7 +137,7 @@ impl ServedNodes {
         lock_mutex(&self.0).clone()
     }
 
-    /// The number of a node that is there.
+    /// Returns the number of an existing node.
     pub(crate) fn find_node(&self, name: &[u8]) -> Option<usize> {
         let n = SERVICES.iter().position(|s| s.as_bytes() == name)?;
         self.get()?.serves_node(SERVICES[n]).then_some(n)

@@ -51,8 +51,9 @@ pub const HOMES: &[(&str, u16)] = &[
 
 impl Vfs {
     /// Builds a file system of `base` (later entries replace earlier ones of the same path;
-    /// directories are merged), devices, the bridge and `mounts`. All memory that it keeps because
-    /// of a guest is counted in `budget`. No mount shows a path of `protected`.
+    /// directories are merged), devices, the device nodes below `/.box` and `mounts`. All memory
+    /// that it keeps because of a guest is counted in `budget`. No mount shows a path of
+    /// `protected`.
     ///
     /// # Errors
     /// A mount whose host path cannot be opened or whose guest path is not absolute, is `/`,

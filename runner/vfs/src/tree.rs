@@ -25,7 +25,7 @@ pub use crate::node::{DirEntries, Executable, Ino, Inode, Name, NodeKind, Progra
 
 /// The root directory.
 pub const ROOT: Ino = 1;
-/// The bridge's directory, reachable as `/.box` but not listed in `/`.
+/// The directory of the device nodes, reachable as `/.box` but not listed in `/`.
 pub const BRIDGE: Ino = 2;
 /// `/dev/fd`, whose entries are the caller's descriptors.
 pub const DEV_FD: Ino = 3;
@@ -64,7 +64,7 @@ impl<T> TablePart<T> {
     }
 }
 
-/// All nodes. Clone it for a snapshot.
+/// All nodes. A clone is a version that can be kept.
 #[derive(Clone, Debug, Default)]
 pub struct NodeTree {
     groups: Vec<Option<Arc<Group>>>,
@@ -143,7 +143,7 @@ impl NodeTree {
         self.get(ino).ok_or(Errno::STALE)
     }
 
-    /// Returns the node to change, copied first if a snapshot shares it.
+    /// Returns the node to change, copied first if another version of the tree shares it.
     pub fn node_mut(&mut self, ino: Ino) -> Result<&mut Inode, Errno> {
         if ino >= base::FIRST {
             let changed = Arc::make_mut(&mut self.changed);

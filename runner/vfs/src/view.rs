@@ -1,6 +1,6 @@
-//! Views of a snapshot's files by name, for code that exports a folder or compares it.
+//! Views of a kept tree's files by name, for code that exports a folder or compares it.
 //!
-//! Nothing is locked, because a snapshot does not change. The content of mounts and devices is not
+//! Nothing is locked, because a kept tree does not change. The content of mounts and devices is not
 //! part of it.
 
 use crate::base;

@@ -19,7 +19,7 @@ use crate::{Vfs, stop};
 use box_abi::{FileKind, Stat};
 use std::sync::RwLockReadGuard;
 
-/// POSIX `SYMLOOP_MAX` as Linux has it.
+/// POSIX `SYMLOOP_MAX`, with the value of Linux.
 const MAX_LINKS: usize = 40;
 /// Components of a path and of all links in it. A path of `PATH_MAX` has at most 2048.
 const MAX_STEPS: usize = 8192;
@@ -38,11 +38,11 @@ pub enum Loc {
     /// A path below host mount N, without leading slash, symbolic links or dots; empty for the
     /// mount's root.
     Host(usize, Vec<u8>),
-    /// A bridge pipe's directory.
+    /// The directory of a named pipe below `/.box`.
     PipeDir(Vec<u8>),
-    /// An end of a bridge pipe; true for the writing end.
+    /// An end of a named pipe below `/.box`; true for the writing end.
     PipeEnd(Vec<u8>, bool),
-    /// The bridge's node with the state of a session.
+    /// The device node with the state of a session.
     State,
     /// A node by which guests send requests to the host, by its number.
     Service(usize),

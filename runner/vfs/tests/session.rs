@@ -1,4 +1,4 @@
-//! The session's own layer: quota, copy-on-write, changes, the bridge, permissions.
+//! The session's own layer: quota, copy-on-write, changes, device nodes, permissions.
 
 mod common;
 

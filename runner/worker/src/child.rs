@@ -1,4 +1,4 @@
-//! A worker's process, from its parent's view.
+//! A worker's process, as its parent sees it.
 
 use crate::cgroup::CgroupHandle;
 use crate::channel::Channel;
@@ -23,7 +23,7 @@ pub struct Worker {
     /// process.
     ended: Option<WorkerEnd>,
     pidfd: Option<OwnedFd>,
-    /// `None` until a group was requested, then the group if the host's kernel has allowed one.
+    /// `None` until a group was requested, then the group, if the host's kernel has allowed one.
     group: Option<Option<CgroupHandle>>,
     /// Requests and their answers.
     pub channel: Channel,
@@ -99,9 +99,9 @@ impl Worker {
         Worker { pid, ended: None, pidfd, group: None, channel, control }
     }
 
-    /// Moves the worker to a control group of its own, if the host's kernel permits it and it is
-    /// not in one. The first move after a while takes ten milliseconds, because the kernel waits
-    /// until each processor has taken note.
+    /// Moves the worker to a control group of its own, unless it is already in one or the host's
+    /// kernel does not permit it. The first move after a while takes ten milliseconds, because the
+    /// kernel waits for every processor (an RCU grace period).
     pub fn enter_cgroup(&mut self) {
         let pid = self.pid();
         self.group.get_or_insert_with(|| CgroupHandle::for_process(pid));
@@ -134,14 +134,15 @@ impl Worker {
         match &self.pidfd {
             _ if self.ended.is_some() => {}
             Some(pidfd) => drop(pidfd_send_signal(pidfd, Signal::KILL)),
-            // It was not waited for, so the number is still its own.
+            // The process was not waited for, so the number is still its own.
             None => drop(rustix::process::kill_process(self.pid, Signal::KILL)),
         }
     }
 
     /// Ends the process if it is still running, waits for it, and returns how it ended.
     pub fn end(&mut self) -> WorkerEnd {
-        // It may be about to end by itself, and the caller needs that status.
+        // The process may be about to end by itself, and the caller needs the status with which it
+        // does.
         for _ in 0..50 {
             if let Some(ended) = self.wait_status(WaitOptions::NOHANG) {
                 return ended;
@@ -159,7 +160,7 @@ impl Worker {
                 match waitpid(Some(self.pid), options) {
                     Ok(found) => break found?.1,
                     Err(rustix::io::Errno::INTR) => {}
-                    // Other code has waited for it.
+                    // Other code has waited for the process.
                     Err(_) => {
                         self.ended = Some(WorkerEnd::Signaled(libc::SIGKILL));
                         return self.ended;

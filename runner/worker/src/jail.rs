@@ -31,12 +31,12 @@ pub struct Walls {
     pub no_new_privs: bool,
     /// Other processes of the user cannot inspect it, and it leaves no core file.
     pub not_dumpable: bool,
-    /// Files beyond the given ones cannot be opened.
+    /// Files other than the given ones cannot be opened.
     pub files: Wall,
     /// TCP sockets cannot be bound or connected; signals and abstract sockets reach no process
     /// outside.
     pub network: Wall,
-    /// System calls beyond the list end the process (seccomp(2)).
+    /// System calls that are not on the list end the process (seccomp(2)).
     pub system_calls: bool,
     /// The host's kernel limits the process's memory (cgroups(7)).
     pub memory: bool,
@@ -116,9 +116,9 @@ impl Jail {
         Ok(walls)
     }
 
-    /// Installs one set of rules for everything. A second one would refuse every move from
-    /// directory to directory, because each set does that unless it allows the move somewhere
-    /// (Landlock's manual, `LANDLOCK_ACCESS_FS_REFER`).
+    /// Installs one ruleset for everything. A second ruleset would refuse every move between
+    /// directories, because each ruleset denies such moves except where one of its rules allows
+    /// them (Landlock's manual, `LANDLOCK_ACCESS_FS_REFER`).
     fn close_landlock(&self) -> Result<(Wall, Wall), JailError> {
         let all = AccessFs::from_all(LANDLOCK);
         let mut rules = Ruleset::default()
@@ -141,8 +141,8 @@ impl Jail {
     }
 }
 
-/// Returns how far files and the network are closed, by the Landlock version that has the newest of
-/// the required rights.
+/// Returns how far Landlock closes files and the network. A wall is full from the Landlock version
+/// that has the newest of the rights that it needs.
 fn landlock_walls(status: &RestrictionStatus) -> (Wall, Wall) {
     let LandlockStatus::Available { effective_abi: abi, .. } = status.landlock else {
         return Default::default();

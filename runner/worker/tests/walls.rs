@@ -29,7 +29,7 @@ enum Must {
     Succeed,
     /// The attempt fails with EACCES or EPERM.
     BeRefused,
-    /// The process is ended for the system call.
+    /// The kernel kills the process because of the system call.
     BeEnded,
 }
 
@@ -51,7 +51,7 @@ const ATTEMPTS: &[Attempt] = &[
     ("start a thread", Must::Succeed, |_| {
         std::thread::Builder::new().spawn(|| {})?.join().map_err(|_| io::Error::other("?"))
     }),
-    // As a hole in the sandbox's path checks would allow.
+    // Attempts that a hole in the sandbox's path checks would allow.
     ("read a file of the host", Must::BeRefused, |_| File::open("/etc/passwd").map(drop)),
     ("read beside the mounts", Must::BeRefused, |dir| fs::read(dir.join("secret")).map(drop)),
     ("climb out of a mount", Must::BeRefused, |dir| fs::read(dir.join("ro/../secret")).map(drop)),
@@ -64,7 +64,7 @@ const ATTEMPTS: &[Attempt] = &[
     ("make a file outside", Must::BeRefused, |dir| fs::write(dir.join("new"), "x")),
     ("list the root", Must::BeRefused, |_| fs::read_dir("/").map(drop)),
     ("look at another process", Must::BeRefused, |_| fs::read("/proc/1/environ").map(drop)),
-    // As a fault of the engine would allow.
+    // Attempts that a fault of the engine would allow.
     ("run a program", Must::BeEnded, |_| Command::new("/bin/true").status().map(drop)),
     ("connect", Must::BeEnded, |_| std::net::TcpStream::connect("127.0.0.1:9").map(drop)),
     ("listen", Must::BeEnded, |dir| {
@@ -112,7 +112,7 @@ fn jailed(name: &str, dir: &Path) -> ! {
     }
 }
 
-/// Closes a jail with or without a mount, says so, and waits until it is ended.
+/// Closes a jail with or without a mount, prints `closed`, and waits until the process is ended.
 fn idle(mount: Option<&Path>) -> ! {
     let read = mount.map(Path::to_path_buf).into_iter().collect();
     let jail = Jail { read, write: Vec::new(), code: NewCode::Known(Vec::new()) };
@@ -125,7 +125,8 @@ fn idle(mount: Option<&Path>) -> ! {
     exit(0)
 }
 
-/// The effective capabilities and the user of an idle jailed process (proc(5), `/proc/PID/status`).
+/// Returns the effective capabilities and the user of an idle jailed process (proc(5),
+/// `/proc/PID/status`).
 fn privileges(mount: Option<&Path>) -> io::Result<(u64, u32)> {
     let mut child = Command::new(std::env::current_exe()?)
         .arg("idle")
@@ -212,7 +213,7 @@ fn contained_leak() -> io::Result<Option<WorkerEnd>> {
         return Ok(None);
     }
     File::from(worker.channel.as_fd().try_clone_to_owned()?).write_all(b"\n")?;
-    // The leak takes a moment to reach the limit, and `end` would kill it before.
+    // The leaking process takes a moment to reach the limit, and `end` would kill it earlier.
     for _ in 0..600 {
         if worker.memory().is_none_or(|bytes| bytes == 0) {
             break;

@@ -76,8 +76,9 @@ impl CallOptions {
         }
         if let Some(seconds) = self.timeout {
             let timeout = Duration::try_from_secs_f64(seconds).ok().filter(|t| !t.is_zero());
-            exec.timeout =
-                Some(timeout.ok_or_else(|| SdkFailure::invalid("timeout is no time in seconds"))?);
+            exec.timeout = Some(timeout.ok_or_else(|| {
+                SdkFailure::invalid("timeout must be a positive number of seconds")
+            })?);
         }
         exec.input = Input::Bytes(stdin);
         exec.output = Output::Capture { limit: self.max_output.unwrap_or(CAPTURE) };

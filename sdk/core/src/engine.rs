@@ -68,7 +68,7 @@ pub fn engine_from_options(
     options.awake = said.awake.unwrap_or(options.awake);
     if let Some(seconds) = said.idle {
         let idle = Duration::try_from_secs_f64(seconds);
-        let idle = idle.map_err(|_| SdkFailure::invalid("idle is no time in seconds"))?;
+        let idle = idle.map_err(|_| SdkFailure::invalid("idle must be a number of seconds"))?;
         options.idle = (!idle.is_zero()).then_some(idle);
     }
     Ok(Engine::new(options)?)

@@ -3,12 +3,12 @@
 use wasibox::files::FilesError;
 use wasibox::{Error, SandboxError, store};
 
-/// The kind of a reason. The packages have a class of exceptions for each.
+/// The kind of a failure. The packages have a class of exceptions for each kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SdkFailureKind {
     /// The request is invalid.
     Invalid,
-    /// The request names a session, a commit or a name that does not exist.
+    /// The request names a session, commit, tag or file that does not exist.
     Missing,
     /// The request conflicts with the current state; for example, a name is taken.
     Conflict,

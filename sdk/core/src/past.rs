@@ -60,7 +60,7 @@ fn commit_json(
 ) -> Result<Value, SdkFailure> {
     let call = &commit.call;
     let command = session.store()?.with_objects(|o| call.command.load_bytes(o, 1 << 20));
-    // A command that is longer than the limit is not shown.
+    // A command of more than 1 MiB is shown as an empty text.
     let mut command = command.or_else(|e| match e {
         snapshot::SnapshotError::TooLarge(_) => Ok(Vec::new()),
         e => Err(store::StoreError::from(e)),

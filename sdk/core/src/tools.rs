@@ -77,8 +77,9 @@ fn describe_tool(
     }
     if let Some(seconds) = timeout {
         let time = Duration::try_from_secs_f64(seconds).ok().filter(|t| !t.is_zero());
-        let time =
-            time.ok_or_else(|| SdkFailure::invalid("host tool: timeout is no time in seconds"))?;
+        let time = time.ok_or_else(|| {
+            SdkFailure::invalid("host tool: timeout must be a positive number of seconds")
+        })?;
         tool = tool.with_timeout(time);
     }
     Ok(tool)

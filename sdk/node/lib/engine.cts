@@ -108,7 +108,7 @@ export function open(engine: Engine, opener: string): Promise<NativeSession> {
   return raising(() => nativeOf(engine).open(opener));
 }
 
-/** A session out of a snapshot's bytes or file. */
+/** Creates a session from the bytes or the file of a snapshot. */
 export function load(engine: Engine, opener: string, source: Uint8Array | string): Promise<NativeSession> {
   const made = nativeOf(engine);
   return raising(() =>

@@ -270,7 +270,7 @@ export class Session {
     return raising(() => this.#native.directory());
   }
 
-  /** The number of the commit that it is at: what the last call has left. */
+  /** The number of the current commit. */
   head(): Promise<number> {
     return raising(() => this.#native.head());
   }
@@ -291,7 +291,7 @@ export class Session {
     return raising(() => this.#native.redo());
   }
 
-  /** The number of the commit that it is at, to `restore` later; with a tag that leads to it. */
+  /** The number of the current commit, for a later `restore`; given a tag, it gets that name. */
   async snapshot(tag?: string): Promise<number> {
     const number = await this.head();
     if (tag !== undefined) await raising(() => this.#native.tag(tag, number));

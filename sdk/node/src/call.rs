@@ -75,7 +75,7 @@ impl Call {
         self.0.lift_bound();
     }
 
-    /// The reader has taken a chunk.
+    /// Notes that the reader has taken a chunk.
     #[napi]
     pub fn taken(&self) {
         lock_mutex(&self.0.room).left += 1;
@@ -91,7 +91,7 @@ impl Call {
 
 /// A function of JavaScript's that takes output: whether it is standard error, and bytes.
 ///
-/// It keeps the loop alive until the call has let go of it, so that pending output still arrives.
+/// It keeps the loop alive until the call has dropped it, so that pending output still arrives.
 pub struct OnOutput(ThreadsafeFunction<(bool, Buffer), (), FnArgs<(bool, Buffer)>, Status, false>);
 
 impl OnOutput {

@@ -58,14 +58,14 @@ pub fn unpack<'env>(
 
 #[napi]
 impl NativeEngine {
-    /// A session as `opener` (JSON) says.
+    /// Opens or creates a session as `opener` (JSON) says.
     #[napi(ts_return_type = "Promise<NativeSession>")]
     pub fn open<'env>(&self, env: &'env Env, opener: String) -> Result<Object<'env>> {
         let engine = self.0.clone();
         run_as_promise(env, move || NativeSession::new(Opener::parse(&opener)?.open(&engine)?))
     }
 
-    /// A session out of a snapshot's bytes.
+    /// Creates a session from the bytes of a snapshot.
     #[napi(ts_return_type = "Promise<NativeSession>")]
     pub fn load<'env>(&self, env: &'env Env, opener: String, from: Buffer) -> Result<Object<'env>> {
         let (engine, from) = (self.0.clone(), from.to_vec());
@@ -74,7 +74,7 @@ impl NativeEngine {
         })
     }
 
-    /// A session out of a snapshot's file.
+    /// Creates a session from the file of a snapshot.
     #[napi(ts_return_type = "Promise<NativeSession>")]
     pub fn load_file<'env>(
         &self,
@@ -90,7 +90,7 @@ impl NativeEngine {
         })
     }
 
-    /// The names of a store's sessions.
+    /// Returns the names of a store's sessions.
     #[napi(ts_return_type = "Promise<string[]>")]
     pub fn sessions<'env>(&self, env: &'env Env, store: String) -> Result<Object<'env>> {
         let engine = self.0.clone();

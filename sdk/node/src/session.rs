@@ -131,7 +131,7 @@ impl NativeSession {
         self.with(env, move |s| Ok(s.set_tools(tools)?))
     }
 
-    /// A request about files, and its answer.
+    /// Carries out a file request; request and answer are JSON.
     #[napi(ts_return_type = "Promise<string>")]
     pub fn files<'env>(&self, env: &'env Env, request: String) -> Result<Object<'env>> {
         self.with(env, move |s| wasibox_sdk::run_request(s, &request))
@@ -209,7 +209,7 @@ impl NativeSession {
         self.with(env, move |s| Ok(s.untag(&tag)?))
     }
 
-    /// The names of commits and their numbers.
+    /// Returns the tags and the numbers of their commits.
     #[napi(ts_return_type = "Promise<Array<{ name: string, number: number }>>")]
     pub fn tags<'env>(&self, env: &'env Env) -> Result<Object<'env>> {
         self.with(env, |s| {
@@ -223,7 +223,7 @@ impl NativeSession {
         self.with(env, move |s| NativeSession::new(wasibox_sdk::fork_session(s, name.as_deref())?))
     }
 
-    /// The session as a snapshot's bytes.
+    /// Returns a snapshot of the session as bytes.
     #[napi(ts_return_type = "Promise<Buffer>")]
     pub fn export<'env>(&self, env: &'env Env, all: bool) -> Result<Object<'env>> {
         self.with(env, move |s| {
@@ -233,7 +233,7 @@ impl NativeSession {
         })
     }
 
-    /// The same into a file, which is whole or not there.
+    /// Writes a snapshot of the session to a file, which afterwards is complete or does not exist.
     #[napi(ts_return_type = "Promise<void>")]
     pub fn export_file<'env>(
         &self,
@@ -291,7 +291,8 @@ impl NativeSession {
         self.with(env, |s| Ok(s.is_awake()))
     }
 
-    /// The names of walls that this host lacks; `null` if there is no process around it.
+    /// Returns the names of the walls that this host lacks; `null` if the session has no process of
+    /// its own.
     #[napi(ts_return_type = "Promise<string[] | null>")]
     pub fn missing_walls<'env>(&self, env: &'env Env) -> Result<Object<'env>> {
         self.with(env, |s| {

@@ -4,8 +4,8 @@ use napi::bindgen_prelude::{Object, ToNapiValue};
 use napi::{Env, Error, Result, Status};
 use wasibox_sdk::SdkFailure;
 
-/// A failure as an error, whose message the package's TypeScript takes apart: kind, code and text,
-/// a line each.
+/// Returns a failure as an error, whose message the package's TypeScript takes apart: kind, code
+/// and text, a line each.
 pub fn js_error(failure: impl Into<SdkFailure>) -> Error {
     let SdkFailure { kind, text, code } = failure.into();
     let code = code.unwrap_or_default();
@@ -15,7 +15,7 @@ pub fn js_error(failure: impl Into<SdkFailure>) -> Error {
 /// Returns a promise for the result of `act` on another thread.
 ///
 /// # Errors
-/// If there can be none.
+/// If it cannot be created.
 pub fn run_as_promise<'env, T>(
     env: &'env Env,
     act: impl FnOnce() -> std::result::Result<T, SdkFailure> + Send + 'static,

@@ -1,4 +1,4 @@
-// What a program is told on a machine that the package is not for.
+// Tests the message on a platform that the package does not support.
 import assert from "node:assert/strict";
 import { execFileSync, spawnSync } from "node:child_process";
 import fs from "node:fs";

@@ -36,21 +36,21 @@ impl Engine {
         made.map(|engine| Engine(ForkSafe::new(engine))).map_err(python_error)
     }
 
-    /// A session as `opener` (JSON) says.
+    /// Opens or creates a session as `opener` (JSON) says.
     fn open(&self, py: Python<'_>, opener: &str) -> PyResult<Session> {
         let engine = self.0.get()?;
         let opened = py.detach(|| Opener::parse(opener)?.open(engine));
         opened.map(Session::new).map_err(python_error)
     }
 
-    /// A session out of a snapshot's bytes.
+    /// Creates a session from the bytes of a snapshot.
     fn load(&self, py: Python<'_>, opener: &str, from: &[u8]) -> PyResult<Session> {
         let engine = self.0.get()?;
         let opened = py.detach(|| Opener::parse(opener)?.load_snapshot(engine, from));
         opened.map(Session::new).map_err(python_error)
     }
 
-    /// A session out of a snapshot's file.
+    /// Creates a session from the file of a snapshot.
     fn load_file(&self, py: Python<'_>, opener: &str, path: PathBuf) -> PyResult<Session> {
         let engine = self.0.get()?;
         let opened = py.detach(|| {
@@ -62,7 +62,7 @@ impl Engine {
         opened.map(Session::new).map_err(python_error)
     }
 
-    /// The names of a store's sessions.
+    /// Returns the names of a store's sessions.
     fn sessions(&self, py: Python<'_>, store: PathBuf) -> PyResult<Vec<String>> {
         let engine = self.0.get()?;
         let listed = py.detach(|| engine.store(&store)?.list());

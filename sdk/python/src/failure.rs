@@ -10,7 +10,7 @@ pyo3::create_exception!(
     "(kind, text, code): why something was not done."
 );
 
-/// An exception that says why.
+/// Returns the exception for a failure.
 pub fn python_error(failure: impl Into<SdkFailure>) -> PyErr {
     let SdkFailure { kind, text, code } = failure.into();
     NativeError::new_err((kind.name(), text, code))

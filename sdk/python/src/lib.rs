@@ -1,11 +1,12 @@
 //! The module `wasibox._native`: the embedding API for the package's Python files, which define its
 //! interface.
 //!
-//! Options and answers are passed as JSON, in the words of `wasibox-sdk`; bytes as bytes.
+//! Options and answers are passed as JSON with the field names of `wasibox-sdk`, and bytes as
+//! `bytes` objects.
 //!
 //! # Invariants
-//! - No call of the engine holds Python's lock. Python's functions (output, progress, tools) are
-//!   called on other threads, with it.
+//! - Python's global lock is not held during a call of the engine. Functions in Python (output,
+//!   progress, tools) are called on other threads, which hold it.
 //! - A call that the main thread waits for reacts to signals: Ctrl-C ends the guest and raises
 //!   `KeyboardInterrupt`.
 #![deny(unsafe_code)]

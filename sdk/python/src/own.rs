@@ -16,7 +16,7 @@ impl<T> ForkSafe<T> {
         ForkSafe { process: std::process::id(), value: Some(value) }
     }
 
-    /// The thing itself.
+    /// Returns the value.
     ///
     /// # Errors
     /// In a copy of the process.

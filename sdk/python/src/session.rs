@@ -10,12 +10,12 @@ use std::sync::{Arc, Mutex};
 use wasibox_sdk::lock_mutex;
 use wasibox_sdk::{CallOptions, Chunk, SdkFailure, wasibox};
 
-/// Ends a call from another thread, or keeps it from beginning.
+/// Cancels a call from another thread, or prevents it from beginning.
 #[pyclass(frozen, module = "wasibox._native")]
 #[derive(Default)]
 pub struct Cancel {
     cancel: Arc<wasibox::Cancel>,
-    /// Of the session that the call is of, once it is known.
+    /// Interrupts the call's session; `None` until the session is known.
     interrupt: Mutex<Option<wasibox::Interrupt>>,
 }
 
@@ -26,7 +26,7 @@ impl Cancel {
         Cancel::default()
     }
 
-    /// Gives the call up.
+    /// Cancels the call.
     fn cancel(&self) {
         let interrupt = lock_mutex(&self.interrupt).clone().unwrap_or_default();
         self.cancel.cancel(&interrupt);
@@ -37,8 +37,8 @@ impl Cancel {
 #[pyclass(frozen, module = "wasibox._native")]
 pub struct Session(Mutex<Option<ForkSafe<wasibox::Session>>>);
 
-/// Status, standard output, standard error, the rest as JSON.
-type Told<'py> = (u8, Bound<'py, PyBytes>, Bound<'py, PyBytes>, String);
+/// Status, standard output, standard error, and the rest of the outcome as JSON.
+type OutcomeParts<'py> = (u8, Bound<'py, PyBytes>, Bound<'py, PyBytes>, String);
 
 impl Session {
     pub fn new(session: wasibox::Session) -> Session {
@@ -51,7 +51,7 @@ impl Session {
         Ok(session.get()?.clone())
     }
 
-    /// Does something without Python's lock.
+    /// Runs `act` without holding Python's global lock.
     fn with<T: Send>(
         &self,
         py: Python<'_>,
@@ -74,7 +74,7 @@ impl Session {
         on_output: Option<Py<PyAny>>,
         cancel: &Cancel,
         is_main: bool,
-    ) -> PyResult<Told<'py>> {
+    ) -> PyResult<OutcomeParts<'py>> {
         let session = self.get()?;
         let exec = CallOptions::parse(options).and_then(|o| o.exec(stdin.to_vec()));
         let exec = exec.map_err(python_error)?;
@@ -89,14 +89,15 @@ impl Session {
                     let result = callback.call1(py, (is_stderr, PyBytes::new(py, bytes)));
                     if let Err(e) = result {
                         lock_mutex(&noted).get_or_insert(e);
-                        // Messages in the meantime are ignored.
+                        // The first exception cancels the call; later ones are ignored.
                         waiting.cancel(&interrupt);
                     }
                 });
             };
             let chunk: Option<Chunk<'_>> = on_output.is_some().then_some(&tell);
             let result = wasibox_sdk::run(&session, exec, &waiting, chunk);
-            // The function is Python's: to be let go of where its lock is held.
+            // `on_output` is a Python object, so it is returned to be dropped where Python's global
+            // lock is held.
             (result, on_output)
         };
         let (result, on_output) = wait_for(py, is_main, || cancel.cancel.cancel(&handle), run)?;
@@ -116,15 +117,16 @@ impl Session {
         Ok(())
     }
 
-    /// Makes these the functions that guests may call: descriptions in JSON, and functions of a
-    /// call and its arguments that give whether they could, and a result or why not.
+    /// Sets the functions that guests may call: pairs of a description in JSON and a function as
+    /// [`crate::tools::host_tool`] takes it.
     fn set_tools(&self, py: Python<'_>, tools: Vec<(String, Py<PyAny>)>) -> PyResult<()> {
-        let tools = tools.into_iter().map(|(told, act)| crate::tools::host_tool(&told, act));
+        let tools =
+            tools.into_iter().map(|(description, act)| crate::tools::host_tool(&description, act));
         let tools = tools.collect::<Result<Vec<_>, _>>().map_err(python_error)?;
         self.with(py, |s| Ok(s.set_tools(tools)?))
     }
 
-    /// A request about files, and its answer.
+    /// Carries out a file request; request and answer are JSON.
     fn files(&self, py: Python<'_>, request: &str) -> PyResult<String> {
         self.with(py, |s| wasibox_sdk::run_request(s, request))
     }
@@ -193,7 +195,7 @@ impl Session {
         self.with(py, |s| wasibox_sdk::fork_session(s, name)).map(Session::new)
     }
 
-    /// The session as a snapshot's bytes.
+    /// Returns a snapshot of the session as bytes.
     fn export<'py>(&self, py: Python<'py>, all: bool) -> PyResult<Bound<'py, PyBytes>> {
         let bytes = self.with(py, |s| {
             let mut out = Vec::new();
@@ -203,7 +205,7 @@ impl Session {
         Ok(PyBytes::new(py, &bytes))
     }
 
-    /// The same into a file, which is whole or not there.
+    /// Writes a snapshot of the session to a file, which afterwards is complete or does not exist.
     fn export_file(&self, py: Python<'_>, path: PathBuf, all: bool) -> PyResult<()> {
         self.with(py, |s| wasibox_sdk::export_file(s, &path, all))
     }
@@ -231,7 +233,7 @@ impl Session {
         self.with(py, |s| Ok(s.reset()?))
     }
 
-    /// Gives process and memory back until the next call.
+    /// Frees the session's process and memory until the next call.
     fn park(&self, py: Python<'_>) -> PyResult<()> {
         self.with(py, |s| {
             s.park();
@@ -243,7 +245,8 @@ impl Session {
         self.with(py, |s| Ok(s.is_awake()))
     }
 
-    /// The names of walls that this host lacks; `None` if there is no process around it.
+    /// Returns the names of the walls that this host lacks; `None` if the session has no process of
+    /// its own.
     fn missing_walls(&self, py: Python<'_>) -> PyResult<Option<Vec<&'static str>>> {
         self.with(py, |s| Ok(s.walls().map(|walls| walls.missing_walls())))
     }
@@ -266,7 +269,7 @@ impl Session {
         Ok((applied.done, applied.left))
     }
 
-    /// Lets go of the session. A call that runs comes to its end.
+    /// Closes the session. A running call still runs to its end.
     fn close(&self, py: Python<'_>) {
         let session = lock_mutex(&self.0).take();
         py.detach(move || drop(session));

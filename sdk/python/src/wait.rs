@@ -108,7 +108,7 @@ pub fn spawn(py: Python<'_>, act: Py<PyAny>, done: Py<PyAny>) -> PyResult<()> {
             if let Err(e) = told {
                 e.write_unraisable(py, Some(done.bind(py)));
             }
-            // They are Python's: not to be let go of without its lock.
+            // They are Python objects, which must not be dropped without Python's lock.
             drop((act, done));
         });
     };

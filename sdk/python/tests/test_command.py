@@ -109,7 +109,7 @@ def index():
 
 
 async def test_uvx_begins_it(index, tmp_path):
-    # As a client's configuration has it: {"command": "uvx", "args": ["wasibox", "mcp"]}.
+    # As in a client's configuration: {"command": "uvx", "args": ["wasibox", "mcp"]}.
     given = {
         "PATH": f"{BIN}:/usr/bin:/bin",
         # Another home has another key for machine code, so that a cache of this one's would be compiled again.

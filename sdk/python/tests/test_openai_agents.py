@@ -201,7 +201,7 @@ async def test_granted_paths(tmp_path):
         state = client.serialize_session_state(s.state)
     assert (tmp_path / "out/b").read_text() == "from inside\n"
     assert (tmp_path / "in/a").read_text() == "from outside\n"
-    # The host's folders are no part of what is written down, and have to be granted anew.
+    # The host's folders are not part of what is written down, and have to be granted again.
     assert str(tmp_path) not in json.dumps(state)
     with pytest.raises(ValueError):
         await client.resume(client.deserialize_session_state(state))
@@ -267,7 +267,7 @@ async def test_a_snapshot_fills_another_sandbox(tmp_path):
     state = client.deserialize_session_state(client.serialize_session_state(session.state))
     async with await client.resume(state) as again:
         done = await again.exec("./link; stat -c %a bin/run; cat 'with space/f' kept temporary; readlink link")
-        # What is ephemeral is made anew by the manifest.
+        # The manifest creates ephemeral files again.
         assert done.stdout == b"ran\n750\nx\nlater\n2bin/run\n", done.stderr
 
 
@@ -313,7 +313,7 @@ async def test_options_go_through_json():
         await WasiboxSandboxClient().create(options=options)
 
 
-# Processes that go on.
+# Processes that keep running.
 
 
 async def test_a_process_reads_what_is_typed(sandbox):

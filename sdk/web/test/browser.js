@@ -2,7 +2,8 @@
 // the image. With ROUNDS the page that is left so many times while it writes (`reload.js`), by a private file or a database, with
 // WASIBOX_CASES the cases of that file (`cases.js`), else all tests.
 //
-// No driver is needed: the browser opens a page of a server here, and the page tells the server what became of each test.
+// No driver is needed: the browser opens a page of a server here, and the page reports the result of each test to the
+// server.
 
 import { spawn } from 'node:child_process';
 import { createReadStream, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -136,7 +137,7 @@ const FIREFOX = [
   // Tests of reloads kill it: it begins again as if nothing had happened, and not in safe mode at the fourth time.
   'user_pref("toolkit.startup.max_resumed_crashes", -1);',
   'user_pref("browser.sessionstore.resume_from_crash", false);',
-  // There is nobody to be asked whether what is stored may stay.
+  // There is no user who could allow persistent storage.
   'user_pref("dom.storageManager.prompt.testing", true);',
   'user_pref("dom.storageManager.prompt.testing.allow", true);',
 ];

@@ -1,4 +1,4 @@
-// What tells on both sides whether a session is what it was.
+// Commands that show on both sides whether a session is unchanged.
 
 /** What tells whether files and shell are what they were. */
 export const LOOK = 'f x; echo ${m[k]} ${m[new]} "$n"; pwd; cd ~/d; stat -c "%n %a %s %F" *; cat link | wc -c; cd - > /dev/null';

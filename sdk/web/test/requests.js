@@ -109,7 +109,7 @@ export function define({ Session, InvalidError }, at, test, { open, closed }) {
   test('requests: one that takes too long', async () => {
     assert.equal((await out(`curl -sS -m 1 ${open}/slow`)).exitCode, 28);
     assert.equal((await out(`curl -sS ${open}/slow`, { timeout: 1 })).exitCode, 124);
-    // Those that nobody closed are given up with their call.
+    // Those that were not closed are cancelled with their call.
     await out(`for n in 1 2 3 4 5 6 7 8 9 10; do curl -s ${open}/slow & done; sleep 0.3`);
     assert.deepEqual(await out(`curl -sS ${open}/hello`), ok('hello\n'));
   });

@@ -90,7 +90,7 @@ export function define(sdk, at, test, native, world) {
       }
     }
     assert.deepEqual(await out('cat', { stdin: parts() }), ok('one two three'));
-    // Who does not read keeps nobody from ending.
+    // A reader that does not read does not prevent a process from ending.
     assert.deepEqual(await out('true', { stdin: large }), ok(''));
   });
 
@@ -381,7 +381,7 @@ export function define(sdk, at, test, native, world) {
       assert.equal(exitCode, 1, line);
       assert.match(stderr, /nesting level exceeded/, line);
     }
-    // What is substituted fails; the commands around it go on.
+    // The substituted command fails; the commands around it continue.
     assert.match((await out('f() { echo $(f); }; f')).stderr, /nesting level exceeded/);
   });
 

@@ -1,4 +1,4 @@
-//! `--analyze`: the possible effects of a script, as JSON on standard output. Nothing of it runs.
+//! `--analyze`: the possible effects of a script, as JSON on standard output. No part of it runs.
 
 use std::io::Write;
 

@@ -1,15 +1,15 @@
-//! The `sh` and `bash` applets (bash manual 6.1, POSIX XCU sh), and `man`, which has pages of
-//! builtins, too.
+//! The `sh` and `bash` applets (bash manual 6.1, POSIX XCU sh), and `man`, which also shows the
+//! pages of builtins.
 //!
 //! | file | contents |
 //! |---|---|
 //! | `options` | the command line |
 //! | `analyze` | `--analyze` |
 //! | `man` | `man`, `apropos`, `whatis` |
-//! | `start` | from an applet's surroundings to a running shell |
+//! | `start` | starts a shell in the context of an applet |
 //!
 //! A spawned shell that continues the work of another one is recognised by its first argument
-//! ([`sh_exec::STATE_OPTION`]) and gets everything from the state sent along.
+//! ([`sh_exec::STATE_OPTION`]) and receives its state through a pipe.
 #![forbid(unsafe_code)]
 
 mod analyze;

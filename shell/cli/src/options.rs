@@ -24,7 +24,7 @@ pub struct Invocation {
     pub interactive: bool,
     pub login: bool,
     pub posix: bool,
-    /// `-o` or `+o`/`-O`/`+O` without a name: list options and end.
+    /// `-o`, `+o`, `-O` or `+O` without a name: the shell lists the options and exits.
     pub list: Option<OptionList>,
     pub help: bool,
     pub version: bool,
@@ -35,7 +35,7 @@ pub struct Invocation {
     pub budget: Option<Vec<u8>>,
     /// `--session`: continues from the state that the last call of the session has left.
     pub session: bool,
-    /// Report the possible effects of the script instead of running it.
+    /// `--analyze`: reports the possible effects of the script instead of running it.
     pub analyze: bool,
 }
 
@@ -63,11 +63,11 @@ pub fn parse(args: &[Vec<u8>]) -> Result<Invocation, ShellUsageError> {
     let mut rest = args;
     // Whether `-c` and `-s` were given.
     let (mut command, mut stdin) = (false, false);
-    while let Some((arg, behind)) = rest.split_first()
+    while let Some((arg, after)) = rest.split_first()
         && let Some((sign @ (b'-' | b'+'), letters)) = arg.split_first()
     {
-        rest = behind;
-        // A lone dash ends the options, just as two dashes do.
+        rest = after;
+        // A lone dash ends the options, as two dashes do.
         if letters.is_empty() || arg == b"--" {
             break;
         }

@@ -85,7 +85,7 @@ impl Ifs {
         }
     }
 
-    /// Returns whether nothing splits.
+    /// Returns whether `IFS` is null, so that no text is split.
     pub fn is_null(&self) -> bool {
         self.first.is_empty()
     }
@@ -194,7 +194,7 @@ enum SplitPlace {
     Between,
     /// Like [`SplitPlace::Between`], after blanks that ended a field: a following delimiter
     /// belongs to them.
-    BehindBlank,
+    AfterBlank,
     /// A field has begun, possibly with an empty quoted text.
     Within,
 }
@@ -230,16 +230,16 @@ impl FieldSplitter<'_> {
             match (class, self.place) {
                 (ByteClass::Blank, SplitPlace::Within) => {
                     self.end();
-                    self.place = SplitPlace::BehindBlank;
+                    self.place = SplitPlace::AfterBlank;
                 }
-                (ByteClass::Delimiter, SplitPlace::BehindBlank) => self.place = SplitPlace::Between,
+                (ByteClass::Delimiter, SplitPlace::AfterBlank) => self.place = SplitPlace::Between,
                 (ByteClass::Delimiter, _) => self.end(),
                 (ByteClass::Blank | ByteClass::Ordinary, _) => {}
             }
         }
     }
 
-    /// Ends the field, even if it has not begun.
+    /// Ends the field; one that has not begun becomes an empty field.
     fn end(&mut self) {
         let (text, toggles) = (std::mem::take(&mut self.text), std::mem::take(&mut self.toggles));
         self.fields.push(SplitField::from_text(text, toggles));

@@ -1,9 +1,10 @@
-//! Command lines of applets as data, run in-process: the harness of `tools/*/tests/cases.rs`.
+//! Runs command lines of applets, which are data, in this process; the harness of
+//! `tools/*/tests/cases.rs`.
 //!
 //! A file of cases names the authority that gave its expected values. Each case runs in a folder of
 //! its own, with the file's `files`. [`Suite::ours`] runs the applet as a function, so that a
-//! crate's cases need no binary; [`Suite::authority`] runs the real program where this machine has
-//! it in that version, so that expected values cannot drift. Cases that need a shell are in
+//! crate's cases need no binary; [`Suite::authority`] runs the real program if this machine has
+//! that version of it, so that expected values cannot drift. Cases that need a shell are in
 //! `tests/cases` and run by `tests/harness`.
 #![forbid(unsafe_code)]
 
@@ -26,7 +27,8 @@ const ENVIRONMENT: [(&str, &str); 4] =
 pub struct Suite {
     /// The program and version that gave the answers: `GNU grep 3.8`.
     authority: String,
-    /// Compare lines in any order: within a directory it is the file system's.
+    /// Whether lines are compared in any order, because the order within a directory is the file
+    /// system's.
     #[serde(default)]
     unordered: bool,
     /// Lines of standard error that begin with one of these are not compared.
@@ -51,7 +53,7 @@ struct Case {
     stderr: Option<String>,
     #[serde(default)]
     status: u8,
-    /// Files of the folder itself that are new or different afterwards.
+    /// The files directly in the folder that are new or different after the run.
     #[serde(default)]
     after: BTreeMap<String, String>,
 }
@@ -67,7 +69,7 @@ impl Suite {
     /// Reads a file of cases.
     ///
     /// # Panics
-    /// If it is not such a file.
+    /// If the text is not a file of cases.
     pub fn parse(text: &str) -> Suite {
         match toml::from_str(text) {
             Ok(suite) => suite,
@@ -83,7 +85,7 @@ impl Suite {
         self.check("ours", |case, dir| ours(table, case, dir));
     }
 
-    /// Runs all cases with the authority itself, if this machine's program says that it is of that
+    /// Runs all cases with the authority itself, if the program on this machine reports that
     /// version.
     ///
     /// # Panics
@@ -91,12 +93,12 @@ impl Suite {
     pub fn authority(&self) {
         let Some(program) = self.case.first().and_then(|c| c.args.first()) else { return };
         let version = Command::new(program).arg("--version").output();
-        let told = version.map(|o| String::from_utf8_lossy(&o.stdout).into_owned());
+        let reported = version.map(|o| String::from_utf8_lossy(&o.stdout).into_owned());
         let number = self.authority.rsplit(' ').next().unwrap_or_default();
-        if told.unwrap_or_default().lines().next().is_some_and(|l| l.contains(number)) {
+        if reported.unwrap_or_default().lines().next().is_some_and(|l| l.contains(number)) {
             self.check("authority", theirs);
         } else {
-            eprintln!("no {} here: the expected values stand unconfirmed", self.authority);
+            eprintln!("{} is not installed: the expected values are not checked", self.authority);
         }
     }
 
@@ -131,7 +133,7 @@ impl Suite {
         }
     }
 
-    /// Files of the folder itself that are new or different.
+    /// Returns the files directly in the folder that are new or different.
     fn changed(&self, dir: &Path) -> BTreeMap<String, String> {
         let entries = std::fs::read_dir(dir).expect("the case's folder").flatten();
         let files = entries.filter(|e| e.path().is_file()).map(|e| {
@@ -171,7 +173,7 @@ impl Suite {
         lines
     }
 
-    /// The lines of standard error that count.
+    /// Returns the lines of standard error that are compared.
     fn compared<'a>(&self, text: &'a str) -> Vec<&'a str> {
         let counts = |line: &&str| !self.not_compared.iter().any(|n| line.starts_with(n));
         text.lines().filter(counts).collect()

@@ -89,7 +89,7 @@ console.log('|---|---|---|---|---|---|---|---|---|');
 for (const name of SUBJECTS) {
   const page = await open(program);
   await visit(page, url, name, 'first');
-  // What is kept is written while nobody waits.
+  // Kept data is written while nothing waits for it.
   await new Promise((resolve) => setTimeout(resolve, 2000));
   await visit(page, url, name, 'second');
   await page.close();

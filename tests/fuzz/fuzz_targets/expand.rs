@@ -1,5 +1,5 @@
-//! A word, expanded in a shell that has only variables: no panic, bounded output and time (braces,
-//! `${x//a/$x}` bombs, arithmetic).
+//! Expands a word in a shell that has only variables. There must be no panic, and output and time
+//! must be bounded (braces, `${x//a/$x}` bombs, arithmetic).
 #![no_main]
 
 mod shell;

@@ -1,17 +1,17 @@
-//! Any text: parsed command by command without a panic, in bounded time; the printed form parses to
-//! the same tree.
+//! Parses any text command by command. There must be no panic, time must be bounded, and the
+//! printed form must parse to the same tree.
 #![no_main]
 
 #[path = "../../../shell/syntax/tests/common/canonical.rs"]
 mod canonical;
 
 use libfuzzer_sys::fuzz_target;
-use sh_syntax::ast::List;
+use sh_syntax::ast::CommandList;
 use sh_syntax::parse::{NoAliases, ParseOptions, Parser, parse_all};
 use sh_syntax::print;
 
 fuzz_target!(|data: &[u8]| {
-    // Scripts hold no NUL; the first byte chooses options.
+    // The first byte selects options; scripts contain no NUL.
     let Some((&flags, text)) = data.split_first() else { return };
     if text.contains(&0) {
         return;
@@ -31,10 +31,10 @@ fuzz_target!(|data: &[u8]| {
     }
 });
 
-fn round_trip(list: &List, options: &ParseOptions) {
+fn round_trip(list: &CommandList, options: &ParseOptions) {
     let text = print::list_kept(list);
     let shown = String::from_utf8_lossy(&text);
-    let excused = |tree: &List| {
+    let excused = |tree: &CommandList| {
         has_bad_substitution(tree)
             || may_end_early(&text)
             || keeps_braces(tree, &text)
@@ -53,19 +53,19 @@ fn round_trip(list: &List, options: &ParseOptions) {
     }
 }
 
-/// Whether there is a `${` that is not a substitution, or a word whose expansion fails because its
-/// end is lost. Its text, in which `$'...'` is decoded, is for the message alone and need not parse
-/// again, as in bash; running it abandons the command.
-fn has_bad_substitution(list: &List) -> bool {
+/// Returns whether there is a `${` that is not a substitution, or a word whose expansion fails
+/// because its end is missing. As in bash, such text, in which `$'...'` is decoded, appears only in
+/// the error message, and running it abandons the command, so it need not parse again.
+fn has_bad_substitution(list: &CommandList) -> bool {
     let tree = format!("{list:?}");
     tree.contains("Bad {") || tree.contains("error: Some(")
 }
 
-/// Returns whether braces hide the end of the surrounding construct: those in the text of `$((...)
-/// )`, whose commands are read when it runs, if they are not a substitution, those in single quotes
-/// in arithmetic, which bash takes for text, and `"${name:$'"'}"`. In them `$'...'` is decoded, and
-/// printed by bash in this form.
-fn keeps_braces(list: &List, text: &[u8]) -> bool {
+/// Returns whether braces hide the end of the construct around them. There are three cases: braces
+/// in the text of `$((...) )` that are not a substitution, because the commands in it are read when
+/// it runs; braces in single quotes in arithmetic, which bash takes for text; and `"${name:$'"'}"`.
+/// In all of them bash decodes `$'...'` and prints the decoded form.
+fn keeps_braces(list: &CommandList, text: &[u8]) -> bool {
     let mut braces = text.windows(2).enumerate().filter(|(_, two)| *two == b"${");
     if format!("{list:?}").contains("source: Some(") {
         return braces.next().is_some();
@@ -93,15 +93,15 @@ fn loses_document(text: &[u8]) -> bool {
 fn may_end_early(text: &[u8]) -> bool {
     let announced = text.windows(2).enumerate().filter(|(_, pair)| *pair == b"<<");
     let mut documents = announced.map(|(at, _)| {
-        let behind = &text[at + 2..];
-        let word = behind.strip_prefix(b"-").unwrap_or(behind).trim_ascii_start();
+        let after = &text[at + 2..];
+        let word = after.strip_prefix(b"-").unwrap_or(after).trim_ascii_start();
         let word = word.strip_prefix(b"'").unwrap_or(word);
         let ends = |c: &u8| c.is_ascii_whitespace() || b"'<>();&|".contains(c);
         let length = word.iter().position(ends).unwrap_or(word.len());
-        (&word[..length], behind)
+        (&word[..length], after)
     });
-    documents.any(|(delimiter, behind)| {
-        let mut lines = behind.split(|c| *c == b'\n').skip(1);
+    documents.any(|(delimiter, after)| {
+        let mut lines = after.split(|c| *c == b'\n').skip(1);
         lines.any(|line| line.starts_with(delimiter) && line.contains(&b')'))
     })
 }

@@ -1,19 +1,19 @@
-//! A regular expression and a text, one line each: no panic, bounded time, `is_match`,
-//! `find_at` and `captures_at` agree.
+//! Searches a text for a regular expression, one line each. There must be no panic, time must be
+//! bounded, and `is_match`, `find_at` and `captures_at` must agree.
 #![no_main]
 
-use box_text::regex::{Captures, Options, Regex, Syntax};
+use box_text::regex::{Captures, Regex, RegexOptions, RegexSyntax};
 use libfuzzer_sys::fuzz_target;
 
-const SYNTAXES: [Syntax; 8] = [
-    Syntax::EreRegcomp,
-    Syntax::Ere,
-    Syntax::Bre,
-    Syntax::Grep,
-    Syntax::Egrep,
-    Syntax::Awk,
-    Syntax::Emacs,
-    Syntax::MinimalBre,
+const SYNTAXES: [RegexSyntax; 8] = [
+    RegexSyntax::EreRegcomp,
+    RegexSyntax::Ere,
+    RegexSyntax::Bre,
+    RegexSyntax::Grep,
+    RegexSyntax::Egrep,
+    RegexSyntax::Awk,
+    RegexSyntax::Emacs,
+    RegexSyntax::MinimalBre,
 ];
 
 fuzz_target!(|data: &[u8]| {
@@ -24,7 +24,7 @@ fuzz_target!(|data: &[u8]| {
         return;
     }
     let syntax = SYNTAXES[usize::from(flags & 7)];
-    let mut options = Options::new(syntax).icase(flags & 8 != 0).multiline(flags & 16 != 0);
+    let mut options = RegexOptions::new(syntax).icase(flags & 8 != 0).multiline(flags & 16 != 0);
     options.utf8 = flags & 32 == 0;
     let Ok(regex) = Regex::new(pattern, &options) else { return };
     let found = regex.find_at(text, 0);

@@ -1,4 +1,4 @@
-//! Driving `runner` from end-to-end tests.
+//! Runs `runner exec` in end-to-end tests.
 
 use std::ffi::OsString;
 use std::io::Write;
@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// A `runner exec` to be run.
+/// A call of `runner exec`.
 pub struct Exec {
     options: Vec<OsString>,
     command: Vec<OsString>,
@@ -23,7 +23,7 @@ pub struct ExecResult {
 }
 
 impl Exec {
-    /// A command with its arguments.
+    /// Creates a call that runs a command with its arguments.
     pub fn new(command: &[&str]) -> Exec {
         Exec {
             options: Vec::new(),
@@ -32,18 +32,18 @@ impl Exec {
         }
     }
 
-    /// A script for `bash -c`.
+    /// Creates a call that runs a script by `bash -c`.
     pub fn sh(script: &str) -> Exec {
         Exec::new(&["bash", "-c", script])
     }
 
-    /// Options of `runner exec`.
+    /// Adds options of `runner exec`.
     pub fn opt(mut self, options: &[&str]) -> Exec {
         self.options.extend(options.iter().map(OsString::from));
         self
     }
 
-    /// A host folder at a guest path.
+    /// Mounts a host folder at a guest path.
     pub fn mount(mut self, host: &Path, guest_and_mode: &str) -> Exec {
         let mut spec = host.as_os_str().to_owned();
         spec.push(":");
@@ -52,13 +52,13 @@ impl Exec {
         self
     }
 
-    /// Bytes for standard input.
+    /// Sets the bytes of standard input.
     pub fn stdin(mut self, data: &[u8]) -> Exec {
         self.stdin = data.to_vec();
         self
     }
 
-    /// Runs it to the end.
+    /// Runs the call to its end.
     pub fn run(&self) -> ExecResult {
         let mut cmd = Command::new(crate::runner());
         cmd.arg("exec").args(&self.options).arg(crate::image()).arg("--").args(&self.command);
@@ -79,7 +79,7 @@ impl Exec {
         }
     }
 
-    /// Runs it; the output of a command that must succeed.
+    /// Runs the call, which must succeed, and returns its output.
     pub fn ok(&self) -> String {
         let done = self.run();
         assert_eq!(

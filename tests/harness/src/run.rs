@@ -114,8 +114,8 @@ static APPLETS: LazyLock<PathBuf> = LazyLock::new(|| {
     let list = Command::new(&program).arg("--list").output().expect("list of applets");
     let list = String::from_utf8(list.stdout).expect("names of applets");
     for name in list.lines().filter_map(|line| line.split_whitespace().next()) {
-        // A link that is there may be another test's, made at the same time; one to a program that
-        // has moved goes.
+        // An existing link may be another test's, made at the same time; one to a program that has
+        // moved goes.
         let link = folder.join(name);
         if std::fs::read_link(&link).ok().as_ref() != Some(&program) {
             let own = folder.join(format!(".{name}.{}", std::process::id()));

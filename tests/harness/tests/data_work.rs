@@ -1,5 +1,5 @@
-//! Tables and charts in the guest, against the results of native CPython with the same packages
-//! (`tests/python/data/README.md` describes the origin of those files).
+//! Compares tables and charts made in the guest with the results of native CPython with the same
+//! packages (`tests/python/data/README.md` describes the origin of those files).
 
 use std::path::Path;
 use std::process::Command;
@@ -7,8 +7,8 @@ use std::process::Command;
 use wasibox_tests::exec::Exec;
 use wasibox_tests::root;
 
-/// Largest root mean square of the differences of two pictures' bytes, of 255: the tolerance of
-/// Matplotlib's own tests for pictures that may differ by rounding.
+/// The largest accepted root mean square of the differences between two pictures' bytes, on a scale
+/// of 255. It is the tolerance of Matplotlib's own tests for pictures that may differ by rounding.
 const TOLERANCE: f64 = 2.0;
 
 struct Picture {
@@ -27,7 +27,7 @@ fn picture(file: &Path) -> Picture {
     Picture { size: (info.width, info.height), bytes }
 }
 
-/// Root mean square of the differences of bytes.
+/// Returns the root mean square of the differences between two pictures' bytes.
 fn difference(ours: &Path, expected: &Path) -> f64 {
     let (a, b) = (picture(ours), picture(expected));
     assert_eq!(a.size, b.size, "{}", ours.display());
@@ -79,9 +79,9 @@ fn charts_look_the_same() {
     }
 }
 
-/// The measure itself: a picture differs from a blank one.
+/// Tests the measure itself: a picture does not differ from itself, and does from another one.
 #[test]
-fn pictures_are_told_apart() {
+fn the_measure_distinguishes_pictures() {
     let charts = root().join("tests/python/data/charts");
     assert_eq!(difference(&charts.join("pie.png"), &charts.join("pie.png")), 0.0);
     assert!(difference(&charts.join("pie.png"), &charts.join("boxes.png")) > 10.0);

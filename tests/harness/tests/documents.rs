@@ -6,15 +6,15 @@
 //! | block | what is checked |
 //! |---|---|
 //! | ` ```sh ` | it ends with status 0, by `bash -e` |
-//! | ` ```console ` | lines after `$ ` are commands, and print what stands below them, on either stream |
+//! | ` ```console ` | lines after `$ ` are commands, and print what is below them, on either stream |
 //! | ` ```python ` | nothing here: the package's tests run it (`sdk/python/tests/test_docs.py`) |
 //! | ` ```js `, ` ```ts ` | nothing here: the package's tests run it (`sdk/node/tests/docs.test.mjs`) |
 //! | ` ```rust ` | nothing here: all such blocks are tests of `tests/session-harness` |
 //!
 //! That the packages' tests have all documents with such blocks is checked here.
 //!
-//! `<!-- before: COMMANDS -->` runs unseen, for files that a reader is taken to have. `<!-- not
-//! run: REASON -->` stands above a block that cannot be run here.
+//! `<!-- before: COMMANDS -->` runs unseen, for files that a reader is taken to have.
+//! `<!-- not run: REASON -->` is above a block that cannot be run here.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;

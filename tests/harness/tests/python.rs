@@ -1,12 +1,13 @@
-//! The image's Python, through `runner exec`: its own checks, and scripts whose expected output is
-//! that of the machine's CPython.
+//! Tests the image's Python through `runner exec`: by its own checks, and by scripts whose expected
+//! output comes from the CPython that is installed here.
 
 use std::process::Command;
 
 use wasibox_tests::exec::Exec;
 use wasibox_tests::root;
 
-/// A script of `tests/python`, run by the machine's Python and in the guest.
+/// Runs a script of `tests/python` with the Python that is installed here and in the guest, and
+/// compares the output.
 fn same_as_native(script: &str) {
     let dir = root().join("tests/python");
     let native = Command::new("python3")
@@ -57,7 +58,7 @@ fn executors() {
     same_as_native("executors.py");
 }
 
-/// termios, resource and syslog where there is no terminal and no log, and the words of errors.
+/// Tests termios, resource and syslog without a terminal and a system log, and the texts of errors.
 #[test]
 fn terminals_and_limits() {
     same_as_native("terminals.py");
@@ -72,14 +73,15 @@ fn in_pipelines_of_the_shell() {
     assert_eq!(Exec::sh(script).ok(), "aa bb x\nb'b\\na\\n'\n");
 }
 
-/// POSIX 2.4.3: a signal without handler ends a process that only computes.
+/// POSIX 2.4.3: a signal without a handler ends a process that only computes.
 #[test]
 fn signals_end_a_busy_interpreter() {
     let done = Exec::sh("timeout 1 python3 -c 'while True: pass'; echo $?").run();
     assert_eq!(done.stdout, "124\n", "{}", done.stderr);
 }
 
-/// A virtual environment has the image's pip, and pip installs wheels from a folder.
+/// Tests that a virtual environment has the image's pip, and that pip installs wheels from a
+/// folder.
 #[test]
 fn virtual_environments_and_pip() {
     let script = r#"
@@ -113,8 +115,8 @@ END
     assert!(built_in.starts_with("built in: ") && built_in.contains("numpy"), "{built_in}");
 }
 
-/// pip as a command, two packages at once, sources built with the tools of the image, and messages
-/// for packages that are not available.
+/// Tests pip as a command: two packages at once, sources that are built with the image's tools, and
+/// messages for packages that are not available.
 #[test]
 fn pip_installs_packages_and_sources() {
     let script = r#"

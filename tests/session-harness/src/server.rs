@@ -43,7 +43,7 @@ pub enum Body {
     Whole(Vec<u8>),
     /// In chunks.
     Chunks(Vec<Vec<u8>>),
-    /// Zeros, so many.
+    /// This number of zeros.
     Zeros(u64),
     /// Less than announced; then the connection is closed.
     Short(Vec<u8>, usize),

@@ -251,7 +251,7 @@ fn a_terminal_speaks_while_a_script_runs() {
     t.until(|m| !m["problem"].is_null());
 }
 
-/// A WebSocket, as RFC 6455 has it: no more of it than is needed.
+/// A WebSocket (RFC 6455), with only the parts that are needed here.
 struct Terminal(TcpStream);
 
 impl Terminal {

@@ -79,7 +79,7 @@ fn files_are_read_written_edited_and_found() {
     assert_eq!(c.done("stat", json!({"path": "/tmp/e/f"}))["kind"], "directory");
     c.done("upload", json!({"path": "/tmp/bytes", "data": "AP8K"}));
     let got = c.call("download", json!({"path": "/tmp/bytes"}));
-    // The bytes stand in a block of their own, once.
+    // The bytes are in a block of their own, once.
     assert_eq!(got["content"][1]["resource"]["blob"], "AP8K");
     assert_eq!(got["structuredContent"]["data"], "");
     c.done("delete_file", json!({"path": "/tmp/d", "recursive": true}));

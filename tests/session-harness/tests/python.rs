@@ -156,7 +156,7 @@ fn an_object_graph_survives_sleep_undo_fork_and_travel() {
     assert_eq!(py(&s, MAKE), "");
     let made = s.head().unwrap().number;
     assert_eq!(py(&s, LOOK), SEEN);
-    // Everything it looked at went on: back, and again.
+    // Everything that it looked at continued: back, and again.
     s.undo().unwrap();
     assert_eq!(py(&s, LOOK), SEEN);
     s.restore(made).unwrap();

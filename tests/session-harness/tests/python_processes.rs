@@ -82,7 +82,7 @@ if __name__ == '__main__':
     );
     let expected = "spawn ['spawn']\nTrue False\n(True, True, 'Process-1')\n[3, 3]\n7 False\n\
                     200 [0, 0, 0, 0]\nFalse\n1000000\nend\nNone\n-15\n1\n";
-    // The traceback of `fail` stands on standard error.
+    // The traceback of `fail` is on standard error.
     assert!(said.starts_with(expected), "{said}");
     assert!(said.ends_with("ValueError: broken\n"), "{said}");
 }

@@ -14,7 +14,7 @@ fn run(request: &str) -> (i32, Value) {
     (out.status.code().unwrap(), serde_json::from_slice(&out.stdout).unwrap())
 }
 
-/// A zip of Python's, in base64.
+/// A zip that Python has written, in base64.
 fn zip(files: &[(&str, &str)]) -> String {
     let script = "import sys,io,base64,zipfile\nb=io.BytesIO()\nz=zipfile.ZipFile(b,'w')\n\
         for f in sys.argv[1:]: n,_,t=f.partition('='); z.writestr(n,t)\nz.close()\n\

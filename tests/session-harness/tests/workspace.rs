@@ -11,7 +11,7 @@ fn over(path: impl AsRef<Path>) -> Policy {
     Policy { workspace: Some(Workspace::of(path.as_ref())), ..policy() }
 }
 
-/// A zip of Python's.
+/// A zip that Python has written.
 fn zip(path: &Path, files: &[(&str, &str)]) {
     let script = "import sys,zipfile\nz=zipfile.ZipFile(sys.argv[1],'w')\n\
         for f in sys.argv[2:]: n,_,t=f.partition('='); z.writestr(n,t)\nz.close()";

@@ -1,6 +1,6 @@
-//! Requests to the outside world, by exchanges with the node [`HTTP`]: the host resolves names,
-//! speaks TLS, judges by the policy's rules, and adds secrets that guests do not see. One `write`
-//! is one [`HttpStep`]; the reads after it return one [`HttpAnswer`].
+//! Requests to servers outside of the session, by exchanges with the device node [`HTTP`]. The host
+//! judges them by the policy's rules, resolves names, speaks TLS, and adds secrets that guests do
+//! not see. One `write` is one [`HttpStep`]; the reads after it return one [`HttpAnswer`].
 //!
 //! ```text
 //! Open -> Opened(n)     Body(n)... -> Done     End(n) -> Head     Read(n)... -> Body, an empty one at the end
@@ -8,13 +8,13 @@
 //! ```
 //!
 //! # Format
-//! A tag byte, then fields: numbers are little-endian, of eight bytes unless stated otherwise; a
-//! text or a list of bytes has its length (`u32`) before it, the last field of a message takes the
-//! rest.
+//! A message is a tag byte followed by fields. Numbers are little-endian, of eight bytes unless
+//! stated otherwise. Text and bytes are preceded by their length (`u32`); only a body, host name or
+//! reason at the end of a message has no length and takes the rest.
 
 use alloc::vec::Vec;
 
-/// The path of the node. It is there where a policy allows requests.
+/// The path of the node. It exists if the policy allows requests.
 pub const HTTP: &str = "/.box/http";
 /// The maximum size of a body in one step or answer, in bytes.
 pub const PART: usize = 256 << 10;
@@ -34,9 +34,10 @@ pub struct HttpRequest {
     /// Absolute: `https://example.com/x?y`.
     pub url: Vec<u8>,
     pub headers: Vec<Header>,
-    /// The length of the body in bytes; `None`: unknown.
+    /// The length of the body in bytes; `None` if it is unknown.
     pub body: Option<u64>,
-    /// Redirects that the host follows, judging each; 0 gives them to the guest.
+    /// The maximum number of redirects that the host follows, judging each; with 0 they are
+    /// returned to the guest.
     pub redirects: u32,
     /// The time limit in milliseconds, for the whole request and for connecting; 0 means the
     /// policy's.
@@ -52,9 +53,9 @@ pub enum HttpStep {
     End(u64),
     Read(u64),
     Close(u64),
-    /// Asks whether an allowing rule names this host, literally, and this port: `Done`, otherwise
-    /// `Failed` with 7. The session has a loopback of its own; by this request a guest learns which
-    /// servers on it are the host's.
+    /// Asks whether a rule that allows requests names exactly this host and this port. The answer
+    /// is `Done`, or `Failed` with code 7. Because a session has a loopback of its own, a guest
+    /// learns by this step for which ports the host's loopback is meant instead.
     Names(u16, Vec<u8>),
 }
 
@@ -66,11 +67,11 @@ pub enum HttpAnswer {
     Done,
     Head(Response),
     Body(Vec<u8>),
-    /// The host of the request is the machine itself, and no rule says that the host's own is
-    /// meant: it is the session's, whose servers the guest reaches by its own sockets.
+    /// The request is to the loopback, and no rule says that the host's is meant. So it is to the
+    /// session's loopback, whose servers the guest reaches by its own sockets.
     Own,
-    /// The exit status that curl(1) has for the failure, and a message for people. No step follows
-    /// it.
+    /// The exit status that curl(1) has for the failure, and a message for people. The request is
+    /// over.
     Failed {
         code: u8,
         why: Vec<u8>,
@@ -115,8 +116,8 @@ impl<'a> HttpFields<'a> {
     }
 
     fn take_headers(&mut self) -> Option<Vec<Header>> {
-        let many = usize::try_from(self.take_int()?).ok().filter(|n| *n <= MAX_HEADERS)?;
-        (0..many).map(|_| Some((self.take_bytes()?, self.take_bytes()?))).collect()
+        let count = usize::try_from(self.take_int()?).ok().filter(|n| *n <= MAX_HEADERS)?;
+        (0..count).map(|_| Some((self.take_bytes()?, self.take_bytes()?))).collect()
     }
 
     fn take_rest(self) -> Vec<u8> {
@@ -310,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn messages_come_back() {
+    fn messages_round_trip() {
         for step in steps() {
             assert_eq!(HttpStep::decode(&step.encode()), Some(step));
         }
@@ -337,7 +338,7 @@ mod tests {
         }
         assert_eq!(HttpStep::decode(&steps()[0].encode()[..20]), None);
         assert_eq!(HttpStep::decode(&[3, 0, 0, 0, 0, 0, 0, 0, 0, 0]), None);
-        // Many headers that are announced and not there.
+        // A number of headers that are not there.
         assert_eq!(
             HttpAnswer::decode(&[3, 200, 0, 11, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0, 0, 0]),
             None

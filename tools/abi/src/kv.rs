@@ -8,7 +8,7 @@
 
 use alloc::vec::Vec;
 
-/// The path of the node. It is there in calls of a session that keeps values.
+/// The path of the node. It exists during the calls of a session that keeps values.
 pub const KV: &str = "/.box/kv";
 /// The maximum size of a key, in bytes.
 pub const MAX_KEY: usize = 4096;

@@ -1,5 +1,5 @@
-//! Messages that cross the guest/host boundary by the *bridge*: device nodes in a private directory
-//! of the guest's file system.
+//! Messages between guest and host, which are exchanged at *device nodes* in a private directory of
+//! the guest's file system.
 //!
 //! The host serves the nodes (`runner/vfs`), the guest opens them (`tools/sys`). On a runtime
 //! without them the paths do not exist and the guest falls back; nothing here is needed for
@@ -10,27 +10,28 @@
 //!   [`MetaRequest`] followed by reads of a reply. A further `write` on the same descriptor starts
 //!   the next exchange.
 //! - [`PIPE_DIR`]`/NAME/r` and `/NAME/w`: the ends of a bounded pipe ([`PIPE_CAPACITY`] bytes).
-//!   Opening either end of an unknown NAME makes the pipe; opening never blocks. A read blocks
+//!   Opening either end of an unknown NAME creates the pipe; opening never blocks. A read blocks
 //!   while the pipe is empty and a writer exists or none was opened yet; it returns 0 after the
 //!   last writer closed. A write blocks while the pipe is full and a reader exists or none was
-//!   opened yet; it fails with EPIPE after the last reader closed. The pipe is gone once both ends
-//!   were opened and all are closed.
+//!   opened yet; it fails with EPIPE after the last reader closed. The pipe is removed once both
+//!   ends were opened and every descriptor is closed.
 //!
-//! - [`session::STATE`]: the state that the shell of the last call of a session has left. Reading
-//!   returns all of it from the beginning; the bytes written through one descriptor replace it at
-//!   the close, if they are a whole state. The node is there in a session's calls only.
+//! - [`session::STATE`]: the state that the shell left in the last call of a session. Reading
+//!   returns all of it from the beginning; the bytes that were written through a descriptor replace
+//!   it when the descriptor is closed, if they are a complete state. The node exists only during a
+//!   session's calls.
 //!
-//! - [`kv::KV`]: the session's key-values. One exchange is one [`kv::KvRequest`], written, and one
-//!   [`kv::KvAnswer`], read; a further `write` starts the next one. The node is there in calls of a
-//!   session that keeps values.
+//! - [`kv::KV`]: the session's key-values. In an exchange the guest writes one [`kv::KvRequest`]
+//!   and reads one [`kv::KvAnswer`]; a further `write` starts the next one. The node exists during
+//!   the calls of a session that keeps values.
 //!
-//! - [`http::HTTP`]: requests to the outside world, as the policy allows; exchanges as with
-//!   [`kv::KV`]. The node is there where a policy allows any.
+//! - [`http::HTTP`]: requests to servers outside of the session, as the policy allows; exchanges as
+//!   with [`kv::KV`]. The node exists if the policy allows any.
 //!
-//! - [`tools::TOOLS`]: functions of the embedder's; exchanges as with [`kv::KV`]. The node is there
-//!   where there are any.
+//! - [`tools::TOOLS`]: host tools, which are functions of the embedder; exchanges as with
+//!   [`kv::KV`]. The node exists if there are any.
 //!
-//! [`signal`] has the numbers of signals, and their names.
+//! [`signal`] has the numbers and names of signals.
 //!
 //! # Invariants
 //! - Integers are little-endian. Paths are byte strings, absolute in the guest, without NUL. Every
@@ -48,7 +49,7 @@ pub mod session;
 pub mod signal;
 pub mod tools;
 
-/// The private directory of the bridge. Not listed in `/`.
+/// The private directory of the device nodes. It is not listed in `/`.
 pub const DIR: &str = "/.box";
 /// The metadata node.
 pub const META: &str = "/.box/meta";
@@ -57,9 +58,9 @@ pub const PIPE_DIR: &str = "/.box/pipe";
 /// Capacity of a pipe in bytes, Linux's default (`pipe(7)`).
 pub const PIPE_CAPACITY: usize = 65536;
 
-/// A program's descriptors from 3 up are handed to it at their number plus this: on WASI the low
-/// numbers belong to the preopened directories. `/dev/fd/N` of the guest means the descriptor
-/// there.
+/// A program receives its descriptors from 3 up at their number plus this, because on WASI the low
+/// numbers belong to the preopened directories. A guest's `/dev/fd/N` means the descriptor at N
+/// plus this.
 pub const FD_SHIFT: u32 = 29;
 
 /// The environment variable that names the applet to the multicall program where `argv[0]` differs
@@ -72,8 +73,8 @@ pub const UMASK_VARIABLE: &str = "BOX_UMASK";
 /// The usual mask.
 pub const DEFAULT_UMASK: u16 = 0o022;
 
-/// The environment variable that describes a process's work to the host where its arguments do not:
-/// a shell that runs a part of another one's script. The host shows it to people and bases no
+/// The environment variable that describes a process's work to the host if its arguments do not, as
+/// in a shell that runs a part of another shell's script. The host shows it to people and bases no
 /// decision on it.
 pub const TASK_VARIABLE: &str = "BOX_TASK";
 
@@ -87,21 +88,23 @@ pub const GROUP_NEW: &str = "new";
 /// milliseconds are CPU time, then LENGTH bytes: its arguments, each with a NUL after it.
 pub const PROCESSES: &str = "/.box/processes";
 
-/// The bytes of a process's call stack, as a decimal number: the part that an engine keeps, in
-/// addition to the stack in linear memory. Programs bound their recursion by it. Frames count with
-/// the size they have in optimised code: a host whose engine makes larger ones reports less than it
-/// has.
+/// The node that gives the size of a process's call stack in bytes, as a decimal number. This is
+/// the stack that the engine keeps, in addition to the one in linear memory. Programs bound their
+/// recursion by it. The number assumes frames of optimised code; a host whose engine makes larger
+/// frames reports less than it has.
 pub const STACK: &str = "/.box/stack";
 
-/// The effects of `proc_signal` with these numbers in place of a signal. Their lowest byte is that
-/// of signal 0, so that a host that looks only at that byte does nothing.
+/// Numbers that `proc_signal` takes in place of a signal, with effects of their own. Their lowest
+/// byte is that of signal 0, so that a host that looks only at that byte does nothing.
 pub mod control {
-    /// The caller ignores exactly the signals of the set given as process, bit N for signal N.
+    /// From now on the caller ignores exactly the signals in a set, which is given as the process
+    /// argument: bit N for signal N.
     pub const IGNORE: u32 = 0x100;
-    /// The caller begins a session (`setsid(2)`); the process does not matter.
+    /// The caller begins a session (`setsid(2)`); the process argument does not matter.
     pub const SESSION: u32 = 0x200;
-    /// All threads of the caller's process end but the caller, which is its first one; the process
-    /// does not matter. They end where they wait, as if the process had been forked.
+    /// All threads of the caller's process except the caller end; the caller must be the first
+    /// thread. The process argument does not matter. The threads end when they next wait, as if the
+    /// process had been forked.
     pub const ALONE: u32 = 0x400;
     /// From now on a write to a pipe without readers ends the caller's process as SIGPIPE does by
     /// default; the process argument does not matter. Without it such a write returns EPIPE, which
@@ -112,13 +115,13 @@ pub mod control {
 /// Ids of WASI clocks that only our host has: CPU times of a process in nanoseconds. Any other
 /// host answers EINVAL.
 pub mod clock {
-    /// The time that the process itself has computed.
+    /// The time that the process itself has spent computing (user time).
     pub const USER: u32 = 0x100;
-    /// The time that the host has computed for it.
+    /// The time that the host has spent in the process's system calls.
     pub const SYSTEM: u32 = 0x101;
-    /// The time of the children that were waited for, and of their children.
+    /// The user time of the children that were waited for, and of their children.
     pub const CHILDREN_USER: u32 = 0x102;
-    /// The time that the host has computed for them.
+    /// The time that the host has spent in those children's system calls.
     pub const CHILDREN_SYSTEM: u32 = 0x103;
 }
 
@@ -165,7 +168,7 @@ impl FileKind {
     }
 }
 
-/// One file's metadata, as `stat(2)` gives it.
+/// One file's metadata, as `stat(2)` returns it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stat {
     pub kind: FileKind,

@@ -1,10 +1,10 @@
 //! The *state* that the shell of one call of a session leaves for that of the next: bytes that the
 //! guest reads from and writes to the node [`STATE`].
 //!
-//! A state says in which a shell differs from a fresh one, as records. It outlives builds: a
-//! session may continue under another image. So records name things by the words of the shell
-//! language (`errexit`, `INT`, the letters of `declare`), never by numbers of one build, and a
-//! record that a reader does not know is passed over.
+//! A state consists of records, each of which is one difference between the shell and a fresh one.
+//! It outlives builds, because a session may continue under another image. Therefore records name
+//! things by the words of the shell language (`errexit`, `INT`, the letters of `declare`), never by
+//! numbers of one build, and a reader skips the records that it does not know.
 //!
 //! # Format
 //! ```text
@@ -23,7 +23,7 @@ use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use core::fmt;
 
-/// The path of the node. It is there in a call of a session only; empty before the first call.
+/// The path of the node. It exists only during a call of a session, and is empty in the first one.
 pub const STATE: &str = "/.box/state";
 /// The maximum size of a state, in bytes.
 pub const STATE_MAX: usize = 4 << 20;
@@ -36,7 +36,7 @@ const HEADER: usize = 12;
 /// The reason why bytes are not a state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StateError {
-    /// The bytes are not a state, or only a part of one.
+    /// The bytes are not a state, or only part of one.
     Corrupt,
     /// The state was written by a later version.
     Newer(u16),
@@ -62,15 +62,15 @@ pub enum SessionValue<'a> {
     Unset,
     Scalar(&'a [u8]),
     Indexed(Vec<(i64, &'a [u8])>),
-    /// The elements of an associative array, in an order that makes a new array list them as the
-    /// old one did.
+    /// The elements of an associative array, in an order such that a new array that gets them in
+    /// turn lists them as the old one did.
     Assoc(Vec<(&'a [u8], &'a [u8])>),
 }
 
 /// One difference between a shell and a fresh one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SessionRecord<'a> {
-    /// Working directory as the shell names it, absolute.
+    /// The working directory as the shell names it, as an absolute path.
     Cwd(&'a [u8]),
     Umask(u16),
     /// `$?` and PIPESTATUS.
@@ -109,14 +109,14 @@ pub enum SessionRecord<'a> {
     Positional(Vec<&'a [u8]>),
     /// The stack of `pushd` below the working directory, top first.
     Directories(Vec<&'a [u8]>),
-    /// The position of `getopts`: the argument's index, the offset in it.
+    /// The position of `getopts`: the argument's index, and the offset in the argument.
     GetOpts {
         index: u32,
         offset: u32,
     },
     /// The time at which `$SECONDS` was 0, in seconds since the epoch.
     SecondsZero(i64),
-    /// The state from which `$RANDOM` continues, where a script has set it.
+    /// The state from which `$RANDOM` continues, if a script has set it.
     Random(u32),
     /// `enable -n`.
     Disabled(&'a [u8]),
@@ -139,7 +139,8 @@ pub struct SessionFunction<'a> {
     /// The file that defined it.
     pub source: &'a [u8],
     pub line: u32,
-    /// The lines of its commands, `u32` each, in the order in which their text stands there.
+    /// The line numbers of the function's commands, each a `u32`, in the order of the commands in
+    /// `text`.
     pub lines: &'a [u8],
     /// The value that programs get in their environment, if the variable is exported.
     pub environment: &'a [u8],
@@ -168,7 +169,7 @@ impl SessionWriter {
     /// Continues after the records of a state.
     ///
     /// # Errors
-    /// The bytes are not a state.
+    /// If the bytes are not a state.
     pub fn continue_state(state: &[u8]) -> Result<SessionWriter, StateError> {
         SessionRecords::from_state(state)?;
         Ok(SessionWriter(state.to_vec()))
@@ -186,7 +187,7 @@ impl SessionWriter {
         }
     }
 
-    /// Adds a record that [`SessionRecords::next_raw`] gave.
+    /// Adds a record in the encoded form that [`SessionRecords::next_raw`] returned.
     pub fn add_raw(&mut self, record: &[u8]) {
         self.0.extend_from_slice(record);
     }
@@ -353,7 +354,7 @@ impl<'a> RecordFields<'a> {
     }
 }
 
-/// Returns whether these bytes are a state, of this version or a later one, and no part of one.
+/// Returns whether these bytes are a complete state, of this version or a later one.
 pub fn is_whole(state: &[u8]) -> bool {
     !matches!(SessionRecords::from_state(state), Err(StateError::Corrupt))
 }
@@ -366,7 +367,7 @@ impl<'a> SessionRecords<'a> {
     /// Returns a reader of a state's records.
     ///
     /// # Errors
-    /// The bytes are not a whole state, or one of a later version.
+    /// If the bytes are not a complete state, or are a state of a later version.
     pub fn from_state(state: &'a [u8]) -> Result<SessionRecords<'a>, StateError> {
         let mut header = RecordFields(state);
         let mut next = || {
@@ -397,13 +398,13 @@ impl<'a> SessionRecords<'a> {
         self.0.len()
     }
 
-    /// Returns the next record as it is encoded, to be kept by [`SessionWriter::add_raw`], and its
-    /// meaning: `None` for a record that is unknown or invalid.
+    /// Returns the next record in its encoded form, for [`SessionWriter::add_raw`], and decoded;
+    /// the latter is `None` for a record that is unknown or invalid.
     pub fn next_raw(&mut self) -> Option<(&'a [u8], Option<SessionRecord<'a>>)> {
         let all = self.0;
         let mut fields = RecordFields(all);
         let (Some(tag), Some(body)) = (fields.take_byte(), fields.take_bytes()) else {
-            // A length that leads beyond the end: the records after it cannot be found.
+            // The length leads beyond the end, so the records after it cannot be found.
             self.0 = &[];
             return (!all.is_empty()).then_some((&[], None));
         };
@@ -602,7 +603,7 @@ mod tests {
 
     /// The encoding of a state of this version, which must never change.
     #[test]
-    fn the_bytes_are_these() {
+    fn the_encoding_is_stable() {
         let state =
             state(&[SessionRecord::Umask(0o22), SessionRecord::Set { name: b"xtrace", on: true }]);
         let want: &[u8] = b"WBSS\x01\x00\x00\x00\x17\x00\x00\x00\
@@ -612,12 +613,12 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_known_is_passed_over() {
+    fn unknown_records_are_skipped() {
         let mut w = SessionWriter::new();
         w.add_raw(b"\xf0\x03\x00\x00\x00new");
         // A field that a later version has added.
         w.add_raw(b"\x02\x03\x00\x00\x00\x12\x00!");
-        // Says nothing.
+        // A variable without its fields.
         w.add_raw(b"\x04\x00\x00\x00\x00");
         w.add_record(&SessionRecord::Random(1));
         let state = w.finish();

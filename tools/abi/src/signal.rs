@@ -132,7 +132,7 @@ pub fn describe(number: u8) -> String {
     )
 }
 
-/// Returns the set of one signal, as masks of signals have it: bit N for signal N.
+/// Returns the set of one signal in the form of a signal mask: bit N for signal N.
 pub fn signal_bit(number: u8) -> u64 {
     1 << (number & 63)
 }

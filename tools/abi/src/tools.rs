@@ -9,7 +9,7 @@
 
 use alloc::vec::Vec;
 
-/// The path of the node. It is there in calls of a session that has host tools, or had some.
+/// The path of the node. It exists during the calls of a session that has host tools, or had some.
 pub const TOOLS: &str = "/.box/tools";
 /// The maximum size of a tool's name, in bytes.
 pub const MAX_NAME: usize = 128;

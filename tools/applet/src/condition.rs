@@ -225,7 +225,7 @@ impl<'e, J: ConditionHost, W: Deref<Target = Vec<u8>>> Expression<'e, J, W> {
         Ok(!first.is_empty())
     }
 
-    /// Evaluates the contents of parentheses, from behind the first one on.
+    /// Evaluates the contents of parentheses, starting after the opening one.
     fn eval_group(&mut self) -> Result<bool, J::Error> {
         self.depth += 1;
         if self.depth > MAX_DEPTH {

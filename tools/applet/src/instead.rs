@@ -1,13 +1,13 @@
-//! The replacement for a command that is not there. The shell adds it to `command not found`,
+//! The replacement for a command that does not exist. The shell adds it to `command not found`,
 //! because a user that knows only common systems (mostly a model) would otherwise try three more
-//! names that are not there either.
+//! names that do not exist either.
 //!
 //! A test of `tools/box` checks the list: no name in it is a program of the image, and all programs
 //! that a text refers to are. So a line must go when its command comes.
 
 use crate::AppletTable;
 
-/// A command that is not there.
+/// A command that does not exist.
 #[derive(Clone, Copy, Debug)]
 pub struct CommandAdvice {
     pub names: &'static [&'static str],

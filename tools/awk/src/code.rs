@@ -131,7 +131,7 @@ pub enum AwkOp {
     LengthOfElement(ArrayPlace),
     /// `split` by the waiting pattern.
     SplitPattern(u32),
-    /// An argument that should be an array is none.
+    /// An argument that should be an array is not one.
     NotArray,
     /// `sub` and `gsub` of a value that cannot be assigned to.
     SubstValue(bool),

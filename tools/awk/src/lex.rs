@@ -436,8 +436,8 @@ impl<'a> AwkLexer<'a> {
 /// The bytes that may follow a backslash in a regular expression.
 const REGEX_ESCAPES: &[u8] = b"$'()*+-./0123456789<>?BSW[\\]^`abfnrstuvwxy{|}";
 
-/// Resolves one escape sequence (without the backslash) into `out`; bytes used, and a
-/// warning if it is none. Shared with assignments on the command line.
+/// Resolves one escape sequence (without the backslash) into `out`; bytes used, and a warning if it
+/// is not an escape. Shared with assignments on the command line.
 pub fn resolve_escape(text: &[u8], out: &mut Vec<u8>) -> (usize, Option<String>) {
     let Some(&c) = text.first() else {
         out.push(b'\\');

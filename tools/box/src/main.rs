@@ -1,7 +1,7 @@
-//! The multicall binary: shell and tools under one roof, selected by `argv[0]`.
+//! The multicall binary, which contains the shell and the tools and selects one by `argv[0]`.
 //!
-//! `box NAME [ARG...]` runs an applet by name, `box --list` prints all names. Adding a tool is one
-//! line in `table.rs`.
+//! `box NAME [ARG...]` runs an applet by name, `box --list` prints all names. A new applet is added
+//! to its crate's `APPLETS`, and only a new crate to `table.rs`.
 //!
 //! | file | content |
 //! |---|---|
@@ -54,14 +54,14 @@ fn main() -> ExitCode {
     ExitCode::from(dispatch::main(applet, argv, procs))
 }
 
-/// The last component of a path, without a `.wasm` suffix and a login shell's dash.
+/// Returns the last component of a path without the suffix `.wasm` and the dash of a login shell.
 fn base_name(arg0: &[u8]) -> &[u8] {
     let name = arg0.rsplit(|&c| c == b'/').next().unwrap_or_default();
     let name = name.strip_suffix(b".wasm").unwrap_or(name);
     name.strip_prefix(b"-").unwrap_or(name)
 }
 
-/// All applets with their summaries.
+/// Prints all applets with their summaries.
 fn list_applets() -> ExitCode {
     let mut out = std::io::stdout().lock();
     for a in table::TABLE.applets() {

@@ -1,5 +1,5 @@
-//! All applets of the image: the lists of the tool crates, merged and sorted at compile time.
-//! A duplicate name does not compile.
+//! All applets of the image: the lists of the tool crates, merged and sorted at compile time. Two
+//! applets of the same name are a compile-time error.
 
 use box_applet::{Applet, AppletTable};
 
@@ -18,12 +18,12 @@ const LISTS: &[&[Applet]] = &[
     box_archive::APPLETS,
 ];
 
-/// Programs of the image that are modules of their own.
+/// Programs of the image that are separate WebAssembly modules, with their summaries.
 const PROGRAMS: &[(&str, &str)] = &[
     ("js", "run JavaScript"),
     ("node", "run JavaScript and TypeScript"),
-    ("npm", "install packages of JavaScript, run their scripts"),
-    ("npx", "run a command of a package of JavaScript"),
+    ("npm", "install JavaScript packages, run their scripts"),
+    ("npx", "run a command of a JavaScript package"),
     ("python", "run Python programs"),
     ("python3", "run Python programs"),
     ("tsx", "run TypeScript"),
@@ -59,7 +59,7 @@ const fn merge_tables() -> [Applet; COUNT] {
     all
 }
 
-/// Insertion sort, since `const` code has no `sort`.
+/// Sorts by insertion, because `const` code cannot call `sort`.
 const fn sort_applets(mut all: [Applet; COUNT]) -> [Applet; COUNT] {
     let mut i = 1;
     while i < COUNT {
@@ -94,13 +94,12 @@ mod tests {
 
     use super::*;
 
-    /// A line of the list is removed when its command is added, and its advice names existing
-    /// commands.
+    /// Tests that no command on the list exists, and that its advice names commands that do.
     #[test]
     fn help_for_missing_commands_is_true() {
         for i in instead::LIST {
             for name in i.names {
-                assert!(!TABLE.is_program(name.as_bytes()), "{name} is there: take its line out");
+                assert!(!TABLE.is_program(name.as_bytes()), "{name} exists: remove its line");
                 assert_eq!(instead::find_instead(name.as_bytes(), &TABLE), Some(i.text));
             }
             for program in i.programs {
@@ -110,14 +109,15 @@ mod tests {
         }
     }
 
-    /// The tools that follow no other program's version, and those that say it in their own words.
+    /// The tools that imitate no version of another program, and those that print their version in
+    /// their own words.
     const WITHOUT_VERSION: &[&str] =
         &["bash", "cal", "curl", "kv", "nc", "replace", "sh", "tool", "wget", "which"];
 
     #[test]
-    fn every_tool_says_whose_behaviour_it_has() {
+    fn every_tool_names_the_version_that_it_imitates() {
         for tool in version::known_tools() {
-            assert!(TABLE.find(tool.as_bytes()).is_some(), "{tool} is no tool");
+            assert!(TABLE.find(tool.as_bytes()).is_some(), "there is no tool {tool}");
         }
         for a in &APPLETS {
             let says = version::first_line(a.name).is_some();

@@ -93,7 +93,7 @@ fn run_adapted(
             return 1;
         }
     };
-    // These stand before `--` only if they replace any work.
+    // These come before `--` only if they replace any work.
     let text = match argv.get(1).and_then(|word| word.to_str()) {
         Some("--help") => Some(help_text(util)),
         Some("--version") => Some(box_applet::version::version_text(util)),
@@ -115,7 +115,7 @@ fn run_adapted(
     }
 }
 
-/// A panic about a closed pipe (`println!` after the reader has gone) ends the process with
+/// Makes a panic about a closed pipe (`println!` after the reader has gone) end the process with
 /// the status a shell reports for SIGPIPE, silently.
 fn silence_closed_pipes() {
     box_sys::events::end_by_closed_pipes();

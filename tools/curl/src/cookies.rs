@@ -6,7 +6,7 @@ use box_text::time::civil;
 
 use crate::url::Url;
 
-/// curl's own bounds: longer cookies and more of them in one response are passed over.
+/// curl's own bounds: longer cookies and more of them in one response are ignored.
 const LONGEST: usize = 4096;
 const MOST: usize = 300;
 
@@ -246,7 +246,7 @@ fn default_path(path: &[u8]) -> &[u8] {
     }
 }
 
-/// Returns the time in so many seconds; one that has passed if there are none.
+/// Returns the time in a given number of seconds; one that has passed if there are none.
 fn expiry_from_age(value: &[u8], now: i64) -> i64 {
     let text = value.strip_prefix(b"\"").and_then(|v| v.strip_suffix(b"\"")).unwrap_or(value);
     let seconds = std::str::from_utf8(text).ok().and_then(|v| v.parse::<i64>().ok()).unwrap_or(0);

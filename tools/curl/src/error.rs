@@ -17,7 +17,7 @@ pub(crate) enum CurlError {
     /// The host's message and its exit status.
     #[error("{why}")]
     Host { code: u8, why: String },
-    /// The host's answer is none, or another one than belongs there.
+    /// The host's answer cannot be decoded, or does not fit the step.
     #[error("the host's answer was not understood")]
     Answer,
     #[error("The requested URL returned error: {0}")]

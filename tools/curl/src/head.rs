@@ -8,7 +8,7 @@ pub(crate) fn header_value<'a>(response: &'a Response, name: &str) -> Option<&'a
     fields.find(|(n, _)| n.eq_ignore_ascii_case(name.as_bytes())).map(|(_, v)| v.as_slice())
 }
 
-/// Returns the head as it came over the wire, or as curl shows one of HTTP/2.
+/// Returns the head as an HTTP/1 server sends it, or in the form that curl prints for HTTP/2.
 pub(crate) fn head_text(response: &Response) -> Vec<u8> {
     let status = response.status;
     let first = match response.version {
@@ -25,7 +25,7 @@ pub(crate) fn head_text(response: &Response) -> Vec<u8> {
     out
 }
 
-/// Returns the version as `%{http_version}` has it.
+/// Returns the version as `%{http_version}` prints it.
 pub(crate) fn version_text(response: &Response) -> &'static str {
     match response.version {
         10 => "1.0",

@@ -19,7 +19,7 @@ pub(crate) struct OutputFile {
     name: Option<Vec<u8>>,
     path: PathBuf,
     file: Option<File>,
-    /// Bytes that are there before (`-C`).
+    /// The length of the existing file, which is continued (`-C`).
     pub(crate) start: u64,
     /// `-J`: a file named by the server must not replace an existing one.
     fresh: bool,

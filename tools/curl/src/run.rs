@@ -110,7 +110,7 @@ impl Cookies {
                 literal.push(text.clone());
                 continue;
             }
-            // A file that is not there is an empty jar.
+            // A file that does not exist counts as an empty jar.
             let jar = jar.get_or_insert_default();
             let bytes = ctx.read(text).unwrap_or_default();
             jar.load_cookies(&bytes, op.junk_session, clock::current_time().0);

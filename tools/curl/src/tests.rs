@@ -65,7 +65,7 @@ fn to_sink(cwd: &Path, host: Host, stdin: &str, out: OutputSink, line: &[&str]) 
 
 type With = fn(&mut Ctx<'_>, &[Vec<u8>], &mut dyn TransferHost) -> Exit;
 
-/// An applet of this crate with a command line; `out` of the result stays empty.
+/// Runs an applet of this crate with a command line; `out` of the result stays empty.
 pub(crate) fn applet(
     name: &'static str,
     with: With,

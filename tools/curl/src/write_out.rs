@@ -238,7 +238,7 @@ fn header_json(stats: &Stats) -> Vec<u8> {
     [b"{", fields.join(&b",\n"[..]).as_slice(), b"\n}"].concat()
 }
 
-/// A string of JSON; bytes that are not UTF-8 become U+FFFD.
+/// Appends a string of JSON; bytes that are not UTF-8 become U+FFFD.
 fn put_json_string(out: &mut Vec<u8>, text: &[u8]) {
     out.push(b'"');
     for c in String::from_utf8_lossy(text).chars() {

@@ -93,7 +93,7 @@ pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     })
 }
 
-/// A number that is none, or beyond the size of any file.
+/// A number that is invalid, or beyond the size of any file.
 struct CmpNumberError {
     /// The option that it is the value of, or could be.
     option: &'static str,

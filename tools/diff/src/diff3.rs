@@ -249,7 +249,7 @@ fn write_listing(out: &mut Vec<u8>, all: &Lines<'_>, blocks: &[Block], tab: bool
             OddFile::File(odd) => ((odd + 1).to_string(), Some(usize::from(odd == 0))),
         };
         out.extend(format!("===={number}\n").bytes());
-        // The one that differs stands last, or first.
+        // The one that differs comes last, or first.
         let order = if block.odd == OddFile::File(1) { [0, 2, 1] } else { [0, 1, 2] };
         for file in order {
             let range = &block.lines[file];

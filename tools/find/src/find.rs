@@ -13,10 +13,10 @@
 //! # Invariants
 //! - Metadata is read only when a test needs it: `-name` and `-type` come from the
 //!   directory alone.
-//! - Neither deep trees nor deep expressions use the stack: the walk keeps its own, nesting
-//!   of parentheses is limited.
+//! - Neither deep trees nor deep expressions exhaust the stack: the walk keeps a stack of its own,
+//!   and the nesting of parentheses is limited.
 //!
-//! Absent: SELinux contexts, birth times, `-D`'s output; file system types are not known.
+//! Deliberately absent: SELinux contexts, birth times, file system types, and the output of `-D`.
 
 mod command;
 mod entry;
@@ -79,7 +79,7 @@ const HELP: HelpPage = HelpPage::new(
                 ("  -name GLOB, -iname GLOB", "The name matches; in upper or lower case"),
                 ("  -path GLOB, -wholename, -ipath, -iwholename", "The whole path matches"),
                 ("  -regex RE, -iregex RE", "The whole path matches a regular expression"),
-                ("  -lname GLOB, -ilname GLOB", "What the symbolic link points to matches"),
+                ("  -lname GLOB, -ilname GLOB", "The target of the symbolic link matches"),
                 ("  -type LETTERS", "f file, d directory, l link, p pipe, s socket, b or c device"),
                 ("  -xtype LETTERS", "The same, of what a link points to"),
                 ("  -size N[bcwkMG]", "Size in blocks of 512 bytes, or in a unit; c is bytes"),
@@ -96,9 +96,9 @@ const HELP: HelpPage = HelpPage::new(
                 ),
                 ("  -used N", "Read N days after it was changed"),
                 ("  -perm MODE, -MODE, /MODE", "Exactly these bits; all of them; any of them"),
-                ("  -readable, -writable, -executable", "This user may do so"),
-                ("  -user NAME, -uid N, -nouser", "Its owner, or that it has none"),
-                ("  -group NAME, -gid N, -nogroup", "Its group, or that it has none"),
+                ("  -readable, -writable, -executable", "This user may read, write, execute it"),
+                ("  -user NAME, -uid N, -nouser", "This is its owner; it has no owner"),
+                ("  -group NAME, -gid N, -nogroup", "This is its group; it has no group"),
                 (
                     "  -links N, -inum N, -samefile FILE",
                     "Its hard links, its inode, the same file as FILE",

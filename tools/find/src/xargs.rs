@@ -232,7 +232,7 @@ fn open_input(
     }
 }
 
-/// Of `-I`, `-L` and `-n` the last one counts.
+/// Makes the configuration from the options. Of `-I`, `-L` and `-n` the last one counts.
 fn parse_config(ctx: &mut Ctx<'_>, parsed: &ParsedOptions<XargsFlag>) -> Result<XargsConfig, Exit> {
     let mut config = XargsConfig {
         splitting: Splitting::Words,

@@ -225,7 +225,7 @@ impl SearchState<'_, '_> {
         Ok(false)
     }
 
-    /// A selected line. `true`: nothing more is needed of this input.
+    /// Handles a selected line. Returns `true` if nothing more is needed of this input.
     fn select_line(&mut self, lines: &[u8], start: usize, stop: usize) -> io::Result<bool> {
         self.selected += 1;
         self.after_last = self.base + stop as u64;

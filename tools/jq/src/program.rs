@@ -1,4 +1,5 @@
-//! Loading a program with its modules (jq manual, "Modules"), and messages for programs that do not compile.
+//! Loads a program with its modules (jq manual, "Modules"), and makes the messages for programs
+//! that do not compile.
 
 use std::path::{Path, PathBuf};
 
@@ -21,9 +22,9 @@ pub struct ModulePaths {
     pub library: Vec<PathBuf>,
     /// The working directory.
     pub cwd: PathBuf,
-    /// The directory to which relative search paths of the main program are relative.
+    /// The directory from which relative search paths of the main program start.
     pub origin: PathBuf,
-    /// `~/.jq`: a directory of modules, or a file of definitions that are always there.
+    /// `~/.jq`: a directory of modules, or a file of definitions that every program may use.
     pub home: PathBuf,
 }
 
@@ -36,11 +37,12 @@ struct LoadedModule {
     text: String,
     /// The name of the file in messages.
     file: String,
-    /// The name by which its functions are known; none where they are known by their own.
+    /// The prefix of its functions (`import ... as NAME`); none if they have no prefix (`include`).
     alias: Option<String>,
 }
 
-/// Compiles `code`. `globals` are variables by name without `$`. The error is jq's text.
+/// Compiles `code`. `globals` are variables by name without `$`. The error is the message that jq
+/// prints.
 pub fn compile_program(
     code: &str,
     globals: Vec<(String, Value)>,
@@ -67,8 +69,9 @@ pub fn compile_program(
     compiler.finish_program(body, &scope).map_err(|e| undefined_text(&e, &modules))
 }
 
-/// Compiles a module's definitions and those of its imports. Returns the names it defines, and the scope inside it; `modules` are
-/// those compiled so far, by number.
+/// Compiles a module's definitions and those of its imports. Returns the definitions with their
+/// numbers, and the scope inside the module. `modules` are the modules compiled so far; an index in
+/// it is a module's number.
 fn compile_module<'a>(
     compiler: &mut JqCompiler<'a>,
     loaded: &'a LoadedModule,
@@ -154,8 +157,9 @@ fn load_module(
     })
 }
 
-/// Returns the result of `modulemeta` for a module: its metadata, `deps` and `defs`. The outer error is jq's text; the inner one
-/// is of a module that does not parse.
+/// Returns the result of `modulemeta` for a module: its metadata, `deps` and `defs`. The outer
+/// error is the message of jq for a module that cannot be read; the inner one is for a module that
+/// does not parse.
 pub fn describe_module(name: &str, paths: &ModulePaths) -> Result<Result<Value, String>, String> {
     let import = Import { path: name.to_string(), alias: None, is_data: false, meta: None };
     let file =
@@ -195,7 +199,7 @@ pub fn describe_module(name: &str, paths: &ModulePaths) -> Result<Result<Value, 
 }
 
 /// Returns the directories in which an import is searched for: those that it names, relative to the
-/// importing module's own; without any the working directory and the library's.
+/// importing module's directory, or if it names none, the working directory and those of `-L`.
 fn search_dirs(import: &Import, origin: &Path, paths: &ModulePaths) -> Vec<PathBuf> {
     let within = |dir: &str| match dir {
         "." => paths.cwd.clone(),
@@ -234,7 +238,7 @@ fn find_module(import: &Import, dirs: &[PathBuf]) -> Result<PathBuf, String> {
     Err(format!("module not found: {}\n(search paths: {})", import.path, searched.join(", ")))
 }
 
-/// Returns line, column and text of the line at an offset.
+/// Returns the line number and column of an offset, and the text of its line.
 fn locate_offset(code: &str, at: usize) -> (usize, usize, &str) {
     let before = code.get(..at.min(code.len())).unwrap_or(code);
     let line = before.matches('\n').count() + 1;
@@ -273,9 +277,9 @@ mod tests {
             cwd: dir.clone(),
             home: dir.join(".jq"),
         };
-        let told = describe_module("c", &paths).expect("a module").expect("it parses");
+        let described = describe_module("c", &paths).expect("a module").expect("it parses");
         assert_eq!(
-            json::to_text(&told),
+            json::to_text(&described),
             r#"{"whatever":null,"deps":[{"as":"foo","is_data":false,"relpath":"a"},{"search":"./","as":"d","is_data":false,"relpath":"d"},{"as":"d","is_data":true,"relpath":"data"}],"defs":["a/0","c/0"]}"#
         );
         assert_eq!(

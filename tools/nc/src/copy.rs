@@ -122,7 +122,7 @@ pub(crate) fn copy_both_ways(
         } else if outgoing == 0 {
             return Ok(CopyEnd::Peer);
         }
-        // A peer that sends nothing more may still want the bytes that are there already.
+        // A peer that sends nothing more may still want the bytes that have already arrived.
         let time = if peer_ended && file.is_some() {
             Some(Duration::ZERO)
         } else {

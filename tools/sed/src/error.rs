@@ -1,18 +1,19 @@
 //! The errors for which a script does not compile, with GNU's messages.
 
-/// A script that does not compile.
+/// The error in a script that does not compile.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct ScriptError {
-    /// Offset in the joined script where reading stood; `None` for errors found at the end.
+    /// The offset in the joined script that was reached; `None` for errors that are found at the
+    /// end.
     pub offset: Option<usize>,
     pub message: String,
 }
 
-/// A run that ends early.
+/// The reason why a run ends early.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SedRunError {
-    /// Message and exit status.
+    /// The exit status and the message.
     #[error("{1}")]
     Fatal(u8, String),
     #[error("broken pipe")]

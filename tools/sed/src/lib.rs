@@ -121,7 +121,7 @@ pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
         Ok(s) => s,
         Err(e) => {
             report_script_error(ctx, &text, &pieces, &e);
-            // GNU: these are no usage errors.
+            // To GNU sed these are not usage errors.
             return Ok(if e.offset.is_none() { Exit(4) } else { Exit::FAILURE });
         }
     };

@@ -2,7 +2,7 @@
 //!
 //! wasi-libc's `sbrk` asks the engine to grow the memory for each piece. A host that runs one
 //! program after another in one instance resets a memory to its first contents, but no engine makes
-//! a memory smaller: so the memory that is there beyond the heap is taken first. It is zeros, as
+//! a memory smaller: so memory that already exists beyond the heap is taken first. It is zeros, as
 //! new memory is.
 
 use core::arch::wasm32::{memory_grow, memory_size};

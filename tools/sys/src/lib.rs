@@ -9,7 +9,7 @@
 //! | `preview1` | substitutes where there is no WASIX: descriptor renumbering and spool files |
 //! | `fake` | a scripted double for unit tests |
 //! | `files` | [`FileSystem`]: opening, listing, removing by name, also as a trait |
-//! | `meta` | mode bits, owners, links, times; by the bridge, `std` or a fallback |
+//! | `meta` | mode bits, owners, links, times; by a device node, `std` or a fallback |
 //! | `names` | user and group names |
 //! | `events` | caught signals, interruptible waits, CPU times |
 //! | `net` | connections on the loopback |

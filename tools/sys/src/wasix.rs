@@ -330,7 +330,7 @@ impl Processes for Os {
     }
 
     fn kill_group(&self, group: Pid, signal: u8) -> io::Result<()> {
-        // As `kill(2)` has it: 0, or a negative number.
+        // As for `kill(2)`: 0, or a negative number.
         self.kill(group.wrapping_neg(), signal)
     }
 
@@ -365,7 +365,7 @@ impl Processes for Os {
             other => return other,
         }
         let (mut r, mut w) = (0u32, 0u32);
-        // JUSTIFICATION: the runtime's own pipe, for hosts without the bridge.
+        // JUSTIFICATION: the runtime's own pipe, for hosts without device nodes.
         // SAFETY: both out-pointers are live; on success the two fresh descriptors are ours alone.
         unsafe {
             cvt(fd_pipe(&mut r, &mut w))?;
@@ -424,7 +424,7 @@ fn join(pid: Pid, flags: u32) -> io::Result<Option<WaitStatus>> {
     })
 }
 
-/// Opens a pipe of the bridge: both ends of one fresh name.
+/// Opens a named pipe below `/.box`: both ends of one fresh name.
 fn bounded_pipe() -> io::Result<(File, File)> {
     thread_local! {
         static NEXT: Cell<u32> = const { Cell::new(0) };
@@ -475,8 +475,8 @@ pub fn enter_cwd(dir: &Path) -> io::Result<()> {
     std::env::set_current_dir(dir)
 }
 
-/// Makes one exchange with the metadata node: returns the reply after its errno; `None` without a
-/// bridge. An empty path names no file.
+/// Makes one exchange with the metadata node: returns the reply after its errno; `None` if the node
+/// does not exist. An empty path names no file.
 fn exchange(request: &MetaRequest<'_>) -> Option<io::Result<Vec<u8>>> {
     if request.path().is_empty() {
         return Some(Err(io::Error::from_raw_os_error(libc::ENOENT)));
@@ -586,7 +586,7 @@ fn fixed(st: &libc::stat) -> Stat {
     }
 }
 
-/// Makes an exchange without a result; without a bridge the change is refused as unsupported.
+/// Makes an exchange without a result; without the node the change is refused as unsupported.
 fn change(request: &MetaRequest<'_>) -> io::Result<()> {
     match exchange(request) {
         Some(reply) => reply.map(drop),

@@ -1,8 +1,8 @@
 //! Signals, waiting, CPU times and the creation mask of a guest.
 //!
 //! The host calls the export `__wasm_signal` at the end of a system call for each signal that
-//! arrived, as WASIX's libc has it; a waiting call ends with EINTR then. There is one handler for
-//! all signals, so a signal that is neither caught nor ignored is raised again without the handler.
+//! arrived, as WASIX's libc does; a waiting call ends with EINTR then. There is one handler for all
+//! signals, so a signal that is neither caught nor ignored is raised again without the handler.
 
 use std::fs::File;
 use std::io;

@@ -5,8 +5,8 @@
 //! | `decode` | `$'...'`, `echo -e`, `printf %b`, `printf` formats to bytes |
 //! | `quote` | bytes to shell source: `printf %q`, `${x@Q}`, `declare -p`, `set` |
 //!
-//! Each dialect is a value of [`EscapeDialect`], not a function of its own: they differ in a few
-//! rows.
+//! Each dialect is a value of [`EscapeDialect`], not a function of its own: the dialects differ in
+//! a few details.
 
 mod decode;
 mod quote;

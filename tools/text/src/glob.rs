@@ -71,9 +71,9 @@ pub struct GlobPattern {
 
 #[derive(Clone, Debug, PartialEq)]
 enum GlobNode {
-    /// Bytes to be met as they are.
+    /// Bytes that match only themselves.
     Literal(Box<[u8]>),
-    /// `ignore_case` only: characters, already folded.
+    /// Characters whose case is already folded; used only with `ignore_case`.
     Folded(Box<[char]>),
     /// `?`
     Any,
@@ -149,8 +149,8 @@ impl GlobPattern {
         }
     }
 
-    /// Matches by sets of positions. A literal prefix is compared first, because that rejects most
-    /// texts cheaply.
+    /// Matches by sets of positions. A literal prefix and suffix are compared first, because that
+    /// rejects most texts cheaply.
     fn matches_by_sets(&self, text: &[u8]) -> bool {
         if let Some(GlobNode::Literal(first)) = self.nodes.first()
             && !text.starts_with(first)
@@ -181,8 +181,8 @@ fn shape_of(nodes: &[GlobNode]) -> PatternShape {
 }
 
 /// Returns whether the text (with backslash quoting) holds an active pattern character: `*`, `?`, a
-/// bracket that may close before a slash, or with `extglob` a group's opening. Decides if a word is
-/// a pattern at all.
+/// bracket that may close before a slash, or with `extglob` a group's opening. This decides whether
+/// a word is a pattern at all.
 pub fn has_magic(text: &[u8], extglob: bool) -> bool {
     let mut open_bracket = false;
     let mut i = 0;
@@ -192,7 +192,7 @@ pub fn has_magic(text: &[u8], extglob: bool) -> bool {
             b'*' | b'?' => return true,
             b'[' => open_bracket = true,
             b']' if open_bracket => return true,
-            // A bracket expression matches no slash, so that none may hold one.
+            // A bracket expression matches no slash, so it must not contain one.
             b'/' => open_bracket = false,
             b'+' | b'@' | b'!' if extglob && text.get(i + 1) == Some(&b'(') => return true,
             _ => {}

@@ -32,7 +32,7 @@ enum Perms {
     Octal(u16),
 }
 
-/// Parses a mode; `None` if it is none.
+/// Parses a mode; `None` if it is invalid.
 pub fn parse(text: &[u8]) -> Option<FileModeChange> {
     if text.first().is_some_and(u8::is_ascii_digit) {
         let bits = parse_octal(text)?;

@@ -16,7 +16,7 @@
 //! | file | contents |
 //! |---|---|
 //! | `printf/float` | `e f g a` over `f64` and [`LongDouble`] |
-//! | `printf/command` | the command `printf`, as the shell's builtin and coreutils' applet have it |
+//! | `printf/command` | the command `printf`, as the shell's builtin and coreutils' applet run it |
 //! | `printf/extended` | [`LongDouble`]: x86's 80-bit format, which bash's and coreutils' printf use |
 //!
 //! Absent: length modifiers (`l`, `h`, ... are skipped by [`parse`]), `%n`, `%ls`.

@@ -64,9 +64,10 @@ pub use required::RequiredTexts;
 /// The maximum weight (states, roughly) a pattern may have.
 const MAX_WEIGHT: u64 = 1 << 19;
 
-/// So many lines with a required text are tried by themselves in any case.
+/// Up to this number, lines with a required text are always tried by themselves.
 const FEW_LINES: usize = 16;
-/// More of them are if there is one in so many bytes on average.
+/// More of them are tried by themselves while they are rarer than one in this number of bytes on
+/// average.
 const DENSE: usize = 400;
 
 /// A compiled pattern.

@@ -23,8 +23,8 @@ const RUNS: usize = 3;
 const NOISE: f64 = 3.0;
 /// Growth that counts as linear, with what caches and noise add.
 const LINEAR: f64 = 20.0;
-/// A run is ended after so many seconds; its time counts as endless.
-const PATIENCE: &str = "40";
+/// A run is ended after a given number of seconds; its time counts as endless.
+const TIME_LIMIT: &str = "40";
 /// The status of `timeout` after it killed.
 const KILLED: i32 = 137;
 /// Has bash write the seconds that a command computes as the last line of standard error. What
@@ -114,7 +114,7 @@ fn measure_growth(command: &str, n: u64, sides: &[BenchSide; 2]) -> Result<bool>
 fn run_loop(side: &BenchSide, command: &str, n: u64) -> Result<(f64, Vec<u8>)> {
     let script = format!("d=$(mktemp -d); cd \"$d\"\nN={n}\n{command}\ncd /; rm -rf \"$d\"");
     let out = Command::new("/bin/bash")
-        .args(["-c", CLOCK, PATIENCE])
+        .args(["-c", CLOCK, TIME_LIMIT])
         .args(&side.argv)
         .arg(script)
         .current_dir(&side.cwd)

@@ -120,7 +120,7 @@ function verdict(file, mode, done) {
   process.once('beforeExit', () => done(isAsync ? '$DONE() not called' : undefined));
   try {
     if (isModule) {
-      // Parsing, linking and evaluation are one step: which one has failed is not told.
+      // Parsing, linking and evaluation are one step: which one has failed is not known.
       phase = negative?.phase;
       loading = import(pathToFileURL(name).href);
     } else {

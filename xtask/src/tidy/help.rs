@@ -28,8 +28,8 @@ const FEWEST_WORDS: usize = 4;
 /// Units that have one possible wording, normalised.
 const ONE_WORDING: &[&str] = &[];
 
-/// Finds in the help of a tool what equals the help of a GNU tool. Examples, which stand at the
-/// end, are left out.
+/// Finds in the help of a tool what equals the help of a GNU tool. Examples, which are at the end,
+/// are left out.
 pub fn find_copies(tool: &str, help: &str, out: &mut Vec<String>) {
     let help = help.split_once("\nExamples:\n").map_or(help, |(before, _)| before);
     let gnu: BTreeSet<&str> = GNU_HELP.split_ascii_whitespace().collect();

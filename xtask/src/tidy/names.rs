@@ -32,8 +32,8 @@ const EXCEPTIONS: &[(&str, &str)] = &[
     ("xtask/src/python/workshop.rs", "Done"),
 ];
 
-/// Adds to `out` every type of these crates whose name is no noun, and every type that docs/glossary.md names and that
-/// none of them declares. Tests may name their types as they like.
+/// Adds to `out` every type of these crates whose name is not a noun, and every type that
+/// docs/glossary.md names and that none of them declares. Tests may name their types as they like.
 ///
 /// # Errors
 /// If a file cannot be read.

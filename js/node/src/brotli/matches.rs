@@ -1,8 +1,8 @@
 //! Repetitions in a window: chains of places with the same hash of four bytes, and one step of
 //! looking ahead.
 
-/// So many literals, and then a copy of so many bytes that stand so far back. The last copy of a
-/// block may be of none.
+/// A number of literals, and then a copy of a number of bytes that begin a given distance back. The
+/// last copy of a block may be of none.
 #[derive(Clone, Copy, Debug)]
 pub struct CopyCommand {
     pub insert: usize,

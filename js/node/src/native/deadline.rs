@@ -16,8 +16,8 @@ pub fn is_over() -> bool {
     DEADLINE.get().is_some_and(|d| Instant::now() >= d)
 }
 
-/// Calls a function; nothing if it was ended after so many milliseconds. Within another such call
-/// the earlier end counts.
+/// Calls a function; nothing if it was ended after a given number of milliseconds. Within another
+/// such call the earlier end counts.
 fn within<'js>(
     ctx: Ctx<'js>,
     time: f64,

@@ -207,7 +207,7 @@ thread_local! {
     static ZONE: RefCell<Zone> = RefCell::new(Zone::utc());
 }
 
-/// Makes local time that of a value of `TZ`, as POSIX (XBD 8.3) and the zone data base have it;
+/// Makes local time that of a value of `TZ`, as POSIX (XBD 8.3) and the zone data base define it;
 /// without one it is UTC.
 fn set_zone(tz: Opt<Option<String>>) {
     let zone = Zone::from_env(tz.0.flatten().as_deref().map(str::as_bytes), |file| {

@@ -1,4 +1,4 @@
-//! Bytes to strings and back, in the encodings of Node's buffers; URLs.
+//! Converts between bytes and strings in the encodings of Node's buffers, and parses URLs.
 
 use super::{BufferArgument, TextArgument};
 use rquickjs::function::Func;
@@ -30,7 +30,7 @@ fn decode<'js>(
     }
 }
 
-/// Returns a string as bytes.
+/// Encodes a string as bytes.
 fn encode<'js>(
     ctx: Ctx<'js>,
     text: rquickjs::String<'js>,
@@ -55,7 +55,7 @@ fn is_utf8(bytes: BufferArgument) -> bool {
     std::str::from_utf8(&bytes.0).is_ok()
 }
 
-/// Returns the first place of `needle` at or after `from`; -1.
+/// Returns the first position of `needle` at or after `from`; -1 if there is none.
 fn find(bytes: BufferArgument, needle: Value<'_>, from: usize) -> f64 {
     let needle = match js_engine::all_bytes(&needle) {
         Some(needle) => needle,
@@ -65,7 +65,7 @@ fn find(bytes: BufferArgument, needle: Value<'_>, from: usize) -> f64 {
     memchr::memmem::find(rest, &needle).map_or(-1.0, |at| (at + from) as f64)
 }
 
-/// Returns -1, 0 or 1.
+/// Compares two buffers byte by byte; returns -1, 0 or 1.
 fn compare(a: BufferArgument, b: BufferArgument) -> i32 {
     a.0.cmp(&b.0) as i32
 }
@@ -75,7 +75,8 @@ fn hex(bytes: &[u8]) -> String {
     bytes.iter().flat_map(|b| [b >> 4, b & 15]).map(|n| DIGITS[usize::from(n)] as char).collect()
 }
 
-/// Pairs of digits up to the first that is none (Node's `buf.write(string, 'hex')`).
+/// Decodes pairs of hexadecimal digits up to the first that is invalid (Node's
+/// `buf.write(string, 'hex')`).
 fn from_hex(text: &[u8]) -> Vec<u8> {
     let digit = |c: u8| (c as char).to_digit(16).map(|d| d as u8);
     text.chunks_exact(2).map_while(|c| Some(digit(c[0])? << 4 | digit(c[1])?)).collect()
@@ -100,7 +101,8 @@ fn base64(bytes: &[u8], alphabet: &[u8; 64], padded: bool) -> String {
     out
 }
 
-/// Decodes both alphabets; other characters are skipped, and `=` ends it, as Node documents it.
+/// Decodes base64 in either alphabet. As Node documents, other characters are skipped, and `=` ends
+/// the text.
 fn from_base64(text: &[u8]) -> Vec<u8> {
     let (mut out, mut group, mut bits) = (Vec::with_capacity(text.len() / 4 * 3), 0u32, 0);
     for &c in text {
@@ -123,8 +125,8 @@ fn from_base64(text: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Parses the parts of a URL for Node's `URL`: its text, then the offsets that ada counts, as
-/// Node's class reads them; nothing if it is none.
+/// Parses a URL, relative to `base` if that is given, and returns its parts; `None` if it is
+/// invalid.
 fn parse_url(text: TextArgument, base: Option<TextArgument>) -> Option<Vec<String>> {
     let base = match base {
         Some(base) => Some(url::Url::parse(&base.0).ok()?),
@@ -152,8 +154,8 @@ fn parts(url: &url::Url) -> Vec<String> {
     .into()
 }
 
-/// Returns a URL with one of its parts set (URL Standard, API of the class); nothing if that is
-/// refused.
+/// Sets one part of a URL and returns all parts (URL Standard, "URL class"); `None` if the part is
+/// unknown or the whole URL becomes invalid.
 fn update_url(href: TextArgument, part: TextArgument, value: TextArgument) -> Option<Vec<String>> {
     use url::quirks;
     let mut url = url::Url::parse(&href.0).ok()?;
@@ -175,7 +177,7 @@ fn update_url(href: TextArgument, part: TextArgument, value: TextArgument) -> Op
     Some(parts(&url))
 }
 
-/// Returns a host in the form of URLs, addresses included; empty if it is invalid.
+/// Returns a host name or address in ASCII, as a URL contains it; empty if it is invalid.
 fn domain_to_ascii(domain: TextArgument) -> String {
     url::Host::parse(&domain.0).map_or_else(|_| String::new(), |host| host.to_string())
 }

@@ -11,7 +11,7 @@ from .evaluate import Answer, evaluate, number, symbol
 from .tree import Command, Number, Relation
 
 _MOST_SOLUTIONS = 50
-# Digits in which numerical roots are told.
+# Digits with which numerical roots are printed.
 _PLACES = 30
 _ZERO = Number(Fraction(0))
 

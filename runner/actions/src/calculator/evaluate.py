@@ -32,7 +32,7 @@ class Context:
 
     # Letters that stand for something.
     letters: dict = field(default_factory=dict)
-    # What was done, for whoever asked.
+    # The steps that were done, as a note to the caller.
     steps: list = field(default_factory=list)
     # Numbers are to be shown as decimals.
     is_decimal: bool = False

@@ -18,7 +18,7 @@ class Function:
     call: Callable
     least: int = 1
     most: int = 1
-    # It can stand before its operand without brackets.
+    # It can come before its operand without brackets.
     is_word: bool = True
     # `sin 2x`: the operand is a whole product.
     is_wide: bool = False
@@ -42,7 +42,7 @@ def _log(x, base=None):
 
 def _exact_log(x, base):
     value = sp.log(x, base)
-    # log(1000)/log(10) is 3 for SymPy at once, log(1/8)/log(2) needs to be told.
+    # SymPy simplifies log(1000)/log(10) to 3 by itself, but not log(1/8)/log(2).
     if x.is_Rational and base.is_Rational and x > 0 and base > 0 and not value.is_Rational:
         guess = round(float(value.evalf(20)))
         if abs(guess) < 5000 and base**guess == x:

@@ -17,7 +17,7 @@ class Token(NamedTuple):
     kind: str
     text: str
     at: int
-    # White space stands before it.
+    # White space comes before it.
     spaced: bool = False
     value: object = None
 

@@ -16,7 +16,8 @@ import sysconfig
 LIBRARY = sysconfig.get_path("stdlib")
 PACKAGES = sysconfig.get_path("purelib")
 
-# What a function of the standard library may import for a purpose that nobody has named: kept if named only.
+# Modules that a function of the standard library may import for a purpose of its own. They are kept only if they are
+# named.
 REACHING = frozenset(
     """asyncio cProfile code codeop ctypes curses dbm doctest ensurepip ftplib getpass http idlelib imaplib lib2to3
     mailbox multiprocessing nntplib pdb pip poplib profile pstats pty pydoc readline runpy select selectors smtplib

@@ -1,13 +1,13 @@
 //! The modules that a program of `execute_code` may import, as the policy file says.
 //!
 //! A list is enforced in three places, the first of which no program can bypass:
-//! - the machine: files of Python modules that are neither on the list nor dependencies of it are
-//!   absent, and no second program can be started, because that would not know the list;
-//! - the interpreter: Node's library refuses built-in modules by itself; Python has lost the
-//!   functions that create the modules built into its own program, or, if the list has a package
-//!   with such modules, is asked not to create others;
-//! - `import`, which explains why it fails, also for modules that the interpreter has loaded for
-//!   its own use.
+//! - the machine: files of Python modules that are neither on the list nor needed by a module on it
+//!   are absent, and no second program can be started, because it would not know the list;
+//! - the interpreter: Node's library refuses built-in modules that are not listed; Python's
+//!   function that creates built-in modules is removed, or, if the list has a package with such
+//!   modules, an importer refuses the others;
+//! - `import`, whose error names the list, also for modules that the interpreter has loaded for its
+//!   own use.
 
 use super::put_file;
 use crate::machine::Machine;
@@ -18,12 +18,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use wasibox::{Exec, Limits, Policy};
 
-/// The Python program that computes the modules a list leaves out.
+/// The Python program that computes which modules a list excludes.
 const CLOSURE: &str = "/tmp/.execute_code/closure.py";
 /// The time limit of that program, which runs once in a server's life.
-const PATIENCE: Duration = Duration::from_secs(120);
-/// Modules that start other programs. A list that has one of them permits that.
-const BEGINNING: [&str; 3] = ["subprocess", "multiprocessing", "child_process"];
+const CLOSURE_TIMEOUT: Duration = Duration::from_secs(120);
+/// Modules that start other programs. A list that contains one of them permits other programs.
+const PROCESS_MODULES: [&str; 3] = ["subprocess", "multiprocessing", "child_process"];
 
 /// The lists of a machine, by language. The data derived from a list is computed on first use.
 #[derive(Default)]
@@ -35,7 +35,7 @@ pub(crate) struct ModuleLists {
 #[derive(Serialize)]
 pub(crate) struct ModuleList {
     allowed: Vec<String>,
-    /// Modules of Python without a file that remain.
+    /// Python's built-in modules that stay available.
     builtins: Vec<String>,
     /// Paths that are hidden.
     #[serde(skip)]
@@ -79,10 +79,10 @@ impl ModuleList {
         &self.absent
     }
 
-    /// Returns the limits of a program with this list: it may have no other process, unless the
-    /// list lets it start some.
+    /// Returns the limits of a program with this list: it may start no other process, unless a
+    /// module on the list does that.
     pub fn limits_for(&self, limits: Limits) -> Limits {
-        let begins = |name: &String| BEGINNING.contains(&name.trim_start_matches("node:"));
+        let begins = |name: &String| PROCESS_MODULES.contains(&name.trim_start_matches("node:"));
         if self.allowed.iter().any(begins) {
             limits
         } else {
@@ -90,7 +90,7 @@ impl ModuleList {
         }
     }
 
-    /// Returns the list in the format of the programs that run others.
+    /// Returns the list as JSON, as `run.py` and `run.cjs` read it.
     pub fn to_json(&self) -> Vec<u8> {
         serde_json::to_vec(self).unwrap_or_default()
     }
@@ -98,14 +98,17 @@ impl ModuleList {
 
 /// Computes the closure of a list in an interpreter of the image.
 fn module_closure(machine: &Machine, allowed: &[String]) -> Result<ModuleClosure, Refusal> {
-    let limits = Limits { timeout: Some(PATIENCE), ..Limits::default() };
+    let limits = Limits { timeout: Some(CLOSURE_TIMEOUT), ..Limits::default() };
     let policy = Policy { limits, fresh_programs: true, ..Policy::default() };
     let session = machine.engine().session(policy)?;
     put_file(&session, CLOSURE, include_bytes!("closure.py").to_vec())?;
     let command = ["python3", CLOSURE].into_iter().chain(allowed.iter().map(String::as_str));
     let outcome = session.exec(Exec::new(command))?;
     serde_json::from_slice(&outcome.stdout).map_err(|_| {
-        let said = String::from_utf8_lossy(&outcome.stderr).into_owned();
-        Refusal::new(RefusalKind::Internal, format!("the list of modules cannot be kept: {said}"))
+        let stderr = String::from_utf8_lossy(&outcome.stderr).into_owned();
+        Refusal::new(
+            RefusalKind::Internal,
+            format!("the list of modules cannot be enforced: {stderr}"),
+        )
     })
 }

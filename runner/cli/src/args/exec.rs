@@ -65,7 +65,7 @@ pub struct ExecArgs {
 }
 
 impl ExecArgs {
-    /// The image, and the command to run.
+    /// Returns the image and the command to run.
     ///
     /// # Errors
     /// If there is no command, or no image.
@@ -93,7 +93,7 @@ impl ExecArgs {
     }
 }
 
-/// The command `exec` alone.
+/// Returns the command line of `exec` alone.
 pub fn exec_command() -> Command {
     let command = Command::new("exec").bin_name("runner exec").args_override_self(true);
     ExecArgs::augment_args(command)

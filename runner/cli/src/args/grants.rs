@@ -21,12 +21,12 @@ impl std::fmt::Display for BadValue {
 
 impl std::error::Error for BadValue {}
 
-/// A value as `parse` reads it.
+/// Returns a parser of values by the function `parse`.
 fn value<T: Clone + Send + Sync + 'static>(parse: fn(&OsString) -> Option<T>) -> ValueParser {
     OsStringValueParser::new().try_map(move |v| parse(&v).ok_or(BadValue)).into()
 }
 
-/// The same for text.
+/// Returns a parser of text by the function `parse`.
 fn text<T: Clone + Send + Sync + 'static>(parse: fn(&str) -> Option<T>) -> ValueParser {
     OsStringValueParser::new()
         .try_map(move |v: OsString| v.to_str().and_then(parse).ok_or(BadValue))
@@ -111,7 +111,7 @@ pub struct WorkspaceArg {
 }
 
 impl WorkspaceArg {
-    /// A policy of it alone.
+    /// Returns a policy with these grants alone.
     pub fn policy(&self) -> Policy {
         Policy { workspace: self.workspace.clone(), ..Policy::default() }
     }
@@ -134,7 +134,8 @@ pub struct GrantSettings {
 const INPUT: &str = "/mnt/input";
 
 impl GrantArgs {
-    /// The policy of these options and of the file that they name, and whether walls are required.
+    /// Returns the policy of these options and of the file that they name, and whether walls are
+    /// required.
     ///
     /// # Errors
     /// A policy file that is wrong, two inputs of one name.

@@ -7,7 +7,8 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use wasibox::store::Store;
 
-/// A path that may be empty, as a variable may that says nothing.
+/// Returns a parser of paths that accepts an empty one, because a variable may be set to an empty
+/// text.
 fn path() -> impl TypedValueParser<Value = PathBuf> {
     OsStringValueParser::new().map(PathBuf::from)
 }
@@ -21,7 +22,7 @@ pub struct StoreArg {
 }
 
 impl StoreArg {
-    /// Its path.
+    /// Returns the path.
     ///
     /// # Errors
     /// If none is said.
@@ -32,7 +33,7 @@ impl StoreArg {
         })
     }
 
-    /// The store, which must be there.
+    /// Opens the store, which must exist.
     ///
     /// # Errors
     /// If there is none, or it cannot be opened.
@@ -44,7 +45,7 @@ impl StoreArg {
         self.open_or_make()
     }
 
-    /// The store, made if it is not there.
+    /// Opens the store, or creates it if it does not exist.
     ///
     /// # Errors
     /// If it cannot be opened or made.
@@ -69,7 +70,7 @@ pub struct ImageArg {
 }
 
 impl ImageArg {
-    /// Its path.
+    /// Returns the path.
     ///
     /// # Errors
     /// If none is said, and none came with this program; if that cannot be unpacked.
@@ -79,7 +80,7 @@ impl ImageArg {
         })
     }
 
-    /// The same, if there is one.
+    /// Returns the path, if there is one.
     ///
     /// # Errors
     /// If it cannot be unpacked.

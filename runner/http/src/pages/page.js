@@ -24,7 +24,7 @@ const here = (rest = "") => `/v1/sessions/${encodeURIComponent(state.session)}${
 const tool = async (name, input = {}) => (await ask("POST", here(`/tools/${name}`), input)).json();
 const fileAt = (path) => here("/files/" + path.split("/").filter(Boolean).map(encodeURIComponent).join("/"));
 
-/// Does something, and tells what went wrong.
+/// Runs a function, and shows what went wrong.
 function does(act) {
   return async (event) => {
     if (event) event.preventDefault();

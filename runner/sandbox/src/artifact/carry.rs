@@ -56,7 +56,7 @@ impl CodeRequirements {
 pub struct CodeSubject {
     /// Digest of its module, in hexadecimal.
     pub module: String,
-    /// For a snapshot: the digest of the root file system beside it.
+    /// For a prepared memory: the digest of the root file system beside it.
     pub tree: Option<String>,
 }
 
@@ -74,7 +74,7 @@ impl CodeSubject {
     }
 }
 
-/// A program's code and its memory's template, or the snapshot of one.
+/// A program's code and its memory's template, or the prepared memory of one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CarriedCode {
     Program { subject: CodeSubject, code: Vec<u8>, template: Vec<u8> },

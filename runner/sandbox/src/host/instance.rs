@@ -12,7 +12,7 @@
 //! # Invariants
 //! - An instance is used again only after a normal end: no trap, no signal, no interrupt.
 //! - Between two processes nothing of the first one stays reachable: its memory is dropped by the
-//!   host's kernel, globals get their first values, and the store lets go of the process.
+//!   host's kernel, globals get their first values, and the store drops the process.
 
 use super::guest::StoreEnv;
 use super::second::ThreadPattern;

@@ -168,7 +168,7 @@ impl<'a> DiffWalk<'a, '_> {
         for (side, found) in place.found.iter().enumerate() {
             let SideEntry::Dir(id) = found else { continue };
             if place.depth >= MAX_DEPTH || !self.seen[side].insert(id.clone()) {
-                let why = Snapshot::Malformed("a directory that is in itself");
+                let why = Snapshot::Malformed("a directory that contains itself");
                 return Err(Error::Store(why.into()));
             }
             dirs[side] = Some(id);

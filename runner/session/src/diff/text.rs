@@ -10,7 +10,7 @@ use std::time::Duration;
 pub const MAX_TEXT: u64 = 8 << 20;
 /// Maximum time for comparing lines; after that the result is still correct, but longer than
 /// necessary.
-const PATIENCE: Duration = Duration::from_secs(2);
+const DIFF_TIMEOUT: Duration = Duration::from_secs(2);
 /// Number of context lines around a change.
 const CONTEXT: usize = 3;
 
@@ -65,7 +65,7 @@ fn write_difference(
     };
     put_parts(to, &[b"--- ", &name(old, a), b"\n+++ ", &name(new, b), b"\n"])?;
     let mut config = TextDiff::configure();
-    config.algorithm(Algorithm::Myers).timeout(PATIENCE);
+    config.algorithm(Algorithm::Myers).timeout(DIFF_TIMEOUT);
     let lines = config.diff_lines(before.as_slice(), after.as_slice());
     Ok(lines.unified_diff().context_radius(CONTEXT).to_writer(to)?)
 }

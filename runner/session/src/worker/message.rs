@@ -66,7 +66,7 @@ pub enum WorkerRequest {
     /// A part of a request about files, which is an [`Asked`] in postcard. The last part is
     /// answered by [`WorkerReply::Changed`]s and [`WorkerReply::Answer`]s.
     Files { is_last: bool, bytes: ByteBuf },
-    /// Names the bridge's nodes that the parent serves, by [`WorkerReply::Ask`]. Not answered.
+    /// Names the device nodes that the parent serves, by [`WorkerReply::Ask`]. Not answered.
     Serves(Vec<String>),
     /// Runs a command. Attached are descriptors for those of standard input, output and error that
     /// are neither given nor captured. Answered by [`WorkerReply::Changed`]s,
@@ -131,7 +131,7 @@ pub enum WorkerReply {
         error: bool,
         bytes: ByteBuf,
     },
-    /// A guest's request at one of the bridge's nodes, while a call runs. Answered by
+    /// A guest's request at a device node, while a call runs. Answered by
     /// [`ControlMessage::Answer`].
     Ask {
         number: u64,

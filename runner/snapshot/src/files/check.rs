@@ -124,7 +124,7 @@ fn check_loops(nodes: &HashMap<Id, NodeCheck>) -> Result<(), SnapshotError> {
                 return Err(SnapshotError::TooLarge("the depth of the directories"));
             }
             if way.len() > 2 * nodes.len() + 4096 {
-                return Err(SnapshotError::Malformed("a directory that is in itself"));
+                return Err(SnapshotError::Malformed("a directory that contains itself"));
             }
             let next = match (parents.get(&up), up) {
                 (Some(parent), _) => *parent,

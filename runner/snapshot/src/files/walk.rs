@@ -1,5 +1,5 @@
-//! The files of a state by path, as far as it has records of them: files that only the image has
-//! are not visited, except for the directories above a recorded one.
+//! Walks the recorded files of a state by path. Files that are as in the image have no records and
+//! are not visited, except for the directories above a recorded file.
 
 use crate::delta::{Id, NodeContent, TreeNode};
 use crate::error::SnapshotError;
@@ -24,7 +24,8 @@ pub struct TreeEntry<'a> {
 /// The recorded entries of a directory by name; `None` for removed ones.
 pub type Listing = BTreeMap<ByteBuf, Option<Id>>;
 
-/// Returns the recorded entries of a directory. One that the session began with may have more.
+/// Returns the recorded entries of a directory. A directory with which the session began may have
+/// other entries as well.
 ///
 /// # Errors
 /// If records cannot be read.
@@ -41,7 +42,8 @@ pub fn list_dir(objects: &dyn Objects, root: &Root, dir: &Id) -> Result<Listing,
         }
     }
     let Id::Given(path) = dir else { return Ok(out) };
-    // An entry below it in the image, where something was changed and it was not moved.
+    // A directory that is still where the image has it has no record as an entry; the records of
+    // the nodes below it show that it is there.
     while let Some((key, _)) = records.next_record()? {
         let Id::Given(names) = key.id else { break };
         if !names.starts_with(path) || names.len() == path.len() {
@@ -90,7 +92,7 @@ pub fn walk_tree<E: From<SnapshotError>>(
             let below = list_dir(objects, root, &id)?;
             let is_dir = node.is_some() || !below.is_empty();
             if is_dir && (stack.len() >= MAX_DEPTH || !seen.insert(id)) {
-                return Err(SnapshotError::Malformed("a directory that is in itself").into());
+                return Err(SnapshotError::Malformed("a directory that contains itself").into());
             }
             let len = path.len();
             stack.push((len, below.into_iter()));

@@ -1,4 +1,4 @@
-//! Makes a state from another one.
+//! Applies changes to a stored tree of records.
 
 use super::page::{Page, SMALL};
 use super::{Record, RecordKey, RecordValue, Root};
@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 /// The changes: records to set, or to remove (`None`).
 pub type Edits = BTreeMap<RecordKey, Option<RecordValue>>;
 
-/// Returns the state with those changes.
+/// Returns the root of the tree with the changes applied.
 ///
 /// # Errors
 /// If pages cannot be read or written.
@@ -65,7 +65,8 @@ impl ChildPage {
     }
 }
 
-/// Applies changes to a page, and returns pages of the right size; none if nothing remains.
+/// Applies changes to a page, and splits the result into pages of the right size; returns none if
+/// no record remains.
 fn change_page(
     objects: &dyn Objects,
     page: Page,

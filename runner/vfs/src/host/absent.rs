@@ -1,5 +1,5 @@
-//! Without a host file system there are no mounts: these types have no values, so none of their
-//! functions is ever called.
+//! The types of host mounts on a platform without a host file system. They have no values, so their
+//! methods are never called; [`HostMount::open`] always fails.
 
 use super::{MountError, ProtectedPaths};
 use crate::errno::Errno;
@@ -9,11 +9,11 @@ use crate::setup::MountSpec;
 use crate::tree::Ino;
 use box_abi::{FileKind, Stat};
 
-/// An open file of the host: none.
+/// An open file of the host; a type without values.
 #[derive(Debug)]
 pub enum Handle {}
 
-/// A host directory or file in the guest's name space: none.
+/// A host directory or file in the guest's name space; a type without values.
 #[derive(Debug)]
 pub struct HostMount {
     /// The file type of the mount's root.
@@ -25,23 +25,23 @@ pub struct HostMount {
     never: Handle,
 }
 
-type Done<T> = Result<T, Errno>;
+type MountResult<T> = Result<T, Errno>;
 
 /// Returns how many files this process may have open.
 pub(crate) fn most_open() -> Option<u64> {
     Some(0)
 }
 
-pub(crate) fn read_at(file: &Handle, _: &mut [u8], _: u64) -> Done<usize> {
+pub(crate) fn read_at(file: &Handle, _: &mut [u8], _: u64) -> MountResult<usize> {
     match *file {}
 }
 
-pub(crate) fn sync(file: &Handle) -> Done<()> {
+pub(crate) fn sync(file: &Handle) -> MountResult<()> {
     match *file {}
 }
 
 impl HostMount {
-    /// Refuses.
+    /// Returns [`MountError::Absent`].
     pub fn open(
         spec: &MountSpec,
         _: Ino,
@@ -56,7 +56,7 @@ impl HostMount {
     }
 }
 
-/// Methods of a type without values.
+/// Defines methods of [`HostMount`] that cannot be called, because the type has no values.
 macro_rules! never {
     ($($name:ident($($arg:ty),*) -> $result:ty;)*) => {
         impl HostMount {
@@ -69,22 +69,22 @@ macro_rules! never {
 
 never! {
     hit() -> Option<QuotaHit>;
-    stat(&[u8]) -> Done<Stat>;
-    fd_stat(&Handle) -> Done<Stat>;
-    read_link(&[u8]) -> Done<Vec<u8>>;
-    need_writable() -> Done<()>;
-    open_existing(&[u8], OpenFlags) -> Done<Handle>;
-    reopen(&Handle, OpenFlags) -> Done<Handle>;
-    create(&[u8], &[u8], OpenFlags, u16) -> Done<Handle>;
-    mkdir(&[u8], &[u8], u16) -> Done<()>;
-    remove(&[u8], &[u8], bool) -> Done<()>;
-    rename((&[u8], &[u8]), (&[u8], &[u8])) -> Done<()>;
-    link((&[u8], &[u8]), (&[u8], &[u8])) -> Done<()>;
-    symlink(&[u8], &[u8], &[u8]) -> Done<()>;
-    chmod(&[u8], u16) -> Done<()>;
-    set_times(&[u8], Option<u64>, Option<u64>) -> Done<()>;
-    set_fd_times(&Handle, Option<u64>, Option<u64>) -> Done<()>;
-    list(&[u8]) -> Done<Vec<(Vec<u8>, u64, FileKind)>>;
-    write(&Handle, u64, bool, &[u8]) -> Done<(usize, u64)>;
-    set_len(&Handle, u64) -> Done<()>;
+    stat(&[u8]) -> MountResult<Stat>;
+    fd_stat(&Handle) -> MountResult<Stat>;
+    read_link(&[u8]) -> MountResult<Vec<u8>>;
+    need_writable() -> MountResult<()>;
+    open_existing(&[u8], OpenFlags) -> MountResult<Handle>;
+    reopen(&Handle, OpenFlags) -> MountResult<Handle>;
+    create(&[u8], &[u8], OpenFlags, u16) -> MountResult<Handle>;
+    mkdir(&[u8], &[u8], u16) -> MountResult<()>;
+    remove(&[u8], &[u8], bool) -> MountResult<()>;
+    rename((&[u8], &[u8]), (&[u8], &[u8])) -> MountResult<()>;
+    link((&[u8], &[u8]), (&[u8], &[u8])) -> MountResult<()>;
+    symlink(&[u8], &[u8], &[u8]) -> MountResult<()>;
+    chmod(&[u8], u16) -> MountResult<()>;
+    set_times(&[u8], Option<u64>, Option<u64>) -> MountResult<()>;
+    set_fd_times(&Handle, Option<u64>, Option<u64>) -> MountResult<()>;
+    list(&[u8]) -> MountResult<Vec<(Vec<u8>, u64, FileKind)>>;
+    write(&Handle, u64, bool, &[u8]) -> MountResult<(usize, u64)>;
+    set_len(&Handle, u64) -> MountResult<()>;
 }

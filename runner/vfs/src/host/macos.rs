@@ -41,7 +41,7 @@ pub(super) fn root(path: &Path) -> rustix::io::Result<OwnedFd> {
     }
 }
 
-/// No call does that here.
+/// Returns `None`, because macOS has no such call.
 pub(super) fn beneath(
     _: BorrowedFd<'_>,
     _: &[u8],

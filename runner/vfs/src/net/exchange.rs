@@ -1,4 +1,4 @@
-//! Receiving and sending.
+//! Receives and sends bytes and datagrams.
 
 use super::address::SocketAddress;
 use super::mailbox::MAX_DATAGRAM;
@@ -24,8 +24,8 @@ pub struct Message {
 }
 
 impl Socket {
-    /// Receives bytes of a connection; 0 is its end, EAGAIN means wait. On a datagram socket it
-    /// receives the beginning of the next datagram, whose rest is lost.
+    /// Receives bytes of a connection: 0 bytes at its end, EAGAIN if the caller must wait. On a
+    /// datagram socket, receives as much of the next datagram as fits; the rest of it is lost.
     pub fn receive(&self, buf: &mut [u8], how: ReceiveOptions) -> Result<usize, Errno> {
         if self.kind == SocketKind::Datagram {
             let message = self.receive_message(buf.len(), how)?;
@@ -49,8 +49,8 @@ impl Socket {
         Ok(Message { bytes, length, from: from.shown_to(self.family) })
     }
 
-    /// Sends bytes, as many as fit; EAGAIN means wait. A datagram goes to `to`, or to the peer that
-    /// the socket is connected with; it arrives, or is lost without an error.
+    /// Sends as many bytes as fit; EAGAIN if the caller must wait. A datagram goes to `to`, or to
+    /// the peer that the socket is connected to; it arrives, or is lost without an error.
     pub fn send(&self, data: &[u8], to: Option<SocketAddress>) -> Result<usize, Errno> {
         let mut inner = self.lock_inner();
         let (inbox, peer) = match &inner.state {
@@ -85,7 +85,7 @@ impl Socket {
                 _ => false,
             },
         };
-        // A connected socket is notified as by ICMP's "port unreachable".
+        // A connected socket gets the error that ICMP's "port unreachable" would cause.
         if !delivered && is_connected {
             inbox.fail_next(Errno::CONNREFUSED);
         }

@@ -39,7 +39,7 @@ async def _in_thread(act: Callable[[], T]) -> T:
             future.set_exception(error)
 
     def done(error: BaseException | None, value: T) -> None:
-        # A loop that was closed has nobody who waits.
+        # In a loop that was closed, nothing waits.
         if not loop.is_closed():
             loop.call_soon_threadsafe(settle, error, value)
 
@@ -494,7 +494,7 @@ class AsyncStream:
         while True:
             chunk = await self._chunks.get()
             if chunk is None:
-                # For whoever asks once more.
+                # For callers that ask again.
                 self._chunks.put_nowait(None)
                 if not task.cancelled():
                     task.result()

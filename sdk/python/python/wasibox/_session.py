@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from ._tools import AnyTool
     from ._types import Command, Limits, Mounts, OnOutput, Stdin, StrPath
 
-# Threads that have told of their call's end let go of Python's lock before the interpreter ends.
+# Threads that have reported the end of their call release Python's lock before the interpreter
+# ends.
 atexit.register(_native.settle)
 
 

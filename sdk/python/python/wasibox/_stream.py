@@ -57,7 +57,7 @@ class Stream(Iterable[Chunk]):
         while True:
             chunk = self._chunks.get()
             if chunk is None:
-                # For whoever asks once more.
+                # For callers that ask again.
                 self._chunks.put(None)
                 if self._error is not None:
                     raise self._error

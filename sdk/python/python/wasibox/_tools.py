@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, Union, overload
 
 from . import _native
 
-# asyncio takes as long to import as all else together: whoever has no tools does without it.
+# Importing asyncio takes as long as all other imports together, so it is done only if there are tools.
 if TYPE_CHECKING:
     import asyncio
 

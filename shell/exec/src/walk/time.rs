@@ -88,7 +88,7 @@ fn render_times(format: &[u8], used: TimeUsage) -> Vec<u8> {
     out
 }
 
-/// Formats a time with so many digits after the point; with `long`, as in `1m2.003s`.
+/// Formats a time with a given number of digits after the point; with `long`, as in `1m2.003s`.
 fn seconds_text(time: Duration, precision: usize, long: bool) -> Vec<u8> {
     let (whole, micros) = (time.as_secs(), time.subsec_micros());
     let mut out = if long { format!("{}m{}", whole / 60, whole % 60) } else { whole.to_string() };

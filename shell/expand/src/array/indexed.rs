@@ -111,8 +111,8 @@ impl IndexedArray {
         }
     }
 
-    /// Resolves a subscript as written: negative ones count from behind the greatest. Returns
-    /// `None` if it lies before the array.
+    /// Resolves a subscript as written: negative ones count back from one past the greatest.
+    /// Returns `None` if it lies before the array.
     pub fn resolve(&self, index: i64) -> Option<i64> {
         if index >= 0 {
             return Some(index);

@@ -13,7 +13,8 @@ pub fn char_count(text: &[u8], utf8: bool) -> usize {
     }
 }
 
-/// Returns the byte offset of the character with this number; the text's length if there are fewer.
+/// Returns the byte offset of the character with this number, counted from 0; the text's length if
+/// there are fewer characters.
 pub(crate) fn byte_offset(text: &[u8], chars: usize, utf8: bool) -> usize {
     if !utf8 || text.is_ascii() {
         return chars.min(text.len());

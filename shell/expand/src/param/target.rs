@@ -27,7 +27,8 @@ pub(super) enum ParamTarget<'p> {
     /// A target that is always unset: `${!x}` where `x` is declared without a value, `${ref[0]}` of
     /// a nameref to an element.
     Nothing,
-    /// `${ref[@]}` of a nameref to an element, or to all elements: it has none.
+    /// `${ref[@]}` of a nameref to an element, or to all elements. The value is a list without
+    /// elements.
     NoElements {
         star: bool,
     },
@@ -139,7 +140,7 @@ impl<'p> ParamTarget<'p> {
         }
     }
 
-    /// Returns whether it is a variable that was declared, even without a value.
+    /// Returns whether the target is a declared variable, with or without a value.
     pub(super) fn is_declared(&self, env: &mut dyn ExpandEnv) -> bool {
         match self {
             ParamTarget::Variable { name, .. } => env.is_declared(name),
@@ -173,7 +174,7 @@ impl<'p> ParamTarget<'p> {
     }
 }
 
-/// Returns a variable without subscript: an array stands for its element 0.
+/// Returns the value of a variable without a subscript; an array stands for its element 0.
 fn whole_value(env: &mut dyn ExpandEnv, name: &[u8]) -> Option<Str> {
     match env.get(name)? {
         VarValue::Scalar(text) => Some(text),
@@ -216,8 +217,8 @@ fn element_value(env: &mut dyn ExpandEnv, name: &[u8], key: &OwnedKey) -> Result
 }
 
 impl ParamValue {
-    /// Returns whether it is unset; with `colon` also whether it is null. Of several elements only
-    /// those of a quoted `*` list are null, if the one string that they make is.
+    /// Returns whether the parameter is unset or, with `colon`, null. A list of several elements is
+    /// null only if it is a quoted `*` list whose elements join to an empty string.
     pub(super) fn is_missing(&self, env: &mut dyn ExpandEnv, colon: bool, quoted: bool) -> bool {
         match self {
             ParamValue::Scalar(None) => true,
@@ -230,8 +231,9 @@ impl ParamValue {
         }
     }
 
-    /// Returns whether an operator has nothing to work on: its operands are not even expanded then.
-    /// `${@:0}` includes `$0`.
+    /// Returns whether an operator has no value to work on, in which case its operands are not
+    /// expanded. Transformations are exceptions, and substrings of lists, because `${@:0}` includes
+    /// `$0`.
     pub(super) fn needs_no_operand(&self, op: &ParamOp) -> bool {
         match self {
             ParamValue::Scalar(value) => value.is_none() && !matches!(op, ParamOp::Transform(_)),
@@ -261,8 +263,8 @@ impl ParamValue {
     }
 }
 
-/// Returns the error `x: unbound variable`; a parameter written without braces shows its dollar if
-/// it is not a name.
+/// Returns the error `x: unbound variable`; a positional or special parameter without braces is
+/// shown with its dollar sign.
 pub(super) fn unbound_error(param: &Param) -> ExpandError {
     let plain =
         matches!(param.op, ParamOp::Plain) && !param.indirect && !param.raw.starts_with(b"${");

@@ -91,7 +91,7 @@ impl CommandParser<'_, '_> {
             _ => shown_token(&self.token_text(t)),
         };
         let mut at = if t.kind == Tk::Newline { t.start } else { t.end.saturating_sub(1) };
-        // Bash looks at the byte behind a token that is not a word.
+        // Bash looks at the byte after a token that is not a word.
         let mut behind = t.end;
         while !matches!(t.kind, Tk::Newline | Tk::Word)
             && self.src.get(behind..).is_some_and(|rest| rest.starts_with(b"\\\n"))

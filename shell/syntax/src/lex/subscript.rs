@@ -82,7 +82,7 @@ impl CommandParser<'_, '_> {
         Ok(Some(b.into_word(self.raw_spelling(start, end))))
     }
 
-    /// Returns whether the `$` at `pos` stands before a quote and has no meaning there.
+    /// Returns whether the `$` at `pos` comes before a quote and has no meaning there.
     pub fn dollar_is_text(&mut self) -> bool {
         match self.behind_dollar() {
             Some(b'\'') => self.mode.ansi.none || self.mode.run_time,

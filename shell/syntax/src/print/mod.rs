@@ -99,7 +99,7 @@ pub fn exported_function(function: &FunctionCommand) -> Vec<u8> {
     p.out
 }
 
-/// Prints the inside of `$(...)`, on one line where bash has it on one line.
+/// Prints the inside of `$(...)`, on one line where bash prints it on one line.
 pub fn print_substitution(out: &mut Vec<u8>, list: &CommandList) {
     let mut p =
         CommandPrinter { substitution: true, reads_back: true, ..CommandPrinter::default() };

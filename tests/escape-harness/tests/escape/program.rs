@@ -279,7 +279,7 @@ fn size(text: &str) -> Option<u64> {
     digits.parse::<u64>().ok()?.checked_mul(1 << shift)
 }
 
-/// Decodes `\e` and `\a` in texts, because control characters of terminals cannot stand in a source
+/// Decodes `\e` and `\a` in texts, because control characters of terminals cannot be in a source
 /// file.
 fn unescaped(text: &str) -> String {
     text.replace("\\e", "\x1b").replace("\\a", "\x07")

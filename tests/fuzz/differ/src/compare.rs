@@ -185,7 +185,7 @@ fn in_order(script: &[u8]) -> Vec<u8> {
     script.iter().enumerate().map(replaced).collect()
 }
 
-/// Whether `part` stands in `text`.
+/// Whether `part` is in `text`.
 pub fn contains(text: &[u8], part: &[u8]) -> bool {
     position(text, part).is_some()
 }

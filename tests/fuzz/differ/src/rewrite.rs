@@ -105,8 +105,8 @@ fn both_outputs(script: &[u8]) -> Vec<u8> {
     out
 }
 
-/// `"$${b"`: where it expands words, bash 5.2 takes the second `$` for the beginning of an expansion
-/// and looks for its end behind the quotes.
+/// `"$${b"`: where it expands words, bash 5.2 takes the second `$` for the beginning of an
+/// expansion and looks for its end after the quotes.
 fn braced_process_number(script: &[u8]) -> Vec<u8> {
     let braced = replaced(script, b"$${", b"${$}{");
     replaced(&braced, b"$$(", b"${$}(")

@@ -3,8 +3,8 @@
 use super::{OptArg, OptForm};
 use crate::help::words::SAME;
 
-/// Returns a row for each option that has a text. Further spellings of an option ([`SAME`]) stand
-/// in its row; `same` says whether two forms are spellings of one option.
+/// Returns a row for each option that has a text. Further spellings of an option ([`SAME`]) are in
+/// its row; `same` says whether two forms are spellings of one option.
 pub(super) fn option_rows(
     forms: &[&OptForm<'_>],
     same: &dyn Fn(usize, usize) -> bool,

@@ -20,7 +20,7 @@ pub struct OptionRows {
     pub operands: Vec<Vec<u8>>,
 }
 
-/// Parses `args` by rows that stand in no [`super::Spec`], as those of an adapted tool; `same` says
+/// Parses `args` by rows that are in no [`super::Spec`], as those of an adapted tool; `same` says
 /// whether two rows are spellings of one option.
 pub fn parse_words(
     forms: &[&OptForm<'_>],

@@ -21,7 +21,8 @@ const EXTRA: u8 = 4;
 const NAME: u8 = 8;
 const COMMENT: u8 = 16;
 
-/// A longer name or comment is damage: nothing of it is kept, but it must not be read for ever.
+/// The longest name or comment that is read. A longer one is treated as damage, so that no input is
+/// read for ever.
 const LONGEST_TEXT: u64 = 1 << 20;
 
 /// The fields of a member.
@@ -55,7 +56,7 @@ enum GzipState<R: BufRead> {
 }
 
 impl<R: BufRead> GzipReader<R> {
-    /// Opens a stream at its first byte.
+    /// Returns a reader for a stream that is at its first byte.
     pub fn new(from: R) -> GzipReader<R> {
         GzipReader {
             state: GzipState::Between(from, true),
@@ -94,7 +95,7 @@ impl<R: BufRead> Read for GzipReader<R> {
                         return Ok(0);
                     }
                     self.member = match read_header(&mut from) {
-                        // Two bytes of a magic number may be garbage, too.
+                        // Garbage may begin with the first byte of the magic number.
                         Err(e)
                             if !is_first && CodecFault::of(&e) == Some(CodecFault::OtherFormat) =>
                         {
@@ -125,8 +126,8 @@ impl<R: BufRead> Read for GzipReader<R> {
     }
 }
 
-/// Returns whether another member follows. Zeros, with which a tape is filled up, are skipped;
-/// other bytes are garbage.
+/// Returns whether another member follows. Zeros, which pad an archive on tape, are skipped; other
+/// bytes are garbage.
 fn has_another_member<R: BufRead>(from: &mut R) -> io::Result<bool> {
     loop {
         let bytes = from.fill_buf()?;

@@ -26,7 +26,7 @@ impl SizeTable {
         self.data += sizes.plain;
     }
 
-    /// Notes that the last file was no compressed one.
+    /// Notes that the last file was not compressed.
     pub(super) fn skip_row(&mut self) {
         self.overhead = 0;
     }

@@ -201,7 +201,7 @@ fn entry_of_member(member: Member) -> CpioEntry {
     }
 }
 
-/// Reads so many bytes, which are few.
+/// Reads a given number of bytes, which are few.
 fn read_bytes(input: &mut CountedInput<'_>, count: u64) -> Result<Vec<u8>, CpioError> {
     let mut bytes = Vec::new();
     input.take(count).read_to_end(&mut bytes)?;

@@ -1,11 +1,11 @@
-//! Headers of entries.
+//! Encodes the headers of entries of cpio archives.
 
 use super::entry::{CpioEntry, CpioFormat, DIRECTORY, FIFO, SYMLINK, TRAILER};
 use crate::tar::encode::{ArchiveFormat, EncodeError, HeaderEncoder};
 use crate::tar::member::{Member, MemberKind};
 use crate::tar::pax::PaxOptions;
 
-/// Returns the header of an entry with its name, filled up to where the data begins.
+/// Returns the header of an entry with its name, padded to the position at which the data begins.
 pub fn encode_header(format: CpioFormat, entry: &CpioEntry) -> Result<Vec<u8>, EncodeError> {
     let name_size = entry.name.len() as u64 + 1;
     let mut out = match format {

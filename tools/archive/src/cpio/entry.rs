@@ -1,4 +1,4 @@
-//! A file as an archive has it.
+//! A file in an archive.
 
 /// The bits of a mode that are the kind of a file.
 pub const KIND: u32 = 0o170_000;

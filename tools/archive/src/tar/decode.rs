@@ -39,7 +39,7 @@ impl From<DecodeError> for io::Error {
 /// A fact that a user wants to know, although reading continues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DecodeNotice {
-    /// Blocks that are not headers were passed over to find the next one.
+    /// Blocks that are not headers were skipped to find the next one.
     Skipped,
     /// A single block of zeros, with its number, stands where two should.
     LoneZeroBlock(u64),
@@ -55,7 +55,7 @@ pub struct TarReader<R: Read> {
     padding: u64,
     /// The place of the current member's first header, extended ones included.
     start: u64,
-    /// Whether blocks of zeros are passed over (`-i`).
+    /// Whether blocks of zeros are skipped (`-i`).
     ignores_zeros: bool,
     /// The records that hold for all members (`g` headers).
     globals: Vec<PaxRecord>,
@@ -232,7 +232,7 @@ impl<R: Read> TarReader<R> {
         Ok(())
     }
 
-    /// Reads the map of a sparse file that stands in front of its data (pax format 1.0).
+    /// Reads the map of a sparse file that precedes its data (pax format 1.0).
     fn read_data_map(&mut self) -> Result<Vec<(u64, u64)>, DecodeError> {
         let mut map = sparse::DataMap::default();
         while !map.is_whole() {
@@ -405,7 +405,8 @@ pub fn number_field(field: &[u8]) -> Option<u64> {
     }
 }
 
-/// Returns the number of a field that may be negative, as only binary numbers are; 0 if it is none.
+/// Returns the number of a field that may be negative, as only binary numbers are; 0 if it is
+/// invalid.
 fn signed_field(field: &[u8]) -> i64 {
     if field.first() == Some(&0xff) {
         return field[1..].iter().fold(-1_i64, |n, c| n << 8 | i64::from(*c));

@@ -130,7 +130,7 @@ pub fn copy_data(
     io::copy(&mut io::repeat(0).take(member.size - at), out).map(drop)
 }
 
-/// Copies so many bytes of a member's data; fewer are an error.
+/// Copies a given number of bytes of a member's data; fewer are an error.
 fn copy_exactly(input: &mut ArchiveInput<'_>, length: u64, out: &mut dyn Write) -> io::Result<()> {
     let copied = io::copy(&mut input.reader().take(length), out)?;
     if copied < length {

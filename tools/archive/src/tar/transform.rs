@@ -72,7 +72,7 @@ enum TransformPart {
     Case(TransformCase),
 }
 
-/// A change of case within a replacement, as sed has it.
+/// A change of case within a replacement, as in sed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum TransformCase {
     Upper,

@@ -148,7 +148,7 @@ pub fn read(file: &mut File) -> io::Result<Option<Directory>> {
     {
         (count, size, offset, end_at) = found;
     }
-    // Something may stand in front of an archive (a program that unpacks itself).
+    // Something may precede an archive (a program that unpacks itself).
     let Some(shift) = end_at.checked_sub(size).and_then(|n| n.checked_sub(offset)) else {
         return Ok(None);
     };

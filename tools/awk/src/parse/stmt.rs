@@ -109,7 +109,7 @@ impl AwkParser<'_> {
         }
     }
 
-    /// Newlines and `;` may stand before `else`; skipping them changes nothing otherwise.
+    /// Newlines and `;` may come before `else`; skipping them changes nothing otherwise.
     fn skip_to_else(&mut self) -> Result<()> {
         self.skip_terminators()
     }
@@ -216,7 +216,7 @@ impl AwkParser<'_> {
         Ok(label)
     }
 
-    /// Parses a statement that may stand in the head of a `for`.
+    /// Parses a statement that may be in the head of a `for`.
     fn parse_simple(&mut self) -> Result<StmtKind> {
         let AwkTok::Key(k) = self.tok else { return Ok(StmtKind::Expr(self.parse_expr()?)) };
         match k {

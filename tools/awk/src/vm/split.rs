@@ -178,7 +178,7 @@ fn match_or_newline(re: &Regex, text: &[u8], at: usize) -> Option<(usize, usize)
     }
 }
 
-/// Fields of so many characters each, after so many that are skipped.
+/// Fields of a fixed number of characters each, after a number of characters that are skipped.
 fn by_widths(list: &[(usize, Option<usize>)], text: &[u8], fields: &mut Vec<Span>, utf8: bool) {
     let chars = |from: usize, n: usize| {
         let mut at = from;

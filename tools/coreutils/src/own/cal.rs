@@ -136,7 +136,7 @@ fn month_number(text: &[u8]) -> Option<i64> {
 /// Months to show, as years and months from 1.
 struct CalPlan {
     months: Vec<(i64, i64)>,
-    /// The year, if its title stands above all months, not with each.
+    /// The year, if its title is above all months, not with each.
     year: Option<i64>,
     monday: bool,
 }

@@ -340,7 +340,7 @@ impl<'o> NlState<'o> {
     }
 }
 
-/// Writes a byte so many times.
+/// Writes a byte a given number of times.
 fn write_blanks(out: &mut impl Write, count: usize, byte: u8) -> Result<(), CopyStop> {
     let block = [byte; 256];
     let mut left = count;

@@ -59,8 +59,8 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     })
 }
 
-/// Parses a list of characters with escapes; `None` if a backslash stands at its end. An empty list is one empty
-/// delimiter.
+/// Parses a list of characters with escapes; `None` if a backslash is at its end. An empty list is
+/// one empty delimiter.
 fn parse_delimiters(list: &[u8]) -> Option<Delimiters> {
     let mut out = Vec::new();
     let mut bytes = list.iter();

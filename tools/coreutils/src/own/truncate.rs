@@ -154,7 +154,7 @@ fn parse_size(text: &[u8]) -> Result<(SizeRelation, i64), SizeRefusal> {
         _ => (false, rest),
     };
     let refused = |e| SizeRefusal::Number(rest.to_vec(), e);
-    // Here `b` is no unit.
+    // Here `b` is not a unit.
     if digits.ends_with(b"b") {
         return Err(refused(NumberError::Invalid));
     }

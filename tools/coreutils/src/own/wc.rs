@@ -101,7 +101,7 @@ struct WcPlan {
     files: Vec<Vec<u8>>,
     /// Lines have names.
     named: bool,
-    /// Names in a list of files that are none.
+    /// Invalid names in a list of files.
     unusable: usize,
 }
 

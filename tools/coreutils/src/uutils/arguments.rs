@@ -22,7 +22,7 @@ enum ObsoleteDigits {
     Rest(&'static str),
 }
 
-/// The long option that digits of the tool stand for.
+/// Returns the long option that a number stands for in the tool.
 fn digits_of(util: &str) -> ObsoleteDigits {
     match util {
         "fold" => ObsoleteDigits::Rest("width"),
@@ -159,7 +159,8 @@ pub(super) fn rewrite_arguments(
     }
 }
 
-/// Whether an option that is given again must have the same value, where elsewhere the last one counts.
+/// Returns whether an option that is given again must have the same value; for other options the
+/// last one counts.
 fn is_single(util: &str, id: &str) -> bool {
     match util {
         "join" => matches!(id, "1" | "2" | "j" | "e" | "t"),
@@ -201,7 +202,7 @@ fn modern_words(util: &str, words: Vec<Vec<u8>>) -> Vec<Vec<u8>> {
     }
 }
 
-/// The words of `join` with one word for each list of fields.
+/// Returns the words of `join` with one word for each list of fields.
 fn joined_fields(words: Vec<Vec<u8>>) -> Vec<Vec<u8>> {
     let is_number = |word: &[u8]| !word.is_empty() && word.iter().all(u8::is_ascii_digit);
     let is_field = |word: &[u8]| match word {

@@ -5,7 +5,7 @@ use super::refusal::UsageRefusal;
 /// Options that need `--check`.
 const FOR_CHECKS: [&str; 5] = ["ignore-missing", "status", "warn", "quiet", "strict"];
 
-/// Whether a tool prints sums and checks them by one set of options.
+/// Returns whether a tool prints sums and checks them by one set of options.
 fn is_digest_tool(util: &str) -> bool {
     matches!(util, "b2sum" | "md5sum") || util.starts_with("sha") && util.ends_with("sum")
 }

@@ -22,7 +22,7 @@ pub(super) enum UsageRefusal {
     Value(String),
 }
 
-/// The refusal that an error of clap's is.
+/// Returns the refusal for an error of clap.
 pub(super) fn of_error(util: &str, error: &Error) -> UsageRefusal {
     // An option with a list of values is named with the list, which is a hint's place.
     let has_list = matches!(error.get(ContextKind::ValidValue), Some(ContextValue::Strings(list)) if !list.is_empty());
@@ -32,7 +32,7 @@ pub(super) fn of_error(util: &str, error: &Error) -> UsageRefusal {
     UsageRefusal::Value(error_text(util, error))
 }
 
-/// The message about an error.
+/// Returns the message about an error.
 fn error_text(util: &str, error: &Error) -> String {
     let text_of = |kind| match error.get(kind) {
         Some(ContextValue::String(text)) => Some(text.clone()),

@@ -1,4 +1,4 @@
-//! A host of the test: a server that echoes requests, and knows a few paths.
+//! A host for tests, whose server has a few paths with fixed replies and echoes all other requests.
 
 use std::collections::{HashMap, HashSet};
 use std::io::Write;
@@ -11,13 +11,13 @@ use crate::world::{NoAnswer, TransferHost};
 
 type Reply = Result<(Response, Vec<u8>), (u8, &'static str)>;
 
-/// A host whose server echoes requests, and knows a few paths.
+/// A host whose server has a few paths with fixed replies and echoes all other requests.
 #[derive(Default)]
 pub(crate) struct Host {
     open: HashMap<u64, (HttpRequest, Vec<u8>)>,
     replies: HashMap<u64, Vec<u8>>,
     pub(crate) requests: Vec<HttpRequest>,
-    /// Responses that end too early.
+    /// The numbers of the requests whose responses end too early.
     short: HashSet<u64>,
     pub(crate) slept: Vec<u64>,
     pub(crate) closed: usize,
@@ -25,7 +25,7 @@ pub(crate) struct Host {
 }
 
 impl Host {
-    /// A host that takes no requests.
+    /// Returns a host that takes no requests.
     pub(crate) fn nowhere() -> Host {
         Host { nowhere: true, ..Host::default() }
     }
@@ -43,7 +43,7 @@ fn gzip(bytes: &[u8]) -> Vec<u8> {
     out.finish().unwrap()
 }
 
-/// The request as Python's server would show it.
+/// Returns the request's method, path, headers and body as text.
 fn echo(request: &HttpRequest, path: &str, body: &[u8]) -> Vec<u8> {
     let mut out = format!("{} {path}\n", String::from_utf8_lossy(&request.method)).into_bytes();
     for (name, value) in &request.headers {
@@ -182,7 +182,7 @@ impl Host {
 }
 
 impl TransferHost for Host {
-    /// Through the messages' bytes, as it is with the node.
+    /// Encodes and decodes both messages, as they are at the device node.
     fn ask(&mut self, step: &HttpStep) -> Result<HttpAnswer, NoAnswer> {
         if self.nowhere {
             return Err(NoAnswer::Nowhere);

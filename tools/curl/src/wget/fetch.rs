@@ -42,7 +42,7 @@ pub(super) struct WgetRun<'a, 'c> {
 /// The end of an attempt that another one may follow.
 enum TryEnd {
     Done,
-    /// Another try may help; bytes that are there and can be gone on from.
+    /// Another try may help, and may continue after these bytes.
     Again(u64),
     Failed(Fault),
 }

@@ -1,4 +1,4 @@
-//! The command line, as wget(1) has it: options may stand anywhere, long ones may be cut short.
+//! The command line (wget(1)): options may appear anywhere, long ones may be cut short.
 
 use box_applet::help::{HelpPage, HelpSection, words};
 use thiserror::Error;

@@ -1,4 +1,4 @@
-//! One hop's request: method, headers in wget's order, body.
+//! The request of one hop: its method, its headers in wget's order, its body.
 
 use std::path::PathBuf;
 
@@ -12,13 +12,13 @@ use crate::data::{BodyPiece, RequestBody};
 use crate::request::is_the_hosts;
 use crate::url::Url;
 
-/// A request as the next one to be sent.
+/// The request that is sent next.
 #[derive(Clone, Debug)]
 pub(super) struct WgetHop {
     pub(super) url: Url,
     pub(super) method: Vec<u8>,
     pub(super) body: RequestBody,
-    /// Whether user and password go with it.
+    /// Whether user and password are sent with it.
     pub(super) authorized: bool,
     first: Url,
 }
@@ -31,7 +31,7 @@ pub(super) struct TryExtras {
     pub(super) cookie: Option<Vec<u8>>,
 }
 
-/// The file of `--post-file` that is not there.
+/// The name of a file of `--post-file` that does not exist.
 pub(super) struct MissingPostFile(pub(super) Vec<u8>);
 
 impl WgetHop {
@@ -60,7 +60,7 @@ impl WgetHop {
         Ok(WgetHop { first: url.clone(), url, method, body, authorized })
     }
 
-    /// Returns where a redirect leads. Only 307 and 308 keep method and body.
+    /// Returns the request that follows a redirect. Only 307 and 308 keep method and body.
     pub(super) fn follow_redirect(&self, status: u16, url: Url) -> WgetHop {
         let mut next = WgetHop { url, ..self.clone() };
         if !matches!(status, 307 | 308) && self.method != b"HEAD" {
@@ -73,12 +73,12 @@ impl WgetHop {
         next
     }
 
-    /// Returns whether it goes where the command line has sent it.
+    /// Returns whether the request goes to the origin that the command line names.
     pub(super) fn is_at_home(&self) -> bool {
         self.url.same_origin(&self.first)
     }
 
-    /// User and password, of the URL or the options.
+    /// Returns user and password, from the URL or the options.
     pub(super) fn user_and_password(&self, asked: &WgetOptions) -> Option<Vec<u8>> {
         let (user, password) = match &self.url.user {
             Some((user, password)) => (user.clone(), password.clone()),
@@ -133,8 +133,8 @@ impl WgetHop {
     }
 }
 
-/// `--header`: in place of one of the same name. Secrets stay with the host that they were meant
-/// for.
+/// Adds a header of `--header`, which replaces one of the same name. Secrets are sent only to the
+/// origin that the command line names.
 fn add_custom_header(headers: &mut Vec<Header>, line: &[u8], at_home: bool) {
     let Some(at) = line.iter().position(|b| *b == b':') else { return };
     let (name, value) = (line[..at].trim_ascii(), line[at + 1..].trim_ascii());

@@ -115,7 +115,7 @@ pub(super) fn open_shared(ctx: &Ctx<'_>, name: &[u8], resume: bool) -> io::Resul
     options.open(path)
 }
 
-/// Returns the file's time as `If-Modified-Since` has it (RFC 9110, 5.6.7).
+/// Returns the file's time in the form of `If-Modified-Since` (RFC 9110, 5.6.7).
 pub(super) fn since_header(path: &Path) -> Option<String> {
     let time = fs::metadata(path).ok()?.modified().ok()?;
     let seconds = time.duration_since(SystemTime::UNIX_EPOCH).ok()?.as_secs();

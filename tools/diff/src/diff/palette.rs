@@ -38,7 +38,7 @@ impl Palette {
     /// `^X` for control characters.
     ///
     /// # Errors
-    /// A pair that is none, or whose name is not known.
+    /// A pair that is invalid, or whose name is not known.
     pub(super) fn parse(text: &[u8]) -> Result<Palette, PaletteFault> {
         let mut palette = Palette::standard();
         for pair in text.split(|byte| *byte == b':').filter(|pair| !pair.is_empty()) {

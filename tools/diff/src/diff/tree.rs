@@ -98,7 +98,7 @@ fn compare_entry(
         }
         (Some(_), None) if !options.new_file => report_only(ctx, a, name),
         (None, Some(_)) if !options.new_first => report_only(ctx, b, name),
-        // The same goes for a side that is there alone.
+        // The same applies to a file that exists on one side only.
         (Some(p), None) if is_special(&p) => report_only(ctx, a, name),
         (None, Some(q)) if is_special(&q) => report_only(ctx, b, name),
         (p, q) => {

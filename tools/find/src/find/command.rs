@@ -1,4 +1,5 @@
-//! `-exec`, `-execdir`, `-ok`, `-okdir`: commands per file or per batch.
+//! The actions `-exec`, `-execdir`, `-ok` and `-okdir`, which run a command for each file or each
+//! batch.
 
 use std::io::{BufRead, Write};
 use std::path::PathBuf;
@@ -9,17 +10,17 @@ use box_applet::command::{ChildCommand, ChildStream};
 use super::entry::{FindEntry, quote_name};
 use super::parse::{Message, WordCursor};
 
-/// Bytes of arguments of one batch, as findutils limits itself.
+/// Maximum length of the arguments of one batch in bytes, the limit of findutils.
 const BATCH: usize = 128 * 1024;
 
-/// A command that is run for files (`-exec` and its relatives).
+/// A command that is run for files (`-exec` and similar actions).
 pub struct FindExec {
     words: Vec<Vec<u8>>,
     /// `{} +`
     batch: bool,
-    /// In the file's directory.
+    /// Whether the command runs in the file's directory.
     in_dir: bool,
-    /// Ask before.
+    /// Whether the user is asked before each run.
     ask: bool,
     pending: Vec<Vec<u8>>,
     pending_bytes: usize,
@@ -78,7 +79,7 @@ impl FindExec {
         })
     }
 
-    /// Runs for an entry, or puts it into the batch. The action's value.
+    /// Runs the command for an entry, or adds the entry to the batch. Returns the action's value.
     pub fn run_for(&mut self, ctx: &mut Ctx<'_>, entry: &FindEntry, failed: &mut bool) -> bool {
         let name = if self.in_dir {
             match entry.base() {

@@ -21,7 +21,7 @@ pub struct FindFormat {
 enum FindPiece {
     Text(Vec<u8>),
     Field(Layout, FindField),
-    /// `\c`: flush and print no more of this format.
+    /// `\c`: nothing more of this format is printed.
     Stop,
 }
 
@@ -44,11 +44,12 @@ enum FindField {
     Time(TimeOf, u8),
 }
 
-/// Widths beyond this are not a layout but an attack on memory.
+/// Maximum width and precision; larger ones are reduced to it, so that a format cannot exhaust
+/// memory.
 const MAX_WIDTH: usize = 1 << 16;
 
 impl FindFormat {
-    /// Parses; also returns warnings.
+    /// Parses a format, and also returns warnings.
     pub fn parse(text: &[u8]) -> Result<(FindFormat, Vec<Message>), Message> {
         let mut pieces = Vec::new();
         let mut literal = Vec::new();
@@ -335,8 +336,8 @@ fn kind_letter(kind: FileKind) -> u8 {
     }
 }
 
-/// Returns the letter of `%Y`: the kind of a link's target; `N` missing, `L` loop, `?` another
-/// error.
+/// Returns the letter of `%Y`: the kind of a link's target, `N` if it is missing, `L` for a loop,
+/// `?` for another error.
 fn target_letter(entry: &FindEntry) -> u8 {
     match entry.kind() {
         Ok(FileKind::Symlink) => match meta::stat(&entry.path, true) {
@@ -353,7 +354,7 @@ fn target_letter(entry: &FindEntry) -> u8 {
     }
 }
 
-/// Returns a time, for example `Thu Jan  2 03:04:05.1230000000 2020`.
+/// Formats a time, for example `Thu Jan 2 03:04:05.1230000000 2020`.
 fn ctime_text(c: &CivilTime) -> String {
     format!(
         "{} {} {:2} {:02}:{:02}:{} {}",
@@ -367,13 +368,13 @@ fn ctime_text(c: &CivilTime) -> String {
     )
 }
 
-/// Returns the seconds with the ten decimals findutils prints.
+/// Formats the seconds with the ten decimals that findutils prints.
 fn seconds_text(c: &CivilTime) -> String {
     format!("{:02}.{:09}0", c.second, c.nanos)
 }
 
-/// Returns a time in the form of one letter of `%Tk`: strftime's, with fractions of seconds where
-/// findutils has them.
+/// Formats a time by the letter `k` of `%Tk`, as strftime(3) does, but with fractions of seconds
+/// where findutils prints them.
 fn time_stamp(t: &CivilTime, k: u8) -> Vec<u8> {
     match k {
         b'@' => format!("{}.{:09}0", t.epoch, t.nanos).into_bytes(),

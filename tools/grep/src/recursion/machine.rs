@@ -221,7 +221,8 @@ impl Search<'_> {
         is_same.then_some(caught.len())
     }
 
-    /// Returns the character at a position and its width; `None` at the end and for bytes that are no character.
+    /// Returns the character at a position and its width; `None` at the end and for bytes that are
+    /// not a character.
     fn decode(&self, at: usize) -> Option<(char, usize)> {
         let rest = self.text.get(at..)?;
         let first = *rest.first()?;

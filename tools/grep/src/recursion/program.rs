@@ -46,7 +46,7 @@ pub(super) enum Step {
         slot: usize,
         to: usize,
     },
-    /// Goes back by so many characters.
+    /// Goes back by this number of characters.
     Back(usize),
     Assert(Assertion),
     SearchStart,
@@ -247,7 +247,8 @@ impl ProgramCompiler {
         Ok(())
     }
 
-    /// Emits the choice between going on and leaving; returns where it begins, and the step that leaves.
+    /// Emits the choice between continuing and leaving; returns where it begins, and the step that
+    /// leaves.
     fn emit_choice(&mut self, greedy: bool) -> Result<(usize, usize), String> {
         let first = self.push(Step::Split { other: 0 })?;
         if greedy {

@@ -60,7 +60,7 @@ fn take_array(v: Value, message: &str) -> Result<Vec<Value>> {
     }
 }
 
-/// Values with their keys, sorted by key.
+/// Returns the pairs of keys and values, sorted by key.
 fn sorted_pairs(values: Value, keys: Value) -> Result<Vec<(Value, Value)>> {
     match (values, keys) {
         (Value::Arr(values), Value::Arr(keys)) if values.len() == keys.len() => {
@@ -97,7 +97,8 @@ fn unique_values(values: Value, keys: Value) -> Result<Value> {
     Ok(all.into_iter().map(|(_, v)| v).collect())
 }
 
-/// Returns the first least, or the last greatest, value by key.
+/// Returns the value with the least or the greatest key; of several, the first least or the last
+/// greatest.
 fn extreme_value(values: Value, keys: Value, wanted: Ordering) -> Result<Value> {
     let (Value::Arr(v), Value::Arr(k)) = (&values, &keys) else {
         return Err(type_error2(&values, &keys, "cannot be iterated over"));

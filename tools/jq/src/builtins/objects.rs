@@ -94,7 +94,7 @@ fn to_entries(v: Value) -> Result<Value> {
     }
 }
 
-/// Returns the first of the names that is there; for keys the first that is not null.
+/// Returns the first of the names that exists; for keys the first that is not null.
 fn pick_first(o: &Map, names: &[&str], null_counts: bool) -> Value {
     let mut found = names.iter().filter_map(|n| o.get(n));
     let first = if null_counts { found.next() } else { found.find(|v| !matches!(v, Value::Null)) };

@@ -31,7 +31,7 @@ pub const NATIVES: &[Native] = natives! {
     "strflocaltime"/1 => |h, v, a| {
         let at = match v.as_num() {
             Some(n) => n.floor() as i64,
-            // A broken-down time is local: its own offset decides.
+            // A broken-down time is local, so the offset is the one at that local time.
             None => Tm::from_value(&v, "").map_or(0, |t| h.zone.to_epoch(t.seconds())),
         };
         let (offset, name) = h.zone.offset_at(at);
@@ -50,7 +50,7 @@ pub const NATIVES: &[Native] = natives! {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tm {
     pub year: i64,
-    /// From 0.
+    /// January is 0.
     pub month: i64,
     pub day: i64,
     pub hour: i64,
@@ -58,12 +58,12 @@ pub struct Tm {
     pub second: i64,
     /// Sunday is 0.
     pub weekday: i64,
-    /// From 0.
+    /// 1 January is 0.
     pub yearday: i64,
 }
 
 impl Tm {
-    /// Returns the time of a number of seconds since 1970.
+    /// Returns the time that is a number of seconds after the beginning of 1970.
     pub fn from_seconds(seconds: i64) -> Tm {
         let b = CivilTime::new(seconds, 0, 0, "UTC");
         Tm {
@@ -78,7 +78,7 @@ impl Tm {
         }
     }
 
-    /// Returns the seconds since 1970, fields out of their ranges carried over, as `timegm` does.
+    /// Returns the seconds since 1970. Fields out of their ranges carry over, as with `timegm`.
     pub fn seconds(&self) -> i64 {
         let year = self.year.saturating_add(self.month.div_euclid(12)).clamp(-1 << 40, 1 << 40);
         let days = civil::days_from_date(year, self.month.rem_euclid(12) + 1, 1)

@@ -250,7 +250,7 @@ impl<'a> JqParser<'a> {
         let open = self.at;
         let mut parts = Vec::new();
         let mut text = String::new();
-        // Where the escapes begin that stand before the place without anything between them.
+        // Where the escapes begin that come before the place without anything between them.
         let mut escapes = self.at;
         loop {
             let rest = &self.code[self.at..];

@@ -13,7 +13,7 @@ use crate::value::{Str, Value, slice_key};
 pub struct CompileError {
     pub message: String,
     pub at: usize,
-    /// The number of the module, as [`JqCompiler::module`] has it.
+    /// The number of the module in [`JqCompiler::module`].
     pub module: usize,
 }
 

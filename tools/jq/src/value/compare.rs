@@ -113,8 +113,8 @@ fn is_shared(a: &Value, b: &Value) -> bool {
     }
 }
 
-/// Returns equality as `==` has it; `nan` equals nothing. As in jq, two references to the same
-/// container in memory are equal regardless of their content, even `nan`.
+/// Returns whether two values are equal for `==`; `nan` equals nothing. As in jq, two references to
+/// the same container in memory are equal regardless of their content, even `nan`.
 pub fn are_equal(a: &Value, b: &Value) -> bool {
     let mut todo = Vec::new();
     let mut pair = Some((a, b));

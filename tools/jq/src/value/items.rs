@@ -122,7 +122,7 @@ impl JqItems {
         }
     }
 
-    /// Removes an element that is there; the first and the last one in constant time.
+    /// Removes an existing element; the first and the last one in constant time.
     pub fn remove_item(&mut self, at: usize) {
         let (items, start) = self.own_items();
         if at == 0 {

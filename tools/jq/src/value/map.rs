@@ -87,7 +87,7 @@ impl Map {
         self.slots.get(at)?.as_ref().map(|(_, v)| v)
     }
 
-    /// The same for a key that is shared, without a copy of it.
+    /// Returns the value of a shared key, without copying the key.
     pub fn get_shared(&self, key: &Str) -> Option<&Value> {
         let at = self.find_shared(key)?;
         self.slots.get(at)?.as_ref().map(|(_, v)| v)

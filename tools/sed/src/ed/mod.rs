@@ -151,7 +151,7 @@ pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
             editor.name = name.clone();
         }
         if let Err(why) = editor.read(&name, 0) {
-            // A file that is not there yet is not a failure.
+            // A file that does not exist yet is not a failure.
             editor.error = why;
         }
         editor.modified = false;
@@ -235,7 +235,7 @@ impl Editor<'_, '_> {
         self.modified |= n > 0;
     }
 
-    /// The pattern of this text; an empty one is the last one.
+    /// Compiles a pattern; an empty one is the last pattern used.
     fn compile_regex(&mut self, text: &[u8], ignore_case: bool) -> Result<Rc<Regex>> {
         if text.is_empty() {
             return self.pattern.clone().ok_or_else(|| "No previous pattern".to_string());

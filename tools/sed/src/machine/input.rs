@@ -191,7 +191,7 @@ impl SedMachine<'_, '_> {
         Ok(())
     }
 
-    /// The current file is done: puts an edited one in place.
+    /// Ends the current file, and puts an edited one in its place.
     pub(super) fn close_input(&mut self) -> Result<()> {
         self.input.open = OpenSedFile::None;
         let Some((path, temporary, name)) = self.input.editing.take() else { return Ok(()) };

@@ -1,4 +1,4 @@
-//! `s`.
+//! The command `s`.
 
 use box_text::number::utf8_len;
 
@@ -148,7 +148,7 @@ fn change_case(piece: &[u8], case: CaseChange, utf8: bool, out: &mut Vec<u8>) {
     }
     for chunk in piece.utf8_chunks() {
         for c in chunk.valid().chars() {
-            // One character for one, as towupper(3) gives.
+            // Only mappings from one character to one are applied, as by towupper(3).
             let (mut up, mut low) = (c.to_uppercase(), c.to_lowercase());
             let changed = if upper { (up.next(), up.next()) } else { (low.next(), low.next()) };
             let c = if let (Some(changed), None) = changed { changed } else { c };

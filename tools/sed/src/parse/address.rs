@@ -9,7 +9,7 @@ impl SedParser<'_> {
         self.skip_blanks();
         if self.peek_byte() != Some(b',') {
             if matches!(first, SedAddress::Zero) {
-                // Reported with the command read, as GNU does.
+                // As in GNU sed, the error's position is that after the command.
                 self.skip_blanks();
                 self.at += 1;
                 return self.error_here("invalid usage of line address 0");
@@ -74,7 +74,7 @@ impl SedParser<'_> {
             if self.dialect.posix {
                 return self.error_here("unexpected `,'");
             }
-            // GNU sed takes none for 0.
+            // GNU sed takes a missing number for 0.
             let n = self.parse_number().unwrap_or(0);
             return Ok(if c == b'+' { RangeEnd::Count(n) } else { RangeEnd::Multiple(n) });
         }
@@ -92,7 +92,7 @@ impl SedParser<'_> {
         }
     }
 
-    /// Parses `/re/flags` or `\cREc` and flags.
+    /// Parses `/re/flags` or `\cREcflags`.
     fn address_pattern(&mut self) -> Result<SedPattern> {
         if self.take_byte() == Some(b'\\') {
             self.at += 1;

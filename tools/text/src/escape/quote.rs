@@ -162,7 +162,7 @@ fn special_by_place(text: &[u8], at: usize) -> bool {
     }
 }
 
-/// Returns the length of the printable character at the start; 0 if it is none.
+/// Returns the length of the printable character at the start; 0 if there is none.
 fn printable_width(text: &[u8]) -> usize {
     let Some(&first) = text.first() else { return 0 };
     if first < 0x80 {

@@ -1,7 +1,7 @@
 //! A star before a group, as bash 5.2 matches it (found by experiment). The star gives way at every
 //! place but the end of the text, so after it `@(..)`, `+(..)` and `!(..)` with all that follows
 //! must take something: `*@()` does not match `a`, nor `*!(b)` `b`. Groups `?(..)` and `*(..)`
-//! between the two are passed over; with `?(..)` it is tried where the star begins only. And a star
+//! between the two are skipped; with `?(..)` it is tried where the star begins only. And a star
 //! before `!(..)` that begins at the end matches without looking further: `a*!(b)c` matches `a`.
 
 use super::set::IntervalSet;

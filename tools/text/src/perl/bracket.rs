@@ -128,7 +128,7 @@ impl PatternRewriter {
         None
     }
 
-    /// Reads `[:name:]` after its first bracket; `None` if it is no class.
+    /// Reads `[:name:]` after its first bracket; `None` if it is not a class.
     fn read_named_class(&mut self) -> Result<Option<BracketAtom>> {
         let Some(end) = self.find_class_end() else { return Ok(None) };
         if self.peek_char(0) != Some(':') {

@@ -37,7 +37,7 @@ pub enum PerlPatternError {
     HexDigit,
     #[error("malformed \\P or \\p sequence")]
     Property,
-    /// Bytes by number that are no character.
+    /// Bytes by number that are not a character.
     #[error("UTF-8 error")]
     BrokenText,
 }

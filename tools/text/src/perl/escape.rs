@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 
 use super::{PatternRewriter, PerlDialect, PerlPatternError, Result};
 
-/// The classes of Perl's letters, as content of a bracket expression; `None` if the letter is none.
-/// Those of two bytes mean the same without brackets.
+/// Returns the class of one of Perl's letters, as the content of a bracket expression; `None` for
+/// any other letter. Those of two bytes mean the same without brackets.
 pub fn class_text(letter: char, dialect: PerlDialect) -> Option<&'static str> {
     const HORIZONTAL: &str = r"\t\x20\xA0\x{1680}\x{180e}\x{2000}-\x{200a}\x{202f}\x{205f}\x{3000}";
     const NOT_HORIZONTAL: &str =

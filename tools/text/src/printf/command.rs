@@ -76,7 +76,7 @@ pub trait PrintfHooks {
     /// Returns an argument as shell input, for `%q` and `%Q`.
     fn quoted(&self, text: &[u8]) -> Vec<u8>;
 
-    /// Returns whether floating point is C's `double`, as POSIX has it, instead of `long double`.
+    /// Returns whether floating point is C's `double`, as in POSIX, instead of `long double`.
     fn has_doubles(&self) -> bool {
         false
     }
@@ -287,9 +287,9 @@ impl<'p, H: PrintfHooks, A: Deref<Target = Vec<u8>>> PrintfPrinter<'p, H, A> {
         self.next_number(signed_integer, |code| code)
     }
 
-    /// The next argument as a number. `read` gives the number, how many bytes it has, and whether
-    /// it is out of range; `of` makes one of a character's code, and the zero of an argument that
-    /// is not there.
+    /// Returns the next argument as a number. `read` gives the number, how many bytes it has, and
+    /// whether it is out of range; `of` makes one of a character's code, and the zero of a missing
+    /// argument.
     fn next_number<T>(
         &mut self,
         read: impl Fn(&[u8]) -> (T, usize, bool),
@@ -414,7 +414,7 @@ fn signed_integer(text: &[u8]) -> (i64, usize, bool) {
     (value, n.len, range)
 }
 
-/// The same without a sign; a negative one counts from the upper end of the range.
+/// Reads an integer without a sign; a negative one counts from the upper end of the range.
 fn unsigned_integer(text: &[u8]) -> (u64, usize, bool) {
     let n = parse_integer(text, 0);
     let (value, range) = n.unsigned();

@@ -203,7 +203,7 @@ impl LongDouble {
         (self.mantissa, self.exponent)
     }
 
-    /// Returns all decimal digits, and how many of them stand after the point (may exceed the
+    /// Returns all decimal digits, and how many of them come after the point (may exceed the
     /// count).
     fn digits(&self) -> (Vec<u8>, usize) {
         let zeros = self.mantissa.trailing_zeros() % 64;

@@ -52,8 +52,8 @@ pub(super) struct Haystack<'h> {
 }
 
 impl RegexProgram {
-    /// The groups of the match from `start` to `end`, which is known to exist. Slots of
-    /// unset groups are [`NONE`]. `slots` has two entries per group, group 0 included.
+    /// Finds the groups of the match from `start` to `end`, which is known to exist. Slots of unset
+    /// groups are [`NONE`]. `slots` has two entries per group, group 0 included.
     pub(super) fn match_groups(
         &self,
         hay: Haystack<'_>,
@@ -138,7 +138,7 @@ impl RegexProgram {
         false
     }
 
-    /// The longest match that begins at `start`, for patterns with back-references. Every
+    /// Finds the longest match that begins at `start`, for patterns with back-references. Every
     /// step is taken off `budget`.
     pub(super) fn longest_match(
         &self,

@@ -10,7 +10,7 @@ use super::options::RegexOptions;
 const NAME_MAX: usize = 32;
 
 enum Element {
-    /// A character, or a byte that is none.
+    /// A character, or a byte that belongs to none.
     Char(u32),
     Byte(u8),
     Class(CharSet),
@@ -88,7 +88,7 @@ pub(super) fn parse(
     if negated || strays.is_empty() {
         return Ok(RegexNode::Class(set));
     }
-    // Bytes that are not characters stand beside the set.
+    // Bytes that are not characters are beside the set.
     let mut all = vec![RegexNode::Class(set)];
     all.extend(strays.into_iter().map(|b| RegexNode::Char(vec![b])));
     Ok(RegexNode::Alternate(all))

@@ -23,7 +23,7 @@ impl CharSet {
         }
     }
 
-    /// Every character.
+    /// Returns the set of all characters.
     pub(super) fn any(utf8: bool) -> CharSet {
         let mut set = CharSet::empty(utf8);
         set.negate();

@@ -1,4 +1,4 @@
-//! Nodes to the intermediate form of `regex-syntax`, without captures.
+//! Translates nodes to the intermediate form of `regex-syntax`, without captures.
 
 use regex_syntax::hir::{Hir, Look as HirLook, Repetition};
 
@@ -6,7 +6,7 @@ use super::ast::{Look, RegexNode};
 use super::class::CharSet;
 use super::options::RegexOptions;
 
-/// Translates. A back-reference becomes "any text", so that the result matches wherever the
+/// Translates a node. A back-reference becomes "any text", so that the result matches wherever the
 /// pattern does and possibly elsewhere. With `ascii` the result is for ASCII texts only.
 pub(super) fn translate_node(node: &RegexNode, options: &RegexOptions, ascii: bool) -> Hir {
     match node {

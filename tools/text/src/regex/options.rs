@@ -63,7 +63,7 @@ pub struct RegexOptions {
     /// no `.` or `[^x]`. Otherwise every byte is a character (the C locale).
     pub utf8: bool,
     pub bound: MatchBound,
-    /// `[:space:]` without outer brackets is an error, as GNU's matcher for grep and sed has it.
+    /// `[:space:]` without outer brackets is an error, as in GNU's matcher for grep and sed.
     pub outer_brackets: bool,
 }
 
@@ -82,27 +82,27 @@ impl RegexOptions {
         }
     }
 
-    /// The same without regard to case, if that is so.
+    /// Sets whether letters match without regard to case.
     pub const fn icase(self, icase: bool) -> RegexOptions {
         RegexOptions { icase, ..self }
     }
 
-    /// The same with `^` and `$` at line ends within the text.
+    /// Sets whether `^` and `$` also match at the newlines inside the text.
     pub const fn multiline(self, multiline: bool) -> RegexOptions {
         RegexOptions { multiline, ..self }
     }
 
-    /// The same with newlines that neither `.` nor `[^x]` matches, if that is so.
+    /// Sets whether newlines are matched by neither `.` nor `[^x]`.
     pub const fn newline_apart(self, newline_apart: bool) -> RegexOptions {
         RegexOptions { newline_apart, ..self }
     }
 
-    /// The same for a text of lines with this terminator, which no match contains.
+    /// Makes the text one of lines with this terminator, which no match contains.
     pub const fn lines(self, terminator: u8) -> RegexOptions {
         RegexOptions { lines: Some(terminator), ..self }
     }
 
-    /// The same for characters of UTF-8, or of one byte each.
+    /// Sets whether characters are UTF-8 sequences instead of single bytes.
     pub const fn utf8(self, utf8: bool) -> RegexOptions {
         RegexOptions { utf8, ..self }
     }

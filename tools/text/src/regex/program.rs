@@ -51,7 +51,7 @@ impl SetLookup {
         SetLookup { ascii, ranges }
     }
 
-    /// The end of the run of members from `at` on.
+    /// Returns the end of the run of members from `at` on.
     pub(super) fn run(&self, text: &[u8], mut at: usize, utf8: bool) -> usize {
         while let Some(&byte) = text.get(at) {
             if byte < 128 {

@@ -20,8 +20,8 @@ const SHORTEST: usize = 3;
 pub struct RequiredTexts(Literals);
 
 impl RequiredTexts {
-    /// Of a pattern in the syntax of the crate `regex`; `None` if it has another one (look-around,
-    /// back-references), or if no texts are known that would help.
+    /// Returns the texts that a pattern in the syntax of the crate `regex` requires; `None` if it
+    /// has another one (look-around, back-references), or if no texts are known that would help.
     pub fn of_pattern(pattern: &str, ignore_case: bool) -> Option<RequiredTexts> {
         let mut parser = ParserBuilder::new();
         parser.case_insensitive(ignore_case).utf8(false);

@@ -405,7 +405,7 @@ impl<'a> DateParser<'a> {
         }
     }
 
-    /// A zone's name, perhaps with an offset (`UTC+3`) or `DST`.
+    /// Parses a zone's name, perhaps with an offset (`UTC+3`) or `DST`.
     fn zone_word(&mut self, offset: i64) -> Option<()> {
         self.at += 1;
         self.zones += 1;

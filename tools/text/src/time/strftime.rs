@@ -1,5 +1,4 @@
-//! Times in a format, in the C locale: `strftime(3)` as glibc has it, and GNU `date`'s superset of
-//! it.
+//! Times in a format, in the C locale: glibc's `strftime(3)`, and GNU `date`'s superset of it.
 
 use super::civil::{CivilTime, DAYS, MONTHS, name};
 
@@ -182,7 +181,7 @@ impl Formatter<'_> {
         })
     }
 
-    /// A conversion that stands for a format.
+    /// Appends a conversion that stands for a format.
     fn put_composite(&self, out: &mut Vec<u8>, format: &[u8], f: Flags) {
         let mut inner = Vec::new();
         if self.depth < 2 {

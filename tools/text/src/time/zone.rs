@@ -150,7 +150,7 @@ impl Zone {
     }
 
     /// Returns the zone that a `TZ` value means; without one, UTC. Values that mean nothing are UTC
-    /// under their own name, as glibc has it.
+    /// under their own name, as in glibc.
     ///
     /// `read` reads a file of the zone data base.
     pub fn from_env(tz: Option<&[u8]>, read: Read) -> Zone {

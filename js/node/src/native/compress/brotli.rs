@@ -1,4 +1,4 @@
-//! Brotli: reading by `brotli-decompressor`, writing by [`crate::brotli`].
+//! Brotli streams: `brotli-decompressor` decompresses them, and [`crate::brotli`] compresses them.
 
 use super::ZlibStep;
 use super::zstd::ERRORS;
@@ -22,11 +22,12 @@ impl Brotli {
         Brotli::Decompress(Box::new(BrotliState::new(alloc(), alloc(), alloc())))
     }
 
-    /// Runs one step; `flush`: 0 continue, 1 write all, 2 end the stream.
+    /// Runs one step. `flush` is 0 to continue, 1 to write all pending output, and 2 to end the
+    /// stream.
     pub fn step(&mut self, input: &[u8], out: &mut [u8], flush: u8) -> ZlibStep {
         match self {
             Brotli::Compress(encoder) => {
-                // Pending output goes first, and only then more input is taken.
+                // More input is taken only when no output is pending.
                 if !encoder.has_output() {
                     encoder.write(input);
                     match flush {

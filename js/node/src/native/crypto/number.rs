@@ -229,7 +229,7 @@ fn find_prime(wanted: &PrimeRequest) -> Option<BigUint> {
     None
 }
 
-/// Returns a random prime of so many bits.
+/// Returns a random prime of a given number of bits.
 fn prime<'js>(
     ctx: Ctx<'js>,
     bits: u32,

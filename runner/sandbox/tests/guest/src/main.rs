@@ -1,4 +1,4 @@
-//! Commands for the sandbox's tests. Each does one thing and prints its observation.
+//! Commands for the sandbox's tests. Each does one thing and prints what it observes.
 
 mod sockets;
 mod sys;
@@ -146,7 +146,7 @@ fn make_pipe(bridge: bool, name: &str) -> (u32, u32) {
     (open("r", false), open("w", true))
 }
 
-/// gen N | cat | wc, with every descriptor closed as a shell must.
+/// Runs `gen N | cat | wc` and closes every descriptor, as a shell must.
 fn pipeline(n: &str, bridge: bool) -> String {
     let (r1, w1) = make_pipe(bridge, "one");
     let (r2, w2) = make_pipe(bridge, "two");
@@ -170,7 +170,7 @@ fn pipeline(n: &str, bridge: bool) -> String {
     out.trim().to_owned()
 }
 
-/// yes | head -100: the writer must see that its reader is gone.
+/// Runs `yes | head 100`; the writer must notice that its reader has ended.
 fn early_end(bridge: bool) {
     let (r, w) = make_pipe(bridge, "p");
     let gen_pid = spawn("/bin/yes", &["yes"], &[(1, w)], &[r, w]).unwrap();
@@ -187,13 +187,13 @@ fn recurse(n: u64) -> u64 {
     if n == u64::MAX { 0 } else { recurse(n + 1) + b[3] }
 }
 
-/// The machine's division, without Rust's check.
+/// Divides by zero with the engine's instruction, without Rust's check.
 fn divide() {
     let zero = unsafe { std::num::NonZeroU32::new_unchecked(black_box(0)) };
     println!("{}", black_box(7) / zero);
 }
 
-/// Recursion that uses the machine's stack, not the one in memory.
+/// Recurses on the engine's call stack, without using the stack in linear memory.
 #[inline(never)]
 fn deep(n: u32) -> u32 {
     if n == u32::MAX { n } else { (deep(n + 1) ^ n).wrapping_mul(n | 1) }
@@ -209,10 +209,12 @@ fn badcall() {
 /// start.
 static RUNS: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(41);
 
-/// Half of the mark that `stain` leaves, so that this program's own constants are not a stain.
+/// The complement of the mark that `stain` leaves, so that the mark is not among this program's own
+/// constants.
 const MARK: u64 = 0x5ec2_e75e_c2e7_0042;
 
-/// Leaves marks in static memory, on the stack, in the first and in grown memory.
+/// Leaves marks on the stack, in the initial heap and in grown memory, and counts the run in a
+/// static variable.
 fn stain() {
     let mark = black_box(MARK) ^ u64::MAX;
     let runs = RUNS.fetch_add(1, std::sync::atomic::Ordering::Relaxed) + 1;
@@ -224,13 +226,13 @@ fn stain() {
     println!("run {runs} {}", stack[0] == stack[4999]);
 }
 
-/// Marks in the whole memory, and the pages there are.
+/// Counts the marks in the whole memory, and its pages.
 fn stains() -> String {
     let pages = core::arch::wasm32::memory_size(0);
     let found = (0..pages * 8192)
         .filter(|i| {
             let p = black_box((i * 8) as *const u64);
-            // SAFETY: within the memory.
+            // SAFETY: the address is within the memory.
             i > &0 && unsafe { p.read_volatile() } == black_box(MARK) ^ u64::MAX
         })
         .count();
@@ -321,7 +323,8 @@ fn fds() {
     println!("{n} then errno {errno}");
 }
 
-/// Pointers and numbers that make no sense give errors, nothing worse.
+/// Makes system calls with invalid pointers and numbers, which must return errors and do nothing
+/// worse.
 fn badcalls() {
     let mut seen = Vec::new();
     for p in [u32::MAX, u32::MAX - 3, 0x7fff_fff0, 0xffff_0000] {
@@ -375,7 +378,7 @@ fn devices() {
     println!("{names:?}");
 }
 
-/// Requests to the metadata node, as `tools/sys` makes them.
+/// Makes requests at the metadata node, as `tools/sys` does.
 fn meta() {
     let open = || OpenOptions::new().read(true).write(true).open("/.box/meta").unwrap();
     let ask = |f: &mut fs::File, req: &[u8]| {
@@ -385,7 +388,7 @@ fn meta() {
         b[..n].to_vec()
     };
     let (mut a, mut b) = (open(), open());
-    // Two openings are two conversations.
+    // Each open descriptor has exchanges of its own.
     a.write_all(b"\x01\x01/bin/echo").unwrap();
     println!("b {:?}", ask(&mut b, b"\x01\x01/nowhere"));
     let mut reply = [0; 100];
@@ -403,7 +406,7 @@ fn mode(reply: &[u8]) -> u16 {
     u16::from_le_bytes([reply[4], reply[5]])
 }
 
-/// The calls of std on files, with names that are not UTF-8 among them.
+/// Exercises std's functions for files, also with names that are not UTF-8.
 fn files() {
     use std::os::wasi::ffi::OsStrExt;
     let odd = std::ffi::OsStr::from_bytes(b"/tmp/\xff\xfe");
@@ -414,7 +417,7 @@ fn files() {
     let mut f = OpenOptions::new().append(true).open("/tmp/d/e/f").unwrap();
     f.write_all(b" world").unwrap();
     println!("{}", fs::read_to_string("/tmp/d/e/f").unwrap());
-    // An unlinked file lives on while it is open, and its name is free for another.
+    // An unlinked file exists while it is open, and its name is free for another file.
     let mut old = OpenOptions::new().read(true).write(true).open("/tmp/d/e/f").unwrap();
     fs::remove_file("/tmp/d/e/f").unwrap();
     fs::write("/tmp/d/e/f", "new").unwrap();

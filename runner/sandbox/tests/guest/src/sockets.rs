@@ -1,4 +1,4 @@
-//! The imports of sockets, and commands that use them.
+//! The imports for sockets, and commands that use them.
 
 use crate::sys::{close, dup, join, kill, pipe, spawn};
 use std::hint::black_box;
@@ -120,7 +120,7 @@ fn nonblocking(fd: u32) {
     checked(unsafe { fd_fdstat_set_flags(fd, 4) }, ()).unwrap();
 }
 
-/// One thing after another, in one process.
+/// Exercises the calls on sockets in turn, in one process.
 pub fn sockets() {
     let listener = listen(0, 4);
     let at = name(listener, false).unwrap();
@@ -202,7 +202,7 @@ fn datagrams(buf: &mut [u8; 16]) {
     println!("datagram {n} {} {} {from_b}", text(&buf[..2]), text(&buf[8..9]));
 }
 
-/// A server that sends back the bytes it gets, until a client sends nothing.
+/// Serves one client after another and sends their bytes back, until a client sends nothing.
 pub fn serve(port: u16) {
     let listener = listen(port, 16);
     println!("serving");
@@ -230,7 +230,7 @@ pub fn serve(port: u16) {
     }
 }
 
-/// Connects until there is a listener.
+/// Connects to a port, and retries until something listens there.
 fn reach(port: u16) -> u32 {
     loop {
         let c = open(STREAM).unwrap();
@@ -243,7 +243,7 @@ fn reach(port: u16) -> u32 {
     }
 }
 
-/// A server in a separate process, and its answers.
+/// Starts a server in a separate process and counts its right answers.
 pub fn echo_server(rounds: usize) {
     let server = spawn("/bin/serve", &["serve", "700"], &[], &[]).unwrap();
     let mut right = 0;
@@ -269,7 +269,7 @@ pub fn kill_waiting(what: &str) {
     let (r, w) = pipe();
     let pid = spawn("/bin/wait-in", &["wait-in", what], &[(1, w)], &[r, w]).unwrap();
     close(w);
-    // It says when it is about to wait.
+    // The process prints a line when it is about to wait.
     read(r, &mut [0; 8]).unwrap();
     std::thread::sleep(std::time::Duration::from_millis(20));
     println!("kill {}", kill(pid, 15));
@@ -280,26 +280,26 @@ pub fn wait_in(what: &str) {
     let listener = listen(0, 0);
     let port = name(listener, false).unwrap().port();
     let c = open(STREAM).unwrap();
-    let said = || println!("now");
+    let report = || println!("now");
     let result = match what {
         "accept" => {
-            said();
+            report();
             accept(listener).map(drop)
         }
         "recv" => {
             connect(c, port).unwrap();
-            said();
+            report();
             read(c, &mut [0; 4]).map(drop)
         }
         "send" => {
             connect(c, port).unwrap();
-            said();
+            report();
             let data = vec![0; 1 << 22];
             write(c, &data).map(drop)
         }
         "connect" => {
             connect(c, port).unwrap();
-            said();
+            report();
             connect(open(STREAM).unwrap(), port)
         }
         _ => Ok(()),
@@ -307,7 +307,7 @@ pub fn wait_in(what: &str) {
     println!("went on: {result:?}");
 }
 
-/// Opens as many as it can.
+/// Opens as many sockets as it can.
 pub fn many() {
     let (mut n, mut errno) = (0, 0);
     while errno == 0 {
@@ -317,7 +317,7 @@ pub fn many() {
         }
     }
     println!("{n} then errno {errno}");
-    // A connection that cannot be accepted stays.
+    // A connection that cannot be accepted for lack of descriptors stays in the queue.
     let (mut fds, mut refused) = (0, 0);
     for fd in 10..13 {
         close(fd);
@@ -333,7 +333,8 @@ pub fn many() {
     println!("{fds} {refused} {:?}", accept_now(listener).map(drop));
 }
 
-/// Bytes through a connection, and connections one after another.
+/// Measures the bytes per second through a connection, and the time of connections one after
+/// another.
 pub fn bench(megabytes: usize, connections: usize) {
     let sink = spawn("/bin/sink", &["sink"], &[], &[]).unwrap();
     let c = reach(701);
@@ -363,7 +364,7 @@ pub fn bench(megabytes: usize, connections: usize) {
     println!("kill {} {}", kill(sink, 9), join(sink).0);
 }
 
-/// Takes everything, and says how much it was.
+/// Reads each connection to its end, and answers with the number of bytes.
 pub fn sink() {
     let listener = listen(701, 16);
     let mut buf = vec![0; 1 << 18];

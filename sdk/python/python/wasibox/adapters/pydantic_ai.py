@@ -121,7 +121,8 @@ class WasiboxToolset(AbstractToolset[Any]):
         except (ClosedError, ConflictError):
             raise
         except WasiboxError as e:
-            # Not `ModelRetry`, of which a run allows one by default: a text that is not there is found out by trying.
+            # Not `ModelRetry`, of which a run allows one by default: that a text does not exist is
+            # found out by trying.
             raise ToolFailed(str(e)) from e
 
     # The tools. Their docstrings are what the model reads.

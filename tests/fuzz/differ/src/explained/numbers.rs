@@ -95,8 +95,8 @@ fn from_variable(script: &[u8], text: &[u8], lines: u64) -> Vec<u8> {
     out
 }
 
-/// Where the number stands between `before` and `after`, in which `#` is any number, and where
-/// all of it ends; nothing of a word may follow.
+/// Where the number is between `before` and `after`, in which `#` is any number, and where all of
+/// it ends; nothing of a word may follow.
 fn shape(text: &[u8], before: &[u8], after: &[u8]) -> Option<(usize, usize, usize)> {
     let (start, end, _) = begun(text, before)?;
     let whole = pass(text, end, after)?;

@@ -187,7 +187,7 @@ const RULES: &[Rule] = &[
     Rule {
         name: "bash's marks in texts",
         applies: |script, _, _| contains(script, b"\\x01") || contains(script, b"\\cA"),
-        // Another byte is none.
+        // Another byte is not one.
         repairs: |script, _| {
             let other = replaced(script, b"\\x01", b"\\x02");
             vec![replaced(&other, b"\\cA", b"\\cB")]

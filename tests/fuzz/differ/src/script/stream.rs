@@ -131,7 +131,8 @@ impl Script {
         let (before, command) = match self.random.below(7) {
             0 | 1 => (format!("pf() {{ {body}\n}}"), "pf 1 2".into()),
             2 => (String::new(), format!("eval {quoted}")),
-            // A builtin stands last, because bash 5.2 may become a program that does, and forgets what follows `.`.
+            // A builtin comes last, because bash 5.2 may become a program that does, and forgets
+            // what follows `.`.
             3 => (format!("printf '%s\\n' {quoted} : > src"), ". ./src".into()),
             4 => (String::new(), format!("{{ {body}\n}}")),
             5 => (format!("pg() {{ {body}\n}}; pf() {{ pg; echo f; }}"), "pf".into()),

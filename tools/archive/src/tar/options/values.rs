@@ -297,8 +297,8 @@ const VERSION_CONTROL: &[&str] = &[
 /// Backups and lock files of editors (`--exclude-backups`).
 const BACKUPS: &[&str] = &[".#*", "*~", "#*#"];
 
-/// Returns the patterns of files that are left out, and how operands are matched: both follow the options that stand
-/// before them.
+/// Returns the patterns of files that are left out, and how operands are matched: both follow the
+/// options that come before them.
 pub(super) fn parse_excludes(
     ctx: &mut Ctx<'_>,
     given: &Given,

@@ -1,4 +1,5 @@
-//! `zip`'s command line. Options may stand anywhere, `-x` and `-i` take all words up to the next option.
+//! Parses `zip`'s command line. Options may appear anywhere, and `-x` and `-i` take all words up to
+//! the next option.
 
 use std::io::Write;
 
@@ -147,7 +148,8 @@ struct ZipReader<'a> {
     rest: std::slice::Iter<'a, Vec<u8>>,
 }
 
-/// Parses the command line; `Err` after a message or help.
+/// Parses the command line; `Err` with the exit status after an error message or the help was
+/// printed.
 pub fn parse(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<ZipJob, Exit> {
     let mut reader =
         ZipReader { job: ZipJob::new(), list: ZipList::Names, named: false, rest: args.iter() };
@@ -235,7 +237,7 @@ impl ZipReader<'_> {
             ZipFlag::Level(level) => job.level = level,
             ZipFlag::NamesFromStdin => job.names_from_stdin = true,
             ZipFlag::Help => return Err(print_help(ctx)),
-            // A name that is attached is the only one.
+            // A name that is attached to the option is the only one in its list.
             ZipFlag::Exclude if attached.is_empty() => self.list = ZipList::Except,
             ZipFlag::Exclude => job.except.push(attached.to_vec()),
             ZipFlag::Include if attached.is_empty() => self.list = ZipList::Only,

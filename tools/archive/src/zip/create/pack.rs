@@ -61,7 +61,7 @@ impl<'a> Packer<'a> {
 
     /// Copies a member of an old archive without unpacking it.
     pub fn keep_member(&mut self, from: &mut File, old: &ZipEntry) -> io::Result<()> {
-        // Sizes stand in the header now, so that no descriptor follows the data.
+        // Sizes are in the header now, so that no descriptor follows the data.
         let mut e = ZipEntry { offset: self.at, flags: old.flags & !8, ..old.clone() };
         if old.is_encrypted() {
             e.flags = old.flags;

@@ -15,7 +15,7 @@ pub(super) struct SuffixFormat {
 }
 
 impl SuffixFormat {
-    /// Returns the format of a decimal number with at least so many digits.
+    /// Returns the format of a decimal number with at least a given number of digits.
     pub(super) fn of_digits(digits: usize) -> SuffixFormat {
         let spec = ConversionSpec { zero: true, width: digits, ..ConversionSpec::default() };
         SuffixFormat { before: Vec::new(), after: Vec::new(), spec, conversion: b'u' }

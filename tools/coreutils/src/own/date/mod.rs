@@ -73,7 +73,7 @@ const SPEC: Spec<DateFlag> = Spec::new(
 );
 
 /// Returns the output format that an option stands for; `Err` holds the option whose argument is
-/// none.
+/// invalid.
 fn option_format(
     flag: DateFlag,
     value: Option<&[u8]>,

@@ -52,7 +52,7 @@ const SPEC: Spec<EnvFlag> = Spec::new(
 ])
 .posix_order();
 
-/// Replaces `-S` arguments with their words, wherever they stand among the options.
+/// Replaces `-S` arguments with their words, wherever they are among the options.
 fn expand_split_strings(ctx: &Ctx<'_>, args: &[Vec<u8>]) -> Result<Vec<Vec<u8>>, String> {
     let mut out: Vec<Vec<u8>> = Vec::new();
     let mut rest: std::collections::VecDeque<Vec<u8>> = args.iter().cloned().collect();

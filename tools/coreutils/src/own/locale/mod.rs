@@ -1,7 +1,8 @@
 //! `locale` (POSIX, glibc): the locale's variables, names and keywords.
 //!
-//! The machine has the locale C, of which POSIX is another name, and C.UTF-8; they differ in their characters only.
-//! `categories.txt` has the keywords. As for all tools here, a locale that is not there counts as C.UTF-8.
+//! The machine has the locale C, of which POSIX is another name, and C.UTF-8; they differ in their
+//! characters only. `categories.txt` has the keywords. As for all tools here, a locale that does
+//! not exist counts as C.UTF-8.
 
 use std::io::Write;
 

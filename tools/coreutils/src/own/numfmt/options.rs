@@ -249,8 +249,8 @@ fn parse_format(o: &mut NumfmtOptions, text: &[u8]) -> Result<(), Wrong> {
     Ok(())
 }
 
-/// Returns the position of the first `%` that is not doubled, and how many doubled ones stand
-/// before it.
+/// Returns the position of the first `%` that is not doubled, and how many doubled ones come before
+/// it.
 fn find_directive(text: &[u8]) -> Option<(usize, usize)> {
     let (mut at, mut doubled) = (0, 0);
     loop {

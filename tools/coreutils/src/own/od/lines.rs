@@ -49,7 +49,8 @@ impl OdAddress {
 /// A format with its place in the line: all formats take equally many columns.
 struct OdColumn {
     kind: Type,
-    /// Columns of a line beyond those that the fields need. They stand before the fields in about equal parts.
+    /// Columns of a line beyond those that the fields need. They come before the fields in about
+    /// equal parts.
     extra: usize,
     /// The text of each byte, with the space before it, for a type that takes one byte and no extra columns.
     texts: Vec<u8>,

@@ -159,8 +159,8 @@ pub(super) struct PrOptions {
     pub(super) keep_feeds: bool,
 }
 
-/// Turns `-12` into `--columns=12` (digits may stand among other letters, the last run of them counts) and
-/// `+3:5` into `--pages=3:5`.
+/// Turns `-12` into `--columns=12` (digits may be among other letters, the last run of them counts)
+/// and `+3:5` into `--pages=3:5`.
 pub(super) fn modern_options(args: &[Vec<u8>]) -> Vec<Vec<u8>> {
     let mut out: Vec<Vec<u8>> = Vec::new();
     let mut digits = Vec::new();

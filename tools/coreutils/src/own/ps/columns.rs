@@ -37,7 +37,7 @@ use PsContent::{
 struct KnownColumn {
     names: &'static [&'static str],
     title: &'static str,
-    /// Texts stand at the left if this is negative.
+    /// Texts are at the left if this is negative.
     width: i8,
     content: PsContent,
 }

@@ -3,7 +3,7 @@
 use super::super::processes::ProcessInfo;
 use super::options::Forest;
 
-/// Returns the processes with children behind their parents, each with the prefix of its command.
+/// Returns the processes with children after their parents, each with the prefix of its command.
 pub(super) fn arrange_forest(
     list: Vec<ProcessInfo>,
     kind: Forest,

@@ -36,8 +36,8 @@ impl ShaAlgorithm {
         TABLE.iter().find(|(_, _, tag)| tag.as_bytes() == name).map(|(algorithm, ..)| *algorithm)
     }
 
-    /// Returns the function whose sums have so many hexadecimal digits; where two have, `asked` if
-    /// it is one of them.
+    /// Returns the function whose sums have a given number of hexadecimal digits; where two have,
+    /// `asked` if it is one of them.
     pub(super) fn from_digits(digits: usize, asked: ShaAlgorithm) -> Option<ShaAlgorithm> {
         if asked.digits() == digits {
             return Some(asked);

@@ -80,7 +80,7 @@ fn for_each_block(reader: &mut impl BufRead, mut f: impl FnMut(&[u8])) -> io::Re
     }
 }
 
-/// Returns whether Perl takes a file for a text by its beginning: UTF-8, or few bytes that are no
+/// Returns whether Perl takes a file for a text by its beginning: UTF-8, or few bytes that are not
 /// text.
 fn is_text(block: &[u8]) -> bool {
     let sample = &block[..block.len().min(TEXT_SAMPLE)];

@@ -129,7 +129,7 @@ pub(super) struct SortOptions {
     pub keys: Vec<LineKey>,
     /// Whether keys are given; otherwise the one key is the whole line.
     pub keyed: bool,
-    /// The ordering options that stand in no key.
+    /// The ordering options that are in no key.
     pub global: KeyOrdering,
     /// Whether keys are underlined.
     pub debug: bool,
@@ -245,7 +245,7 @@ pub(super) fn mix(bytes: &[u8]) -> u64 {
     hasher.finish()
 }
 
-/// Returns the letter of an ordering option, as it may also stand in a key.
+/// Returns the letter of an ordering option, as it may also be in a key.
 fn order_letter(flag: SortFlag) -> Option<u8> {
     Some(match flag {
         SortFlag::IgnoreLeadingBlanks => b'b',

@@ -149,7 +149,7 @@ fn open_terminal(ctx: &mut Ctx<'_>, device: Option<&[u8]>) -> Result<TerminalSta
     }
 }
 
-/// Returns the settings of the terminal; the message about a file that is none is printed.
+/// Returns the settings of the terminal; prints a message if the file is not a terminal.
 fn read_modes(ctx: &mut Ctx<'_>, terminal: &TerminalState) -> Result<TerminalModes, Exit> {
     let file = terminal.file.as_deref().filter(|f| box_sys::is_terminal(f));
     let Some(file) = file else {

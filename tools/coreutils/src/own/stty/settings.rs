@@ -67,7 +67,7 @@ pub(super) struct SavedModes {
     characters: [u8; CHARACTERS],
 }
 
-/// Names that stand for several settings, and whether `-` may stand before them.
+/// Names that stand for several settings, and whether `-` may come before them.
 const GROUPS: &[(&str, bool)] = &[
     ("LCASE", true),
     ("cbreak", true),
@@ -128,7 +128,7 @@ fn parse_setting(
         b"line" => Setting::Line(parse_byte(argument()?)?),
         b"rows" => Setting::Rows(parse_number(argument()?)?),
         b"cols" | b"columns" => Setting::Columns(parse_number(argument()?)?),
-        // Another speed is ignored, as is a word that is none.
+        // Another speed is ignored, as is a word that is not a number.
         b"ispeed" => parse_speed(argument()?).map_or(Setting::Nothing, Setting::InputSpeed),
         b"ospeed" => parse_speed(argument()?).map_or(Setting::Nothing, Setting::OutputSpeed),
         b"size" => Setting::PrintSize,
@@ -141,7 +141,7 @@ fn parse_setting(
     })
 }
 
-/// Parses a setting without argument; `on` unless a dash stands before it.
+/// Parses a setting without argument; `on` unless a dash comes before it.
 fn parse_switch(name: &[u8], on: bool) -> Option<Setting> {
     if name == b"drain" {
         return Some(Setting::Nothing);

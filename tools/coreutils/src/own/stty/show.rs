@@ -32,7 +32,7 @@ impl WrappedLines {
     }
 }
 
-/// Returns the output of `stty -a`, in lines of at most so many bytes.
+/// Returns the output of `stty -a`, in lines of at most a given number of bytes.
 pub(super) fn show_all(modes: &TerminalModes, width: usize) -> String {
     let mut out = WrappedLines { text: String::new(), column: 0, width };
     show_speed(&mut out, modes);

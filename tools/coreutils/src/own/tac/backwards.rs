@@ -53,7 +53,7 @@ fn read_at(file: &mut File, at: u64, to: &mut [u8]) -> io::Result<()> {
 mod tests {
     use super::*;
 
-    /// The same by the whole text, as records are defined.
+    /// Computes the expected output from the whole text, by the definition of records.
     fn expected(text: &[u8], before: bool) -> Vec<u8> {
         let mut records: Vec<Vec<u8>> = vec![Vec::new()];
         for &byte in text {

@@ -68,7 +68,7 @@ pub(super) fn follow_files(
     }
 }
 
-/// Reads the data that is there now; returns its length, or `None` if there is none.
+/// Reads the data that is available now; returns its length, or `None` if there is none.
 fn read_more(file: &mut File, buf: &mut [u8]) -> Option<usize> {
     loop {
         match file.read(buf) {

@@ -95,7 +95,7 @@ fn report_failure(ctx: &mut Ctx<'_>, failed: &ToolCallFailure) -> Exit {
 
 fn print_list(ctx: &mut Ctx<'_>, as_json: bool) -> Result<Exit, ToolCallFailure> {
     let tools = match host::list_tools() {
-        // No tools are none: a script may ask for them anywhere.
+        // Without host tools the list is empty, because a script may ask for them anywhere.
         Err(ToolCallFailure::Nowhere) => Vec::new(),
         tools => tools?,
     };

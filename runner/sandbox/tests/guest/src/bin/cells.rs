@@ -1,7 +1,7 @@
-//! A program with cells: an interpreter of words that keeps a list of lines.
+//! A program with cells: an interpreter of one-word commands that keeps a list of lines.
 //!
 //! A cell's code is the second argument. Each command answers with a value; `keep TEXT` adds a
-//! line, `all` lists them, `fill N` writes into N new pages, and so on below.
+//! line, `all` lists them, `fill N` writes into N new pages. The function `command` has the others.
 
 use std::cell::RefCell;
 use std::fs::File;
@@ -15,7 +15,7 @@ struct State {
     file: Option<File>,
     began: Instant,
     forks: u32,
-    /// Of the preparation.
+    /// A random number that was drawn while the memory was prepared.
     chance: u64,
     answer: [u32; 5],
     value: String,
@@ -35,7 +35,7 @@ pub extern "C" fn wasibox_prepare() {
     // SAFETY: called once, before all other code, as `_start` does.
     unsafe { __wasm_call_ctors() };
     begin("prepared");
-    // Enough that it is worth a snapshot, and different in each place.
+    // Enough memory that preparing it is worthwhile.
     STATE.with_borrow_mut(|s| s.as_mut().unwrap().pages.push(vec![7; 1 << 20]));
     let chance = RandomState::new().hash_one(std::time::SystemTime::now());
     STATE.with_borrow_mut(|s| s.as_mut().unwrap().chance = chance);
@@ -95,7 +95,8 @@ pub extern "C" fn wasibox_cell(kind: i32) -> *const u32 {
     })
 }
 
-/// Not `std::env::args`, which is asked once for all.
+/// Returns the current cell's arguments. `std::env::args` does not, because it reads them only
+/// once.
 fn arguments() -> Vec<String> {
     #[link(wasm_import_module = "wasi_snapshot_preview1")]
     unsafe extern "C" {
@@ -103,7 +104,7 @@ fn arguments() -> Vec<String> {
         fn args_get(list: *mut u32, bytes: *mut u8) -> i32;
     }
     let (mut count, mut size) = (0, 0);
-    // SAFETY: both live for the call; the lists are as long as the call has said.
+    // SAFETY: both live for the call; the lists are as long as `args_sizes_get` has returned.
     let bytes = unsafe {
         args_sizes_get(&mut count, &mut size);
         let (mut list, mut bytes) = (vec![0u32; count as usize], vec![0u8; size as usize]);

@@ -19,7 +19,7 @@ const MOST_ARGUMENTS = 1 << 20;
 const CODES = ['', 'ERR_TOOL_NOT_FOUND', 'ERR_TOOL_ARGUMENTS', 'ERR_TOOL_FAILED', 'ERR_TOOL_DENIED', 'ERR_TOOL_LIMIT',
   'ERR_TOOL_CANCELLED', 'ERR_TOOL_REQUEST'];
 
-// A tool has failed; `code` tells how.
+// The error of a tool that has failed; `code` is its kind.
 class ToolError extends Error {
   constructor(message, code = 'ERR_TOOL_FAILED') {
     super(message);
