@@ -15,7 +15,7 @@ impl Shell<'_> {
         self.state.options.has_set(SetOpt::XTrace)
     }
 
-    /// Expands `PS4`; its first character is repeated once per level of indirection.
+    /// Expands `PS4` and repeats its first character for each level of nested texts.
     fn trace_prefix(&mut self) -> Vec<u8> {
         let text = self.variable_text(b"PS4").unwrap_or_default();
         if text.is_empty() {
@@ -101,7 +101,8 @@ impl Shell<'_> {
     }
 }
 
-/// Returns the spelling of a word or of `name=(...)` with the byte that bash puts before two control characters in it.
+/// Returns the spelling of a word or of `name=(...)` with the byte 1 before each byte 1 and 127, as
+/// in bash.
 pub(crate) fn double_controls(text: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(text.len());
     for &byte in text {

@@ -1,11 +1,11 @@
 //! Arithmetic (bash manual 6.5): `$((...))`, `((...))`, `let`, subscripts, offsets, `declare -i`.
 //!
 //! bash expands all of an expression, then evaluates the resulting text. This crate does the same,
-//! but without making a text where that changes nothing: the parser made a tree with the command,
-//! whose operands are the expansions (`operand`), and `tree` walks it once they are expanded and
-//! are plain numbers. Otherwise, and for values of variables (`x='y+1'`), the same parser makes a
-//! tree of a text, which `text` puts together. `variable` reads and writes the variables that an
-//! expression names.
+//! but without making a text where that changes nothing. When the command was read, the parser made
+//! a tree whose operands are the expansions (`operand`); `tree` walks it if the results of all
+//! expansions are plain numbers. Otherwise, and for values of variables (`x='y+1'`), `text` makes
+//! the text, and the same parser makes a tree of it. `variable` reads and writes the variables that
+//! an expression names.
 //!
 //! Numbers wrap at 64 bits. Recursion through variables stops at bash's depth of 1024.
 
@@ -25,8 +25,8 @@ pub use number::plain_integer;
 pub use sh_syntax::arith::closing_bracket;
 pub use text::{expand_operand, expand_text, has_subscript};
 
-/// The depth to which variables may refer to variables (`x=y y=z ...`), as in bash, which counts
-/// the expression itself, too. The native stack is checked separately.
+/// The maximum depth of variables that refer to variables (`x=y y=z ...`), as in bash, which also
+/// counts the expression itself. The native stack is checked separately.
 const MAX_RECURSION: u32 = 1023;
 
 /// Evaluates an expression of the source.
@@ -39,7 +39,7 @@ pub fn eval_arith(env: &mut dyn ExpandEnv, arith: &ArithText) -> Result<i64, Exp
         let source = text::expand_text_with(env, &arith.word, Vec::new())?;
         return tree::eval_text(env, &source, 0);
     };
-    // Most expressions have no expansions, and loops contain many of those.
+    // The fast path: most expressions, above all those in loops, have no expansions.
     if !parts.iter().any(is_expansion) {
         return tree::eval_tree(env, expr, &[]).map_err(|fail| tree_failed(fail, arith, &[]));
     }

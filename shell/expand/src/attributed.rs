@@ -29,14 +29,14 @@ struct OriginRun {
 /// Text that records the origin of each character.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct AttributedText {
-    /// All of the text so far, if that is one quoted value, which is then shared.
+    /// The whole text so far, shared with the value's other owners, if it is one quoted value.
     shared: Option<Str>,
     bytes: Vec<u8>,
     runs: Vec<OriginRun>,
 }
 
 impl AttributedText {
-    /// Returns a whole text of one origin.
+    /// Returns a text whose characters all have the same origin.
     pub(crate) fn with_origin(bytes: Vec<u8>, origin: CharOrigin) -> AttributedText {
         let mut text = AttributedText::default();
         text.push_owned(bytes, origin);
@@ -86,7 +86,7 @@ impl AttributedText {
         }
     }
 
-    /// Sets the origin of the bytes after the last run.
+    /// Sets the origin of the bytes that follow the last run.
     fn note_run(&mut self, origin: CharOrigin) {
         let end = self.bytes.len();
         match self.runs.last_mut() {
@@ -104,8 +104,8 @@ impl AttributedText {
         )
     }
 
-    /// Returns the text as a field that is not split: the only property left of a character's
-    /// origin is whether it is quoted.
+    /// Returns the text as a field that is not split, which records only whether each character is
+    /// quoted.
     pub(crate) fn into_field(self) -> SplitField {
         if let Some(text) = self.shared {
             return SplitField::Shared(text);
@@ -123,7 +123,7 @@ impl AttributedText {
 }
 
 /// The expansion of a word before it is split: the texts between the boundaries that `"$@"` and
-/// similar expansions produce. Without any text if nothing was added.
+/// similar expansions produce. It has no texts if nothing was added.
 #[derive(Debug, Default)]
 pub(crate) struct AttributedFields {
     done: Vec<AttributedText>,
@@ -136,8 +136,7 @@ impl AttributedFields {
         self.last.push(text, origin);
     }
 
-    /// Adds text as [`AttributedFields::push`] does, without a copy if the text is the field's
-    /// first.
+    /// Adds text as [`AttributedFields::push`] does, without a copy if the field is still empty.
     pub(crate) fn push_owned(&mut self, text: Vec<u8>, origin: CharOrigin) {
         self.last.push_owned(text, origin);
     }
@@ -207,7 +206,7 @@ mod tests {
         let value = str_of(b"a b".to_vec());
         let mut phrase = AttributedFields::default();
         phrase.push_shared(value.clone());
-        // The quotes around it.
+        // This stands for the quotes around the value.
         phrase.push(b"", CharOrigin::Quoted);
         assert!(matches!(phrase.join(), SplitField::Shared(text) if Rc::ptr_eq(&text, &value)));
     }

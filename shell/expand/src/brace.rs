@@ -1,9 +1,9 @@
 //! Brace expansion (bash manual 3.5.1): one word becomes several, before every other expansion.
 //!
 //! Only unquoted text of the source takes part; every other part of a word (quoted text,
-//! expansions) is one opaque symbol, copied to each word it comes into. Groups are found from left
-//! to right; each multiplies the words so far, so the words come in bash's order without building a
-//! tree.
+//! expansions) is one opaque symbol, which is copied to each word that contains it. Groups are
+//! found from left to right, and each multiplies the words so far, so that the words are in bash's
+//! order without a tree.
 
 use std::rc::Rc;
 
@@ -12,7 +12,7 @@ use sh_syntax::ast::{Param, ParamName, WordPart};
 use crate::env::ExpandEnv;
 use crate::error::{ExpandCause, ExpandError};
 
-/// Nested groups beyond this depth stay text.
+/// Groups nested deeper than this stay text.
 const MAX_DEPTH: usize = 200;
 /// The maximum number of words that one word makes, regardless of the budget.
 const MAX_WORDS: usize = 1 << 24;
@@ -22,8 +22,8 @@ type Symbol = u32;
 type Symbols = Vec<Symbol>;
 type Result<T> = std::result::Result<T, ExpandError>;
 
-/// Returns the words that a word's braces make, each as its parts; `None` if there are none to
-/// expand.
+/// Returns the words that a word's braces make, each as a list of parts; `None` if there are no
+/// braces to expand.
 pub(crate) fn expand_braces(
     env: &mut dyn ExpandEnv,
     parts: &[WordPart],
@@ -60,7 +60,7 @@ fn to_symbols(parts: &[WordPart]) -> Symbols {
     out
 }
 
-/// Returns the parts that symbols stand for; `parts`: those of the word they come from.
+/// Returns the parts that symbols stand for. `parts` are those of the original word.
 fn to_parts(word: &[Symbol], parts: &[WordPart]) -> Vec<WordPart> {
     let mut out = Vec::new();
     for run in word.chunk_by(|a, b| *a < 256 && *b < 256) {
@@ -100,8 +100,8 @@ fn is_byte(symbol: Option<&Symbol>, byte: u8) -> bool {
 
 struct Expansion<'e> {
     env: &'e mut dyn ExpandEnv,
-    /// The number of steps that searches for braces may still take, because unclosed braces would
-    /// be quadratic.
+    /// The number of steps that searches for braces may still take. It is limited because the time
+    /// for unclosed braces is quadratic.
     steps: usize,
 }
 
@@ -118,7 +118,7 @@ impl Expansion<'_> {
                 self.check_limits(range.word_count(), 0)?;
                 range.words()
             } else {
-                // `{a..}` is text; the rest may have braces of its own.
+                // `{a..}` is text; braces may follow it.
                 vec![rest[open..=close].to_vec()]
             };
             append_words(&mut words, before);
@@ -129,7 +129,7 @@ impl Expansion<'_> {
         Ok(words)
     }
 
-    /// Returns the next braces that make a group.
+    /// Returns the places of the next pair of braces that form a group.
     fn find_group(&mut self, word: &[Symbol]) -> Option<(usize, usize)> {
         let mut from = 0;
         loop {
@@ -156,8 +156,8 @@ impl Expansion<'_> {
         }
     }
 
-    /// Returns the first `wanted` from `from` on that is not within braces. A closing brace counts
-    /// if a comma or two dots precede it.
+    /// Returns the place of the first `wanted` from `from` on that is not within braces. A closing
+    /// brace counts only after a comma or two dots.
     fn find_symbol(&mut self, word: &[Symbol], from: usize, wanted: u8) -> Option<usize> {
         let mut level = 0_usize;
         let mut group = wanted != b'}';

@@ -16,9 +16,9 @@ use crate::word;
 /// One element to assign, in order.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CompoundElement {
-    /// The expanded subscript, which for an indexed array is still an expression. `None`: the place
-    /// after the previous element (indexed arrays), or a word that cannot be assigned (associative
-    /// arrays).
+    /// The expanded subscript, which for an indexed array is still an expression. `None` means the
+    /// place after the previous element of an indexed array, or a word that cannot be assigned to
+    /// an associative array.
     pub key: Option<Str>,
     /// `[key]+=value`
     pub append: bool,
@@ -27,7 +27,7 @@ pub struct CompoundElement {
 }
 
 /// Expands the elements of `name=(...)`. Elements without a key undergo brace expansion, splitting
-/// and pathname expansion, elements with a key do not. For an associative array whose first element
+/// and pathname expansion; elements with a key do not. For an associative array whose first element
 /// has no key, words are alternately keys and values; later elements without a key cannot be
 /// assigned.
 ///
@@ -96,8 +96,8 @@ fn whole_parts(element: &ArrayElement) -> Vec<WordPart> {
     parts
 }
 
-/// Expands pairs, for example `a=(key value key value)`: no splitting, a missing last value is
-/// empty. Later elements with a key are words like any other.
+/// Expands pairs, for example `a=(key value key value)`. The words are not split, and a missing
+/// last value is empty. Later elements with a key are ordinary words.
 fn expand_pairs(
     env: &mut dyn ExpandEnv,
     elements: &[ArrayElement],

@@ -45,8 +45,8 @@ pub enum ElementKey<'a> {
 pub struct PathnameEntry {
     /// The name without its directory.
     pub name: Vec<u8>,
-    /// `None` for symbolic links only (`globstar` does not descend into them);
-    /// [`ExpandEnv::is_dir`] returns whether one leads to a directory.
+    /// Whether the entry is a directory; `None` for symbolic links, into which `globstar` does not
+    /// descend. [`ExpandEnv::is_dir`] returns whether a link leads to a directory.
     pub is_dir: Option<bool>,
 }
 
@@ -59,8 +59,8 @@ pub enum VarLookup {
     Nameref,
 }
 
-/// The shell as seen by expansion. Names passed here are base names after
-/// nameref resolution unless stated otherwise.
+/// The shell as seen by expansion. Names passed to it are base names after nameref resolution,
+/// unless stated otherwise.
 pub trait ExpandEnv {
     /// Follows namerefs. Returns the base name, and a subscript's text if the reference has one
     /// (`ref=a[2]`). A cycle is an error. Returns the name itself if it is not a nameref.
@@ -69,7 +69,7 @@ pub trait ExpandEnv {
     /// (`${!ref}`).
     fn nameref(&self, name: &[u8]) -> Option<Str>;
     /// Looks up a variable: the fast path of [`ExpandEnv::resolve`] and [`ExpandEnv::get`]
-    /// together. It is worth overriding because every expansion of a variable comes here first.
+    /// together. It is worth overriding, because every expansion of a variable calls it first.
     fn lookup(&mut self, name: &[u8]) -> VarLookup {
         if self.nameref(name).is_some() {
             return VarLookup::Nameref;
@@ -98,7 +98,7 @@ pub trait ExpandEnv {
     /// Returns a variable's value; `None` if unset. Dynamic variables (RANDOM, SECONDS, LINENO,
     /// ...) are computed here.
     fn get(&mut self, name: &[u8]) -> Option<VarValue>;
-    /// Returns the attributes of a variable, also of one declared but unset.
+    /// Returns the attributes of a variable, even if it is declared but unset.
     fn attributes(&self, name: &[u8]) -> Attributes;
     /// Returns whether there is such a variable, even without a value (`declare x`).
     fn is_declared(&self, name: &[u8]) -> bool {
@@ -149,18 +149,19 @@ pub trait ExpandEnv {
     fn is_dir(&self, path: &[u8]) -> bool;
 
     /// Prints a message on the shell's stderr with its usual prefix (`bash: line 3: `). With `set
-    /// -e` such a message ends the shell: bash's `report_error`.
+    /// -e` such a message ends the shell, like bash's `report_error`.
     fn warn(&mut self, message: &[u8]) -> Result<(), ExpandError>;
     /// Prints a message with the name of the command that evaluates an expression: `((`, `let`,
     /// `[[`. The shell continues after it even with `set -e`.
     fn warn_by_name(&mut self, message: &[u8]) -> Result<(), ExpandError> {
         self.warn(message)
     }
-    /// Returns the line of the command, for words that are parsed once more.
+    /// Returns the line of the command, for words that are parsed again.
     fn line(&self) -> u32 {
         1
     }
-    /// Sets `$?` to 1, because an expansion fails but its message still has to be expanded.
+    /// Sets `$?` to 1, because the message of a failed expansion, which is still to be expanded,
+    /// may contain `$?`.
     fn fails(&mut self) {}
     /// Charges the expansion budget for bytes produced; an error ends the script.
     fn charge(&mut self, bytes: usize) -> Result<(), ExpandError>;

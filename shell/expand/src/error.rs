@@ -1,9 +1,8 @@
 //! The error of a failed expansion: a cause with its data.
 //!
 //! The text, bash's own without the `bash: line N: ` prefix, is made in [`ExpandError::message`]
-//! only, and no code decides by it. [`ExpandError::reach`] is the first half of the consequences:
-//! how far the error reaches, by its cause. The other half, by the shell's mode, is `verdict.rs` of
-//! the executor.
+//! only, and no code decides by it. The consequences have two parts: [`ExpandError::reach`] returns
+//! how far the error reaches, by its cause, and `verdict.rs` of the executor adds the shell's mode.
 
 use thiserror::Error;
 
@@ -22,7 +21,7 @@ pub enum ExpandCause {
     Readonly(Vec<u8>),
     /// `unset` of a readonly variable.
     ReadonlyKept(Vec<u8>),
-    /// A name without a value, with `set -u`.
+    /// A name without a value under `set -u`.
     Unbound(Vec<u8>),
     /// `${parameter?reason}`
     Missing {
@@ -93,7 +92,8 @@ pub enum ExpandCause {
     /// The message has already been printed, or bash has none; the only information left is how far
     /// the error reaches.
     Told(ErrorReach),
-    /// A command substitution ended the shell, or the shell was interrupted: to be passed on.
+    /// A command substitution ended the shell, or the shell was interrupted; callers return this
+    /// unchanged.
     Interrupted,
 }
 
@@ -109,7 +109,8 @@ pub enum ErrorReach {
     Exit,
     /// A budget or size limit was hit: ends the script with a clear message.
     Limit,
-    /// A command substitution ended the shell, or the shell was interrupted: pass on unchanged.
+    /// A command substitution ended the shell, or the shell was interrupted; callers return this
+    /// unchanged.
     Interrupted,
 }
 
@@ -168,8 +169,8 @@ impl ExpandError {
         out
     }
 
-    /// Returns whether the error is an element that cannot exist, named with its subscript, in a
-    /// command that continues.
+    /// Returns whether the error is about an element that cannot exist, names its subscript, and
+    /// does not end the shell.
     pub fn is_missing_element(&self) -> bool {
         matches!(*self.cause, ExpandCause::BadSubscript { subscript: Some(_), .. })
             && self.reach() == ErrorReach::Command

@@ -12,7 +12,7 @@ use crate::value::Str;
 pub(crate) enum SplitField {
     /// A quoted text as a whole, shared with the other owners of the value.
     Shared(Str),
-    /// Text with the places where quoting alternately begins and ends. It begins unquoted.
+    /// Text with the places where quoting alternately begins and ends. The text begins unquoted.
     Built { text: Vec<u8>, toggles: Vec<usize> },
 }
 
@@ -41,8 +41,7 @@ impl SplitField {
         glob::has_magic(&pattern, extglob).then_some(pattern)
     }
 
-    /// Returns the field as a pattern: quoted characters have backslashes in front, as [`glob`]
-    /// reads them.
+    /// Returns the field as a pattern for [`glob`], with a backslash before each quoted character.
     pub(crate) fn escaped_pattern(&self) -> Vec<u8> {
         let length = match self {
             SplitField::Shared(text) => text.len(),
@@ -75,7 +74,7 @@ impl SplitField {
         first.filter(|(_, quoted)| !quoted).map(|(byte, _)| byte)
     }
 
-    /// Calls `f` for each stretch of text, with whether it is quoted.
+    /// Calls `f` for each stretch of text, and passes whether it is quoted.
     pub(crate) fn for_each_stretch(&self, mut f: impl FnMut(&[u8], bool)) {
         let (text, toggles) = match self {
             SplitField::Shared(text) => return f(text, true),

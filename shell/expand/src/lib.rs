@@ -12,10 +12,10 @@
 //! | quote removal | `Field` | [`Str`] | `field` |
 //!
 //! Attributed text (`attributed`) carries the origin of each character: source text, result of an
-//! expansion, or quoted. No phase checks in advance for the work of a later one. Where there is no
-//! splitting (values, patterns, here-documents) the texts of a phrase are joined to one field
-//! instead. The place of a word decides which phases it goes through: one entry point each, in
-//! `word`.
+//! expansion, or quoted. No phase looks ahead to the work of a later one. Where there is no
+//! splitting (values, patterns, here-documents), the texts of a phrase are joined into one field
+//! instead. The place of a word decides which phases it goes through; `word` has an entry point for
+//! each place.
 //!
 //! | other parts | file |
 //! |---|---|
@@ -28,7 +28,7 @@
 //! # Invariants
 //! - Effects go through [`ExpandEnv`] only.
 //! - A word is walked once, from left to right, as bash does: `${x=1}$x` sees the assignment.
-//! - Only results of unquoted expansions are split, and only text that is not quoted is a pattern.
+//! - Only results of unquoted expansions are split, and only unquoted text is a pattern.
 //! - A value that is a whole field (`"$x"`, the elements of `"$@"`) is shared, not copied.
 //! - Data that grows beyond its input (values, braces, replacement) is charged to
 //!   [`ExpandEnv::charge`] before it is kept.

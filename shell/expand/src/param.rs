@@ -46,7 +46,7 @@ pub(crate) fn plain_name(param: &Param) -> Option<&[u8]> {
 }
 
 /// Expands a parameter into the phrase under construction. Returns true if it was an `@` list
-/// without elements (`"$@"` alone makes no field then).
+/// without elements, in which case `"$@"` alone makes no field.
 pub(crate) fn expand_param(x: &mut Expander<'_>, param: &Param, quoted: bool) -> Result<bool> {
     if let Some(name) = plain_name(param) {
         match x.env.lookup(name) {
@@ -132,7 +132,7 @@ fn param_text(param: &Param) -> Vec<u8> {
     out
 }
 
-/// Returns the text of the parameter that holds the name of the referenced one.
+/// Returns the text of the parameter itself; for `${!x}`, that of the one that holds the name.
 fn shown_directly(param: &Param) -> Vec<u8> {
     let mut out = match &param.name {
         ParamName::Variable(name) => name.to_vec(),

@@ -14,7 +14,7 @@ use crate::{arith, param};
 
 type Result<T> = std::result::Result<T, ExpandError>;
 
-/// The cost of a field in addition to its text, for the budget.
+/// The number of bytes that the budget is charged for a field in addition to its text.
 const FIELD_COST: usize = 32;
 
 /// The purpose that a word is expanded for.
@@ -32,7 +32,7 @@ pub(crate) struct Expander<'e> {
     pub(crate) env: &'e mut dyn ExpandEnv,
     pub(crate) phrase: AttributedFields,
     purpose: Purpose,
-    /// The places of tildes, in operands such as `${x-~}`, too.
+    /// The places in which tildes are expanded, including those in operands such as `${x-~}`.
     tilde: Tilde,
 }
 
@@ -66,8 +66,8 @@ impl<'e> Expander<'e> {
         Ok(())
     }
 
-    /// Expands the word of an operator that takes the place of its parameter. Its text counts as a
-    /// result then, and is split.
+    /// Expands an operator's word that takes the place of the parameter. Its text then counts as
+    /// the result of an expansion, and is split.
     pub(crate) fn expand_operand(&mut self, parts: &[WordPart], quoted: bool) -> Result<()> {
         if quoted {
             return self.expand_quoted(parts).map(drop);
@@ -112,8 +112,8 @@ impl<'e> Expander<'e> {
             WordPart::DoubleQuoted(parts) => {
                 let before = self.phrase.current_extent();
                 let empty_list = self.expand_quoted(parts)?;
-                // A field even if it is empty, except where `"$@"` without elements is the only
-                // part.
+                // Quotes make a field even if it is empty, unless `"$@"` without elements is the
+                // only part.
                 if !empty_list || self.phrase.current_extent() != before {
                     self.phrase.push(b"", CharOrigin::Quoted);
                 }
@@ -132,7 +132,7 @@ impl<'e> Expander<'e> {
                 let number = arith::eval_arith(self.env, expr)?;
                 self.append_value(str_of(number.to_string().into_bytes()), quoted)?;
             }
-            // Without a command there is nothing to read or write.
+            // A process substitution without a command expands to nothing.
             WordPart::ProcessSub(sub) if sub.body.items.is_empty() => {}
             WordPart::ProcessSub(sub) => {
                 let path = self.env.process_sub(sub)?;
@@ -178,11 +178,11 @@ impl<'e> Expander<'e> {
     }
 
     /// Appends the elements of `$@` and `${a[@]}`, of `$*` and `${a[*]}` (`star`), or the values
-    /// that an operator made of them. Returns true if they were none of an `@` list, because `"$@"`
-    /// alone is not a field then.
+    /// that an operator made of them. Returns true for an `@` list without elements, because `"$@"`
+    /// alone is then not a field.
     ///
-    /// Unquoted elements of words are joined by the first character of `IFS` and split again with
-    /// the rest, so that empty ones stay between delimiters, as in bash.
+    /// In a word that is split, unquoted elements are joined by the first character of `IFS` and
+    /// split again with the rest, so that empty elements stay between delimiters, as in bash.
     pub(crate) fn append_list(
         &mut self,
         items: Vec<Str>,

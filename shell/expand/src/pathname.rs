@@ -2,8 +2,8 @@
 //! active pattern character becomes the paths that match, or stays as it is.
 //!
 //! The pattern is split at its slashes; each component turns the list of paths so far into the next
-//! one. Only components with active characters read a directory. No recursion, neither over
-//! components nor over the tree below `**`.
+//! one. Only components with active characters read a directory. There is no recursion, neither
+//! over components nor over the tree below `**`.
 
 use box_text::glob::{self, GlobOptions, GlobPattern};
 
@@ -37,7 +37,8 @@ impl PendingPathnames {
         }
     }
 
-    /// Replaces the patterns by paths. Returns the place of each and the number of fields added.
+    /// Replaces the patterns by paths. Returns the place of each pattern and the number of fields
+    /// that it adds.
     ///
     /// # Errors
     /// `no match: word` with `failglob`; a budget hit.
@@ -125,7 +126,7 @@ struct Component<'p> {
 }
 
 impl PathnameSearch {
-    /// Reads `GLOBIGNORE`, which acts as `dotglob`, too, if it is not null.
+    /// Reads `GLOBIGNORE`, which also turns on `dotglob` if it is not null.
     fn read_globignore(&mut self, env: &mut dyn ExpandEnv) {
         let Some(VarValue::Scalar(text)) = env.get(b"GLOBIGNORE") else { return };
         if text.is_empty() {
@@ -178,7 +179,7 @@ impl PathnameSearch {
                 paths = self.match_directory(env, paths, component, last)?;
                 exists = true;
             } else {
-                // A backslash at its end quotes nothing and is dropped.
+                // A backslash at the component's end quotes nothing and is dropped.
                 let open = component.text.iter().rev().take_while(|b| **b == b'\\').count() % 2;
                 let name = glob::unescape_pattern(&component.text[..component.text.len() - open]);
                 for path in &mut paths {
@@ -230,7 +231,7 @@ impl PathnameSearch {
                     continue;
                 }
                 if !component.slashes.is_empty() {
-                    // One slash, regardless of the number in the pattern.
+                    // A path gets one slash here, even if the pattern has several.
                     found.push(b'/');
                 }
                 env.charge(found.len())?;
@@ -244,8 +245,8 @@ impl PathnameSearch {
         matches!(name, b"." | b"..")
     }
 
-    /// Matches `**`: each directory itself and all below it; as the last component also all files.
-    /// Symbolic links are listed, not followed.
+    /// Matches `**`: each directory and all directories below it, and as the last component all
+    /// files, too. Symbolic links are listed but not followed.
     fn match_tree(
         &self,
         env: &mut dyn ExpandEnv,
@@ -345,7 +346,7 @@ mod tests {
     }
 
     #[test]
-    fn colons_in_brackets_separate_nothing() {
+    fn colons_in_brackets_do_not_separate() {
         let parts: Vec<_> = split_colons(b"*.o:[a:b]:x\\:y").collect();
         let wanted: [&[u8]; 3] = [b"*.o", b"[a:b]", b"x\\:y"];
         assert_eq!(parts, wanted);

@@ -8,8 +8,8 @@ use crate::error::ExpandError;
 use crate::tilde::Tilde;
 use crate::word;
 
-/// Returns the pattern of a `case` arm: as [`expand_pattern`], but groups count with `extglob`
-/// only.
+/// Returns the pattern of a `case` arm as [`expand_pattern`] does, but with groups such as `@(a|b)`
+/// only under `extglob`.
 ///
 /// # Errors
 /// Returns the errors of the expansions.
@@ -45,7 +45,7 @@ pub fn expand_pattern_traced(
     let mut shown = Vec::new();
     field.for_each_stretch(|text, quoted| {
         for &byte in text {
-            // No backslash between the bytes of a character.
+            // A backslash must not come between the bytes of a character.
             if quoted && byte & 0xC0 != 0x80 {
                 shown.push(b'\\');
             }
@@ -55,8 +55,8 @@ pub fn expand_pattern_traced(
     Ok((GlobPattern::new(&field.escaped_pattern(), options), shown))
 }
 
-/// Returns the pattern of `${x^p}` and similar operators, in which groups count without `extglob`,
-/// too; `None` if nothing is left of the word, as if it were not there.
+/// Returns the pattern of `${x^p}` and similar operators, which may have groups even without
+/// `extglob`; `None` if the word expands to nothing, which has the same effect as no word.
 pub(crate) fn case_pattern(
     env: &mut dyn ExpandEnv,
     word: &Word,
@@ -128,8 +128,8 @@ pub fn expand_regex(env: &mut dyn ExpandEnv, word: &Word) -> Result<Vec<u8>, Exp
     Ok(out)
 }
 
-/// Returns whether bash escapes a byte; closing brackets and braces mean nothing without their
-/// openings.
+/// Returns whether bash escapes a byte. Closing brackets and braces are not escaped, because they
+/// have no meaning without an opening one.
 fn is_special(byte: u8) -> bool {
     matches!(
         byte,
@@ -152,7 +152,7 @@ enum BracketState {
     InsideOpen,
     /// In a class such as `[:name:]`, with the delimiter.
     Class(u8),
-    /// As `Class`, after its closing delimiter.
+    /// In a class, after its closing delimiter.
     ClassEnd(u8),
 }
 

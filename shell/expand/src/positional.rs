@@ -20,7 +20,8 @@ impl PositionalList {
     /// Drops the first `count` parameters, or all if there are fewer.
     pub fn shift(&mut self, count: usize) {
         self.shifted = self.all.len().min(self.shifted.saturating_add(count));
-        // A list with one owner gives its memory back once most of it is unused.
+        // A list with one owner frees the memory of shifted parameters once they are more than
+        // half.
         if self.shifted > self.all.len() / 2
             && let Some(all) = Rc::get_mut(&mut self.all)
         {
@@ -67,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn shifting_leaves_clones_as_they_are() {
+    fn shifting_does_not_change_clones() {
         let all: Vec<Str> = (0..5_u8).map(|n| Rc::new(vec![n])).collect();
         let mut list = PositionalList::from(all.clone());
         let before = list.clone();

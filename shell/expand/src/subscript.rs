@@ -61,7 +61,7 @@ pub fn subscript_key(
             Err(ExpandError::bad_subscript(name, b""))
         }
         Subscript::Expr(expr) if expr.word.raw.iter().any(|b| matches!(b, b'\'' | b'\\')) => {
-            // An index is read as if within double quotes: single quotes stay.
+            // An index is expanded as if within double quotes, so that single quotes stay.
             let index =
                 parse_arith(&expr.word.raw, &ParseOptions::default()).map_err(unread_error)?;
             Ok(OwnedKey::Index(arith::eval_arith(env, &index)?))
@@ -92,7 +92,7 @@ pub fn subscript_text(
     }
 }
 
-/// Returns the index that such a text means: bash expands it once more.
+/// Returns the index that the expanded text of a subscript means; bash expands the text again.
 ///
 /// # Errors
 /// The same as [`subscript_key`].
@@ -108,16 +108,16 @@ fn unread_error(e: SyntaxError) -> ExpandError {
     ExpandCause::Syntax(e.cause.message()).into()
 }
 
-/// Returns whether the first opening bracket in a reference is closed by its last byte, if there is
-/// one.
+/// Returns whether the last byte of a reference closes its first bracket; true if there is no
+/// bracket.
 pub(crate) fn closes_at_end(text: &[u8]) -> bool {
     let Some(at) = text.iter().position(|b| *b == b'[') else { return true };
     let inside = &text[at + 1..];
     arith::closing_bracket(inside).is_some_and(|end| end + 1 == inside.len())
 }
 
-/// Returns the key as [`subscript_key`] does, for a subscript met as text at run time
-/// (`unset 'a[i]'`, namerefs).
+/// Returns the key as [`subscript_key`] does, for a subscript that is only known as text at run
+/// time (`unset 'a[i]'`, namerefs).
 pub fn subscript_text_key(
     env: &mut dyn ExpandEnv,
     name: &[u8],
@@ -134,7 +134,7 @@ pub fn subscript_text_key(
     subscript_key(env, name, &subscript)
 }
 
-/// Returns whether a text could have a meaning as a key other than itself.
+/// Returns whether expansion could change a text that is used as a key.
 pub(crate) fn needs_expansion(text: &[u8]) -> bool {
     text.iter().any(|b| matches!(b, b'$' | b'`' | b'\\' | b'"' | b'\''))
 }
@@ -144,7 +144,7 @@ pub(crate) fn subscript_from_text(name: &[u8], text: &[u8]) -> Result<Subscript,
         .map_err(|_| ExpandError::bad_subscript(name, text))
 }
 
-/// Returns the element of a value that a key means; a scalar is an array of one.
+/// Returns the element of a value that a key refers to; a scalar counts as an array of one element.
 ///
 /// # Errors
 /// `name: bad array subscript` for a negative subscript before the array's start.

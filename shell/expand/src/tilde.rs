@@ -42,8 +42,8 @@ pub(crate) fn looks_like_assignment(text: &[u8]) -> Option<usize> {
 }
 
 /// Returns the tilde-prefixes in unquoted text, with the directories they stand for. A prefix ends
-/// at a slash, at a colon, or with the word: a quote or an expansion in it keeps the tilde as it
-/// is.
+/// at a slash, at a colon, or with the word; a quote or an expansion within it prevents the tilde
+/// expansion.
 pub(crate) fn tilde_prefixes(
     env: &mut dyn ExpandEnv,
     text: &[u8],

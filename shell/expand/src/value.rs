@@ -1,8 +1,8 @@
 //! The values of shell variables (bash manual 3.4, 6.7).
 //!
-//! Invariant: a clone costs a reference count. A subshell copies the whole variable table, and
-//! writes copy only the values they change (`Rc::make_mut`), so appending to an unshared string or
-//! array is amortised constant time.
+//! Invariant: a clone only increments a reference count, because a subshell copies the whole table
+//! of variables. Writes copy only a value that is shared (`Rc::make_mut`), so appending to an
+//! unshared string or array takes amortised constant time.
 
 use std::rc::Rc;
 
@@ -22,7 +22,7 @@ pub enum VarValue {
 bitflags! {
     /// A set of attributes of a variable or function: `declare`'s options.
     ///
-    /// A subshell's state carries the bits as a number, not the names that the crate would write.
+    /// Serialized as a number, not by the names that the `bitflags` crate would write.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
     #[serde(from = "u16", into = "u16")]
     pub struct Attributes: u16 {
@@ -81,7 +81,7 @@ impl Attributes {
         (0..LETTERS.len()).filter(on).map(|bit| LETTERS[bit]).collect()
     }
 
-    /// Returns the attributes of these letters; others mean nothing.
+    /// Returns the attributes of these letters; other letters are ignored.
     pub fn from_letters(letters: &[u8]) -> Attributes {
         let bit = |letter: &u8| LETTERS.iter().position(|l| l == letter);
         let bits = letters.iter().filter_map(bit).fold(0, |all, bit| all | 1 << bit);

@@ -17,8 +17,8 @@ use crate::value::{Str, VarValue};
 
 type Result<T> = std::result::Result<T, ExpandError>;
 
-/// Expands words in full: braces, tilde, parameters, commands, arithmetic, splitting, pathnames,
-/// quote removal (bash manual 3.5).
+/// Performs all expansions on words: braces, tildes, parameters, commands, arithmetic, splitting,
+/// pathnames, quote removal (bash manual 3.5).
 ///
 /// # Errors
 /// Returns the error of the first failing expansion, or a limit hit in [`ExpandEnv::charge`].
@@ -45,8 +45,8 @@ pub fn expand_word_into(
     expand_into(env, &word.parts, Tilde::Word, out, late)
 }
 
-/// Expands a word as [`expand_word_into`] does, with a mode for tildes: elements of arrays never
-/// look like assignments.
+/// Expands a word as [`expand_word_into`] does, with the given mode for tildes, because elements of
+/// arrays never count as assignments.
 pub(crate) fn expand_into(
     env: &mut dyn ExpandEnv,
     parts: &[WordPart],
@@ -83,7 +83,7 @@ pub fn expand_braces_into(
     for parts in &words {
         match plain_text(parts) {
             Some(text) => out.push(text),
-            // To bash, the result of brace expansion is never an assignment, even if it looks like
+            // In bash, the result of brace expansion is never an assignment, even if it looks like
             // one.
             None => expand_fields(env, parts, Tilde::Start, out, late)?,
         }
@@ -91,7 +91,7 @@ pub fn expand_braces_into(
     Ok(true)
 }
 
-/// Runs the phases after brace expansion. Patterns are left to `late`.
+/// Runs the phases after brace expansion. Fields that are patterns are added to `late`.
 fn expand_fields(
     env: &mut dyn ExpandEnv,
     parts: &[WordPart],
@@ -153,8 +153,8 @@ fn plain_variable(env: &mut dyn ExpandEnv, parts: &[WordPart]) -> Result<Option<
     Ok((ifs.ordinary_run(&text) == text.len()).then_some(text))
 }
 
-/// Expands to one string without braces, splitting and pathnames, for example `case` subjects and
-/// operands of `[[`.
+/// Expands a word to one string, without brace expansion, splitting or pathname expansion, for
+/// example the subject of `case` or an operand of `[[`.
 ///
 /// # Errors
 /// The same as [`expand_words`].
@@ -162,7 +162,7 @@ pub fn expand_single(env: &mut dyn ExpandEnv, word: &Word) -> Result<Str> {
     expand_text(env, word, Tilde::Start)
 }
 
-/// Expands the value of an assignment or a here-string: as [`expand_single`], with tildes also
+/// Expands the value of an assignment or a here-string as [`expand_single`] does, and also tildes
 /// after colons.
 ///
 /// # Errors
@@ -212,7 +212,8 @@ pub(crate) fn quoted_text(env: &mut dyn ExpandEnv, parts: &[WordPart]) -> Result
     Ok(expander.phrase.join().strip_quotes())
 }
 
-/// Expands the body of a here-document: as in double quotes, which themselves are ordinary there.
+/// Expands the body of a here-document as if it were in double quotes, but with double quotes as
+/// ordinary characters.
 ///
 /// # Errors
 /// The same as [`expand_words`].
@@ -222,10 +223,9 @@ pub fn expand_heredoc(env: &mut dyn ExpandEnv, doc: &HereDoc) -> Result<Str> {
 
 /// Expands the file name of a redirection.
 ///
-/// # Errors
-/// `word: ambiguous redirect` unless the word expands to exactly one field. In POSIX mode there is
-/// neither splitting nor pathname expansion, so that only a word of which nothing is left is
-/// ambiguous.
+/// # Errors `word: ambiguous redirect` unless the word expands to exactly one field. In POSIX mode
+/// there is neither splitting nor pathname expansion, so that only a word that expands to nothing
+/// is ambiguous.
 pub fn expand_redirect_target(env: &mut dyn ExpandEnv, word: &Word) -> Result<Str> {
     let ambiguous = || ExpandCause::Ambiguous(word.raw.to_vec()).into();
     if env.options().posix {

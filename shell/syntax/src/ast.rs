@@ -5,13 +5,12 @@
 //!   included, was parsed once by the parser. Evaluation never re-lexes a word
 //!   (arithmetic with expansions that change its structure is the one exception,
 //!   as in bash).
-//! - Text is bytes. Quote characters and escaping backslashes are gone from
-//!   the parts; [`Word::raw`] keeps the source spelling for messages and for
-//!   printing functions.
+//! - Text is bytes. The parts have no quote characters and escaping backslashes; [`Word::raw`]
+//!   keeps the source spelling for messages and for printing functions.
 //! - Bodies that outlive a statement (functions, substitutions) are behind `Rc`,
 //!   so that a copied shell state shares them.
-//! - The tree holds no I/O, no state and no cached results. It is data: a shell that runs a part of
-//!   it beside itself sends it to another process (`serde`).
+//! - The tree holds no I/O, no state and no cached results. It is data: to run a part of the tree
+//!   in another process, a shell sends it there (`serde`).
 
 use std::cell::OnceCell;
 use std::rc::Rc;
@@ -21,8 +20,7 @@ use serde::{Deserialize, Serialize};
 /// A byte string in the tree.
 pub type Text = Box<[u8]>;
 
-/// Literal text of a word. A word without expansions becomes a field that shares it, without a
-/// copy.
+/// Literal text of a word. A word without expansions becomes a field that shares this text.
 pub type Literal = Rc<Vec<u8>>;
 
 /// A sequence of and-or lists, each ended by `;`, `&` or a newline.
@@ -35,9 +33,9 @@ pub struct CommandList {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ListItem {
     pub and_or: AndOr,
-    /// Ended by `&`: runs as a background job.
+    /// Whether it ends with `&`, so that it runs as a background job.
     pub background: bool,
-    /// Ended by a newline, which printing a substitution keeps.
+    /// Whether it ends with a newline, which is kept when a substitution is printed.
     pub newline: bool,
 }
 
@@ -62,9 +60,9 @@ pub enum Connector {
 pub struct Pipeline {
     /// The `time` reserved word; `Posix` is `time -p`.
     pub timed: Option<TimeFormat>,
-    /// An odd number of `!`.
+    /// Whether an odd number of `!` precedes it.
     pub negated: bool,
-    /// At least one stage, except for a lone `time` or `!`, which has none.
+    /// The commands; none after a lone `time` or `!`.
     pub stages: Vec<PipelineStage>,
 }
 
@@ -79,7 +77,7 @@ pub enum TimeFormat {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PipelineStage {
     pub command: Command,
-    /// Joined to the next stage by `|&`: stderr goes down the pipe, too.
+    /// Whether `|&` joins it to the next stage, so that stderr goes to the pipe, too.
     pub pipe_stderr: bool,
 }
 
@@ -243,21 +241,21 @@ pub enum RedirectTarget {
 pub struct HereDoc {
     /// The delimiter after quote removal.
     pub delimiter: Text,
-    /// `<<-`: leading tabs were removed already.
+    /// Whether the operator is `<<-`; leading tabs are already removed.
     pub strip_tabs: bool,
-    /// The delimiter was quoted: the body is one quoted literal.
+    /// Whether the delimiter was quoted; the body is then one quoted literal.
     pub quoted: bool,
     pub body: DocBody,
 }
 
 /// The body of a here-document, parsed as if within double quotes, except that `"` is ordinary. It
-/// is read after the command that announces it and is empty until then.
+/// is read after the line with the operator, and is unset until then.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(from = "Word", into = "Word")]
 pub struct DocBody(OnceCell<Word>);
 
 impl DocBody {
-    /// Stores the body that was read; a body that is already there stays.
+    /// Stores the body that was read, unless there already is one.
     pub(crate) fn fill(&self, body: Word) {
         self.0.set(body).unwrap_or_default();
     }
@@ -369,7 +367,7 @@ pub enum Cond {
     Group(Box<Cond>),
     And(Box<Cond>, Box<Cond>),
     Or(Box<Cond>, Box<Cond>),
-    /// A lone word: true when not empty.
+    /// A lone word, which is true if it is not empty.
     Word(Word),
     /// A unary test, for example `-f word`; the operator's letter.
     Unary(u8, Word),
@@ -453,7 +451,7 @@ pub enum WordPart {
     /// Unquoted text: tilde, brace, pathname and extglob characters are active.
     /// An extglob such as `@(a|b)` is text here, its parentheses and bars included.
     Literal(Literal),
-    /// Text from `'...'`, `$'...'` (decoded), `\c`, and in double quotes all plain text.
+    /// Text from `'...'`, `$'...'` (decoded) or `\c`, and all plain text within double quotes.
     Quoted(Literal),
     /// `"..."` and `$"..."`; holds `Quoted`, `Param`, `CommandSub` and `ArithText` only.
     /// An empty one still makes a field.
@@ -472,11 +470,13 @@ pub enum WordPart {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CommandSub {
     pub body: CommandList,
-    /// Written with backquotes: its aliases are looked up when it runs, in POSIX mode, too.
+    /// Whether it is written with backquotes. Its aliases are then looked up when it runs, even in
+    /// POSIX mode.
     pub backquoted: bool,
     /// `$(< file)`: the file's content, read without running a command.
     pub is_file_read: bool,
-    /// The body of a here-document that does not parse: the error is reported when it is expanded.
+    /// The syntax error of a substitution in a here-document, which is reported when the body is
+    /// expanded.
     pub error: Option<Box<crate::error::SyntaxError>>,
     /// Text that does not parse as a whole. It is run command by command, so that the commands
     /// before the error take effect.
@@ -573,11 +573,10 @@ pub enum CaseKind {
 /// An arithmetic expression as written in the source.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ArithText {
-    /// The text with its expansions, parsed as if within double quotes
-    /// (quotes themselves are dropped).
+    /// The text with its expansions, parsed as if within double quotes, without the quotes in it.
     pub word: Word,
-    /// The expression, in which every expansion of the text is an operand of its own; `None` means:
-    /// expand `word`, then parse the result.
+    /// The expression, in which every expansion of the text is an operand. If it is `None`, `word`
+    /// is expanded first and the result parsed.
     pub expr: Option<Box<ArithExpr>>,
 }
 
@@ -587,9 +586,8 @@ pub enum ArithExpr {
     Number(i64),
     /// A variable, whose value is evaluated as an expression, too (`x=y; y=3; ((x))`).
     Variable(ArithPlace),
-    /// An expansion, identified by its number among those of the word. It stands for the *text*, so
-    /// that an expansion that is not a plain integer sends the whole expression back to
-    /// expand-then-parse.
+    /// An expansion, identified by its number among those of the word. If its result is not a plain
+    /// integer, the expression must be parsed again from the expanded text.
     Operand(usize),
     Unary(ArithUnary, Box<ArithExpr>),
     /// The number is the place from which messages about this operation quote the text.
@@ -616,10 +614,12 @@ pub struct ArithPlace {
     pub index: Option<Box<ArithIndex>>,
 }
 
-/// A subscript inside arithmetic, in both readings, because the array's kind decides at run time.
+/// A subscript in an expression, as text and as an expression, because the array's kind is known
+/// only at run time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ArithIndex {
-    /// The text, the key of an associative array; [`crate::arith::MARKER`] stands for expansions.
+    /// The text, which is the key of an associative array; [`crate::arith::MARKER`] stands for each
+    /// expansion.
     pub raw: Text,
     /// The number of the first expansion in it.
     pub operands: usize,

@@ -25,7 +25,7 @@ pub struct SyntaxError {
     pub line: u32,
     /// Further messages, for example the offending source line in bash's quotes.
     pub more: Vec<(u32, Text)>,
-    /// The input ended where more text could complete it.
+    /// Whether the input ended where more text could complete it.
     pub incomplete: bool,
 }
 
@@ -109,8 +109,8 @@ impl SyntaxError {
         Some(first).into_iter().filter(|(_, text)| !text.is_empty()).chain(more)
     }
 
-    /// Returns the whole report: each line is `prefix`, `line N: `, message. The prefix of bash is
-    /// for example `bash: `, `bash: -c: ` or `script: `.
+    /// Returns the whole report, in which each line consists of `prefix`, `line N: ` and a message.
+    /// In bash the prefix is `bash: `, `bash: -c: ` or `script: `, for example.
     pub fn render(&self, prefix: &[u8]) -> Vec<u8> {
         let mut out = Vec::new();
         for (line, message) in self.lines() {

@@ -1,6 +1,6 @@
-//! Pipelines of several stages. Programs are spawned and run beside each other; shell code
-//! in an earlier stage gets a spawned shell, unless its output is bounded: then it runs here
-//! first and its output waits in memory. The last stage runs here, on a copy of the state.
+//! Pipelines of several stages. Programs are spawned and run beside each other. Shell code in a
+//! stage before the last runs in a spawned shell, unless its output is bounded: then it runs here
+//! first, and its output is kept in memory. The last stage runs here, on a copy of the state.
 
 use std::rc::Rc;
 
@@ -69,8 +69,9 @@ impl Shell<'_> {
         input: Option<DescriptorTarget>,
         pumps: &mut Pumps,
     ) -> StartResult {
-        // Output of earlier stages into a buffer is read only after a stage that runs here; if it filled the pipe, both would
-        // wait for each other. A process of its own is safe then.
+        // Output of earlier stages that goes to a buffer is read only after a stage that runs here.
+        // If that output filled its pipe, the two stages would wait for each other, so the last
+        // stage gets its own process.
         if self.is_external(c) || !pumps.is_empty() {
             let begin = |s: &mut Self| {
                 s.begin_stage(c);
@@ -187,7 +188,7 @@ impl Shell<'_> {
         (started, Some(read))
     }
 
-    /// Performs the steps that only a subshell as a stage needs.
+    /// Performs the steps that a stage needs in addition to those of any subshell.
     fn begin_stage(&mut self, command: &Command) {
         if ends_silently(command) {
             self.enter_context(CommandContext::SilentStage);
@@ -204,12 +205,12 @@ impl Shell<'_> {
     pub(crate) fn count_once(&mut self, command: &Command) {
         if matches!(command.kind, CommandKind::Subshell(_)) {
             self.state.ids.count_once();
-            // Nor does the process count its failure.
+            // Its failure is handled by the pipeline alone.
             self.enter_context(CommandContext::Alone);
         }
     }
 
-    /// Waits for all stages. Of signals that ended one, only the last one's is reported.
+    /// Waits for all stages. A signal that ended a stage is reported only for the last one.
     pub(crate) fn collect_statuses(
         &mut self,
         started: &[StartResult],
@@ -245,7 +246,7 @@ impl Shell<'_> {
     }
 }
 
-/// Returns whether bash does not run an EXIT trap that the stage sets.
+/// Returns whether bash omits an EXIT trap that the stage sets.
 fn ends_silently(c: &Command) -> bool {
     !matches!(
         c.kind,
@@ -275,7 +276,8 @@ pub(crate) fn literal_text(w: &sh_syntax::ast::Word) -> Option<&[u8]> {
     }
 }
 
-/// Returns the command of a stage before `|&`, which is `2>&1 |`: the redirection comes after the command's own.
+/// Returns the command of a stage before `|&`, which is `2>&1 |`: the redirection follows those of
+/// the command.
 fn with_stderr(command: &Command) -> Command {
     let mut command = command.clone();
     let one = WordPart::Literal(Rc::new(b"1".to_vec()));

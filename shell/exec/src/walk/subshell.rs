@@ -19,7 +19,7 @@ impl Shell<'_> {
             s.state.jobs = Jobs::default();
             s.run_list(list)
         });
-        // In bash it would have been a child.
+        // In bash the subshell is a child.
         self.child_ended();
         Ok(status)
     }
@@ -29,7 +29,7 @@ impl Shell<'_> {
         if self.check_depth().is_err() {
             return 1;
         }
-        // Within it, children belong to another shell and cannot be reaped.
+        // Within the subshell, existing children belong to another shell and cannot be reaped.
         if !self.state.jobs.list().is_empty() {
             self.reap_children();
         }
@@ -46,8 +46,8 @@ impl Shell<'_> {
         status
     }
 
-    /// Changes the state for the beginning of a subshell. The loops around it still count in a
-    /// substitution, which `break` and `continue` leave, and for a simple command.
+    /// Changes the state for the beginning of a subshell. The loops around it still count, because
+    /// `break` and `continue` can leave a substitution or a simple command.
     pub(crate) fn enter_subshell(&mut self) {
         let pid = self.state.ids.pseudo_pid(self.children.next_pseudo());
         self.state.enter_subshell(pid);
@@ -59,14 +59,15 @@ impl Shell<'_> {
             Ok(s) => s,
             Err(unwind) => match unwind.status() {
                 Some(s) => s,
-                // While the shell leaves loops, bash runs nothing, and so no trap.
+                // While the shell leaves loops, bash runs no commands, not even those of a trap.
                 None => return self.state.status,
             },
         };
         self.run_exit_trap(status)
     }
 
-    /// Drops `set -e` (bash manual 3.7.3) and `set -v`, which command substitutions do not inherit.
+    /// Turns off `set -v` and, where bash does (bash manual 3.7.3), `set -e`, because command
+    /// substitutions do not inherit them.
     pub(crate) fn drop_options(&mut self) {
         self.state.options.switch_set(SetOpt::Verbose, false);
         if !self.state.options.has_shopt(ShOpt::InheritErrExit)

@@ -17,7 +17,7 @@ impl Shell<'_> {
         self.check_depth()?;
         let source = match &sub.source {
             Some(text) => Some(text.to_vec()),
-            // Aliases in `$(...)` were looked up when it was read in POSIX mode.
+            // In POSIX mode, aliases in `$(...)` were looked up when it was read.
             None if !sub.backquoted && self.state.options.has_set(SetOpt::Posix) => None,
             None => self.text_with_aliases(&sub.body),
         };
@@ -44,7 +44,7 @@ impl Shell<'_> {
                 None => s.run_list(&sub.body),
                 Some(text) => s.run_text(SourceText { text, line, kind: TextKind::Substitution }),
             };
-            // An abandoned substitution has failed, regardless of an earlier failure.
+            // An abandoned substitution has status 1, whatever the status of the abandoned command.
             match r {
                 Err(Unwind::Discard(_)) => Err(Unwind::Discard(1)),
                 r => r,
@@ -74,8 +74,8 @@ impl Shell<'_> {
         Ok(take_buffer(buffer))
     }
 
-    /// Prints a substitution that begins as `$(< file)` does under `set -v`, because bash reads it
-    /// to see whether it has that form.
+    /// Prints a substitution that begins like `$(< file)` under `set -v`, because bash reads such a
+    /// text once more to see whether it has that form.
     fn echo_input_redirect(&mut self, sub: &CommandSub) {
         let mut text = Vec::new();
         sh_syntax::print::print_substitution(&mut text, &sub.body);
@@ -85,8 +85,8 @@ impl Shell<'_> {
         }
     }
 
-    /// Returns the body as text where aliases could change its meaning: they are expanded when it
-    /// runs.
+    /// Returns the body as text if aliases could change its meaning, because they are expanded when
+    /// it runs.
     pub(crate) fn text_with_aliases(&self, body: &CommandList) -> Option<Vec<u8>> {
         let mut text = Vec::new();
         let expands = self.state.options.has_shopt(ShOpt::ExpandAliases);
@@ -115,7 +115,7 @@ impl Shell<'_> {
     }
 
     /// Reads the file of `$(< file)`; `None` if the body has another form. If the shell exits on
-    /// errors, an unreadable file is such an error, regardless of the command around it.
+    /// errors, an unreadable file makes it exit, even in a command whose failure is ignored.
     fn read_file_sub(&mut self, sub: &CommandSub) -> Result<Option<Vec<u8>>, Unwind> {
         let [item] = sub.body.items.as_slice() else { return Ok(None) };
         let [stage] = item.and_or.first.stages.as_slice() else { return Ok(None) };

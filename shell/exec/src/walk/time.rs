@@ -31,7 +31,8 @@ impl Shell<'_> {
     }
 }
 
-/// The time used by a pipeline: elapsed time, and CPU time of the shell and of children that ended.
+/// The time used by a pipeline: the elapsed time, and the CPU time of the shell and of its ended
+/// children.
 #[derive(Clone, Copy)]
 struct TimeUsage {
     real: Duration,

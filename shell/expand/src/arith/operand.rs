@@ -45,7 +45,7 @@ pub(super) fn expand_operands(
                 }
                 WordPart::DoubleQuoted(inner) => add_operands(env, inner, before, operands)?,
                 part => operands.push(match expand_operand(env, part)? {
-                    // `x-$y` becomes `x--1`.
+                    // `x-$y` may become `x--1`, which means something else.
                     number @ ExpansionResult::Number(..0) if *before == b'-' => {
                         ExpansionResult::Text(number.text())
                     }
@@ -60,7 +60,7 @@ pub(super) fn expand_operands(
     Ok(operands)
 }
 
-/// Returns the result of an expansion if it is known to be a number before it is a text.
+/// Returns the result of an expansion that is known to be a number without being converted to text.
 pub(super) fn number_part(
     env: &mut dyn ExpandEnv,
     part: &WordPart,
@@ -94,8 +94,8 @@ fn expand_operand(
     Ok(plain_integer(&text).map_or(ExpansionResult::Text(text), ExpansionResult::Number))
 }
 
-/// Returns whether the tree can be evaluated with these operands. A text that is not a number must
-/// be the whole key of an associative array.
+/// Returns whether the tree can be evaluated with these operands. An operand that is not a number
+/// must be the whole key of an associative array.
 pub(super) fn operands_fit(
     env: &mut dyn ExpandEnv,
     expr: &ArithExpr,

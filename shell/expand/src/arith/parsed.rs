@@ -10,8 +10,9 @@ use sh_syntax::ast::ArithExpr;
 
 use crate::error::{ExpandCause, ExpandError};
 
-/// The number of cached texts, by the hash of the text, and their maximum length.
+/// The number of places in the cache. The hash of a text selects its place.
 const PLACES: usize = 64;
+/// The maximum length in bytes of a cached text.
 const LONGEST: usize = 128;
 
 type Place = Option<(Box<[u8]>, Rc<ArithExpr>)>;
@@ -20,7 +21,7 @@ thread_local! {
     static PARSED: RefCell<[Place; PLACES]> = const { RefCell::new([const { None }; PLACES]) };
 }
 
-/// Returns the tree of a text; nothing if that is blank.
+/// Returns the tree of a text, or `None` if the text is blank.
 ///
 /// # Errors
 /// Returns the errors of the syntax.

@@ -1,8 +1,8 @@
 //! Expressions that become a text before they are parsed.
 //!
-//! The result of an expansion within the brackets of a subscript is escaped by backslashes in that
-//! text, because a subscript is expanded when it is evaluated: in `a[$x]`, the value `$(cmd)` of
-//! `x` runs nothing.
+//! In that text, the result of an expansion within a subscript is escaped with backslashes, because
+//! a subscript is expanded again when it is evaluated: if the value of `x` is `$(cmd)`, `a[$x]`
+//! does not run the command.
 
 use sh_syntax::ast::{ArithText, Word, WordPart};
 
@@ -13,7 +13,7 @@ use crate::value::Str;
 use crate::word::{expand_single, quoted_text};
 
 /// Returns the text of an expression after its expansions, for traces;
-/// [`eval_text`](super::eval_text) continues from there.
+/// [`eval_text`](super::eval_text) can evaluate the text.
 ///
 /// # Errors
 /// Returns the errors of the expansions.
@@ -21,7 +21,8 @@ pub fn expand_text(env: &mut dyn ExpandEnv, arith: &ArithText) -> Result<Str, Ex
     expand_text_with(env, &arith.word, Vec::new())
 }
 
-/// Returns the same text, with the given results for the expansions that are already done.
+/// Returns the text of an expression after its expansions. `operands` are the results of those that
+/// are already done.
 pub(super) fn expand_text_with(
     env: &mut dyn ExpandEnv,
     word: &Word,
@@ -51,14 +52,16 @@ pub fn expand_operand(env: &mut dyn ExpandEnv, word: &Word) -> Result<Str, Expan
     Ok(text.finish())
 }
 
-/// Returns whether a word spells a subscript: brackets that close within the quotes they open in.
+/// Returns whether a word contains a subscript, whose brackets open and close within the same
+/// quotes.
 pub fn has_subscript(word: &Word) -> bool {
     let mut text = QuotedText::default();
     let added = add_operand(&mut text, &word.parts, 0, &mut |_| Ok(Str::default()));
     added.is_ok() && text.closed && text.open.is_empty()
 }
 
-/// Adds the result of an expansion. `quotes` is the number of the double quotes around the parts.
+/// Adds the expansion of some parts. `quotes` identifies the double quotes around them by their
+/// number in the word, from 1; 0 means none.
 fn add_operand(
     text: &mut QuotedText,
     parts: &[WordPart],
@@ -82,14 +85,14 @@ fn add_operand(
     Ok(())
 }
 
-/// A text under construction.
+/// The text of an expression under construction.
 #[derive(Default)]
 struct QuotedText {
     /// The text with backslashes.
     text: Vec<u8>,
     /// The text without backslashes, for a bracket that stays open.
     plain: Vec<u8>,
-    /// The open brackets, each as the number of the quotes around it (0: none).
+    /// The open brackets, each as the number that identifies the quotes around it (0: none).
     open: Vec<usize>,
     /// Whether a bracket was closed.
     closed: bool,
@@ -98,7 +101,7 @@ struct QuotedText {
 }
 
 impl QuotedText {
-    /// Adds text of the source, in the quotes of that number.
+    /// Adds text of the source, which is within the quotes of this number.
     fn push_source(&mut self, text: &[u8], quotes: usize) {
         for byte in text {
             match byte {
@@ -116,7 +119,7 @@ impl QuotedText {
         self.plain.extend_from_slice(text);
     }
 
-    /// Adds text that means itself, because it was expanded or quoted.
+    /// Adds text that has no special meaning, because it was expanded or quoted.
     fn push_given(&mut self, text: &[u8]) {
         self.plain.extend_from_slice(text);
         if self.open.is_empty() {
@@ -141,7 +144,7 @@ impl QuotedText {
 struct ArithSource {
     text: QuotedText,
     known: std::vec::IntoIter<ExpansionResult>,
-    /// Whether the place is within single quotes in brackets.
+    /// Whether the next part is within single quotes in a subscript.
     single: bool,
 }
 

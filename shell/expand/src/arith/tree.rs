@@ -19,7 +19,7 @@ use crate::subscript::{self, OwnedKey};
 #[derive(Debug)]
 pub(super) enum ArithFailure {
     Error(Box<ExpandError>),
-    /// An operator failed with this message; messages quote the text from this place on.
+    /// An operator failed with this message, which quotes the text from this place on.
     At(&'static str, u32),
 }
 
@@ -55,7 +55,7 @@ pub(super) fn eval_text(
     value.map_err(|fail| arith_error(fail, text, &[]))
 }
 
-/// Returns the error of an expression with that text.
+/// Returns the error of an expression whose text is `marked`.
 pub(super) fn arith_error(
     fail: ArithFailure,
     marked: &[u8],
@@ -80,14 +80,14 @@ struct ArithWalk<'e, 't> {
     env: &'e mut dyn ExpandEnv,
     /// The results of the expansions.
     operands: &'t [ExpansionResult],
-    /// The parsed text; nothing if that is the source.
+    /// The text that was parsed; empty if that was the source.
     text: &'t [u8],
     /// The number of variables that led here.
     variables: u32,
 }
 
 impl<'t> ArithWalk<'_, 't> {
-    /// Returns the place where the variable is read.
+    /// Returns the depth at which a variable is read.
     fn depth_of(&self, name: &'t [u8]) -> Depth<'t> {
         Depth { variables: self.variables, text: self.text, name }
     }
@@ -106,7 +106,7 @@ impl<'t> ArithWalk<'_, 't> {
             }
             ArithExpr::Operand(at) => match self.operands.get(*at) {
                 Some(ExpansionResult::Number(value)) => Ok(*value),
-                // A marker that is part of the text itself.
+                // The marker is a byte of the text itself.
                 _ => Err(ArithFailure::At("syntax error: operand expected", 0)),
             },
             ArithExpr::Unary(op, operand) => {
@@ -159,7 +159,7 @@ impl<'t> ArithWalk<'_, 't> {
                 |walk: &mut Self, old| checked_binary(op, old, walk.eval_expr(value, depth)?);
             return Ok(self.update_variable(target, depth, change)?.1);
         }
-        // As in bash, the subscript is evaluated first only if the element is read.
+        // As in bash, the subscript is evaluated before the value only if the element is also read.
         let value = self.eval_expr(value, depth)?;
         match &target.index {
             None => variable::write(self.env, &target.name, value)?,
@@ -206,7 +206,7 @@ impl<'t> ArithWalk<'_, 't> {
         Ok(place.read(self.env, &from)?)
     }
 
-    /// Returns the value of an element.
+    /// Returns an element to read.
     fn array_element(
         &mut self,
         name: &'t [u8],
@@ -234,7 +234,7 @@ impl<'t> ArithWalk<'_, 't> {
             _ => self.subscript_key(&base, name, &index.raw, assoc)?,
         };
         let written = match &key {
-            // Messages show this text.
+            // Messages show the subscript with its expansions.
             OwnedKey::Index(..0) if index.raw.contains(&MARKER) => {
                 Cow::Owned(self.spell_index(index))
             }
@@ -243,7 +243,7 @@ impl<'t> ArithWalk<'_, 't> {
         Ok(ArithVariable::Element(base, key, written))
     }
 
-    /// Returns the operands within a subscript, and after it.
+    /// Returns the operands from the first one in a subscript on.
     fn operands_in(&self, index: &ArithIndex) -> &'t [ExpansionResult] {
         self.operands.get(index.operands..).unwrap_or_default()
     }
@@ -252,7 +252,7 @@ impl<'t> ArithWalk<'_, 't> {
         spell_operands(&index.raw, self.operands_in(index), 0).0
     }
 
-    /// Evaluates an index that is an expression as it stands.
+    /// Evaluates an index whose expression is already parsed.
     fn index(
         &mut self,
         expr: &'t ArithExpr,
@@ -267,7 +267,7 @@ impl<'t> ArithWalk<'_, 't> {
         Ok(value.map_err(|fail| arith_error(fail, &index.raw, self.operands_in(index)))?)
     }
 
-    /// Evaluates a subscript that is a key, or that is expanded before it is an index.
+    /// Evaluates a subscript that is a key, or an index that has to be expanded or parsed first.
     fn subscript_key(
         &mut self,
         base: &[u8],
@@ -287,7 +287,7 @@ impl<'t> ArithWalk<'_, 't> {
     }
 }
 
-/// Performs a binary operation, whose messages quote from `at` on.
+/// Performs a binary operation, whose error messages quote the text from `at` on.
 fn checked_binary((op, at): (ArithBinary, u32), a: i64, b: i64) -> Result<i64, ArithFailure> {
     match eval_binary(op, a, b) {
         Some(value) => Ok(value),

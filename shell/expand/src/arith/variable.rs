@@ -10,8 +10,8 @@ use crate::error::{ExpandCause, ExpandError};
 use crate::subscript::{self, NoSuchPlace, OwnedKey};
 use crate::value::{Attributes, Str, VarValue};
 
-/// The number of variables on the way to one that is read, and the text to quote if they are too
-/// many: the text that is evaluated there, from the variable's name on.
+/// The number of variables that led to one that is read. If there are too many, the message quotes
+/// `text`, in which the variable is named, from `name` on.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Depth<'t> {
     pub(super) variables: u32,
@@ -20,7 +20,7 @@ pub(super) struct Depth<'t> {
 }
 
 impl Depth<'_> {
-    /// Returns the depth of the variable's own value.
+    /// Returns the depth at which the variable's value is evaluated.
     pub(super) fn next_depth(&self, env: &mut dyn ExpandEnv) -> Result<u32, ExpandError> {
         if self.variables < MAX_RECURSION && !env.stack_low() {
             Ok(self.variables + 1)
@@ -29,8 +29,8 @@ impl Depth<'_> {
         }
     }
 
-    /// Returns a value that is just a number; not at the maximum depth, where bash does not look at
-    /// it either.
+    /// Returns the value of a text that is a plain number; `None` at the maximum depth, where bash
+    /// does not evaluate it either.
     fn plain_number(&self, text: &[u8]) -> Option<i64> {
         plain_integer(text).filter(|_| self.variables < MAX_RECURSION)
     }
@@ -40,10 +40,10 @@ impl Depth<'_> {
 #[derive(Debug)]
 pub(super) enum ArithVariable<'n> {
     Scalar(Cow<'n, [u8]>),
-    /// The array, the element, and the subscript in its written form.
+    /// The array, the element, and the subscript as messages show it.
     Element(Cow<'n, [u8]>, OwnedKey, Cow<'n, [u8]>),
-    /// `a[@]`, `a[*]`, `a[]` of an indexed array, after an error message: reads as 0 and is not
-    /// assigned.
+    /// `a[@]`, `a[*]` or `a[]` of an indexed array: reading it gives 0, assigning to it has no
+    /// effect, and both print an error.
     Nothing {
         name: Vec<u8>,
         subscript: Vec<u8>,
@@ -123,7 +123,8 @@ impl<'n> ArithVariable<'n> {
         let text = Str::new(value.to_string().into_bytes());
         match self {
             ArithVariable::Scalar(name) if env.attributes(name).intersects(Attributes::NAMEREF) => {
-                // A nameref without a target, or whose target is not a number.
+                // A nameref without a target: the number would become its target, but it is not a
+                // name.
                 not_an_identifier(env, &text)
             }
             ArithVariable::Scalar(name) => env.set(name, text),
@@ -214,8 +215,8 @@ pub(super) fn write(env: &mut dyn ExpandEnv, name: &[u8], value: i64) -> Result<
     ArithVariable::from_name(env, name)?.write(env, value)
 }
 
-/// Returns a variable's text as a number: evaluated as an expression of its own. A text that is
-/// just another name is followed without recursion.
+/// Returns the number that a variable's text means, which is evaluated as an expression. A text
+/// that is only the name of another variable is followed without recursion.
 fn text_number(env: &mut dyn ExpandEnv, text: &Str, depth: &Depth<'_>) -> Result<i64, ExpandError> {
     if let Some(value) = depth.plain_number(text) {
         return Ok(value);
@@ -243,7 +244,7 @@ fn text_number(env: &mut dyn ExpandEnv, text: &Str, depth: &Depth<'_>) -> Result
     tree::eval_text(env, &text, variables)
 }
 
-/// Returns whether there is nothing to evaluate, not even one level deeper.
+/// Returns whether a text has nothing to evaluate, which does not count as a deeper level.
 fn is_blank(text: &[u8]) -> bool {
     text.iter().all(|b| matches!(b, b' ' | b'\t' | b'\n'))
 }
@@ -253,7 +254,7 @@ fn is_name(text: &[u8]) -> bool {
     text.first().is_some_and(|b| !b.is_ascii_digit()) && text.iter().all(is)
 }
 
-/// Returns the error for too many variables that lead to each other; the walk stopped at `name`.
+/// Returns the error for a chain of too many variables, which stopped at `name`.
 pub(super) fn too_deep(text: &[u8], name: &[u8]) -> ExpandError {
     let at = text.windows(name.len().max(1)).position(|part| part == name).unwrap_or_default();
     ExpandCause::Arithmetic {

@@ -1,10 +1,10 @@
 //! Associative arrays that list their elements in bash's order.
 //!
 //! Scripts show that order (`${!a[@]}`, `declare -p`), so it is part of the behaviour. It was found
-//! by experiment with bash 5.2 (see the test): a chained hash table of 1024 buckets, FNV-1 over the
-//! key's bytes taken as signed, newest key first in a bucket. Before an insertion that finds twice
-//! as many keys as buckets, the number of buckets is multiplied by four, and each old bucket's keys
-//! are put in front of the new one's in their old order.
+//! by experiments with bash 5.2 (see the test): a chained hash table of 1024 buckets, with FNV-1
+//! over the key's bytes as signed numbers, and the newest key first in its bucket. If there are
+//! twice as many keys as buckets before an insertion, the number of buckets is multiplied by four,
+//! and the keys of each old bucket are inserted before those of the new bucket, in their old order.
 
 use serde::{Deserialize, Serialize};
 
@@ -20,7 +20,7 @@ pub struct AssocArray {
     /// First entry of each bucket; empty while there are no elements.
     buckets: Vec<u32>,
     entries: Vec<AssocEntry>,
-    /// Entries of removed keys, for reuse.
+    /// The indices of removed entries, for reuse.
     free: Vec<u32>,
 }
 
@@ -38,12 +38,12 @@ struct AssocEntry {
 struct AssocList {
     /// The number of buckets, which determines the order.
     buckets: u32,
-    /// The elements from last to first: inserted one after another, each comes before those of its
-    /// bucket.
+    /// The elements from last to first, because each insertion puts an element before the others of
+    /// its bucket.
     elements: Vec<(Box<[u8]>, Str)>,
 }
 
-/// The maximum number of buckets that are allocated in advance.
+/// The maximum number of buckets in a serialized array.
 const MOST_BUCKETS: u32 = 1 << 24;
 
 impl From<AssocArray> for AssocList {
@@ -226,7 +226,8 @@ mod tests {
         array.iter().map(|(key, _)| format!("{}\n", String::from_utf8_lossy(key))).collect()
     }
 
-    /// Lists the same keys in bash itself, around the sizes at which its table grows.
+    /// The expected orders are those of bash for the same keys, at sizes around those at which its
+    /// table grows.
     #[test]
     fn order_as_bash() {
         for count in [10, 1000, 2049, 3000, 9000] {

@@ -1,8 +1,8 @@
-//! Indexed arrays: dense from 0 where possible, ordered map for the rest.
+//! Indexed arrays: a vector for the elements from 0 on, and an ordered map for the rest.
 //!
 //! The elements 0, 1, 2 ... up to the first gap are a vector: appending is amortised constant time
-//! and lookup is an index. Elements after a gap are in a map. The gap closes when its last hole is
-//! filled.
+//! and lookup is an index. Elements after a gap are in a map, and move to the vector when the gap
+//! is filled.
 
 use std::collections::BTreeMap;
 
@@ -55,7 +55,7 @@ impl IndexedArray {
         if index < 0 {
             return;
         }
-        // A subscript may be greater than any address of this machine; it is never dense then.
+        // A subscript that is greater than any address of this machine is never dense.
         let i = usize::try_from(index).unwrap_or(usize::MAX);
         if i < self.dense.len() {
             self.dense[i] = value;
@@ -67,7 +67,7 @@ impl IndexedArray {
         }
     }
 
-    /// Moves the elements that follow the dense part without a hole into it.
+    /// Moves the elements that directly follow the dense part into it.
     fn close_gap(&mut self) {
         while let Some(entry) = self.sparse.first_entry() {
             if *entry.key() != self.dense.len() as i64 {
@@ -95,8 +95,8 @@ impl IndexedArray {
         if i >= self.dense.len() {
             return self.sparse.remove(&index).is_some();
         }
-        // Behind the hole everything becomes sparse. Removing elements from the front one by one
-        // moves the rest once, not every time, because it is in the map afterwards.
+        // All elements after the removed one become sparse. Removing elements from the front one by
+        // one moves the others only once, because they are in the map afterwards.
         for (k, value) in self.dense.drain(i..).enumerate().skip(1) {
             self.sparse.insert((i + k) as i64, value);
         }

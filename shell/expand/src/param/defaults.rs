@@ -70,7 +70,8 @@ fn param_error(
     Ok(ExpandCause::Missing { parameter: param_text(param), reason }.into())
 }
 
-/// Assigns for `${x=word}` and returns the variable's value afterwards (attributes may change it).
+/// Performs the assignment of `${x=word}` and returns the variable's new value, which attributes
+/// may have changed.
 fn assign_default(
     x: &mut Expander<'_>,
     param: &Param,
@@ -96,7 +97,7 @@ fn assign_default(
         ParamTarget::Variable { name, part: VarPart::All { star } }
             if x.env.attributes(name).intersects(Attributes::ASSOC) =>
         {
-            // Here bash takes the subscript for a key.
+            // Here bash treats the subscript as a key.
             let key = if *star { b"*" } else { b"@" };
             x.env.set_element(name, ElementKey::Name(key), value.clone())?;
             return Ok(value);
@@ -116,7 +117,7 @@ fn assign_default(
     }
 }
 
-/// Returns the cause for a parameter that is an element that cannot exist.
+/// Returns the cause for an element that cannot exist.
 fn missing_element(param: &Param) -> ExpandCause {
     let array = Param { subscript: None, ..param.clone() };
     let subscript = param.subscript.as_ref().map(|sub| sub.text().to_vec());

@@ -37,7 +37,7 @@ pub(super) fn remove_suffix(
     })
 }
 
-/// Returns the rest of a value, which is the value itself if nothing was removed.
+/// Returns the rest of a value, or the value itself, shared, if nothing was removed.
 fn kept_text(text: Str, rest: impl Fn(&[u8]) -> Option<&[u8]>) -> Str {
     match rest(&text) {
         Some(rest) if rest.len() < text.len() => str_of(rest.to_vec()),
@@ -64,7 +64,7 @@ pub(super) fn edit_case(
     })
 }
 
-/// Returns the text in another case, and its first character in a separate case if there is one
+/// Returns the text converted to the case `rest`, and its first character to `first` if given
 /// (`declare -l`, `-u`, `-c`).
 pub fn in_case(text: &[u8], first: Option<CaseKind>, rest: CaseKind, utf8: bool) -> Str {
     let changed = change_case(text, rest, true, utf8, |_| true);
@@ -124,7 +124,7 @@ fn push_changed(bytes: &[u8], kind: CaseKind, out: &mut Vec<u8>) {
     let changed = if upper {
         single_char(c.to_uppercase())
     } else if c == '\u{130}' {
-        // The one letter whose lower case is one character and a mark.
+        // This is the only letter whose lower case is a character and a combining mark.
         Some('i')
     } else {
         single_char(c.to_lowercase())

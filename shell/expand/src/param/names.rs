@@ -34,7 +34,7 @@ fn length_of_value(x: &mut Expander<'_>, param: &Param) -> Result<usize> {
     })
 }
 
-/// Returns whether the target is an element that an array lacks: its length is 0 even under `set
+/// Returns whether the target is a missing element of an array, whose length is 0 even under `set
 /// -u`.
 fn is_array_element(x: &mut Expander<'_>, target: &ParamTarget<'_>) -> bool {
     match target {
@@ -56,7 +56,7 @@ fn count_elements(x: &mut Expander<'_>, param: &Param) -> Result<Option<usize>> 
     };
     let (name, _) = x.env.resolve(name)?;
     Ok(Some(match x.env.get(&name) {
-        // For bash, only an array that was assigned to has elements to count.
+        // With `set -u`, bash counts only the elements of an array that was assigned to.
         None | Some(VarValue::Scalar(_)) if x.env.options().nounset => {
             return Err(ExpandError::unbound_variable(&name));
         }
@@ -99,8 +99,8 @@ pub(super) fn expand_keys(
     if at { x.append_list(keys, false, quoted) } else { star_list(x, keys, b" ", quoted) }
 }
 
-/// Appends names or keys as a `*` list. Unquoted and without `IFS`, with nothing to split them at,
-/// they are one word in bash; Oils' cases for its bug 627 rely on this.
+/// Appends names or keys as a `*` list. If they are unquoted and `IFS` is null, so that nothing
+/// separates them, they are one word in bash; Oils' cases for its bug 627 rely on this.
 fn star_list(
     x: &mut Expander<'_>,
     items: Vec<Str>,

@@ -12,7 +12,7 @@ use crate::tilde::Tilde;
 use crate::value::Str;
 use crate::word;
 
-/// The growth of a result in bytes after which the budget is charged again.
+/// The number of bytes by which a result grows before the budget is charged again.
 const CHARGE_STEP: usize = 1 << 20;
 
 /// The replacement of a match.
@@ -72,7 +72,7 @@ impl Sought {
         Ok(Sought { kind, pattern: GlobPattern::new(text, options) })
     }
 
-    /// Returns whether the pattern is empty, which matches only where it is anchored.
+    /// Returns whether the pattern is empty. An empty pattern matches only if it is anchored.
     fn is_nothing(&self) -> bool {
         self.pattern.as_literal() == Some(b"")
             && matches!(self.kind, ReplaceKind::First | ReplaceKind::All)
@@ -80,8 +80,8 @@ impl Sought {
 }
 
 impl MatchReplacement {
-    /// Parses a replacement. With `patsub_replacement` an unquoted `&` is the match; a backslash
-    /// quotes `&` and itself.
+    /// Parses a replacement. With `patsub_replacement`, an unquoted `&` stands for the match; a
+    /// backslash quotes `&` and itself.
     fn from_word(env: &mut dyn ExpandEnv, word: &Word) -> Result<MatchReplacement> {
         let field = word::one_field(env, &word.parts, Tilde::Start)?;
         if !env.options().patsub_replacement {
@@ -92,8 +92,8 @@ impl MatchReplacement {
         if plain {
             return Ok(MatchReplacement { pieces: vec![field.strip_quotes().to_vec()] });
         }
-        // Quoted characters are escaped first and everything is read together, so that a backslash
-        // from a variable affects the text after it, as in bash.
+        // Quoted characters are escaped first, and then all parts are parsed as one text, so that a
+        // backslash from a variable affects the text after it, as in bash.
         let mut source = Vec::new();
         field.for_each_stretch(|text, quoted| {
             for &byte in text {
@@ -117,7 +117,7 @@ impl MatchReplacement {
         Ok(MatchReplacement { pieces })
     }
 
-    /// Returns the number of bytes that replace a match of that length.
+    /// Returns the number of bytes that replace a match of `matched` bytes.
     fn len(&self, matched: usize) -> usize {
         let text: usize = self.pieces.iter().map(Vec::len).sum();
         text.saturating_add(matched.saturating_mul(self.pieces.len() - 1))
@@ -160,7 +160,8 @@ fn replace_text(
             for (start, end) in sought.pattern.matches(&text).take(limit) {
                 found = true;
                 out.extend_from_slice(&text[from..start]);
-                // Charged before it grows, because one replacement may be as long as the budget.
+                // The budget is charged before the result grows, because one replacement may be as
+                // long as the whole budget.
                 let grown = out.len().saturating_add(replacement.len(end - start));
                 if grown > charged + CHARGE_STEP {
                     env.charge(grown - charged)?;

@@ -45,7 +45,7 @@ impl Slice<'_> {
         }
     }
 
-    /// Returns the characters of a text; none if the offset lies outside.
+    /// Returns the selected characters of a text; `None` if the offset lies outside of it.
     fn of_text(&self, env: &mut dyn ExpandEnv, text: Str) -> Result<Option<Str>> {
         let utf8 = !env.options().c_locale;
         let count = chars::char_count(&text, utf8);
@@ -67,7 +67,7 @@ impl Slice<'_> {
         Ok(Some(str_of(text[start..end].to_vec())))
     }
 
-    /// Returns the elements of a list.
+    /// Returns the selected elements of a list.
     fn of_list(&self, env: &mut dyn ExpandEnv, items: Vec<Str>) -> Result<Vec<Str>> {
         if items.is_empty() && matches!(self.target, ParamTarget::Variable { .. }) {
             return Ok(items);
@@ -84,8 +84,8 @@ impl Slice<'_> {
         Ok(slice_items(env, self.target, items, offset, limit))
     }
 
-    /// Evaluates a number. Errors in the arithmetic show the parameter's name in front, errors of
-    /// expansions in it do not.
+    /// Evaluates a number. Errors of the arithmetic begin with the parameter's name; errors of
+    /// expansions in the expression do not.
     fn eval_number(&self, env: &mut dyn ExpandEnv, expr: &ArithText) -> Result<i64> {
         arith::eval_arith(env, expr).map_err(|error| match error.reach() {
             ErrorReach::Command => {
@@ -120,7 +120,8 @@ fn out_of_range(
     !(0..=size).contains(&start) || indexed && start == size
 }
 
-/// Returns the error for a length that leads before the offset, shown as it was written.
+/// Returns the error for a negative length that ends before the offset. The message shows the
+/// length as it was written.
 fn negative_length(length: &ArithText) -> ExpandError {
     ExpandCause::NegativeLength(length.word.raw.to_vec()).into()
 }

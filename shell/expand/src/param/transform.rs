@@ -48,7 +48,7 @@ fn attribute_letters(
     let letters = str_of(variable_flags(env, target));
     let of_list = matches!(content, ParamValue::List { star: false, .. });
     if of_list && letters.is_empty() && matches!(target, ParamTarget::Variable { .. }) {
-        // A scalar written as a list that has no elements: no field at all.
+        // `${x[@]@a}` of a scalar without attributes makes no field.
         return ParamValue::List { items: Vec::new(), star: false };
     }
     let has_value = match target {
@@ -56,9 +56,9 @@ fn attribute_letters(
         _ => true,
     };
     match content {
-        // A variable that is declared but unset still shows its letters.
+        // A variable that is declared but unset still has letters to show.
         ParamValue::Scalar(_) => ParamValue::Scalar(Some(letters)),
-        // So do declared arrays, but not empty ones.
+        // A declared array has, too, but not an array that was assigned an empty list.
         ParamValue::List { items, star }
             if items.is_empty() && (letters.is_empty() || has_value) =>
         {
@@ -140,8 +140,8 @@ fn quote_key(key: &[u8]) -> Vec<u8> {
     }
 }
 
-/// Performs `@A`: a statement that makes the variable again. It is one text for elements and lists,
-/// too.
+/// Performs `@A`: returns a statement that recreates the variable, as one text even for elements
+/// and lists.
 fn assignment_text(
     env: &mut dyn ExpandEnv,
     target: &ParamTarget<'_>,
@@ -155,7 +155,7 @@ fn assignment_text(
             _ => ParamValue::Scalar(None),
         };
     };
-    // The environment's name of a global variable after a local one begins with a mark.
+    // The environment's name for a global variable that a local one hides begins with a mark.
     let mark = name.iter().take_while(|b| b.is_ascii_control()).count();
     let shown = &name[mark..];
     let letters = env.attributes(name).letters();

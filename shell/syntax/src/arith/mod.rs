@@ -1,16 +1,16 @@
 //! Arithmetic expressions (bash manual 6.5): text to tree.
 //!
-//! [`parse`] takes expanded text, at run time. [`from_word`] takes a word at parse time: it
-//! succeeds in making a tree if each of the word's expansions is in the place of an operand and not
-//! next to a name or number; all other words are first expanded and then parsed.
+//! [`parse`] takes expanded text, at run time. [`from_word`] takes a word at parse time. It makes a
+//! tree if each of the word's expansions is in the place of an operand and not next to a name or
+//! number; all other words are expanded before they are parsed.
 //!
 //! # Map
 //! [`token`]: bytes to tokens, with bash's quirks of `++` and `--`; [`tree`]: tokens to tree, by
 //! precedence climbing; [`number`]: constants with bases.
 //!
-//! # Invariants
-//! The tree is never deeper than [`MAX_DEPTH`]: long chains of an associative operator become
-//! balanced trees (`+` and `-` wrap, so that they are associative), other chains are refused.
+//! # Invariants The tree is never deeper than [`MAX_DEPTH`]: long chains of an associative operator
+//! become balanced trees (`+` and `-` wrap, so that sums are associative); other chains that are
+//! too long are refused.
 
 mod number;
 mod token;
@@ -29,9 +29,9 @@ pub fn parse(text: &[u8]) -> Result<Option<ArithExpr>, ArithError> {
     tree::ArithParser::new(text).parse_whole()
 }
 
-/// Returns an arithmetic word with its expression, if that can be known before expansion.
+/// Returns an arithmetic word, with its expression if that can be parsed before expansion.
 pub(crate) fn from_word(word: Word) -> ArithText {
-    // As an index, text in single quotes keeps them (and is not a number); as a key it loses them.
+    // Single quotes stay in an index (which is then not a number), but are removed from a key.
     let quoted = memchr::memchr(b'\'', &word.raw).is_some();
     let expr = if quoted { None } else { static_expr(&word).map(Box::new) };
     ArithText { word, expr }

@@ -1,7 +1,7 @@
 //! Numbers in arithmetic.
 
-/// Parses a constant: decimal, `0` octal, `0x` hexadecimal, `base#digits` with bases 2 to 64. Wraps
-/// at 64 bits. Reports the first error from the left, as bash does.
+/// Parses a constant: decimal, octal after `0`, hexadecimal after `0x`, or `base#digits` with bases
+/// 2 to 64. Wraps at 64 bits. Reports the leftmost error, as bash does.
 pub(super) fn parse_constant(text: &[u8]) -> Result<i64, &'static str> {
     let (mut base, mut base_known, digits) = match text {
         [b'0', b'x' | b'X', digits @ ..] => (16, true, digits),

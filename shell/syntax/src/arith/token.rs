@@ -41,7 +41,7 @@ pub(super) struct ArithLexer<'a> {
     operands: usize,
     /// Number of the first expansion in the subscript of the last element.
     pub subscript_operands: usize,
-    /// Whether the last token is an invalid constant: messages end after it.
+    /// Whether the last token is an invalid constant, after which messages cut off the text.
     pub bad_number: bool,
 }
 
@@ -180,8 +180,8 @@ impl<'a> ArithLexer<'a> {
         Ok(tok)
     }
 
-    /// Lexes `++` or `--`: after a variable it is postfix, before one it is prefix, and otherwise
-    /// two signs.
+    /// Lexes `++` or `--`: after a variable it is a postfix operator, before one a prefix operator,
+    /// and otherwise two signs.
     fn lex_doubled(&mut self, c: u8, current: ArithToken) -> Result<ArithToken, Fail> {
         let plus = c == b'+';
         if matches!(current, ArithToken::Name(..) | ArithToken::Element(..)) {
@@ -199,8 +199,8 @@ impl<'a> ArithLexer<'a> {
     }
 }
 
-/// Returns the bracket that closes a subscript: brackets nest, quoted text and `$(...)` hide
-/// theirs.
+/// Returns the place of the bracket that closes a subscript. Brackets nest; those in quoted text
+/// and `$(...)` do not count.
 pub fn closing_bracket(text: &[u8]) -> Option<usize> {
     let mut level = 0usize;
     let mut parentheses = 0usize;

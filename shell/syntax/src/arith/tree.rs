@@ -11,7 +11,8 @@ pub(super) struct ArithParser<'a> {
     /// The token before the current one.
     previous: ArithToken,
     depth: u32,
-    /// The number of subscripts around this text, each of which is parsed once more per level.
+    /// The number of subscripts around this text. A nested subscript is parsed again for each
+    /// level.
     nested: u32,
 }
 
@@ -331,7 +332,7 @@ impl<'a> ArithParser<'a> {
         }
         let active = |b: &u8| matches!(b, b'$' | b'`' | b'\\' | b'"' | b'\'');
         if subscript.contains(&MARKER) && (expr.is_none() || subscript.iter().any(active)) {
-            // Known only after expansion.
+            // The expression is known only after expansion.
             return Err(OPERAND);
         }
         Ok(Box::new(ArithIndex { raw: subscript.into(), operands, expr }))

@@ -1,8 +1,8 @@
 //! Alias substitution (POSIX XCU 2.3.1; bash manual 6.6).
 //!
 //! The alias text takes the place of the word in the source buffer, and lexing continues at its
-//! start. A span remembers where the text ends: inside it the alias is not expanded again, and
-//! after one that ends in a blank the next word is looked up, too.
+//! start. A span records where the text ends. Within it the alias is not expanded again, and after
+//! a text that ends in a blank the next word is looked up, too.
 //!
 //! Substitution takes time for the length of the alias, not of the source: the text overwrites
 //! bytes that were already consumed if there are enough of them and none is still needed.
@@ -15,7 +15,7 @@ use super::{CommandParser, ParseState};
 #[derive(Default)]
 pub(crate) struct AliasState {
     spans: Vec<Span>,
-    /// Whether the next word is looked up in any position.
+    /// Whether the next word is looked up even if it is not a command name.
     pub next: bool,
     /// The last line that contained an alias, as it was, and its number.
     line: Option<(u32, Vec<u8>)>,
@@ -59,13 +59,15 @@ impl ParseState<'_> {
 }
 
 impl CommandParser<'_, '_> {
-    /// Substitutes the word `start..end` if it names an alias; `pos` is at the text afterwards.
+    /// Substitutes the word `start..end` if it names an alias, and moves to the start of the alias
+    /// text.
     pub fn substitute_alias(&mut self, start: usize, end: usize) -> bool {
         let name: Box<[u8]> = self.src.get(start..end).unwrap_or_default().into();
         self.substitute_alias_named(&name, start, end)
     }
 
-    /// Substitutes an alias for a word spelled over line continuations.
+    /// Substitutes an alias for a word that line continuations may interrupt; `name` is the word
+    /// without them.
     pub fn substitute_alias_named(&mut self, name: &[u8], start: usize, end: usize) -> bool {
         if self.alias.spans.len() >= MAX_SPANS || self.alias.spans.iter().any(|s| *s.name == *name)
         {
@@ -80,12 +82,13 @@ impl CommandParser<'_, '_> {
         }
         let end = self.splice_text(start, end, &text);
         let name = name.into();
-        // `alias.next` stays: the first word of the text is looked up like the one it replaces.
+        // `alias.next` does not change, because the first word of the text is looked up like the
+        // word it replaces.
         self.alias.spans.push(Span { name, end, chain });
         true
     }
 
-    /// Puts `text` in the place of `start..end`, moves to its start and returns its end.
+    /// Replaces `start..end` by `text`, moves to the start of the text and returns its end.
     pub fn splice_text(&mut self, start: usize, end: usize, text: &[u8]) -> usize {
         self.not_arith.clear();
         let st = &mut self.st;
@@ -97,7 +100,8 @@ impl CommandParser<'_, '_> {
             st.pos = from;
             return end;
         }
-        // Leaves room for the next ones, so that early aliases do not move the source each time.
+        // This leaves room for the next texts, so that not every alias near the start moves the
+        // whole source.
         let gap = if st.words == 0 { 4096 } else { 0 };
         let new = std::iter::repeat_n(b' ', gap).chain(text.iter().copied());
         let end = end.min(st.src.len());
