@@ -31,7 +31,7 @@ const MOST: usize = 3;
 const CALLS: usize = 200;
 /// The folder of the program in the session.
 const FOLDER: &str = "/tmp/.calculator";
-/// Imports it.
+/// The code that imports the program.
 const PREPARE: &str = "
 import sys
 sys.dont_write_bytecode = True
@@ -41,7 +41,7 @@ calculator.warm_up()
 ";
 /// Answers the expression on standard input: no text of a client's is ever part of a program.
 const ANSWERS: &str = "calculator.answer(sys.stdin.buffer.read().decode())";
-/// The program.
+/// The program's files.
 const PROGRAM: &[(&str, &str)] = &[
     ("__init__.py", include_str!("calculator/__init__.py")),
     ("algebra.py", include_str!("calculator/algebra.py")),
@@ -65,21 +65,21 @@ const PROGRAM: &[(&str, &str)] = &[
     ("words.py", include_str!("calculator/words.py")),
 ];
 
-/// An expression.
+/// The arguments of `calculate`.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Calculate {
-    /// As people type it, 1,000 characters at most.
+    /// The expression as people write it, at most 1,000 characters.
     expression: String,
 }
 
-/// Its value.
+/// The value of an expression.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct CalculateAnswer {
     pub expression: String,
-    /// Exact where it can be; `≈` comes before a decimal that is rounded.
+    /// Exact if possible; `≈` precedes a rounded decimal.
     pub result: String,
-    /// How it comes about, where there is something to be said.
+    /// The steps of the computation, if any are worth showing.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub steps: Vec<String>,
 }
@@ -309,13 +309,13 @@ impl Calculators {
         Calculator::new(machine).inspect_err(|_| self.forget_one())
     }
 
-    /// Gives one back.
+    /// Returns an interpreter to the pool.
     fn give_back(&self, calculator: Calculator) {
         self.lock_places().idle.push(calculator);
         self.freed.notify_one();
     }
 
-    /// One is gone.
+    /// Notes that an interpreter has ended.
     fn forget_one(&self) {
         self.lock_places().made -= 1;
         self.freed.notify_one();

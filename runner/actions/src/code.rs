@@ -55,7 +55,7 @@ impl Language {
     }
 }
 
-/// A program.
+/// The arguments of `execute_code`.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ExecuteCode {

@@ -9,7 +9,7 @@ use serde::Deserialize;
 use std::collections::BTreeMap;
 use wasibox::Exec;
 
-/// A script.
+/// The arguments of `sandbox_exec`.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SandboxExec {

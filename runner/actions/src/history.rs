@@ -21,7 +21,7 @@ const COMMAND: u64 = 300;
 /// Bytes of a difference.
 const DIFFERENCE: usize = 64 << 10;
 
-/// Which commits.
+/// The arguments of `history`.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct HistoryArgs {
@@ -33,16 +33,16 @@ pub struct HistoryArgs {
     commit: Option<u64>,
 }
 
-/// A session's past.
+/// The answer to `history`.
 #[derive(Serialize, JsonSchema)]
 pub struct HistoryAnswer {
-    /// Where the session is.
+    /// The session's current commit.
     commit: u64,
     commits: Vec<CommitEntry>,
     /// The changes of the commit that was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     diff: Option<String>,
-    /// The diff is not whole.
+    /// The diff is cut.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     truncated: bool,
 }
@@ -190,7 +190,7 @@ impl Write for DiffBuffer {
     }
 }
 
-/// Where the session is now.
+/// The position of the session in its history.
 #[derive(Serialize, JsonSchema)]
 pub struct HistoryPosition {
     commit: u64,
@@ -205,7 +205,7 @@ impl HistoryPosition {
     }
 }
 
-/// A name for the present state.
+/// The arguments of `snapshot`.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SnapshotArgs {
@@ -228,7 +228,7 @@ impl ToolAction for SnapshotArgs {
     }
 }
 
-/// How far back.
+/// The arguments of `undo`.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Undo {
@@ -255,7 +255,7 @@ impl ToolAction for Undo {
     }
 }
 
-/// Forward again.
+/// The arguments of `redo`.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Redo {}
@@ -268,7 +268,7 @@ impl ToolAction for Redo {
     }
 }
 
-/// Where to.
+/// The arguments of `restore`.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Restore {

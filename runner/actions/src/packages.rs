@@ -11,7 +11,7 @@ use wasibox::Exec;
 /// The maximum number of packages of one call.
 const MOST: usize = 50;
 
-/// Packages.
+/// The arguments of `install_packages`.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct InstallPackages {

@@ -7,18 +7,18 @@ use crate::tool::{ToolAction, ToolResult};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A second session.
+/// The arguments of `fork`.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ForkArgs {
-    /// Its name.
+    /// The name of the new session.
     name: String,
     /// The commit to begin at; by default the session's present state.
     #[serde(default)]
     commit: Option<u64>,
 }
 
-/// That it is there.
+/// The answer to `fork`.
 #[derive(Serialize, JsonSchema)]
 pub struct ForkAnswer {
     /// The new session; `use_session` goes there.
@@ -38,19 +38,19 @@ impl ToolAction for ForkArgs {
     }
 }
 
-/// Another session.
+/// The arguments of `use_session`.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct UseSession {
     /// Without a name sessions are only listed.
     #[serde(default)]
     name: Option<String>,
-    /// Make it if it is not there.
+    /// Create the session if it does not exist.
     #[serde(default)]
     create: bool,
 }
 
-/// Which sessions there are.
+/// The list of sessions.
 #[derive(Serialize, JsonSchema)]
 pub struct SessionsAnswer {
     /// The one that calls are for.

@@ -12,13 +12,13 @@ use serde_json::{Map, Value};
 /// The permission that a client needs to use a tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ToolScope {
-    /// To look: nothing is changed.
+    /// Tools that only read.
     Read,
-    /// To change files and values.
+    /// Tools that change files and values.
     Write,
-    /// To run programs.
+    /// Tools that run programs.
     Run,
-    /// To move sessions to other states, make them and go to others.
+    /// Tools that create sessions, switch between them, and move them to other states.
     Manage,
 }
 
@@ -50,7 +50,7 @@ pub struct Hints {
     pub read_only: bool,
     /// May change or remove existing files.
     pub destructive: bool,
-    /// Twice the same is as once.
+    /// Calling it twice has the same effect as calling it once.
     pub idempotent: bool,
     /// May reach hosts outside of the session, if the policy allows it.
     pub open_world: bool,

@@ -11,7 +11,7 @@ const OWN: &[u8] = b"wasibox.";
 /// Bytes of a value that is read.
 const MOST: usize = 16 << 20;
 
-/// Which value.
+/// The arguments of `kv_get`.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct KvGet {

@@ -15,7 +15,7 @@ pub enum Request {
     ApplyPatch(PatchOf),
     Delete {
         path: String,
-        /// Directories with all that is in them.
+        /// Delete directories with their contents.
         #[serde(default)]
         recursive: bool,
     },
@@ -76,7 +76,7 @@ fn yes() -> bool {
     true
 }
 
-/// How a file's bytes are text.
+/// The encoding of a file's text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -134,7 +134,7 @@ impl ReadOf {
     }
 }
 
-/// Writes a whole file; folders above it are made.
+/// Writes a whole file, and creates the folders above it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
@@ -144,7 +144,7 @@ pub struct WriteOf {
     /// Add to the end of the present content.
     #[serde(default)]
     pub append: bool,
-    /// Fail if there is such a file.
+    /// Fail if the file exists.
     #[serde(default)]
     pub create_only: bool,
     /// UTF-8 by default.
@@ -156,7 +156,7 @@ pub struct WriteOf {
 }
 
 impl WriteOf {
-    /// Makes or replaces the file, as UTF-8.
+    /// Creates a request to create or replace a file, as UTF-8.
     pub fn new(path: impl Into<String>, content: impl Into<String>) -> WriteOf {
         WriteOf {
             path: path.into(),
@@ -174,10 +174,10 @@ impl WriteOf {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct EditReplacement {
-    /// Text as it stands in the file.
+    /// Text exactly as in the file.
     pub old: String,
     pub new: String,
-    /// Every place; otherwise there must be one.
+    /// Replace every match; otherwise there must be exactly one.
     #[serde(default)]
     pub replace_all: bool,
 }
@@ -194,7 +194,7 @@ pub struct EditOf {
 }
 
 impl EditOf {
-    /// One replacement at one place.
+    /// Creates a request for one replacement at one place.
     pub fn new(path: impl Into<String>, old: impl Into<String>, new: impl Into<String>) -> EditOf {
         let one = EditReplacement { old: old.into(), new: new.into(), replace_all: false };
         EditOf { path: path.into(), edits: vec![one], encoding: None }
@@ -211,7 +211,7 @@ pub struct PatchLines {
     pub first: u64,
     /// Last line; `first - 1` to insert before `first`.
     pub last: u64,
-    /// The lines to be there; empty to remove them.
+    /// The new lines; empty to remove the old ones.
     pub text: String,
     /// The present text of those lines.
     #[serde(default)]
@@ -232,7 +232,7 @@ pub struct PatchOf {
     /// Lines of context that may differ at a hunk's ends, 2 by default.
     #[serde(default)]
     pub fuzz: Option<u32>,
-    /// Report what would be done.
+    /// Only report what would be done.
     #[serde(default)]
     pub dry_run: bool,
 }
@@ -247,7 +247,7 @@ pub struct LsOf {
     /// Levels of directories, 1 by default.
     #[serde(default)]
     pub depth: Option<u32>,
-    /// Names that begin with a dot.
+    /// Include names that begin with a dot.
     #[serde(default = "yes")]
     pub hidden: bool,
     /// Entries to leave out first.
@@ -278,7 +278,7 @@ pub struct GlobOf {
     /// Those that were changed last come first; by path otherwise.
     #[serde(default)]
     pub newest: bool,
-    /// Directories as well.
+    /// Include directories.
     #[serde(default)]
     pub directories: bool,
     /// Paths, 1000 by default.
@@ -286,7 +286,7 @@ pub struct GlobOf {
     pub limit: Option<u64>,
 }
 
-/// How a pattern is read.
+/// The language of a pattern.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -319,14 +319,14 @@ pub enum GrepOutput {
 #[serde(deny_unknown_fields)]
 pub struct GrepOf {
     pub pattern: String,
-    /// A file, or a directory with all below.
+    /// A file, or a directory with everything below it.
     #[serde(default = "here")]
     pub path: String,
     #[serde(default)]
     pub syntax: PatternSyntax,
     #[serde(default)]
     pub ignore_case: bool,
-    /// Whole words.
+    /// Match whole words only.
     #[serde(default)]
     pub word: bool,
     /// Only files whose name fits one of these patterns (their path, if it has a slash).
@@ -377,8 +377,8 @@ impl GrepOf {
     }
 }
 
-/// Finds places to edit: each comes with the exact text around it, which is in its file once where
-/// that takes 12 lines or less.
+/// Finds places to edit: each comes with the exact text around it, which occurs only once in its
+/// file if 12 lines are enough for that.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]

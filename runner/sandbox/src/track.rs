@@ -328,7 +328,7 @@ mod tests {
         t.changed_parts(m.base().as_ptr() as usize, m.size(), part)
     }
 
-    /// Returns all parts of the host's page in which the first `bytes` bytes end.
+    /// Returns the numbers of all parts in the host's page that contains the offset `at`.
     fn parts(at: usize) -> std::ops::Range<u32> {
         let page = rustix::param::page_size().max(PART);
         part_number(at / page * page)..part_number((at / page + 1) * page)

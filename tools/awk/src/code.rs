@@ -163,7 +163,7 @@ pub struct FunctionCode {
     pub name: Vec<u8>,
     pub params: u32,
     pub entry: Pc,
-    /// Called, but nowhere defined: an error when it comes to that.
+    /// Whether the function is called but not defined, which is an error when the call runs.
     pub missing: bool,
 }
 

@@ -70,7 +70,7 @@ struct AwkCompiler {
 struct LoopJumps {
     breaks: Vec<usize>,
     continues: Vec<usize>,
-    /// `continue` passes a `switch` by.
+    /// Whether this is a `switch`, to which `continue` does not apply.
     is_switch: bool,
 }
 

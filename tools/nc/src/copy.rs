@@ -34,7 +34,7 @@ struct Outgoing {
     is_ended: bool,
     /// The time when the input had ended and everything was sent.
     done: Option<Instant>,
-    /// Something was.
+    /// Whether anything was sent.
     has_sent: bool,
 }
 

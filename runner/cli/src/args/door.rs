@@ -26,13 +26,13 @@ pub struct DoorArgs {
     pub store: StoreArg,
     #[command(flatten)]
     pub grants: GrantArgs,
-    /// Have only tools that change nothing
+    /// Offer only tools that change nothing
     #[arg(long)]
     pub read_only: bool,
-    /// Have only these tools, as a list with commas
+    /// Offer only these tools, a list separated by commas
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     pub tools: Option<Vec<String>>,
-    /// A call's limit of time, if it names none; the policy's is never passed
+    /// Time limit of calls that name none; never more than the policy's
     #[arg(long, value_name = "SECONDS", default_value_t = 120)]
     pub call_timeout: u32,
     /// Also accept this name as the Host of requests, in addition to the address and localhost
@@ -90,13 +90,13 @@ Example:
 pub struct ServeArgs {
     #[command(flatten)]
     pub door: DoorArgs,
-    /// The address
+    /// The address to listen at
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8930")]
     pub listen: SocketAddr,
     /// Tokens, and the sessions and tools that each may use
     #[arg(long, value_name = "FILE", required = true)]
     pub token_file: PathBuf,
-    /// Sessions that are awake at once
+    /// Maximum number of sessions that are awake at once
     #[arg(long, value_name = "N", default_value_t = 32)]
     pub awake: usize,
     /// How long running calls may continue after SIGTERM

@@ -137,7 +137,7 @@ pub struct RunJsonArgs {
 #[derive(Args)]
 #[command(after_help = "Examples:\n  runner inspect\n  runner inspect --json image.webc")]
 pub struct InspectArgs {
-    /// Print an object of JSON
+    /// Print a JSON object
     #[arg(long)]
     pub json: bool,
     #[command(flatten)]

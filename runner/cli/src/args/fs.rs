@@ -32,10 +32,10 @@ pub enum FsCommand {
         /// Number the lines
         #[arg(long)]
         lines: bool,
-        /// The first line; counted from the end if negative
+        /// Begin at this line; a negative number counts from the end
         #[arg(long, value_name = "N", allow_hyphen_values = true, requires = "lines")]
         offset: Option<i64>,
-        /// Lines at most
+        /// Print at most this many lines
         #[arg(long, value_name = "N", requires = "lines")]
         limit: Option<u64>,
         /// The file
@@ -50,31 +50,31 @@ pub enum FsCommand {
     Write {
         #[command(flatten)]
         of: FsSessionArgs,
-        /// Add to its end
+        /// Append to the file
         #[arg(long)]
         append: bool,
         /// The file
         #[arg(value_name = "PATH")]
         path: String,
-        /// Its new content; - for standard input
+        /// The new content; - for standard input
         #[arg(value_name = "TEXT", allow_hyphen_values = true)]
         text: String,
     },
-    /// Replace a text in a file that is in it once
+    /// Replace a text that occurs once in a file
     #[command(after_help = "Example:\n  runner fs edit --store work.wbx a main.py 'x = 1' 'x = 2'")]
     Edit {
         #[command(flatten)]
         of: FsSessionArgs,
-        /// Wherever it is
+        /// Replace every occurrence
         #[arg(long)]
         all: bool,
         /// The file
         #[arg(value_name = "PATH")]
         path: String,
-        /// The text
+        /// The text to replace
         #[arg(value_name = "OLD", allow_hyphen_values = true)]
         old: String,
-        /// The text in its place
+        /// The new text
         #[arg(value_name = "NEW", allow_hyphen_values = true)]
         new: String,
     },
@@ -82,10 +82,10 @@ pub enum FsCommand {
     Patch {
         #[command(flatten)]
         of: FsSessionArgs,
-        /// Leading parts of the paths to leave out
+        /// Number of leading components to strip from the paths
         #[arg(short = 'p', long, value_name = "N")]
         strip: Option<u32>,
-        /// Only say what would be done
+        /// Only print what would be done
         #[arg(long)]
         dry_run: bool,
         /// The diff
@@ -96,24 +96,24 @@ pub enum FsCommand {
     Ls {
         #[command(flatten)]
         of: FsSessionArgs,
-        /// Folders below it, so many deep
+        /// List folders below it down to this depth
         #[arg(long, value_name = "N")]
         depth: Option<u32>,
         /// The folder
         #[arg(value_name = "PATH", default_value = ".")]
         path: String,
     },
-    /// Find files by a pattern: ** stands for any folders
+    /// Find files by a pattern, in which ** matches any number of folders
     Glob {
         #[command(flatten)]
         of: FsSessionArgs,
-        /// The newest first
+        /// List the newest files first
         #[arg(long)]
         newest: bool,
         /// The pattern
         #[arg(value_name = "PATTERN")]
         pattern: String,
-        /// Where
+        /// The folder to search
         #[arg(value_name = "PATH", default_value = ".")]
         path: String,
     },
@@ -121,26 +121,26 @@ pub enum FsCommand {
     Grep {
         #[command(flatten)]
         of: FsSessionArgs,
-        /// The pattern is a text
+        /// Take the pattern as text, not as a regular expression
         #[arg(short = 'F', long)]
         literal: bool,
-        /// Upper and lower case are the same
+        /// Ignore case
         #[arg(short, long)]
         ignore_case: bool,
-        /// Lines around each
+        /// Lines of context around each match
         #[arg(short = 'C', long, value_name = "N", default_value_t = 0)]
         context: u32,
-        /// Only files whose names are like this
+        /// Search only files whose names match this pattern
         #[arg(long, value_name = "GLOB")]
         include: Vec<String>,
         /// The pattern
         #[arg(value_name = "PATTERN", allow_hyphen_values = true)]
         pattern: String,
-        /// Where
+        /// The folder to search
         #[arg(value_name = "PATH", default_value = ".")]
         path: String,
     },
-    /// Show what a file is
+    /// Show the type, size, mode and time of a file
     Stat {
         #[command(flatten)]
         of: FsSessionArgs,
@@ -152,7 +152,7 @@ pub enum FsCommand {
     Rm {
         #[command(flatten)]
         of: FsSessionArgs,
-        /// With all that is in it
+        /// Delete a folder with its contents
         #[arg(short, long)]
         recursive: bool,
         /// The file
@@ -166,11 +166,11 @@ pub enum FsCommand {
         /// The file
         #[arg(value_name = "FROM")]
         from: String,
-        /// Its new path
+        /// The new path
         #[arg(value_name = "TO")]
         to: String,
     },
-    /// Make a folder, and those above it
+    /// Make a folder, and the folders above it
     Mkdir {
         #[command(flatten)]
         of: FsSessionArgs,
@@ -185,7 +185,7 @@ pub enum FsCommand {
         /// The host's file
         #[arg(value_name = "FILE")]
         file: PathBuf,
-        /// The session's
+        /// The session's path
         #[arg(value_name = "PATH")]
         path: String,
     },
@@ -196,14 +196,14 @@ pub enum FsCommand {
         /// The session's file
         #[arg(value_name = "PATH")]
         path: String,
-        /// The host's
+        /// The path on this host
         #[arg(value_name = "FILE")]
         file: PathBuf,
     },
 }
 
 impl FsCommand {
-    /// Whose files.
+    /// The session whose files are meant.
     pub fn session_of(&self) -> &FsSessionArgs {
         match self {
             FsCommand::Read { of, .. }

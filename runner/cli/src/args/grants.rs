@@ -75,25 +75,25 @@ pub struct GrantArgs {
     /// Memory of all processes together (default 2G)
     #[arg(long, value_name = "SIZE", value_parser = text(values::parse_size))]
     pub memory: Option<u64>,
-    /// The most that the guest's own files may hold (default 512M)
+    /// Total size of the guest's own files (default 512M)
     #[arg(long, value_name = "SIZE", value_parser = text(values::parse_size))]
     pub disk: Option<u64>,
-    /// How many files and folders the guest may make (default 200000)
+    /// Maximum number of files and folders that the guest makes (default 200000)
     #[arg(long, value_name = "N", value_parser = text(|v| v.parse::<u64>().ok()))]
     pub inodes: Option<u64>,
-    /// How long a file may be (default any)
+    /// Maximum size of a file (default none)
     #[arg(long, value_name = "SIZE", value_parser = text(values::parse_size))]
     pub file_size: Option<u64>,
     /// End the command when it has written more (default none, 16M with --json)
     #[arg(long, value_name = "SIZE", value_parser = text(values::parse_size))]
     pub output_limit: Option<u64>,
-    /// Processes alive at once (default 128)
+    /// Maximum number of processes at once (default 128)
     #[arg(long, value_name = "N", value_parser = text(|v| v.parse::<u64>().ok().filter(|n| *n > 0)))]
     pub processes: Option<u64>,
-    /// Begin Python at its beginning, not from a memory that all processes share: slower
+    /// Start Python without the prepared memory that processes share, which is slower
     #[arg(long)]
     pub fresh_python: bool,
-    /// Let JavaScript make no code of strings: eval, Function, vm, data: URLs
+    /// Forbid JavaScript to run code from strings: eval, Function, vm, data: URLs
     #[arg(long)]
     pub no_javascript_eval: bool,
     /// Refuse to run on a host that lacks a wall (see runner doctor)
@@ -117,7 +117,7 @@ impl WorkspaceArg {
     }
 }
 
-/// A limit of time, or none. By this name clap's derive takes it for one value.
+/// A time limit, or none. The alias makes clap's derive take it for a single value.
 type Time = Option<Duration>;
 
 /// The settings of options and a policy file.
@@ -138,7 +138,7 @@ impl GrantArgs {
     /// required.
     ///
     /// # Errors
-    /// A policy file that is wrong, two inputs of one name.
+    /// If a policy file is invalid, or two inputs have the same name.
     pub fn policy(&self) -> Result<(Policy, bool), CliFailure> {
         let GrantSettings { policy, require_walls, .. } = self.grant_settings()?;
         Ok((policy, require_walls))

@@ -65,7 +65,7 @@ pub enum SessionCommand {
     List {
         #[command(flatten)]
         store: StoreArg,
-        /// Print a list of JSON
+        /// Print a JSON list
         #[arg(long)]
         json: bool,
     },
@@ -75,14 +75,14 @@ pub enum SessionCommand {
     Show {
         #[command(flatten)]
         named: SessionNameArgs,
-        /// Print an object of JSON
+        /// Print a JSON object
         #[arg(long)]
         json: bool,
         /// The commit
         #[arg(value_name = "N")]
         number: Option<u64>,
     },
-    /// Forget sessions
+    /// Delete sessions
     Rm {
         #[command(flatten)]
         store: StoreArg,
@@ -90,11 +90,11 @@ pub enum SessionCommand {
         #[arg(value_name = "NAME", required = true)]
         names: Vec<String>,
     },
-    /// List a session's commits: * is where it is, - was undone
+    /// List a session's commits; * marks the current one, - an undone one
     History {
         #[command(flatten)]
         named: SessionNameArgs,
-        /// Print a list of JSON
+        /// Print a JSON list
         #[arg(long)]
         json: bool,
     },
@@ -115,11 +115,11 @@ pub enum SessionCommand {
         /// The older commit
         #[arg(value_name = "A")]
         old: u64,
-        /// The newer commit; by default where the session is
+        /// The newer commit; by default the current one
         #[arg(value_name = "B")]
         new: Option<u64>,
     },
-    /// Go back to the commit before
+    /// Go back to the previous commit
     Undo {
         #[command(flatten)]
         named: SessionNameArgs,
@@ -137,7 +137,7 @@ pub enum SessionCommand {
         #[command(flatten)]
         workspace: WorkspaceArg,
     },
-    /// Make everything as it was at a commit, by a new one
+    /// Restore everything as it was at a commit, as a new commit
     Restore {
         #[command(flatten)]
         named: SessionNameArgs,
@@ -161,7 +161,7 @@ pub enum SessionCommand {
         #[arg(value_name = "N")]
         number: Option<u64>,
     },
-    /// Look at what a session has changed of a host folder that it works over, or bring it back
+    /// Show the changes of a session to the host folder it works over, or apply them to it
     #[command(subcommand)]
     Workspace(WorkspaceCommand),
     /// Name a commit, or list the names
@@ -171,7 +171,7 @@ pub enum SessionCommand {
         /// The commit's name
         #[arg(value_name = "TAG")]
         tag: Option<String>,
-        /// The commit; by default where the session is
+        /// The commit; by default the current one
         #[arg(value_name = "N")]
         number: Option<u64>,
     },
@@ -183,16 +183,16 @@ pub enum SessionCommand {
         #[arg(value_name = "TAG")]
         tag: String,
     },
-    /// Print a session's log, one object of JSON a line
+    /// Print a session's log, one JSON object per line
     Log {
         #[command(flatten)]
         named: SessionNameArgs,
     },
-    /// Make one commit of old ones: undone commits and those older than the last N go
+    /// Merge old commits into one: undone commits and those before the last N are removed
     Compact {
         #[command(flatten)]
         named: SessionNameArgs,
-        /// Commits that stay
+        /// Number of commits that are kept
         #[arg(long, value_name = "N", default_value_t = 1)]
         keep: usize,
     },
@@ -201,7 +201,7 @@ pub enum SessionCommand {
         #[command(flatten)]
         store: StoreArg,
     },
-    /// Check whether a store is whole; if not, status 1 and a list of the losses
+    /// Check whether a store is complete; if not, list the losses and exit with status 1
     Check {
         #[command(flatten)]
         store: StoreArg,
@@ -232,7 +232,7 @@ pub enum WorkspaceCommand {
         after_help = "Example:\n  runner session workspace diff --store work.wbx --workspace project a src | less"
     )]
     Diff(WorkspaceSessionArgs),
-    /// Bring changes back; the session runs nothing more after that
+    /// Apply changes to the folder; afterwards the session runs nothing more
     #[command(
         after_help = "Example:\n  runner session workspace apply --store work.wbx --workspace project a src/main.py"
     )]

@@ -25,7 +25,7 @@ impl StoreArg {
     /// Returns the path.
     ///
     /// # Errors
-    /// If none is said.
+    /// If no store is named.
     pub fn path(&self) -> Result<&PathBuf, CliFailure> {
         let named = self.store.as_ref().filter(|p| !p.as_os_str().is_empty());
         named.ok_or_else(|| {
@@ -36,7 +36,7 @@ impl StoreArg {
     /// Opens the store, which must exist.
     ///
     /// # Errors
-    /// If there is none, or it cannot be opened.
+    /// If the store does not exist or cannot be opened.
     pub fn open(&self) -> Result<Store, CliFailure> {
         let path = self.path()?;
         if !path.exists() {
@@ -73,7 +73,7 @@ impl ImageArg {
     /// Returns the path.
     ///
     /// # Errors
-    /// If none is said, and none came with this program; if that cannot be unpacked.
+    /// If no image is named and none came with this program, or that one cannot be unpacked.
     pub fn path(&self) -> Result<PathBuf, CliFailure> {
         self.find()?.ok_or_else(|| {
             CliFailure::usage("an image is missing: name it with --image or in WASIBOX_IMAGE")
@@ -111,7 +111,7 @@ impl ImageFileArg {
     /// Returns its path.
     ///
     /// # Errors
-    /// If none is said, and none lies beside this program.
+    /// If no image is named and there is none beside this program.
     pub fn path(&self) -> Result<PathBuf, CliFailure> {
         self.file.clone().map_or_else(|| self.named.path(), Ok)
     }
@@ -120,7 +120,7 @@ impl ImageFileArg {
 /// The format of a snapshot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum SnapshotFormat {
-    /// The session, to be taken in again
+    /// The whole session, which can be imported again
     Wbs,
     /// Its files alone, as tar in a Zstandard frame
     #[value(name = "tar.zst")]
@@ -141,10 +141,10 @@ pub enum SnapshotCommand {
         store: StoreArg,
         #[command(flatten)]
         image: ImageArg,
-        /// With all its history, not only its present state
+        /// Include the whole history, not only the present state
         #[arg(long)]
         history: bool,
-        /// By default the format that the name of FILE means, or wbs
+        /// The format; by default that of the suffix of FILE, or wbs
         #[arg(long, value_enum, value_name = "wbs|tar.zst|zip", hide_possible_values = true)]
         format: Option<SnapshotFormat>,
         /// The session
@@ -154,7 +154,7 @@ pub enum SnapshotCommand {
         #[arg(value_name = "FILE")]
         file: PathBuf,
     },
-    /// Make a session of a snapshot (.wbs); it grants nothing
+    /// Make a session from a snapshot (.wbs); it grants nothing
     #[command(after_help = "Example:\n  runner snapshot import --store other.wbx --name b a.wbs")]
     Import {
         #[command(flatten)]
@@ -202,7 +202,7 @@ pub enum KvCommand {
     List {
         #[command(flatten)]
         store: StoreArg,
-        /// Print a list of JSON
+        /// Print a JSON list
         #[arg(long)]
         json: bool,
         /// The session

@@ -99,7 +99,7 @@ impl WcCounts {
 struct WcPlan {
     show: WcShow,
     files: Vec<Vec<u8>>,
-    /// Lines have names.
+    /// Whether the lines of output have names.
     named: bool,
     /// Invalid names in a list of files.
     unusable: usize,

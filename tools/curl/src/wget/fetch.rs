@@ -66,7 +66,7 @@ struct WgetDocument {
     /// The number of bytes to continue from.
     start: u64,
     tries: u32,
-    /// Bytes have gone where they cannot be taken back from.
+    /// Whether bytes were written to an output that cannot be truncated.
     spilt: bool,
 }
 

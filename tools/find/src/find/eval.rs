@@ -17,7 +17,7 @@ pub struct EvalState {
     pub prune: bool,
     /// `-quit`, or standard output is gone.
     pub quit: bool,
-    /// Status 1 at the end.
+    /// Whether the exit status is 1.
     pub failed: bool,
     line: Vec<u8>,
 }
