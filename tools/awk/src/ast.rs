@@ -1,4 +1,4 @@
-//! The program as typed nodes, names resolved to places.
+//! The program as typed nodes, in which names are resolved to places.
 //!
 //! Operators that people chain by the hundred (`a b c`, `x + y + z`, `else if`) are lists, so
 //! that no pass over the tree recurses deeper than the source nests.
@@ -21,7 +21,8 @@ pub struct SourceLine(u32);
 impl SourceLine {
     const BITS: u32 = 24;
 
-    /// Numbers that are too large for their bits become the largest.
+    /// Packs a source's number and a line's. A number that is too large for its bits becomes the
+    /// maximum.
     pub fn new(source: usize, line: usize) -> SourceLine {
         let most = (1 << SourceLine::BITS) - 1;
         SourceLine((source.min(255) as u32) << SourceLine::BITS | line.min(most) as u32)
@@ -142,7 +143,7 @@ pub enum StmtKind {
     NextFile,
     Exit(Option<AwkExpr>),
     Return(Option<AwkExpr>),
-    /// An element, or with the last list empty the whole array.
+    /// An element, or the whole array if the last list is empty.
     Delete(AwkVar, Subscripts),
     DeleteAll(AwkVar),
 }
@@ -180,7 +181,7 @@ pub struct AwkRule {
     pub action: Option<Vec<Stmt>>,
 }
 
-/// A function; one that is called before its definition is known by name only at first.
+/// A function. If it is called before its definition, at first only its name is known.
 #[derive(Clone, Debug)]
 pub struct AwkFunction {
     pub name: Vec<u8>,

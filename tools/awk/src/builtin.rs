@@ -49,7 +49,8 @@ pub enum AwkBuiltin {
 
 use AwkBuiltin as B;
 
-/// A row of the table: name, function, least and most arguments, and whether POSIX has it.
+/// A row of the table: name, function, minimum and maximum number of arguments, and whether POSIX
+/// has it.
 type Row = (&'static str, AwkBuiltin, usize, usize, bool);
 
 /// All of them, sorted by name.
@@ -105,7 +106,8 @@ impl AwkBuiltin {
         TABLE.get(at).map(|row| row.1)
     }
 
-    /// Returns whether POSIX has it: gawk's own functions may share their names with a namespace's.
+    /// Returns whether POSIX has the function. A namespace may reuse the names of gawk's own
+    /// functions.
     pub fn standard(self) -> bool {
         self.row().is_some_and(|r| r.4)
     }
@@ -114,12 +116,12 @@ impl AwkBuiltin {
         TABLE.iter().find(|row| row.1 == self)
     }
 
-    /// Returns the name in programs.
+    /// Returns the name that programs use.
     pub fn name(self) -> &'static str {
         self.row().map_or("", |r| r.0)
     }
 
-    /// Returns the least and the most number of arguments.
+    /// Returns the minimum and the maximum number of arguments.
     pub fn arity(self) -> (usize, usize) {
         self.row().map_or((0, 0), |r| (r.2, r.3))
     }

@@ -96,11 +96,11 @@ pub const SPEC: Spec<AwkFlag> = Spec::new(
 pub struct AwkJob {
     pub sources: Vec<AwkSource>,
     pub settings: RunSettings,
-    /// `--lint`: warn of dubious constructs.
+    /// `--lint`: whether to warn of dubious constructs.
     pub lint: bool,
 }
 
-/// The maximum number of characters of one program file.
+/// The maximum number of files that a program may include.
 const MAX_INCLUDES: usize = 100;
 
 /// Parses the command line and reads the program files.
@@ -231,7 +231,7 @@ fn parse_settings(ctx: &mut Ctx<'_>, parsed: &ParsedOptions<AwkFlag>) -> Result<
                 }
             },
             AwkFlag::FieldSeparator => {
-                // `-Ft` means a tab in old awks.
+                // In old awks, `-Ft` means a tab.
                 let fs = if value == b"t" && parsed.has_option(AwkFlag::Traditional) {
                     b"\\t".to_vec()
                 } else {
@@ -292,8 +292,8 @@ enum AwkDirective {
     Namespace(Vec<u8>),
 }
 
-/// Splices the text of `@include "file"` in, each file once, and splits sources at each `@namespace`, because it changes the
-/// meaning of the names after it.
+/// Replaces each `@include "file"` by the file's text, each file once, and splits sources at each
+/// `@namespace`, which changes the meaning of the names after it.
 fn splice_includes(ctx: &mut Ctx<'_>, sources: Vec<AwkSource>) -> Result<Vec<AwkSource>, Exit> {
     let mut seen: Vec<Vec<u8>> = Vec::new();
     let mut queue: std::collections::VecDeque<AwkSource> = sources.into();
@@ -305,7 +305,7 @@ fn splice_includes(ctx: &mut Ctx<'_>, sources: Vec<AwkSource>) -> Result<Vec<Awk
         };
         // The text before the directive has no directives; the rest is queued after the included file.
         let before = source.text[..at].to_vec();
-        // The rest keeps its line numbers by as many newlines.
+        // The rest begins with as many newlines, so that it keeps its line numbers.
         let lines = before.iter().filter(|c| **c == b'\n').count();
         let mut rest = vec![b'\n'; lines];
         rest.extend_from_slice(&source.text[end..]);
@@ -337,7 +337,8 @@ fn splice_includes(ctx: &mut Ctx<'_>, sources: Vec<AwkSource>) -> Result<Vec<Awk
     Ok(out)
 }
 
-/// gawk's extension libraries that scripts use most, in awk; of others the functions are missing.
+/// The extension libraries of gawk that scripts use most, written in awk. The functions of the
+/// others are missing.
 const LIBRARIES: &[(&[u8], &[u8])] = &[(
     b"readfile",
     b"function readfile(file, _text, _rs, _more) {

@@ -14,7 +14,7 @@ pub type Pc = u32;
 pub enum ArrayPlace {
     Global(u32),
     Local(u32),
-    /// On top of the stack of arrays (an inner array, `a[i][...]`).
+    /// The top of the stack of arrays, for an inner array (`a[i][...]`).
     Inner,
 }
 
@@ -64,7 +64,7 @@ pub enum AwkOp {
     Field,
     /// `$n`, n constant.
     FieldAt(u32),
-    /// Element of an array; created if missing.
+    /// An element of an array, which is created if it is missing.
     Element(ArrayPlace),
     /// `SYMTAB[name]`.
     Symbol,
@@ -75,11 +75,11 @@ pub enum AwkOp {
     /// Joins n subscripts by SUBSEP.
     Subscript(u32),
     Set(AssignableTarget),
-    /// As `Set`, the value stays.
+    /// Assigns as `Set` does, and leaves the value on the stack.
     SetKeep(AssignableTarget),
     Update(AwkArith, AssignableTarget, UpdateResult),
     Step(f32, AssignableTarget, UpdateResult),
-    /// `v = v x`: appends the top to a variable.
+    /// `v = v x`: appends the top of the stack to a variable.
     Append(AssignableTarget, UpdateResult),
     In(ArrayPlace),
     Delete(ArrayPlace),
@@ -92,36 +92,36 @@ pub enum AwkOp {
     Not,
     Concat(u32),
     Compare(AwkComparison),
-    /// Text on the stack, pattern by number; `true` negates.
+    /// Matches the text on the stack with the pattern of this number; `true` negates.
     Match(u32, bool),
-    /// Text and pattern on the stack.
+    /// Matches a text with a pattern, both on the stack.
     MatchDynamic(bool),
-    /// `$0` against a pattern.
+    /// Matches `$0` with the pattern of this number.
     MatchRecord(u32),
     Jump(Pc),
     JumpIf(Pc),
     JumpUnless(Pc),
     /// Compares and jumps if the comparison does not hold.
     JumpUnlessCmp(AwkComparison, Pc),
-    /// A pattern for the next built-in: by number, or from the stack.
+    /// Stores a pattern for the next built-in function: by number, or from the stack.
     Pattern(u32),
     PatternDynamic,
-    /// Arguments for the next call.
+    /// Makes an argument for the next call: a value, a variable or an array.
     ArgValue,
     ArgVar(ArrayPlace),
     ArgArray(ArrayPlace),
-    /// An inner array as argument, subscript on the stack.
+    /// Makes an argument of an inner array, whose subscript is on the stack.
     ArgElement(ArrayPlace),
     Call(u32, u32),
     /// The function's name lies below the arguments.
     CallIndirect(u32),
-    /// The body of a function that the program calls and does not define.
+    /// The body of a function that the program calls but does not define.
     Missing(u32),
     Return,
     Builtin(AwkBuiltin, u32),
     /// Length of a variable that may turn out to be an array.
     LengthOf(ArrayPlace),
-    /// `isarray` (false) or `typeof` (true) of a variable as it is.
+    /// `isarray` (false) or `typeof` (true) of a variable, which may be an array or unassigned.
     TypeOf(ArrayPlace, bool),
     TypeOfElement(ArrayPlace, bool),
     TypeOfValue(bool),
@@ -129,20 +129,21 @@ pub enum AwkOp {
     LengthRecord,
     /// Length of an element that may be an inner array.
     LengthOfElement(ArrayPlace),
-    /// `split` by the waiting pattern.
+    /// `split` by the pattern stored before.
     SplitPattern(u32),
     /// An argument that should be an array is not one.
     NotArray,
     /// `sub` and `gsub` of a value that cannot be assigned to.
     SubstValue(bool),
-    /// `sub` and `gsub`: replacement, then address if any; the pattern waits.
+    /// `sub` and `gsub`, with the pattern stored before. The replacement is on the stack, and above
+    /// it the target's address if it has one.
     Subst(bool, AssignableTarget),
     Getline(GetlineInput, Option<AssignableTarget>),
     Print(u32, Option<OutputRedirect>),
     Printf(u32, Option<OutputRedirect>),
     /// Starts `for (k in a)`: collects the subscripts.
     ForIn(ArrayPlace),
-    /// Next subscript into the target, or jump out.
+    /// Assigns the next subscript to the target, or jumps if there are no more.
     ForNext(AssignableTarget, Pc),
     ForEnd,
     /// Jumps if range n is open.

@@ -65,7 +65,7 @@ struct AwkCompiler {
     loops: Vec<LoopJumps>,
 }
 
-/// Jumps of a loop or switch to be filled in.
+/// The jumps of a loop or `switch` whose targets are not known yet.
 #[derive(Default)]
 struct LoopJumps {
     breaks: Vec<usize>,
@@ -84,13 +84,13 @@ impl AwkCompiler {
         self.code.lines.push(self.line);
     }
 
-    /// Emits a jump that does not lead anywhere yet; where it is, for [`AwkCompiler::patch_jump`].
+    /// Emits a jump without a target and returns its place, for [`AwkCompiler::patch_jump`].
     fn emit_jump(&mut self, op: AwkOp) -> usize {
         self.emit_op(op);
         self.code.ops.len() - 1
     }
 
-    /// Makes the jump at `at` lead here.
+    /// Makes the next instruction the target of the jump at `at`.
     fn patch_jump(&mut self, at: usize) {
         let here = self.next_pc();
         self.patch_to(at, here);

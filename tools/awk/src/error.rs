@@ -1,4 +1,4 @@
-//! The errors for which a program does not compile or stops.
+//! The errors that keep a program from compiling, or that stop it.
 
 /// A program that does not compile.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -10,7 +10,7 @@ pub struct AwkSyntaxError {
     /// Offset of the token within its line, for the caret.
     pub column: usize,
     pub message: String,
-    /// The status to end with.
+    /// The exit status.
     pub status: u8,
 }
 

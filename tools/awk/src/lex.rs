@@ -42,7 +42,7 @@ pub struct AwkLexer<'a> {
 }
 
 impl<'a> AwkLexer<'a> {
-    /// Reads the sources one after another.
+    /// Returns a lexer that reads the sources one after another.
     pub fn new(sources: &'a [AwkSource], traditional: bool) -> AwkLexer<'a> {
         AwkLexer {
             sources,
@@ -210,7 +210,7 @@ impl<'a> AwkLexer<'a> {
         while text.get(at).is_some_and(|c| c.is_ascii_alphanumeric() || *c == b'_') {
             at += 1;
         }
-        // Namespaces: `ns::name`.
+        // A name may have a namespace: `ns::name`.
         if !self.traditional
             && text.get(at..at + 2) == Some(b"::")
             && text.get(at + 2).is_some_and(|c| c.is_ascii_alphabetic() || *c == b'_')
@@ -242,8 +242,8 @@ impl<'a> AwkLexer<'a> {
         self.sources.get(self.source).map_or(&[], |s| &s.namespace)
     }
 
-    /// Returns whether the name of one of gawk's own functions is the program's name here: in a namespace, for a variable and for
-    /// a function that the program defines.
+    /// Returns whether the name of one of gawk's own functions means something else here: in a
+    /// namespace, it may be a variable, or a function that the program defines.
     fn shadows_builtin(&self, name: &[u8], call: bool) -> bool {
         let space = self.current_namespace();
         let defines = |s: &AwkSource| {
@@ -256,8 +256,8 @@ impl<'a> AwkLexer<'a> {
         !space.is_empty() && (!call || self.sources.iter().any(defines))
     }
 
-    /// Returns a name with its namespace (gawk manual 17, "Namespaces"): names of capital letters only belong to `awk`, whose
-    /// names go without.
+    /// Returns a name with its namespace (gawk manual 17, "Namespaces"). Names of capital letters
+    /// only belong to the namespace `awk`, which is not written before names.
     fn qualified_name(&self, name: &[u8]) -> Vec<u8> {
         if let Some(plain) = name.strip_prefix(b"awk::") {
             return plain.to_vec();
@@ -311,7 +311,7 @@ impl<'a> AwkLexer<'a> {
         AwkTok::Num(n)
     }
 
-    /// Lexes a string's content after the opening quote, escapes resolved.
+    /// Lexes a string's content after the opening quote, and resolves its escapes.
     fn lex_string(&mut self) -> Result<Vec<u8>, AwkSyntaxError> {
         let mut out = Vec::new();
         loop {
@@ -353,7 +353,7 @@ impl<'a> AwkLexer<'a> {
 
     fn regex_body(&mut self) -> Result<Vec<u8>, AwkSyntaxError> {
         let mut out = Vec::new();
-        // Position within a bracket expression: `None` outside.
+        // The place in `out` at which a bracket expression begins; `None` outside of one.
         let mut bracket: Option<usize> = None;
         loop {
             let c = self.peek_byte(0);
@@ -393,7 +393,7 @@ impl<'a> AwkLexer<'a> {
                             out.push(b'^');
                             self.at += 1;
                         }
-                        // `]` first is itself.
+                        // A `]` that comes first is an ordinary character.
                         if self.peek_byte(0) == b']' && self.closes_bracket_after(1) {
                             out.push(b']');
                             self.at += 1;
@@ -436,8 +436,9 @@ impl<'a> AwkLexer<'a> {
 /// The bytes that may follow a backslash in a regular expression.
 const REGEX_ESCAPES: &[u8] = b"$'()*+-./0123456789<>?BSW[\\]^`abfnrstuvwxy{|}";
 
-/// Resolves one escape sequence (without the backslash) into `out`; bytes used, and a warning if it
-/// is not an escape. Shared with assignments on the command line.
+/// Appends the character of an escape sequence, given without its backslash, to `out`. Returns the
+/// number of bytes used, and a warning if this is not an escape. Assignments on the command line
+/// use it, too.
 pub fn resolve_escape(text: &[u8], out: &mut Vec<u8>) -> (usize, Option<String>) {
     let Some(&c) = text.first() else {
         out.push(b'\\');
@@ -445,7 +446,7 @@ pub fn resolve_escape(text: &[u8], out: &mut Vec<u8>) -> (usize, Option<String>)
     };
     let simple = match c {
         b'\\' | b'"' => c,
-        // A continued line.
+        // The backslash continues the line.
         b'\n' => return (1, None),
         b'0'..=b'7' => {
             let digits = text.iter().take(3).take_while(|c| (b'0'..=b'7').contains(c)).count();
@@ -476,7 +477,7 @@ pub fn resolve_escape(text: &[u8], out: &mut Vec<u8>) -> (usize, Option<String>)
         }
         _ if control_char(c).is_some() => control_char(c).unwrap_or(c),
         _ => {
-            // A whole character, so that a warning shows it.
+            // The whole character is used, so that a warning shows all of it.
             let len = utf8_len(text).max(1);
             out.extend_from_slice(&text[..len]);
             let shown = String::from_utf8_lossy(&text[..len]);

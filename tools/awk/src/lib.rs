@@ -50,7 +50,7 @@ pub const APPLETS: &[Applet] = &[
     Applet::new("nawk", run, "scan files for patterns and act on their records"),
 ];
 
-/// Reads the program, compiles it, runs it.
+/// Reads, compiles and runs a program.
 pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let job = cli::read(ctx, args)?;
     let parsed = match parse::parse(&job.sources, job.settings.traditional) {
@@ -60,7 +60,7 @@ pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
             return Ok(Exit(e.status));
         }
     };
-    // Each is said once.
+    // Each warning is printed once.
     let mut said = HashSet::new();
     for (at, warning) in parsed.warnings.iter().filter(|(_, w)| said.insert(w)) {
         let place = place_text(&job.sources, at.source, at.line);

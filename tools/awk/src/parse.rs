@@ -1,4 +1,4 @@
-//! Tokens to a typed program: a recursive-descent parser that resolves names as it goes.
+//! From tokens to a typed program: a recursive-descent parser that also resolves names.
 //!
 //! | file | contents |
 //! |---|---|
@@ -20,9 +20,9 @@ use crate::lex::{AwkLexer, AwkSource, Position};
 use crate::special;
 use crate::token::{AwkTok, Keyword};
 
-/// Deepest nesting of expressions and statements.
+/// The maximum nesting of expressions and statements.
 const MAX_DEPTH: usize = 200;
-/// Longest chain of comparisons that associate to the left.
+/// The maximum length of a chain of comparisons, which associate to the left.
 const MAX_CHAIN: usize = 100;
 
 type Result<T> = std::result::Result<T, AwkSyntaxError>;
@@ -65,7 +65,7 @@ struct StatementContext {
     loops: usize,
     switches: usize,
     in_function: bool,
-    /// In BEGIN or END, where `next` makes no sense.
+    /// The name of the rule, if it is one such as BEGIN or END, in which `next` is not allowed.
     special_rule: Option<&'static str>,
 }
 
@@ -197,7 +197,7 @@ impl AwkParser<'_> {
         Ok(AwkVar::Global(self.declare_global(name)))
     }
 
-    /// Returns the function of this name, declared if it was not seen yet.
+    /// Returns the function of this name, and declares it if it is new.
     fn declare_function(&mut self, name: &[u8]) -> u32 {
         if let Some(n) = self.functions.get(name) {
             return *n;
@@ -214,7 +214,8 @@ impl AwkParser<'_> {
         n
     }
 
-    /// Returns the warnings of `--lint` about functions: those that are defined and never called, and the reverse.
+    /// Returns the warnings of `--lint` about functions that are defined but never called, or
+    /// called but never defined.
     fn unmatched_functions(&self) -> Vec<String> {
         let mut out = Vec::new();
         for (n, f) in self.program.functions.iter().enumerate() {

@@ -1,7 +1,7 @@
-//! Variables with a meaning to the machine. They are the first globals, in this order.
+//! The variables with a special meaning, which are the first globals, in this order.
 
 macro_rules! specials { ($($variant:ident $name:literal),* $(,)?) => {
-    /// Such a variable; its number is that of the global.
+    /// A variable with a special meaning; its number is that of the global.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     #[repr(u32)]
     pub enum Special { $($variant),* }
@@ -30,7 +30,8 @@ impl Special {
         Special::ALL.get(n as usize).copied()
     }
 
-    /// Returns whether reading it asks the machine (the others are plain globals).
+    /// Returns whether the machine computes its value when it is read; the others are plain
+    /// globals.
     #[inline]
     pub fn is_computed(self) -> bool {
         matches!(self, Special::Nf | Special::Nr | Special::Fnr | Special::Rt)

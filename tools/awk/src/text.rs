@@ -1,8 +1,9 @@
 //! Byte strings as awk values: short ones inline, long ones shared.
 //!
-//! Most fields fit inline, so that reading and storing them allocates nothing; long strings
-//! grow in place when they are not shared (`s = s x` in a loop stays linear). A long one remembers
-//! the offsets of its characters after the first query, because programs walk through texts by `substr`.
+//! Most fields fit inline, so that reading and storing them allocates nothing. Long strings grow in
+//! place when they are not shared, so that `s = s x` in a loop takes linear time. A long string
+//! caches the offsets of its characters after the first query, because programs walk through texts
+//! with `substr`.
 
 use std::cell::OnceCell;
 use std::fmt;
@@ -12,7 +13,7 @@ use std::rc::Rc;
 
 use box_text::number::utf8_len;
 
-/// Longest inline string.
+/// The maximum length of an inline string in bytes.
 const INLINE: usize = 22;
 
 /// An immutable byte string, cheap to clone.
@@ -42,15 +43,15 @@ impl Long {
     }
 }
 
-/// Characters between two remembered offsets.
+/// The number of characters between two cached offsets.
 const STEP: usize = 128;
 
 /// The positions of the characters of a text.
 #[derive(Clone)]
 enum Index {
-    /// A byte each.
+    /// Each character is one byte.
     Ascii,
-    /// The offset of every [`STEP`]th character, from the first, and the number of all.
+    /// The offset of every [`STEP`]th character from the first on, and the number of characters.
     Sparse { offsets: Vec<usize>, count: usize },
 }
 
@@ -107,7 +108,7 @@ impl AwkText {
         AwkText(Long::shared_long(text.to_vec()))
     }
 
-    /// Takes a buffer over.
+    /// Creates a text from a buffer, without a copy if it is long.
     pub fn from_vec(text: Vec<u8>) -> AwkText {
         if text.len() <= INLINE { AwkText::new(&text) } else { AwkText(Long::shared_long(text)) }
     }

@@ -2,8 +2,8 @@
 
 use crate::builtin::AwkBuiltin;
 
-/// A token of the language. Whether `/` divides or opens a regular expression only the
-/// parser knows: it asks [`crate::lex::AwkLexer::lex_regex`].
+/// A token of the language. Only the parser knows whether a `/` divides or begins a regular
+/// expression; for the latter it calls [`crate::lex::AwkLexer::lex_regex`].
 #[derive(Clone, Debug, PartialEq)]
 pub enum AwkTok {
     Eof,
@@ -21,7 +21,7 @@ pub enum AwkTok {
     /// `@/re/`.
     TypedRegex(Vec<u8>),
     Name(Vec<u8>),
-    /// A name with `(` right after it: a call of a function of the program's.
+    /// A name with `(` right after it: a call to one of the program's functions.
     FuncName(Vec<u8>),
     /// `@name` with `(` right after it: a call through a variable.
     Indirect(Vec<u8>),

@@ -11,13 +11,13 @@ use crate::text::AwkText;
 /// An awk value.
 #[derive(Clone, Debug)]
 pub enum AwkValue {
-    /// Never assigned: 0 and the empty string at once.
+    /// A variable that was never assigned: both 0 and the empty string.
     Uninit,
-    /// A field beyond NF: the empty string, though `%c` sees 0.
+    /// A field beyond NF: the empty string, but 0 for `%c`.
     NoField,
     Num(f64),
     Str(AwkText),
-    /// From input: a number if it looks like one, otherwise a string.
+    /// A string from input, which counts as a number if it looks like one.
     Input(AwkText),
     /// A strongly typed regular expression, `@/re/` (gawk).
     Regex(AwkText),
@@ -32,7 +32,7 @@ impl AwkValue {
         AwkValue::Num(if b { 1.0 } else { 0.0 })
     }
 
-    /// Returns a string; it compares as text.
+    /// Returns a string, which is compared as text.
     pub fn str(text: &[u8]) -> AwkValue {
         AwkValue::Str(AwkText::new(text))
     }
@@ -97,7 +97,8 @@ impl AwkValue {
 }
 
 /// Compares as awk does: numerically if both are numbers or look like numbers, otherwise as bytes.
-/// NaN is above all numbers and equal to itself, as in gawk. `icase`: IGNORECASE is set.
+/// NaN is greater than all numbers and equal to itself, as in gawk. `icase` says whether IGNORECASE
+/// is set.
 pub fn compare_values(a: &AwkValue, b: &AwkValue, format: &NumberFormat, icase: bool) -> Ordering {
     if let (Some(x), Some(y)) = (a.comparable_number(), b.comparable_number()) {
         return x.partial_cmp(&y).unwrap_or_else(|| x.is_nan().cmp(&y.is_nan()));
@@ -115,8 +116,8 @@ pub fn compare_values(a: &AwkValue, b: &AwkValue, format: &NumberFormat, icase: 
     }
 }
 
-/// Returns the number at the start of a string; `+inf`, `-nan` and the like only with a sign and
-/// alone (gawk manual, "Other Stuff to Know": math definitions).
+/// Returns the number at the start of a string. `+inf`, `-nan` and similar words count only with a
+/// sign and as the whole string (gawk manual, "Other Stuff to Know": math definitions).
 #[inline]
 pub fn to_number(text: &[u8]) -> f64 {
     let (n, len) = decimal_prefix(text);
@@ -140,7 +141,7 @@ fn special_number(text: &[u8]) -> Option<f64> {
     }
 }
 
-/// Returns the number that the whole string is, blanks around allowed.
+/// Returns the number that a string consists of, apart from blanks around it.
 #[inline]
 pub fn looks_numeric(text: &[u8]) -> Option<f64> {
     let first = *text.first()?;
@@ -165,8 +166,8 @@ pub struct NumberFormat {
 }
 
 impl NumberFormat {
-    /// Creates a number format from text such as `%.6g`. One without a floating-point conversion
-    /// prints as it is.
+    /// Creates a number format from text such as `%.6g`. A text without a floating-point conversion
+    /// is printed unchanged.
     pub fn new(format: &[u8]) -> NumberFormat {
         let plain = NumberFormat {
             before: format.to_vec(),

@@ -71,7 +71,7 @@ struct AwkFrame {
     ret: Pc,
     /// The index at which the caller's parameters begin.
     base: usize,
-    /// `for (k in a)` loops open in the caller.
+    /// The number of `for (k in a)` loops in progress in the caller.
     iters: usize,
 }
 
@@ -100,7 +100,7 @@ pub struct RunSettings {
     pub inplace_suffix: Vec<(Vec<u8>, Vec<u8>)>,
     /// `-n`: input may hold octal and hexadecimal numbers.
     pub non_decimal: bool,
-    /// ARGV, the name first.
+    /// The elements of ARGV, from the program's name on.
     pub argv: Vec<Vec<u8>>,
     /// `-v` and `-F`, in order.
     pub assignments: Vec<(Vec<u8>, Vec<u8>)>,
@@ -137,13 +137,13 @@ pub struct AwkMachine<'c, 'a> {
     /// The file being rewritten under `-i inplace`.
     edit: Option<inplace::InplaceEdit>,
     exit_status: u8,
-    /// Instruction of the last error's line.
+    /// The current instruction, whose line messages show.
     pc: usize,
-    /// Calls of comparison functions by `asort` in progress.
+    /// The number of active calls of comparison functions by `asort`.
     sort_depth: usize,
-    /// Reused for output lines.
+    /// A buffer that output lines reuse.
     scratch: Vec<u8>,
-    /// The zone that was used last, and the `TZ` that named it.
+    /// The zone that was used last, and the value of `TZ` that named it.
     zone: Option<(Vec<u8>, Rc<box_text::time::Zone>)>,
 }
 
@@ -235,7 +235,7 @@ impl<'c, 'a> AwkMachine<'c, 'a> {
             functab.borrow_mut().set(AwkKey::from_bytes(&f.name), AwkValue::str(&f.name));
         }
         self.globals[S::Functab as usize] = GlobalCell::Array(functab);
-        // For `in` and `for`; values are looked up in the variables themselves.
+        // The keys are for `in` and `for`; values are looked up in the variables themselves.
         let symtab = Array::new_shared();
         for name in &self.code.globals {
             symtab.borrow_mut().set(AwkKey::from_bytes(name), AwkValue::Uninit);
@@ -261,7 +261,7 @@ impl<'c, 'a> AwkMachine<'c, 'a> {
         info
     }
 
-    /// Runs the program; the exit status.
+    /// Runs the program and returns the exit status.
     pub fn run(mut self) -> u8 {
         let ended = self.run_all();
         let status = match ended {
@@ -292,7 +292,7 @@ impl<'c, 'a> AwkMachine<'c, 'a> {
         {
             self.main_loop()?;
         }
-        // `exit` in END ends at once; elsewhere END still runs.
+        // After `exit` in another rule, END still runs.
         if let Some(entry) = code.end {
             self.run_code(entry)?;
         }
@@ -314,7 +314,7 @@ impl<'c, 'a> AwkMachine<'c, 'a> {
         Ok(())
     }
 
-    /// Runs from an entry to its end, with nothing left over from before.
+    /// Runs a piece of code from its entry to its end, with empty stacks.
     fn run_code(&mut self, entry: Pc) -> Result<AwkFlow> {
         self.stack.clear();
         self.arrays.clear();
@@ -326,7 +326,8 @@ impl<'c, 'a> AwkMachine<'c, 'a> {
         self.execute_code(entry)
     }
 
-    /// Returns where the program stands, for messages: `cmd. line:3: (FILENAME=x FNR=2) `.
+    /// Returns the place that the program has reached, for messages: `cmd. line:3: (FILENAME=x
+    /// FNR=2) `.
     fn place_text(&self) -> String {
         let line = self.code.lines.get(self.pc).copied().unwrap_or_default();
         let source = match self.code.sources.get(line.source()) {
@@ -342,7 +343,7 @@ impl<'c, 'a> AwkMachine<'c, 'a> {
         text
     }
 
-    /// Prints an error; the status to end with.
+    /// Prints an error and returns the exit status.
     fn report_error(&mut self, e: &AwkRunError) -> u8 {
         match e {
             AwkRunError::BrokenPipe => 141,

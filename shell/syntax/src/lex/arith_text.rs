@@ -1,6 +1,6 @@
 //! The text of arithmetic: `$((...))`, `$[...]`, `((...))`, offsets of substrings.
 //!
-//! The text is taken as if within double quotes; a `"` itself is dropped (bash manual 3.5.5).
+//! The text is lexed as if within double quotes, but each `"` in it is removed (bash manual 3.5.5).
 
 use std::rc::Rc;
 
@@ -19,7 +19,7 @@ pub(crate) enum ArithEnd {
     Parens,
     /// `]`, which is consumed.
     Bracket,
-    /// `:` or `}` outside parentheses and `?:`, which is not consumed.
+    /// `}`, or a `:` outside parentheses and `?:`, neither of which is consumed.
     ColonOrBrace,
     /// `}`, which is not consumed.
     Brace,
@@ -33,17 +33,18 @@ pub(crate) enum ArithEnd {
 struct ArithScan {
     end: ArithEnd,
     in_braces: bool,
-    /// Whether `$'...'` gets no quotes.
+    /// Whether the text of `$'...'` is inserted without quotes.
     bare: bool,
     parens: usize,
     brackets: usize,
     ternaries: usize,
-    /// An open quote, which hides the end of the expression, and nothing more.
+    /// An open quote, whose only effect is that it hides the end of the expression.
     quote: Option<u8>,
 }
 
 impl ArithScan {
-    /// Returns the closing character that is missing at the end of the input; `None` if none is.
+    /// Returns the closing character that is missing at the end of the input, or `None` if none is
+    /// missing.
     fn missing_closer(&self) -> Option<u8> {
         match self.end {
             ArithEnd::Input => None,
@@ -106,7 +107,7 @@ impl ArithScan {
 
 impl CommandParser<'_, '_> {
     /// Lexes the expression up to `end`. `line` is the line of its beginning, for the message. With
-    /// `bare`, `$'...'` gets no quotes, as within double quotes.
+    /// `bare`, the text of `$'...'` is inserted without quotes, as within double quotes.
     pub fn arith_until(&mut self, end: ArithEnd, line: u32, bare: bool) -> Res<Rc<ArithText>> {
         let start = self.pos;
         self.begin_word();
@@ -162,7 +163,7 @@ impl CommandParser<'_, '_> {
             ArithEnd::Parens => {
                 self.pos += 1;
                 if self.peek_joined() != Some(b')') {
-                    // Not `))`: the caller takes it for nested parentheses.
+                    // This is not `))`, so the caller parses nested parentheses instead.
                     return Err(
                         self.make_error(line, SyntaxCause::UnexpectedToken(b")"[..].into()))
                     );
@@ -202,8 +203,8 @@ impl CommandParser<'_, '_> {
         self.lex_within(TextContext::Arithmetic { kept }, |m| m.dquote_special(b, c, true))
     }
 
-    /// Turns `$'...'` into text in single quotes, which have no meaning here, and `$"` into a
-    /// quote.
+    /// Turns `$'...'` into text in single quotes, which have no meaning here (or without them if
+    /// `bare`), and removes the `$` of `$"`.
     #[inline(never)]
     pub fn translate_quote(&mut self, b: &mut WordBuilder, bare: bool) -> Res<()> {
         let start = self.pos;

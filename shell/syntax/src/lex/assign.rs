@@ -9,7 +9,7 @@ use crate::ast::{ArrayElement, AssignValue, Assignment, Word, WordPart};
 
 pub(crate) enum AssignLexeme {
     Assign(Lexeme),
-    /// An ordinary word, to be read from its start; bytes before `bracket_end` do not end it.
+    /// An ordinary word, which is to be lexed from its start; no byte before `bracket_end` ends it.
     Word {
         bracket_end: usize,
     },
@@ -72,7 +72,7 @@ impl CommandParser<'_, '_> {
         Ok(AssignLexeme::Assign(Lexeme::Assign(Box::new(assignment))))
     }
 
-    /// Lexes `(...)` after `=` and returns whether it is only the beginning of a text (`a=(x)y`).
+    /// Lexes `(...)` after `=`. Also returns whether it is only the beginning of a word (`a=(x)y`).
     fn compound_value(&mut self, ctx: TokenContext) -> Res<(AssignValue, bool)> {
         let from = self.pos;
         let before = self.mark_place();
@@ -152,7 +152,7 @@ impl CommandParser<'_, '_> {
                     if has_class(c, BREAK)
                         && !(matches!(c, b'<' | b'>') && self.peek_at(1) == Some(b'(')) =>
                 {
-                    // The operator is read as a token for the message.
+                    // An operator is read as a token, which the message shows.
                     match self.next_kind(TokenContext::ARG)? {
                         Tk::Word => {
                             self.skip_token();
@@ -194,7 +194,8 @@ impl CommandParser<'_, '_> {
                 let value = self.lex_plain_word(TokenContext::ARG, self.pos)?;
                 return Ok(ArrayElement { key: Some(key), append, value });
             }
-            // Another word that starts with a bracket; blanks in the brackets belong to it.
+            // This is a word that merely starts with a bracket; blanks in the brackets belong to
+            // it.
             self.rewind_to(&mark);
             keep_until = bracket_end;
         }
@@ -203,7 +204,7 @@ impl CommandParser<'_, '_> {
     }
 }
 
-/// Returns text as a literal word (run-time operands).
+/// Returns a text that is known at run time as a literal word.
 pub(crate) fn quoted_word(text: &[u8]) -> Word {
     let mut b = WordBuilder::default();
     b.push_quoted(text);

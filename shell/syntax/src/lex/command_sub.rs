@@ -64,23 +64,23 @@ impl CommandParser<'_, '_> {
         self.peek_at(1) == Some(b'(') && !self.mode.heredoc && !self.mode.arith
     }
 
-    /// Lexes a process substitution in a place where it is text: it must parse, and is spelled as
-    /// bash prints it.
+    /// Lexes a process substitution in a place where it is only text, and returns it as bash prints
+    /// it. It must still parse.
     pub fn process_text(&mut self) -> Res<Box<[u8]>> {
         let start = self.pos;
         self.process_sub()?;
         Ok(self.raw_from(start))
     }
 
-    /// Turns off aliases, which bash expands in a substitution only when it runs, except in POSIX
-    /// mode. Returns the value to restore after the substitution.
+    /// Turns off aliases, except in POSIX mode, because bash expands them when the substitution
+    /// runs. Returns the option's value to restore after the substitution.
     fn aliases_later(&mut self) -> bool {
         let aliases = self.opts.expand_aliases;
         self.st.opts.expand_aliases &= self.opts.posix;
         aliases
     }
 
-    /// Lexes the list up to the closing parenthesis and consumes that.
+    /// Lexes the list and its closing parenthesis.
     fn sub_list(&mut self) -> Res<CommandList> {
         self.enter_nested(COST)?;
         self.subs += 1;
@@ -99,8 +99,8 @@ impl CommandParser<'_, '_> {
         Ok(body)
     }
 
-    /// Lexes a backquoted command, with `pos` at the opening backquote. `quoted`: within double
-    /// quotes, where `\"` loses its backslash, too.
+    /// Lexes a backquoted command, with `pos` at the opening backquote. `quoted` says that it is
+    /// within double quotes, where the backslash of `\"` is removed, too.
     #[inline(never)]
     pub fn lex_backquoted(&mut self, quoted: bool) -> Res<WordPart> {
         let line = self.line;
@@ -143,7 +143,7 @@ impl CommandParser<'_, '_> {
             }
         }
         self.enter_nested(COST)?;
-        // Aliases are expanded when the command runs.
+        // Aliases are expanded only when the command runs.
         let aliases = std::mem::replace(&mut self.st.opts.expand_aliases, false);
         let parsed = self.parse_inner(text.clone(), line);
         self.st.opts.expand_aliases = aliases;

@@ -6,9 +6,9 @@ use crate::ast::{Param, ParamName, ParamOp, WordPart};
 use crate::lex::mode::TextContext;
 
 impl CommandParser<'_, '_> {
-    /// Lexes the expansion at `pos`, which is at a `$`. Returns `None` if the `$`, which is
-    /// consumed, is ordinary text. `$'...'` gives a `Quoted` part. `quoted`: inside double quotes
-    /// or a here-document.
+    /// Lexes the expansion at `pos`, which is at a `$`. If the `$` is ordinary text, consumes it
+    /// and returns `None`. `$'...'` gives a `Quoted` part. `quoted` says that the `$` is inside
+    /// double quotes or a here-document.
     pub fn lex_dollar(&mut self, quoted: bool) -> Res<Option<WordPart>> {
         let start = self.pos;
         self.pos += 1;
@@ -29,7 +29,7 @@ impl CommandParser<'_, '_> {
                 self.pos -= 1;
                 let text = self.ansi_quoted()?;
                 if self.words > 0 {
-                    // Any line continuation before the quote is removed, too.
+                    // This also removes any line continuation before the quote.
                     self.edit_from(start, box_text::escape::single_quote(&text));
                 }
                 Ok(Some(WordPart::Quoted(text.into())))

@@ -12,7 +12,7 @@ impl CommandParser<'_, '_> {
         self.make_error(self.line, SyntaxCause::TooDeep)
     }
 
-    /// Returns an error that has only a cause.
+    /// Returns an error that has only one message.
     #[cold]
     pub fn make_error(&self, line: u32, cause: SyntaxCause) -> Box<SyntaxError> {
         Box::new(SyntaxError { cause, line, more: Vec::new(), incomplete: false })
@@ -91,7 +91,7 @@ impl CommandParser<'_, '_> {
             _ => shown_token(&self.token_text(t)),
         };
         let mut at = if t.kind == Tk::Newline { t.start } else { t.end.saturating_sub(1) };
-        // Bash looks at the byte after a token that is not a word.
+        // bash has also read the byte after a token that is not a word.
         let mut behind = t.end;
         while !matches!(t.kind, Tk::Newline | Tk::Word)
             && self.src.get(behind..).is_some_and(|rest| rest.starts_with(b"\\\n"))
@@ -110,7 +110,7 @@ impl CommandParser<'_, '_> {
 }
 
 /// Returns a token in the form that messages show: quoted if it has control characters or invalid
-/// bytes, two of which bash marks in words.
+/// bytes. bash puts a byte 1 before the bytes 1 and 127.
 fn shown_token(token: &[u8]) -> Vec<u8> {
     let quoted = set_quote(token);
     if !quoted.starts_with(b"$'") || token.starts_with(b"$'") {

@@ -1,7 +1,7 @@
 //! Here-documents (POSIX XCU 2.7.4; bash manual 3.6.6).
 //!
 //! A redirection is parsed before its body is available, because the body follows the next newline
-//! token. The tree contains the document at once, with a body that is filled in when it is read.
+//! token. The tree contains the here-document at once; its body is filled in later.
 
 use std::rc::Rc;
 
@@ -11,10 +11,10 @@ use crate::error::{SyntaxError, SyntaxWarning};
 
 #[derive(Default)]
 pub(crate) struct Docs {
-    /// Documents that are announced but whose bodies are not read yet.
+    /// The here-documents whose operators have been parsed but whose bodies have not been read.
     pub pending: Vec<Rc<HereDoc>>,
-    /// The index of the first document whose body follows the next newline; those before it were
-    /// announced outside of the current substitution.
+    /// The index of the first here-document whose body follows the next newline; the operators of
+    /// those before it are outside of the current substitution.
     pub base: usize,
 }
 
@@ -29,7 +29,7 @@ impl Docs {
         self.pending.len() > self.base
     }
 
-    /// Forgets all documents.
+    /// Removes all here-documents.
     pub fn clear_all(&mut self) {
         *self = Docs::default();
     }
@@ -62,8 +62,8 @@ impl CommandParser<'_, '_> {
         Ok(())
     }
 
-    /// Returns the error for the token read ahead, after a complete list: bash has read its
-    /// here-documents by then.
+    /// Returns the error for the token read ahead, which follows a complete list. The list's
+    /// here-documents are read first, as in bash.
     #[cold]
     pub fn unexpected_behind_docs(&mut self) -> Box<SyntaxError> {
         if self.docs.is_due() {
@@ -126,8 +126,8 @@ impl CommandParser<'_, '_> {
                         line.push(b'\n');
                         break;
                     }
-                    // Tabs after a continuation at the beginning of a line count as at its
-                    // beginning.
+                    // If a continuation joins lines, tabs at the beginning of the second are
+                    // removed only if the first has no text.
                     if p.strip_tabs && line.first() == Some(&b'\t') {
                         let tabs = line.iter().take_while(|&&b| b == b'\t').count();
                         line.drain(..tabs);
@@ -135,8 +135,8 @@ impl CommandParser<'_, '_> {
                 }
             }
             if !p.quoted && line.iter().rev().take_while(|c| **c == b'\\').count() % 2 == 1 {
-                // The input ends after a backslash, which bash drops; printed text cannot lack the
-                // newline that is missing here.
+                // The input ends after a backslash, which bash removes. The missing newline is
+                // added, because printed text always has one.
                 line.pop();
                 line.push(b'\n');
             }
@@ -167,7 +167,7 @@ impl CommandParser<'_, '_> {
     }
 
     fn warn_eof(&mut self, p: &HereDoc, first_line: u32) {
-        // Bash counts the lines before the body, not those before the redirection.
+        // bash reports the number of lines before the body, not before the redirection.
         let before = first_line.saturating_sub(1);
         let mut message =
             format!("here-document at line {before} delimited by end-of-file (wanted `")

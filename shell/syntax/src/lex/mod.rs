@@ -18,8 +18,8 @@
 //! - [`raw`]: source spellings, with line continuations taken out.
 //!
 //! # Invariants
-//! - `pos` only moves back in [`CommandParser::rewind_to`], and each place that may rewind
-//!   remembers its failures, so that nesting such places stays polynomial.
+//! - `pos` only moves back in [`CommandParser::rewind_to`]. Each place that may rewind remembers
+//!   where it failed, so that the time for nested places stays polynomial.
 //! - `line` counts the newlines before `pos`.
 
 pub(crate) mod alias;
@@ -58,18 +58,19 @@ pub(crate) struct ParseState<'i> {
     pub line: u32,
     pub input: Option<Box<dyn SourceInput + 'i>>,
     pub opts: ParseOptions,
-    /// The effect of the text around `pos`.
+    /// The effect of the constructs around `pos`.
     pub mode: mode::LexMode,
     /// Whether a command has begun, so that further input is a continuation.
     pub started: bool,
     pub depth: u32,
     /// The number of `$(` and `<(` around `pos`.
     pub subs: u32,
-    /// The nesting depth at which the innermost of them begins.
+    /// The nesting depth at which the innermost of these substitutions begins.
     pub sub_depth: u32,
     /// The token read ahead.
     pub look: Option<token::SyntaxToken>,
-    /// The number of words around `pos`; positions inside them must stay valid.
+    /// The number of words around `pos`. While there are any, positions in the source must stay
+    /// valid.
     pub words: u32,
     pub edits: Vec<raw::SpellingEdit>,
     pub docs: heredoc::Docs,
@@ -166,8 +167,8 @@ impl CommandParser<'_, '_> {
         }
     }
 
-    /// Returns the byte after the `$` at `pos` and any line continuations, because bash looks for
-    /// a quote there.
+    /// Returns the byte after the `$` at `pos` and any line continuations, where bash looks for a
+    /// quote.
     pub fn behind_dollar(&mut self) -> Option<u8> {
         let mut n = 1;
         while self.peek_at(n) == Some(b'\\') && self.peek_at(n + 1) == Some(b'\n') {
@@ -205,7 +206,8 @@ impl CommandParser<'_, '_> {
         self.st.src.get(self.st.pos..).unwrap_or_default()
     }
 
-    /// Skips text up to a byte that has a meaning, which a newline never is.
+    /// Skips text up to a byte for which `stop` is true, and returns it. The text must have no
+    /// newlines, which are not counted.
     #[inline]
     pub fn run(&mut self, stop: impl Fn(u8) -> bool) -> &[u8] {
         let start = self.pos;
@@ -214,7 +216,7 @@ impl CommandParser<'_, '_> {
         self.src.get(start..self.pos).unwrap_or_default()
     }
 
-    /// Returns such a run over several lines.
+    /// Skips text as [`Self::run`] does, but counts the newlines in it.
     #[inline]
     pub fn run_of_lines(&mut self, stop: impl Fn(u8) -> bool) -> &[u8] {
         let start = self.pos;
@@ -275,15 +277,15 @@ impl CommandParser<'_, '_> {
     }
 }
 
-/// Removes a backslash at the very end of a file, which continues the line with nothing.
+/// Removes a backslash at the very end of a file, which is a line continuation without a next line.
 pub(crate) fn end_continuation(src: &mut Vec<u8>) {
     if src.last() == Some(&b'\\') {
         src.push(b'\n');
     }
 }
 
-/// Ends the last line as bash does: adds a missing newline, except after a backslash, which it
-/// would turn into a continuation.
+/// Ends the last line as bash does: adds a missing newline, except after a backslash, because the
+/// two would be a line continuation.
 pub(crate) fn end_line(src: &mut Vec<u8>) {
     let slashes = src.iter().rev().take_while(|&&b| b == b'\\').count();
     if src.last().is_some_and(|&b| b != b'\n') && slashes % 2 == 0 {

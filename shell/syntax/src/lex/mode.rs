@@ -1,8 +1,8 @@
 //! The lexer's mode: how the text around `pos` changes the way that the lexer reads.
 //!
 //! Each kind of text is a [`TextContext`], and [`LexMode::mode_within`] is the one place that
-//! defines its effect. [`CommandParser::lex_within`] reads in one context and restores the previous
-//! mode however the text is left.
+//! defines its effect. [`CommandParser::lex_within`] lexes in a context and then restores the
+//! previous mode, even after an error.
 
 use super::CommandParser;
 
@@ -19,13 +19,14 @@ pub(crate) enum TextContext {
     ProcessSubstitution,
     /// The operand of `${...}` within double quotes.
     QuotedOperand,
-    /// An expansion in arithmetic; `kept`: quotes that `$'...'` makes have a meaning there.
+    /// An expansion in arithmetic. `kept` says that the quotes that replace `$'...'` have a meaning
+    /// there.
     Arithmetic { kept: bool },
-    /// The parameter of `${` and its subscript; `literal`: `$'` is text, as within double quotes in
-    /// POSIX mode.
+    /// The parameter of `${` and its subscript. `literal` says that `$'` is text, as within double
+    /// quotes in POSIX mode.
     Subject { literal: bool },
-    /// The operator of `${` and its operands, with the same `literal`; `pattern`: the operands are
-    /// patterns, which always have `$'`.
+    /// The operator of `${` and its operands, with the same `literal`. `pattern` says that the
+    /// operands are patterns, in which `$'` is always a quote.
     Operator { literal: bool, pattern: bool },
 }
 
@@ -34,8 +35,8 @@ pub(crate) enum TextContext {
 pub(crate) struct LexMode {
     /// Whether the text is the body of a here-document.
     pub heredoc: bool,
-    /// Whether the text is within an operand in such a body, where neither `$'...'` nor `$"..."`
-    /// exists.
+    /// Whether the text is within an operand in the body of a here-document, where `$'` and `$"`
+    /// are text.
     pub doc_operand: bool,
     /// Whether the text is not source code: `$'` and `$"` are text in its subscripts and
     /// arithmetic.
@@ -48,18 +49,18 @@ pub(crate) struct LexMode {
 /// The meaning of `$'...'` at `pos`.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Ansi {
-    /// Whether `$'...'` keeps quotes in the arithmetic there, because it is not within double
-    /// quotes.
+    /// Whether quotes that replace `$'...'` in arithmetic have a meaning, because it is not within
+    /// double quotes.
     pub kept: bool,
     /// Whether `pos` is within double quotes in POSIX mode, where `$'` is text except in a pattern.
     pub posix_quoted: bool,
-    /// Whether a `$'` at `pos` is text for that reason, or because it is in a subscript in a
-    /// here-document.
+    /// Whether a `$'` at `pos` is text because of `posix_quoted`, or because it is in a subscript
+    /// in a here-document.
     pub none: bool,
 }
 
 impl LexMode {
-    /// Returns the mode within that text.
+    /// Returns the mode within a text of this kind.
     #[must_use]
     pub fn mode_within(self, inside: TextContext) -> LexMode {
         let ansi = self.ansi;
@@ -87,7 +88,7 @@ impl LexMode {
 }
 
 impl CommandParser<'_, '_> {
-    /// Reads within that text.
+    /// Calls `f` to lex a text of this kind.
     #[inline]
     pub fn lex_within<T>(&mut self, inside: TextContext, f: impl FnOnce(&mut Self) -> T) -> T {
         let outer = self.st.mode;
@@ -103,7 +104,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn commands_of_a_substitution_begin_anew() {
+    fn commands_of_a_substitution_begin_with_a_fresh_mode() {
         let mode = LexMode { heredoc: true, arith: true, ..LexMode::default() };
         let inner = mode.mode_within(TextContext::Substitution).mode_within(TextContext::Commands);
         assert!(!inner.heredoc && !inner.arith);
@@ -122,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn operands_in_here_documents_have_none() {
+    fn operands_in_here_documents_have_no_ansi_quotes() {
         let mode = LexMode { heredoc: true, ..LexMode::default() };
         assert!(mode.mode_within(TextContext::QuotedOperand).doc_operand);
         assert!(mode.mode_within(TextContext::Subject { literal: false }).ansi.none);

@@ -1,9 +1,9 @@
 //! The word after the operator in `${name OP word}`.
 //!
-//! Outside double quotes, and for patterns and replacements everywhere, it is read like an
-//! unquoted word in which blanks and operators are ordinary. In `"${x:-word}"` its text counts as
-//! double-quoted: only `"..."`, backslash and expansions are special, though single quotes
-//! still pair up and hide a `}` (bash 5.2 outside POSIX mode).
+//! Outside double quotes, and for patterns and replacements everywhere, it is read like an unquoted
+//! word in which blanks and operators are ordinary. In `"${x:-word}"`, the word counts as
+//! double-quoted: only `"..."`, backslashes and expansions are special, but a pair of single quotes
+//! still hides a `}` (bash 5.2 outside POSIX mode).
 
 use super::table::{DQUOTE, QUOTE, has_class};
 use super::word::WordBuilder;
@@ -11,12 +11,12 @@ use super::{CommandParser, Res};
 use crate::ast::{Word, WordPart};
 use crate::lex::mode::TextContext;
 
-/// The end of the operand, which itself is not consumed.
+/// The character that ends the operand, which is not consumed.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum OperandEnd {
     Brace,
     SlashOrBrace,
-    /// The same end, but a slash at the very beginning is text.
+    /// A slash or `}`, but a slash at the very beginning is text.
     LaterSlashOrBrace,
 }
 
@@ -111,22 +111,23 @@ impl CommandParser<'_, '_> {
     fn backslash_in_operand(&mut self, b: &mut WordBuilder) -> Res<()> {
         match self.peek_at(1) {
             Some(b'}') => b.push_quoted(b"}"),
-            // The backslash stays, and the quote after it opens nothing.
+            // The backslash stays, and the quote after it has no meaning.
             Some(b'\'') => b.push_quoted(b"\\'"),
             Some(c) if keeps_backslash(c) => {
-                // Kept apart, because bash splits there if an `@` list is adjacent.
+                // The backslash and the character are separate parts, because bash splits there if
+                // an `@` list is adjacent.
                 b.push_quoted(b"\\");
                 b.push_literal(&[c]);
             }
-            // Here, within backquotes, `\"` keeps its backslash.
+            // Within backquotes here, `\"` keeps its backslash.
             _ => return self.dquote_special(b, b'\\', true),
         }
         self.pos += 2;
         Ok(())
     }
 
-    /// Lexes `$'...'` or `$"..."` in a quoted operand. The text of the first counts as quoted; the
-    /// quotes of the second count, its `$` does not.
+    /// Lexes `$'...'` or `$"..."` in a quoted operand. The text of `$'...'` counts as quoted; for
+    /// `$"..."`, only the `$` is removed.
     fn dollar_quote_in_operand(&mut self, b: &mut WordBuilder) -> Res<()> {
         let start = self.pos;
         let is_ansi = self.behind_dollar() == Some(b'\'');
@@ -134,8 +135,8 @@ impl CommandParser<'_, '_> {
             self.translate_quote(b, false)?;
             let special = |c: &u8| b"\"`${}".contains(c);
             if self.opts.posix && self.edits.last().is_some_and(|e| e.text.iter().any(special)) {
-                // In POSIX mode single quotes would not hide these, so it is printed as in the
-                // source.
+                // In POSIX mode, single quotes would not hide these characters, so the text is
+                // printed as in the source.
                 self.edits.pop();
             }
             return Ok(());
@@ -150,7 +151,7 @@ impl CommandParser<'_, '_> {
         }
         let text = self.ansi_quoted()?;
         if text.iter().any(|c| b"$`\"'\\}".contains(c)) {
-            // The printed form must have the same meaning.
+            // Without its quotes, the printed text would have another meaning.
             drop(self.edits.pop())
         } else {
             self.edit_from(start, text.clone())
@@ -160,7 +161,8 @@ impl CommandParser<'_, '_> {
     }
 
     /// Lexes `'...'` in an operand within double quotes: bash first looks for the closing quote,
-    /// then expands the text between. Text that does not parse is an error when it is expanded.
+    /// then expands the text between. Text that does not parse is an error only when it is
+    /// expanded.
     fn single_in_double(&mut self, b: &mut WordBuilder) -> Res<()> {
         let line = self.line;
         let start = self.pos + 1;
@@ -184,14 +186,15 @@ impl CommandParser<'_, '_> {
         Ok(())
     }
 
-    /// Lexes all of the text between single quotes in a quoted operand, where only the quotes
-    /// themselves are text.
+    /// Lexes the whole text between single quotes in a quoted operand, where it is expanded
+    /// although the quotes stay.
     pub fn text_in_quotes(&mut self, b: &mut WordBuilder) -> Res<()> {
         loop {
             b.quoted_run(self.run_of_lines(|c| has_class(c, DQUOTE)));
             match self.peek_byte() {
                 None => return Ok(()),
-                // Its quotes are removed like those around single quotes: `"${x+'"$y"'}"`.
+                // Double quotes between single quotes are removed, like those outside of them:
+                // `"${x+'"$y"'}"`.
                 Some(b'"') if memchr::memchr(b'"', &self.rest_bytes()[1..]).is_some() => {
                     let part = self.double_quoted(true)?;
                     b.push_part(part);

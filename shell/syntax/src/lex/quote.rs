@@ -54,8 +54,8 @@ impl CommandParser<'_, '_> {
         Ok(())
     }
 
-    /// Lexes `$'...'`, with `pos` at the `$`, maybe with line continuations. It is spelled as plain
-    /// single quotes afterwards, as in bash.
+    /// Lexes `$'...'`, with `pos` at the `$`, which line continuations may follow. Its spelling
+    /// becomes plain single quotes, as in bash.
     pub fn ansi_quoted(&mut self) -> Res<Vec<u8>> {
         let line = self.line;
         let start = self.pos;
@@ -85,9 +85,8 @@ impl CommandParser<'_, '_> {
         Ok(text)
     }
 
-    /// Lexes `"..."`, with `pos` at the opening quote. `nested`: inside the operand of a `${...}`
-    /// that is quoted itself, where a backslash quotes any character (bash 5.2: `"${x-"\a"}"` is
-    /// `a`).
+    /// Lexes `"..."`, with `pos` at the opening quote. `nested` says that it is in the operand of a
+    /// quoted `${...}`, where a backslash quotes any character (bash 5.2: `"${x-"\a"}"` is `a`).
     #[inline(never)]
     pub fn double_quoted(&mut self, nested: bool) -> Res<WordPart> {
         let line = self.line;
@@ -116,8 +115,8 @@ impl CommandParser<'_, '_> {
         }
     }
 
-    /// Lexes a backslash, `$` or backquote in double quotes or a here-document; `"` may be escaped
-    /// if `quote`.
+    /// Lexes a backslash, `$` or backquote in double quotes or a here-document. `quote` says
+    /// whether a backslash may escape `"`.
     pub fn dquote_special(&mut self, b: &mut WordBuilder, c: u8, quote: bool) -> Res<()> {
         match c {
             b'\\' => match self.peek_at(1) {
@@ -152,7 +151,7 @@ impl CommandParser<'_, '_> {
 mod tests {
     use box_text::escape::ansi_c;
 
-    /// Expected values: `printf %s $'...' | od -c` in bash 5.2.15.
+    /// The expected values are those of `printf %s $'...' | od -c` in bash 5.2.15.
     #[test]
     fn ansi() {
         for (text, want) in [

@@ -1,12 +1,12 @@
 //! Source spellings of words ([`crate::ast::Word::raw`]).
 //!
-//! A spelling is the slice of source that the word came from, with the edits that bash makes while
-//! it reads: line continuations are gone, and `$'...'` is plain single quotes. This is the form
-//! that `declare -f` and error messages show.
+//! A spelling is the word's part of the source with the edits that bash makes while it reads: line
+//! continuations are removed, and `$'...'` becomes plain single quotes. This is the form that
+//! `declare -f` and error messages show.
 
 use super::CommandParser;
 
-/// An edit of the source: `src[start..end]` reads `text` in spellings.
+/// An edit of the source: in spellings, `text` replaces `src[start..end]`.
 #[derive(Clone, Debug)]
 pub(crate) struct SpellingEdit {
     pub start: usize,
@@ -61,7 +61,7 @@ impl CommandParser<'_, '_> {
         out.into_boxed_slice()
     }
 
-    /// Edits `src[start..pos]` to read `text`, in place of any edits inside it.
+    /// Replaces `src[start..pos]` by `text` in spellings, and drops any edits inside it.
     pub fn edit_from(&mut self, start: usize, text: Vec<u8>) {
         let keep = self.edits.partition_point(|e| e.start < start);
         self.edits.truncate(keep);

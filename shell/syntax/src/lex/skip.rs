@@ -4,7 +4,7 @@ use super::{CommandParser, Res};
 
 impl CommandParser<'_, '_> {
     /// Skips a bad `${...}`, from after its brace to after the closing one. Quotes, nested
-    /// expansions and backquotes hide a `}`, single quotes if `singles`.
+    /// expansions and backquotes hide a `}`; single quotes do so only with `singles`.
     pub fn skip_braces(&mut self, line: u32, quoted: bool, singles: bool) -> Res<()> {
         // The closing characters of open brackets, innermost last.
         let mut open: Vec<u8> = Vec::new();
@@ -14,7 +14,8 @@ impl CommandParser<'_, '_> {
             };
             let in_braces = matches!(open.last(), None | Some(b'}'));
             match (c, self.peek_at(1)) {
-                // Read as in any other place, and shown in its printed form.
+                // The substitution is parsed as in any other place, and its printed form becomes
+                // its spelling.
                 (b'$', Some(b'(')) if open.last() != Some(&b'`') => {
                     self.lex_dollar(quoted)?;
                     continue;
@@ -67,8 +68,8 @@ impl CommandParser<'_, '_> {
         }
     }
 
-    /// Moves from after the `((` at `pos` to after its `))`. Returns the bytes between if this is
-    /// arithmetic and not two subshells, and rewinds otherwise.
+    /// Moves from after the `((` at `pos` to after its `))` and returns the range between them if
+    /// this is arithmetic. If it is two subshells, rewinds.
     pub fn skip_double_paren(&mut self) -> Res<Option<(usize, usize)>> {
         let mark = self.mark_place();
         let start = self.pos;
@@ -111,8 +112,8 @@ impl CommandParser<'_, '_> {
         }
     }
 
-    /// Moves from after a quote character to after the one that closes it; `escapes`: a backslash
-    /// hides it.
+    /// Moves from after a quote character to after the one that closes it. With `escapes`, a
+    /// backslash hides a quote.
     fn skip_quote(&mut self, quote: u8, escapes: bool) -> Res<()> {
         let line = self.line;
         loop {

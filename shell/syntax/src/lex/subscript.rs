@@ -1,4 +1,4 @@
-//! `[...]` after a name: an index or a key, known at run time only.
+//! `[...]` after a name: an index or a key; which of them is known only at run time.
 
 use super::table::{self, BREAK, QUOTE, has_class};
 use super::word::WordBuilder;
@@ -36,8 +36,9 @@ impl CommandParser<'_, '_> {
         Ok(word.map(|w| Subscript::Expr(crate::arith::from_word(w))))
     }
 
-    /// Lexes the word up to the `]` that closes it, which is consumed, if `closed`; otherwise up to
-    /// the end of the input. Returns `None` if there is no such bracket, or a `}` comes before it.
+    /// Lexes the word of a subscript: with `closed`, up to its `]`, which is consumed, and
+    /// otherwise up to the end of the input. Returns `None` if the `]` is missing or a `}` comes
+    /// before it.
     #[inline(never)]
     pub fn subscript_word(&mut self, closed: bool, in_braces: bool) -> Res<Option<Word>> {
         let start = self.pos;
@@ -82,7 +83,7 @@ impl CommandParser<'_, '_> {
         Ok(Some(b.into_word(self.raw_spelling(start, end))))
     }
 
-    /// Returns whether the `$` at `pos` comes before a quote and has no meaning there.
+    /// Returns whether the `$` at `pos` has no meaning before a quote.
     pub fn dollar_is_text(&mut self) -> bool {
         match self.behind_dollar() {
             Some(b'\'') => self.mode.ansi.none || self.mode.run_time,

@@ -158,7 +158,7 @@ impl CommandParser<'_, '_> {
             if has_class(c, QUOTE) {
                 self.lex_quoting(b, c)?;
             } else {
-                // More input has arrived since the run ended.
+                // More input was read after the run, so that the run may continue.
                 continue;
             }
         }

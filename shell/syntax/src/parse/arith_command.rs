@@ -5,14 +5,14 @@ use crate::lex::{CommandParser, Res};
 
 impl CommandParser<'_, '_> {
     /// Parses the expression of `((...))`, with the first parenthesis read ahead and `pos` at the
-    /// second. Returns `false` if these are nested subshells; nothing is consumed then.
+    /// second. If these are nested subshells, consumes nothing and returns `false`.
     #[inline(never)]
     pub fn arith_command(&mut self, out: &mut CommandKind) -> Res<bool> {
         let look = self.st.look.take();
         let line = self.line;
         let at = self.pos;
         self.pos += 1;
-        // If this is not arithmetic, `skip_double_paren` remembers that.
+        // `skip_double_paren` remembers the place if this is not arithmetic.
         let Some((start, end)) = self.skip_double_paren()? else {
             self.pos = at;
             self.st.look = look;

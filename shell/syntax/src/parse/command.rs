@@ -9,8 +9,8 @@ use crate::lex::{CommandParser, Res};
 const COST: u32 = 5;
 
 impl CommandParser<'_, '_> {
-    /// Parses a command whose first token is read ahead. Commands are written through a reference
-    /// rather than returned, because they are big and the stack has to hold many of them at once.
+    /// Parses a command whose first token is read ahead. Commands are written to a reference rather
+    /// than returned, because they are big, and returning them would put many on the stack at once.
     pub fn parse_command(&mut self, out: &mut Command) -> Res<()> {
         match self.next_kind(TokenContext::COMMAND)? {
             Tk::Kw(Kw::Function) => self.function_keyword(out),
@@ -42,8 +42,8 @@ impl CommandParser<'_, '_> {
             _ => return Err(self.unexpected_token_error()),
         }
         if matches!(out.kind, CommandKind::Arith(_)) {
-            // The line of the command's end, because bash has counted all of its lines before it
-            // runs.
+            // As in bash, the line is that of the command's end, because bash reads all its lines
+            // before it creates the command.
             out.line = self.line;
         }
         self.leave_nested(COST);
@@ -111,7 +111,7 @@ pub(super) fn empty_command() -> Box<Command> {
     })
 }
 
-/// Returns the spelling of an assignment in a place where only a word has a meaning.
+/// Returns an assignment as a word, for a place where only a word is allowed.
 pub(super) fn assignment_word(a: crate::ast::Assignment) -> Word {
     Word { parts: vec![WordPart::Literal(a.raw.to_vec().into())], raw: a.raw }
 }

@@ -12,7 +12,7 @@ pub fn is_complete(text: &[u8]) -> bool {
     let mut parser = Parser::new(text, ParseOptions { extglob: true, ..ParseOptions::default() });
     loop {
         match parser.next_command(&NoAliases) {
-            // A here-document ended by the end of the text.
+            // A warning means that the end of the text ended a here-document.
             Ok(_) if !parser.take_warnings().is_empty() => return false,
             Ok(Some(_)) => {}
             Ok(None) => return true,
@@ -26,7 +26,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn commands_are_whole_when_bash_runs_them() {
+    fn commands_are_complete_when_bash_runs_them() {
         for whole in [
             "ls",
             "echo 'a b'",

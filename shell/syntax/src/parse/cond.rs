@@ -5,8 +5,8 @@ use crate::error::{SyntaxCause, SyntaxError};
 use crate::lex::token::{Lexeme, SyntaxToken, Tk, TokenContext};
 use crate::lex::{CommandParser, Res};
 
-/// Operands are read as ordinary words: digits before `<` are not a word, which is an error in
-/// bash, too.
+/// The context for operands, which are read as ordinary words: digits before `<` are not a word,
+/// which is an error in bash, too.
 const OPERAND: TokenContext = TokenContext::ARG;
 
 impl CommandParser<'_, '_> {
@@ -68,7 +68,7 @@ impl CommandParser<'_, '_> {
         Ok(balanced_tree(flatten_terms(terms, false), Cond::And))
     }
 
-    /// Parses a term with the newlines around it.
+    /// Parses a term and the newlines around it.
     #[inline(never)]
     fn cond_term(&mut self) -> Res<Cond> {
         self.enter_nested(4)?;
@@ -83,7 +83,8 @@ impl CommandParser<'_, '_> {
                 self.cond_from_word(word)?
             }
             Tk::IoNumber(_) => {
-                // Bash's own message; the number is its name for a descriptor.
+                // This is bash's message; 284 is the number of its token for digits before a
+                // redirection.
                 return Err(self.cond_error("unexpected token 284 in conditional command"));
             }
             Tk::Eof => return Err(self.cond_error("unexpected token `EOF' in conditional command")),
@@ -190,7 +191,7 @@ impl CommandParser<'_, '_> {
         Ok(Cond::Binary(op, left, right))
     }
 
-    /// Returns an error at the token read ahead, whose text takes the place of `X`.
+    /// Returns an error at the token read ahead, whose text replaces the `X` in `sentence`.
     #[cold]
     fn cond_error(&mut self, sentence: &'static str) -> Box<SyntaxError> {
         let Some(t) = self.st.look.take() else {
@@ -207,7 +208,7 @@ impl CommandParser<'_, '_> {
     }
 }
 
-/// Returns a lone word as `-n word`; bash shows it that way, too.
+/// Returns a lone word as `-n word`, in which form bash also shows it.
 fn lone_word(word: Word) -> Cond {
     Cond::Unary(b'n', word)
 }
@@ -234,7 +235,8 @@ fn binary_op(text: &[u8]) -> Option<CondOp> {
     })
 }
 
-/// Returns the terms, with those of a nested chain of the same operator (`a && (b && c)`) in place.
+/// Returns the terms, in which each nested chain of the same operator (`a && (b && c)`) is replaced
+/// by its own terms.
 #[inline(never)]
 fn flatten_terms(terms: Vec<Cond>, or: bool) -> Vec<Cond> {
     if !terms.iter().any(|t| matches!((t, or), (Cond::Or(..), true) | (Cond::And(..), false))) {

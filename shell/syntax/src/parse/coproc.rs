@@ -35,7 +35,7 @@ impl CommandParser<'_, '_> {
             self.simple_command(body)?;
             return Ok(None);
         }
-        // A word: a name if a compound command follows it.
+        // A word is the name if a compound command follows it.
         let word = self.take_token();
         let next = self.next_kind(TokenContext::COMMAND)?;
         if Self::starts_compound(next)

@@ -110,11 +110,11 @@ impl CommandParser<'_, '_> {
     fn for_part(&mut self, (start, end): (usize, usize), line: u32) -> Res<Option<ArithText>> {
         let text = self.src.get(start..end).unwrap_or_default();
         if text.iter().all(|b| matches!(b, b' ' | b'\t')) {
-            // Traces and traps show this value, too.
+            // Traces and traps also show this value for an empty part.
             let word = crate::lex::assign::quoted_word(b"1");
             return Ok(Some(crate::arith::from_word(word)));
         }
-        // Bash drops the blanks before each part.
+        // bash removes the blanks before each part.
         let lead = text.iter().take_while(|b| matches!(b, b' ' | b'\t')).count();
         self.arith_slice(start + lead, end, line).map(Some)
     }
@@ -124,7 +124,7 @@ impl CommandParser<'_, '_> {
     fn split_semicolons(&self, start: usize, end: usize) -> Option<[(usize, usize); 3]> {
         let mut cuts = Vec::new();
         let mut depth = 0usize;
-        // Within `$'...'` this is the `$`.
+        // The open quote: `'` or `"`, or `$` within `$'...'`.
         let mut quote = 0u8;
         let mut i = start;
         while i < end {

@@ -32,7 +32,7 @@ impl CommandParser<'_, '_> {
             if self.next_kind(TokenContext::COMMAND)? == Tk::RParen {
                 self.skip_token();
             } else {
-                // A subshell body.
+                // The parenthesis begins a body that is a subshell.
                 self.rewind_to(&mark);
                 self.st.look = Some(paren);
             }

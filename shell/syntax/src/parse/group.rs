@@ -15,7 +15,7 @@ impl CommandParser<'_, '_> {
         Ok(())
     }
 
-    /// Parses the list in braces, with the opening one read ahead.
+    /// Parses the list in braces, with the opening brace read ahead.
     pub fn brace_body(&mut self) -> Res<CommandList> {
         self.skip_token();
         let body = self.compound_list(false)?;

@@ -10,8 +10,7 @@ impl CommandParser<'_, '_> {
     pub fn complete_command(&mut self) -> Res<Option<CommandList>> {
         self.st.started = false;
         self.st.not_arith.clear();
-        // The first word may have some already.
-        // Empty lines and comments.
+        // Skips empty lines and comments.
         loop {
             match self.next_kind(TokenContext::COMMAND)? {
                 Tk::Eof => {
@@ -47,8 +46,8 @@ impl CommandParser<'_, '_> {
         Ok(Some(list))
     }
 
-    /// Parses the list inside a compound command, up to a token that cannot start a command. That
-    /// token is left read ahead for the caller to judge. An empty list is an error unless
+    /// Parses the list inside a compound command, up to a token that cannot start a command. The
+    /// caller checks that token, which stays read ahead. An empty list is an error unless
     /// `may_be_empty`.
     pub fn compound_list(&mut self, may_be_empty: bool) -> Res<CommandList> {
         let mut list = CommandList::default();
@@ -77,7 +76,7 @@ impl CommandParser<'_, '_> {
         Ok(list)
     }
 
-    /// Parses pipelines joined by `&&` and `||`; the first token of the first one is read ahead.
+    /// Parses pipelines joined by `&&` and `||`, with the first token read ahead.
     fn and_or(&mut self) -> Res<AndOr> {
         let first = self.parse_pipeline()?;
         let mut rest = Vec::new();

@@ -8,8 +8,8 @@
 //! - [`runtime`]: functions for text met at run time ([`parse_word`] and others).
 //!
 //! # Invariants
-//! - A function that parses a construct starts with its first token read ahead or consumed, as its
-//!   comment says, and leaves the token after it read ahead at most.
+//! - A function that parses a construct starts with the construct's first token read ahead or
+//!   consumed, as its comment says, and reads at most one token after the construct ahead.
 //! - Errors are bash's: the first token that cannot continue the command is reported.
 
 mod arith_command;
@@ -39,11 +39,11 @@ pub use runtime::{
     parse_parameter, parse_subscript, parse_word,
 };
 
-/// The maximum depth of nested constructs, in units of about one word-level nesting.
+/// The maximum depth of nested constructs. A level of nesting in a word costs about 1, other
+/// constructs more.
 pub const MAX_DEPTH: u32 = 1000;
 
-/// The options that change the grammar. They may be changed between commands with
-/// [`Parser::options_mut`].
+/// The options that affect the grammar. [`Parser::options_mut`] can change them between commands.
 #[derive(Clone, Debug)]
 pub struct ParseOptions {
     /// POSIX mode.
@@ -78,7 +78,7 @@ impl Aliases for NoAliases {
 /// A source of more text on demand, for standard input and prompts.
 pub trait SourceInput {
     /// Appends the next line, including its newline, to `buf`; returns `false` at the end of input.
-    /// `continuation`: a command has already begun (time for `PS2`).
+    /// `continuation` says that a command has already begun, so that the prompt is `PS2`.
     fn read_line(&mut self, buf: &mut Vec<u8>, continuation: bool) -> bool;
 }
 
@@ -102,16 +102,16 @@ impl<'i> Parser<'i> {
         }
     }
 
-    /// Returns a parser that reads line by line from `input` and never requests a line before the
-    /// one that completes a command is consumed.
+    /// Returns a parser that reads line by line from `input`. After the line that completes a
+    /// command, it requests no line until the next call.
     pub fn with_input(input: Box<dyn SourceInput + 'i>, options: ParseOptions) -> Self {
         let mut parser = Parser::new(Vec::new(), options);
         parser.state.input = Some(input);
         parser
     }
 
-    /// Returns the next complete command: everything up to the newline that ends it; `None` at the
-    /// end. After an error the parser stands after the offending line.
+    /// Returns the next complete command, up to the newline that ends it; `None` at the end. After
+    /// an error, the parser is at the start of the line after the offending one.
     pub fn next_command(
         &mut self,
         aliases: &dyn Aliases,
@@ -166,7 +166,7 @@ impl<'i> Parser<'i> {
 }
 
 impl CommandParser<'_, '_> {
-    /// Prepares the state for the next command after an error: the rest of the line is skipped.
+    /// Prepares the state for the next command after an error: skips the rest of the line.
     fn recover_from_error(&mut self) {
         self.st.look = None;
         self.st.depth = 0;

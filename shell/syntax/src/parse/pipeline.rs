@@ -31,7 +31,7 @@ impl CommandParser<'_, '_> {
         let mut stages = Vec::new();
         let ends = match self.next_kind(TokenContext::COMMAND)? {
             Tk::Newline | Tk::Semi | Tk::Eof => true,
-            // `$(time)`, but not `(time)`.
+            // A lone `time` is allowed in `$(time)`, but not in `(time)`.
             Tk::RParen => !negated && self.subs > 0 && self.depth == self.sub_depth,
             _ => false,
         };
@@ -66,7 +66,7 @@ impl CommandParser<'_, '_> {
         }
         if self.next_is_text(b"--")? {
             self.skip_token();
-            // Bash takes this for `-p`, too.
+            // bash treats this like `-p`.
             posix = true;
         }
         Ok(posix)

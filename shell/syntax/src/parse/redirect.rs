@@ -6,9 +6,9 @@ use crate::lex::token::{Lexeme, Tk, TokenContext};
 use crate::lex::{CommandParser, Res};
 
 impl CommandParser<'_, '_> {
-    /// Reads the redirections after a compound command. A word right after its last token is read
-    /// as at the beginning of a command: an alias is expanded, as in bash, and an assignment is an
-    /// error as such.
+    /// Reads the redirections after a compound command. A word directly after the command is read
+    /// as at the beginning of a command. So an alias is expanded, as in bash, and an assignment is
+    /// an unexpected token.
     pub fn parse_redirects(&mut self, out: &mut Vec<Redirect>) -> Res<()> {
         self.next_kind(TokenContext::COMMAND)?;
         while is_redirect(self.next_kind(TokenContext::RESERVED)?) {
@@ -59,7 +59,7 @@ impl CommandParser<'_, '_> {
         Ok(())
     }
 
-    /// Returns whether a `-` is next, with blanks before it, and moves `pos` there if so.
+    /// Moves `pos` to a `-` that is next, after any blanks, and returns whether there is one.
     fn closes_descriptor(&mut self) -> bool {
         let mut blanks = 0;
         while matches!(self.peek_at(blanks), Some(b' ' | b'\t')) {
@@ -73,7 +73,7 @@ impl CommandParser<'_, '_> {
         closes
     }
 
-    /// Parses the `-` of `>&-`, which is a token of its own: `>&-x` is `>&- x`.
+    /// Parses the `-` of `>&-`, which is a separate token: `>&-x` is `>&- x`.
     fn parse_dash(&mut self) -> Word {
         self.pos += 1;
         Word { parts: vec![WordPart::Literal(b"-".to_vec().into())], raw: b"-"[..].into() }

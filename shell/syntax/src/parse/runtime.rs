@@ -1,5 +1,6 @@
-//! Parsing of text met at run time: `eval`-like input, `PS4`, here-documents, subscripts, operands
-//! of `declare`. The parser itself uses these functions for text inside text.
+//! Parsing of texts that are known only at run time: `eval`-like input, `PS4`, here-documents,
+//! subscripts, operands of `declare`. The parser itself also uses these functions, for texts inside
+//! other texts.
 
 use std::rc::Rc;
 
@@ -26,7 +27,7 @@ fn runtime_parser(text: &[u8], options: &ParseOptions) -> CommandParser<'static,
     CommandParser { st, aliases: &NO_ALIASES }
 }
 
-/// Parses a whole text without aliases (functions and stages shipped to a spawned shell).
+/// Parses a whole text without aliases, for example a stored function.
 pub fn parse_all(src: &[u8], options: &ParseOptions) -> Result<CommandList, SyntaxError> {
     let mut m = runtime_parser(src, options);
     crate::lex::end_line(&mut m.st.src);
@@ -79,8 +80,8 @@ pub fn parse_subscript(text: &[u8], options: &ParseOptions) -> Result<Subscript,
     Ok(Subscript::Expr(crate::arith::from_word(word)))
 }
 
-/// Parses a parameter reference, for example `x`, `x[1]`, `@`, `10` (the value of an indirect
-/// expansion or nameref). Returns `None` for any other text.
+/// Parses a parameter reference, for example `x`, `x[1]`, `@`, `10` (the values of indirect
+/// expansions and namerefs). Returns `None` for any other text.
 pub fn parse_parameter(
     text: &[u8],
     options: &ParseOptions,
@@ -99,7 +100,8 @@ pub fn parse_parameter(
 }
 
 /// Splits a run-time operand of `declare` and similar builtins that has the form `name=value`,
-/// `name+=value`, `name[sub]=value`; the value is literal text. Returns `None` for any other form.
+/// `name+=value` or `name[sub]=value`. The value is literal text. Returns `None` for any other
+/// form.
 pub fn parse_assignment(text: &[u8], options: &ParseOptions) -> Option<Assignment> {
     let n = table::run_with(text, NAME);
     let name: Text = text.get(..n).filter(|n| table::is_name(n))?.into();
@@ -149,7 +151,7 @@ fn non_empty(mut parts: Vec<WordPart>) -> Vec<WordPart> {
 }
 
 impl CommandParser<'_, '_> {
-    /// Returns a parser of `text`, which stands inside the text of this one at `line`.
+    /// Returns a parser of `text`, which is part of this parser's text at `line`.
     pub(crate) fn inner(&self, text: Vec<u8>, line: u32) -> CommandParser<'_, 'static> {
         let st = ParseState {
             src: text,
@@ -178,7 +180,7 @@ impl CommandParser<'_, '_> {
     /// Parses the commands in a backquoted text.
     pub fn parse_inner(&mut self, text: Vec<u8>, line: u32) -> Res<CommandList> {
         let mut m = self.inner(text, line);
-        // Bash expands aliases in the text when it runs.
+        // bash expands aliases in the text only when the text runs.
         m.st.opts.expand_aliases = false;
         m.st.mode.heredoc = false;
         crate::lex::end_line(&mut m.st.src);
@@ -191,7 +193,7 @@ impl CommandParser<'_, '_> {
     /// Parses the expression in the text of `((...))`.
     pub fn parse_arith_inner(&mut self, text: Vec<u8>, line: u32) -> Res<ArithText> {
         self.enter_nested(2)?;
-        // A here-document announced by a substitution in the text may have its body after it.
+        // A substitution in the text may have a here-document whose body comes after the text.
         let docs = std::mem::take(&mut self.st.docs);
         let mut m = self.inner(text, line);
         m.st.docs = docs;
@@ -228,7 +230,8 @@ impl CommandParser<'_, '_> {
         word
     }
 
-    /// Lexes text as if within double quotes, `"` being ordinary, up to the end of the input.
+    /// Lexes text up to the end of the input as if within double quotes, but with `"` as an
+    /// ordinary character.
     pub(crate) fn dquoted_text(&mut self, b: &mut WordBuilder) -> Res<()> {
         loop {
             b.quoted_run(self.run_of_lines(|c| has_class(c, DQUOTE) && c != b'"'));

@@ -27,15 +27,17 @@ impl<'t> CommandPrinter<'t> {
         }
     }
 
-    /// Prints the separator between two commands; `first`: the one before it starts the list.
+    /// Prints the separator after the command `item`. `first` says that the command starts the
+    /// list.
     fn print_separator(&mut self, item: &ListItem, first: bool) {
         let on_new_line = self.in_function > 0;
-        // Bash keeps the newlines of a substitution, also if a function within it has its own.
+        // bash keeps the newlines of a substitution, even in a function within it, which already
+        // has one for each command.
         let after_doc = self.after_doc || !self.docs.is_empty();
         let newline = self.substitution && item.newline;
         if !self.docs.is_empty() {
             self.put_docs(b"");
-            // Only in this case, bash drops the next `;`, too.
+            // In this case only, bash also omits the next `;`.
             let alone = item.and_or.rest.is_empty() && item.and_or.first.stages.len() == 1;
             self.after_doc = first && alone;
         } else if std::mem::take(&mut self.after_doc) && on_new_line {
@@ -79,7 +81,7 @@ impl<'t> CommandPrinter<'t> {
         }
         if pipeline.stages.is_empty() && !pipeline.negated {
             match pipeline.timed {
-                // For bash this is still a word.
+                // bash prints no blank after a `time` that begins the pipeline and has no command.
                 Some(_) if begins => drop(self.out.pop()),
                 Some(_) => {}
                 // Two negations cancel out.
@@ -91,7 +93,7 @@ impl<'t> CommandPrinter<'t> {
             self.print_command(&stage.command);
             if stage.pipe_stderr {
                 self.put_text(b" 2>&1");
-                // As after any redirection.
+                // A redirection resets this flag.
                 self.after_doc = false;
             }
             if stages.peek().is_some() {
@@ -112,7 +114,7 @@ impl<'t> CommandPrinter<'t> {
     }
 
     fn print_simple(&mut self, simple: &'t SimpleCommand, redirects: &'t [Redirect]) {
-        // Behind a redirection a reserved word is an ordinary word.
+        // After a redirection, a reserved word is an ordinary word.
         if let ([], [CommandWord::Word(word), ..], [_, ..]) =
             (&simple.assignments[..], &simple.words[..], redirects)
             && Kw::from_bytes(&word.raw).is_some()

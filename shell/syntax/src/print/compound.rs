@@ -77,7 +77,7 @@ impl<'t> CommandPrinter<'t> {
         self.print_list(list);
         self.put_docs(b"");
         self.indent_less();
-        // Bash takes a quoted `&` for an unquoted one here; before a newline the missing `;` is
+        // bash treats a quoted `&` here like an unquoted one. Before a newline, the missing `;` is
         // harmless.
         if self.out.last() != Some(&b'&') {
             self.put_semicolon();
@@ -148,7 +148,7 @@ impl<'t> CommandPrinter<'t> {
             }
             match part {
                 Some(a) => self.put_text(&a.word.raw),
-                // The value of an empty part.
+                // An empty part has the value 1.
                 None => self.put_text(b"1"),
             }
         }
@@ -202,14 +202,14 @@ impl<'t> CommandPrinter<'t> {
                 self.put_text(name);
                 self.put_text(b" ");
             }
-            // A simple command has no name.
+            // A coprocess that is a simple command has no name.
             None if matches!(c.body.kind, CommandKind::Simple(_)) => {}
             None => self.put_text(b"COPROC "),
         }
         self.print_command(&c.body);
     }
 
-    /// Prints a function definition; `nested`: as a command among others.
+    /// Prints a function definition. With `nested`, it is a command among others.
     pub(super) fn function_text(&mut self, f: &'t FunctionCommand, nested: bool) {
         let keyword = crate::lex::token::Kw::from_bytes(&f.name).is_some();
         // `a[b c]` is one word only where an assignment is allowed.

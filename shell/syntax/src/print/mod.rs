@@ -1,10 +1,10 @@
 //! The tree as shell text, in the layout of bash's `declare -f`.
 //!
 //! Words, assignments and arithmetic print as they were spelled; all other text gets a new layout:
-//! four blanks per level, `;` before a newline, here-document bodies after the line they are
-//! announced in. Printed text parses to the same tree; where bash prints text that does not (a
-//! here-document in an `if` condition, `1<>file`, a word ending in `\&` before `then`), ours
-//! differs from bash.
+//! four blanks per level, `;` before a newline, here-document bodies after the line with their
+//! operator. Printed text parses to the same tree. Where the text that bash prints does not (a
+//! here-document in an `if` condition, `1<>file`, a word ending in `\&` before `then`), our text
+//! differs from bash's.
 //!
 //! # Map
 //! [`commands`]: lists, pipelines, simple commands; [`compound`]: the compound commands;
@@ -24,7 +24,7 @@ pub fn print_list(list: &CommandList) -> Vec<u8> {
     whole_list(list, false)
 }
 
-/// Returns a list as commands that parse to the same tree.
+/// Returns a list as text that parses to the same tree.
 pub fn list_kept(list: &CommandList) -> Vec<u8> {
     whole_list(list, true)
 }
@@ -75,31 +75,30 @@ pub fn print_function(function: &FunctionCommand) -> Vec<u8> {
     p.out
 }
 
-/// Returns a function as a session stores it for a later call to read: unlike bash's, a list that
-/// ends in a lone `!` or `time` has a `;` before the parenthesis after it.
+/// Returns a function as a session stores it for later calls. Unlike in bash, a list that ends in a
+/// lone `!` or `time` has a `;` before a parenthesis that follows.
 pub fn function_kept(function: &FunctionCommand) -> Vec<u8> {
     let mut p = CommandPrinter { reads_back: true, ..CommandPrinter::default() };
     p.function_text(function, false);
     p.out
 }
 
-/// Returns a function as POSIX mode shows it, where functions within it come without the word
-/// `function`.
+/// Returns a function as POSIX mode shows it, without the word `function` before functions within
+/// it.
 pub fn function_posix(function: &FunctionCommand) -> Vec<u8> {
     let mut p = CommandPrinter { posix: true, ..CommandPrinter::default() };
     p.function_text(function, false);
     p.out
 }
 
-/// Returns a function as bash passes it on in the environment: from `()` on, almost without
-/// indentation.
+/// Returns a function as bash exports it: from `()` on, almost without indentation.
 pub fn exported_function(function: &FunctionCommand) -> Vec<u8> {
     let mut p = CommandPrinter { flat: true, indent: 1, ..CommandPrinter::default() };
     p.function_body(function);
     p.out
 }
 
-/// Prints the inside of `$(...)`, on one line where bash prints it on one line.
+/// Prints the commands of `$(...)`, on one line where bash does.
 pub fn print_substitution(out: &mut Vec<u8>, list: &CommandList) {
     let mut p =
         CommandPrinter { substitution: true, reads_back: true, ..CommandPrinter::default() };
@@ -139,7 +138,7 @@ struct CommandPrinter<'t> {
     /// Whether the list is one of `$(...)`.
     substitution: bool,
     /// Whether the text must parse to the same tree, even where bash prints it differently. This is
-    /// so in every substitution, because its text is kept from the first reading on.
+    /// true of every substitution, because its text is kept from when it is first read.
     reads_back: bool,
     /// The number of functions around this place; inside one, every command has its own line.
     in_function: u32,

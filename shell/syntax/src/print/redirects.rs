@@ -27,7 +27,7 @@ impl<'t> CommandPrinter<'t> {
                     self.put_text(&single_quote(printed_delimiter(doc)));
                 } else {
                     if !doc.strip_tabs && printed_delimiter(doc).starts_with(b"-") {
-                        // Without the blank it would be the operator `<<-`.
+                        // Without the blank, the operator would be `<<-`.
                         self.put_text(b" ");
                     }
                     self.put_text(printed_delimiter(doc));
@@ -64,7 +64,8 @@ impl<'t> CommandPrinter<'t> {
         self.put_text(word);
     }
 
-    /// Prints `n>&m`, `n>&m-`, `n>&-`, `n>&word`: with numbers the descriptor is spelled out.
+    /// Prints `n>&m`, `n>&m-`, `n>&-` or `n>&word`. Before a number, the descriptor is always
+    /// printed.
     fn print_dup(&mut self, r: &Redirect, word: &[u8]) {
         let read = r.op == RedirectOp::DupRead;
         let digits = word.strip_suffix(b"-").unwrap_or(word);
@@ -104,7 +105,7 @@ impl<'t> CommandPrinter<'t> {
 }
 
 /// Returns the delimiter in its printed form. A delimiter that contains a newline never equals a
-/// line: the body extended to the end of the input, which printed text cannot express.
+/// line, so that the body extends to the end of the input, which printed text cannot express.
 pub(super) fn printed_delimiter(doc: &HereDoc) -> &[u8] {
     const OTHER: [&[u8]; 2] = [b"EOF", b"END-OF-DOCUMENT"];
     if !doc.delimiter.contains(&b'\n') {

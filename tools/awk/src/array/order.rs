@@ -1,12 +1,15 @@
 //! The order in which gawk 5 visits an array's elements, found by measuring.
 //!
-//! POSIX leaves it open, but scripts' recorded outputs depend on it. The findings:
-//! - The first subscript since the array was empty decides its kind.
-//! - Not negative 32-bit integer: a *counting* array. All such integers come last, ascending.
-//!   All other subscripts live in a nested array of one of the kinds below and come first.
-//! - Negative 32-bit integer: a table of integers, hashed by shifts and adds (the final mix of
-//!   Hsieh's hash); places hold chains of pairs. Other subscripts: a nested table, first.
-//! - Anything else: a table of strings, hashed by sdbm's function; new ones at the chain's head.
+//! POSIX does not specify the order, but scripts' recorded outputs depend on it. The findings:
+//! - The first subscript after the array was empty decides the array's kind:
+//! - A 32-bit integer that is not negative makes a *counting* array. All such integers come last,
+//!   in ascending order. All other subscripts are in a nested array of one of the kinds below and
+//!   come first.
+//! - A negative 32-bit integer makes a table of integers, hashed by shifts and adds (the final mix
+//!   of Hsieh's hash); places hold chains of pairs. Other subscripts are in a nested table and come
+//!   first.
+//! - Any other subscript makes a table of strings, hashed by sdbm's function; new ones are at their
+//!   chain's head.
 //! - Tables have 13, 127, 1021, ... places and grow when they would hold more than two per place.
 
 use super::AwkKey;
@@ -29,9 +32,10 @@ struct HashedKey {
     key: AwkKey,
 }
 
-/// Subscripts of a nested array, or of one that did not begin with a counting subscript, in
-/// gawk's order; given with their births in order. `growths`: births before which the table
-/// had grown, as far as known.
+/// Returns the subscripts of a nested array, or of one that did not begin with a counting
+/// subscript, in gawk's order. `keys` are in order of creation, each with the number of its
+/// creation. `growths` has the numbers of creations before which the table had grown, as far as
+/// known.
 pub fn hashed_order(keys: Vec<(u64, AwkKey)>, growths: &[u64]) -> Vec<AwkKey> {
     if keys.first().is_some_and(|(_, k)| is_int32(k)) {
         let (ints, others): (Vec<_>, Vec<_>) = keys.into_iter().partition(|(_, k)| is_int32(k));
@@ -43,8 +47,9 @@ pub fn hashed_order(keys: Vec<(u64, AwkKey)>, growths: &[u64]) -> Vec<AwkKey> {
     table_order(keys, growths, sdbm_of, newest_first)
 }
 
-/// Inserts in order of creation, growing as gawk does; then reads place by place. `unload`
-/// puts a place's elements, given oldest first, into the order of its chain.
+/// Inserts the keys in order of creation into a table that grows as gawk's does, and returns them
+/// place by place. `unload` puts a place's elements, given oldest first, into the order of its
+/// chain.
 fn table_order(
     keys: Vec<(u64, AwkKey)>,
     growths: &[u64],
@@ -75,20 +80,21 @@ fn table_order(
         }
         insert(&mut places, HashedKey { hash: hash(&key), key });
     }
-    // Grown by elements that are gone again.
+    // The table has also grown for elements that were deleted since.
     while level < growths.len() {
         grow(&mut places, &mut level);
     }
     places.into_iter().flat_map(unload).map(|i| i.key).collect()
 }
 
-/// Chains of strings: the newest first.
+/// Orders a chain of strings: the newest first.
 fn newest_first(mut place: Vec<HashedKey>) -> Vec<HashedKey> {
     place.reverse();
     place
 }
 
-/// Chains of integers: pairs, the newest pair first, within a pair the oldest first.
+/// Orders a chain of integers, which consists of pairs: the newest pair first, and the older
+/// element first within a pair.
 fn pair_order(place: Vec<HashedKey>) -> Vec<HashedKey> {
     let mut chain: Vec<Vec<HashedKey>> = Vec::new();
     for item in place {

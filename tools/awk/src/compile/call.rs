@@ -57,7 +57,7 @@ impl AwkCompiler {
                     self.emit_op(AwkOp::LengthOf(place));
                 }
                 AwkExpr::Index(v, subs) => {
-                    // Perhaps an inner array.
+                    // The element may be an inner array.
                     let place = self.element_address(*v, subs);
                     self.emit_op(AwkOp::LengthOfElement(place));
                 }
@@ -76,7 +76,7 @@ impl AwkCompiler {
                     let t = self.compile_target(target);
                     self.emit_op(AwkOp::Subst(b == B::Gsub, t));
                 } else {
-                    // Not assignable: the count is all there is.
+                    // The target is not assignable, so the only result is the count.
                     self.compile_expr(target);
                     self.emit_op(AwkOp::SubstValue(b == B::Gsub));
                 }
@@ -101,7 +101,7 @@ impl AwkCompiler {
                 if let Some(separators) = rest.get(1) {
                     self.array_argument(separators);
                 }
-                // `//` parts the characters, as "" does.
+                // `//` splits the text into characters, as "" does.
                 let each = b == B::Split
                     && matches!(rest.first(), Some(AwkExpr::Regex(r)) if r.is_empty());
                 match rest.first() {
@@ -114,7 +114,8 @@ impl AwkCompiler {
                     Some(sep) if b == B::Split => self.compile_expr(sep),
                     Some(sep) => self.pattern_argument(sep),
                 }
-                // A separator that is a string has split's own rules for single characters.
+                // For a separator that is a string, `split` has special rules for single
+                // characters.
                 let literal = matches!(rest.first(), Some(AwkExpr::Regex(_)));
                 let n = args.len() as u32;
                 self.emit_op(if literal && !each && b == B::Split {
@@ -153,7 +154,8 @@ impl AwkCompiler {
         }
     }
 
-    /// Compiles a regular expression, beforehand if it is written as one.
+    /// Compiles an argument that is a pattern. One written as a regular expression is compiled in
+    /// advance.
     fn pattern_argument(&mut self, e: &AwkExpr) {
         match strip_groups(e) {
             AwkExpr::Regex(r) => {
@@ -176,7 +178,7 @@ impl AwkCompiler {
             AwkExpr::Index(v, subs) => {
                 self.array_place(*v, subs);
             }
-            // gawk: "argument is not an array".
+            // gawk reports "argument is not an array".
             other => {
                 self.compile_expr(other);
                 self.emit_op(AwkOp::NotArray);

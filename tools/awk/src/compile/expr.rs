@@ -7,7 +7,7 @@ use crate::special::Special;
 use crate::value::AwkValue;
 
 impl AwkCompiler {
-    /// Evaluates for the value.
+    /// Compiles an expression for its value, which is left on the stack.
     pub(super) fn compile_expr(&mut self, e: &AwkExpr) {
         match e {
             AwkExpr::Num(n) => self.emit_op(AwkOp::Num(*n)),
@@ -37,7 +37,7 @@ impl AwkCompiler {
                 }
             },
             AwkExpr::Group(e) => self.compile_expr(e),
-            // The parser lets lists stand only where they are taken apart.
+            // The parser allows lists only where their elements are compiled one by one.
             AwkExpr::List(list) => self.compile_subscript(list),
             AwkExpr::Neg(e) => {
                 self.compile_expr(e);
@@ -98,7 +98,7 @@ impl AwkCompiler {
         }
     }
 
-    /// Evaluates for the effects.
+    /// Compiles an expression for its effects; no value is left on the stack.
     pub(super) fn compile_for_effect(&mut self, e: &AwkExpr) {
         match e {
             AwkExpr::Assign(..) | AwkExpr::Update(..) | AwkExpr::Step { .. } => {
@@ -112,7 +112,7 @@ impl AwkCompiler {
         }
     }
 
-    /// Emits a test; the jumps returned are taken if it fails.
+    /// Compiles a condition, and returns the jumps that are taken if it is false.
     pub(super) fn jump_unless(&mut self, e: &AwkExpr) -> Vec<usize> {
         match e {
             AwkExpr::Group(e) if !matches!(**e, AwkExpr::List(_)) => self.jump_unless(e),
@@ -184,7 +184,7 @@ impl AwkCompiler {
         }
     }
 
-    /// Compiles a list of subscripts to one.
+    /// Compiles a list of subscripts, which are joined to one on the stack.
     fn compile_subscript(&mut self, list: &[AwkExpr]) {
         list.iter().for_each(|e| self.compile_expr(e));
         if list.len() > 1 {
@@ -192,7 +192,7 @@ impl AwkCompiler {
         }
     }
 
-    /// Walks into inner arrays by all subscripts; where the array is.
+    /// Compiles the way through inner arrays by all subscripts, and returns the array's place.
     pub(super) fn array_place(&mut self, v: AwkVar, subs: &[Vec<AwkExpr>]) -> ArrayPlace {
         let mut place = self.place_of_array(v);
         for list in subs {
@@ -203,7 +203,8 @@ impl AwkCompiler {
         place
     }
 
-    /// Leaves the last subscript on the stack; where its array is.
+    /// Compiles an element's last subscript, which is left on the stack, and returns its array's
+    /// place.
     pub(super) fn element_address(&mut self, v: AwkVar, subs: &Subscripts) -> ArrayPlace {
         let Some((last, outer)) = subs.split_last() else { return self.place_of_array(v) };
         let place = self.array_place(v, outer);
@@ -211,7 +212,7 @@ impl AwkCompiler {
         place
     }
 
-    /// Leaves the address (if it needs one) of something assignable on the stack.
+    /// Compiles something assignable, whose address, if it has one, is left on the stack.
     pub(super) fn compile_target(&mut self, e: &AwkExpr) -> AssignableTarget {
         match e {
             AwkExpr::Var(v) => self.var_target(*v),
@@ -231,7 +232,7 @@ impl AwkCompiler {
                 AssignableTarget::Field
             }
             AwkExpr::Group(e) => self.compile_target(e),
-            // The parser makes no other expression assignable; the value is discarded.
+            // The parser makes no other expression assignable.
             other => {
                 self.compile_expr(other);
                 AssignableTarget::Field
@@ -244,7 +245,8 @@ impl AwkCompiler {
         match e {
             AwkExpr::Assign(target, value) => {
                 if let (AwkExpr::Var(v), AwkExpr::Concat(parts)) = (&**target, &**value) {
-                    // `s = s x` grows in place, unless x itself changes or shows s.
+                    // `s = s x` appends to `s` in place, unless evaluating `x` could change or use
+                    // `s`.
                     let grows = matches!(parts.first(), Some(AwkExpr::Var(w)) if w == v)
                         && parts[1..].iter().all(is_simple);
                     let t = self.var_target(*v);
@@ -298,7 +300,7 @@ impl AwkCompiler {
     }
 }
 
-/// Returns whether evaluating can neither change variables nor run anything.
+/// Returns whether evaluating an expression can neither change variables nor call functions.
 fn is_simple(e: &AwkExpr) -> bool {
     match e {
         AwkExpr::Num(_) | AwkExpr::Str(_) | AwkExpr::Var(_) => true,

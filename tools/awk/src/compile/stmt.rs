@@ -162,8 +162,8 @@ impl AwkCompiler {
         }
         self.emit_op(AwkOp::Pop);
         let none = self.emit_jump(AwkOp::Jump(0));
-        // Each case is entered twice: from its label with the subject still there, or by
-        // falling through without it.
+        // Each case has two entries: from its label, with the subject still on the stack, and by
+        // falling through, without it.
         self.loops.push(LoopJumps { is_switch: true, ..LoopJumps::default() });
         let mut default_at = None;
         for (n, case) in cases.iter().enumerate() {

@@ -5,7 +5,7 @@ use crate::ast::{AwkComparison, AwkExpr, GetlineSource};
 use crate::token::{AwkArith, AwkTok, Keyword as K};
 
 impl AwkParser<'_> {
-    /// Expressions with commas between, newlines allowed after these.
+    /// Parses expressions that are separated by commas, after which newlines are allowed.
     pub(super) fn expr_list(&mut self) -> Result<Vec<AwkExpr>> {
         let mut list = vec![self.parse_expr()?];
         while self.take_token(&AwkTok::Comma)? {
@@ -153,7 +153,7 @@ impl AwkParser<'_> {
                 } else {
                     GetlineSource::Command(command)
                 };
-                // `cmd | getline x + 1` adds to the result.
+                // `cmd | getline x + 1` adds 1 to the result.
                 let first = self.multiplicative_rest(AwkExpr::Getline(input, target))?;
                 parts = vec![self.additive_rest(first)?];
                 continue;
@@ -162,8 +162,8 @@ impl AwkParser<'_> {
         }
     }
 
-    /// Returns whether the token begins an operand that is put next to the one before. (`-` and `+`
-    /// do not: they were taken as operators.)
+    /// Returns whether the token begins an operand that is concatenated to the previous one. (`-`
+    /// and `+` do not, because they were parsed as operators.)
     fn starts_operand(&self) -> bool {
         matches!(
             self.tok,
@@ -244,7 +244,7 @@ impl AwkParser<'_> {
         Ok(wrap(Box::new(operand)))
     }
 
-    /// Parses `x ^ y`, right-associative, above unary minus on its left only.
+    /// Parses `x ^ y`, which is right-associative and binds tighter than a unary minus on its left.
     fn parse_power(&mut self) -> Result<AwkExpr> {
         let base = self.parse_postfix()?;
         if self.tok != AwkTok::Caret {

@@ -101,13 +101,13 @@ impl AwkParser<'_> {
         Ok(e)
     }
 
-    /// Parses the operand after `$`, without a `++` after it, because that `++` belongs to the
+    /// Parses the operand after `$`, but not a `++` after that, because the `++` belongs to the
     /// field.
     fn field_index(&mut self) -> Result<AwkExpr> {
         match self.tok {
             // `$-i++` takes the field of `-(i++)`.
             AwkTok::Minus | AwkTok::Plus | AwkTok::Not => self.parse_unary(),
-            // `$$i++` steps the inner field, `$i++` the (only) outer one.
+            // `$$i++` increments the inner field, `$i++` its only field.
             AwkTok::Dollar => {
                 let inner = self.parse_primary()?;
                 match self.tok {
@@ -164,13 +164,13 @@ impl AwkParser<'_> {
 
     fn parse_call(&mut self, name: &[u8]) -> Result<AwkExpr> {
         if let Some(i) = self.locals.iter().position(|l| l == name) {
-            // A parameter in front of parentheses is put next to them.
+            // A parameter before parentheses is concatenated to them.
             self.advance_token()?;
             return Ok(AwkExpr::Var(crate::ast::AwkVar::Local(i as u32)));
         }
         let known = self.functions.contains_key(name);
         if !known && self.globals.contains_key(name) {
-            // A variable seen before: `x (y)` without the blank.
+            // The name is known as a variable, so this is `x (y)` without the blank.
             let v = self.resolve_variable(name)?;
             self.advance_token()?;
             return Ok(AwkExpr::Var(v));

@@ -109,7 +109,7 @@ impl AwkParser<'_> {
         }
     }
 
-    /// Newlines and `;` may come before `else`; skipping them changes nothing otherwise.
+    /// Skips newlines and `;`, which may come before `else`; without an `else`, this has no effect.
     fn skip_to_else(&mut self) -> Result<()> {
         self.skip_terminators()
     }
@@ -349,7 +349,7 @@ impl AwkParser<'_> {
         Ok(subs)
     }
 
-    /// Parses with `>` as a comparison again.
+    /// Calls `f` to parse the inside of parentheses, where `>` is a comparison again.
     pub(super) fn in_parens<T>(&mut self, f: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         let no_gt = std::mem::replace(&mut self.no_gt, false);
         let result = f(self);

@@ -5,7 +5,7 @@ use crate::builtin::AwkBuiltin as B;
 use crate::error::AwkRunError;
 use crate::value::to_number;
 
-/// Largest integer up to which all are exact.
+/// The largest integer up to which a double holds every integer exactly.
 const MAX_EXACT: u64 = (1 << 53) - 1;
 
 impl AwkMachine<'_, '_> {
@@ -43,7 +43,7 @@ impl AwkMachine<'_, '_> {
     }
 }
 
-/// Drops high bits that a double cannot hold together with the low ones.
+/// Clears high bits that a double cannot hold together with the low ones.
 fn exact_bits(n: u64) -> u64 {
     if n <= MAX_EXACT {
         return n;
@@ -52,7 +52,7 @@ fn exact_bits(n: u64) -> u64 {
     if spread <= 53 { n } else { n & MAX_EXACT }
 }
 
-/// Returns whether a text is a hexadecimal or an octal number, blanks around allowed.
+/// Returns whether a text is a hexadecimal or octal number, apart from blanks around it.
 pub(super) fn is_non_decimal(text: &[u8]) -> bool {
     let text = text.trim_ascii();
     match text.strip_prefix(b"-").or(text.strip_prefix(b"+")).unwrap_or(text) {

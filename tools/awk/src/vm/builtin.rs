@@ -1,4 +1,5 @@
-//! Built-in functions by name: arguments from the stacks, result onto the value stack.
+//! Calls of built-in functions, which take their arguments from the stacks and push the result onto
+//! the value stack.
 
 use super::{AwkMachine, GlobalCell, Result};
 use crate::builtin::AwkBuiltin as B;
@@ -11,7 +12,7 @@ use crate::value::AwkValue;
 impl AwkMachine<'_, '_> {
     pub(super) fn call_builtin(&mut self, b: B, n: usize) -> Result<()> {
         let result = match b {
-            // These push for themselves.
+            // These functions push their results themselves.
             B::Match => return self.match_function(n > 2),
             B::Split => return self.call_split(n, false),
             B::Patsplit => return self.call_patsplit(n),
@@ -93,7 +94,7 @@ impl AwkMachine<'_, '_> {
                 let name = if n > 0 { Some(self.pop_text()) } else { None };
                 AwkValue::Num(self.call_fflush(name.as_deref())?)
             }
-            // No catalogs: the text itself.
+            // There are no catalogs, so the result is the text itself.
             B::Dcgettext => self.first_of(n),
             B::Dcngettext => {
                 let args = self.pop_all(n);
@@ -101,7 +102,7 @@ impl AwkMachine<'_, '_> {
                 args.get(usize::from(many)).cloned().unwrap_or(AwkValue::EMPTY)
             }
             B::Bindtextdomain => self.first_of(n),
-            // Compiled to instructions of their own.
+            // These are compiled to separate instructions.
             B::Sub | B::Gsub | B::Isarray | B::Typeof => {
                 return Err(AwkRunError::fatal(format!("{}: bad use", b.name())));
             }
@@ -139,7 +140,7 @@ impl AwkMachine<'_, '_> {
                 "function `{shown}' called with wrong number of arguments"
             )));
         }
-        // Which argument is a regular expression.
+        // The index of the argument that is a regular expression.
         let pattern = match b {
             B::Sub | B::Gsub | B::Gensub => Some(0),
             B::Match => Some(1),
@@ -179,7 +180,7 @@ impl AwkMachine<'_, '_> {
                 self.call_substitute(b == B::Gsub, AssignableTarget::Record)
             }
             B::Sub | B::Gsub => {
-                // Only the count: the target was passed by value.
+                // The target was passed by value, so the only result is the count.
                 self.substitute_value(b == B::Gsub);
                 Ok(())
             }

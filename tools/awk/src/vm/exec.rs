@@ -11,7 +11,7 @@ use crate::error::AwkRunError;
 use crate::text::AwkText;
 use crate::value::{AwkValue, compare_values};
 
-/// Deepest nesting of function calls.
+/// The maximum nesting of function calls.
 const MAX_CALLS: usize = 400_000;
 
 impl AwkMachine<'_, '_> {
@@ -380,7 +380,7 @@ impl AwkMachine<'_, '_> {
         self.scratch = out;
     }
 
-    /// Takes two values and compares.
+    /// Pops two values and compares them.
     #[inline]
     fn compare_top(&mut self, cmp: AwkComparison) -> bool {
         let b = self.pop();

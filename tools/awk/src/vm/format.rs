@@ -7,7 +7,7 @@ use super::{AwkMachine, Result};
 use crate::error::AwkRunError;
 use crate::value::{AwkValue, append_special};
 
-/// Widest padding: a mistake should not take all memory.
+/// The maximum width, so that a mistake does not use up all memory.
 const MAX_WIDTH: usize = 1 << 28;
 
 impl AwkMachine<'_, '_> {
@@ -106,7 +106,7 @@ impl AwkMachine<'_, '_> {
         }
         let text = v.text(&self.convfmt);
         let len = if self.settings.utf8 { utf8_len(&text) } else { usize::from(!text.is_empty()) };
-        // An empty string is a NUL, as in gawk.
+        // An empty string gives a NUL, as in gawk.
         let first = if text.is_empty() { &[0][..] } else { &text[..len.min(text.len())] };
         printf::put_character(out, spec, first);
     }
@@ -120,7 +120,7 @@ impl AwkMachine<'_, '_> {
     ) {
         let n = self.to_number(v);
         if !n.is_finite() {
-            // Without regard to the width, as gawk does.
+            // As in gawk, the width has no effect.
             return append_special(out, n);
         }
         match conversion {
@@ -129,7 +129,7 @@ impl AwkMachine<'_, '_> {
                 if n.abs() < 9.2e18 {
                     return printf::put_signed(out, spec, n as i64);
                 }
-                // Beyond 64 bits: all digits.
+                // A number beyond 64 bits is printed with all its digits.
                 let sign: &[u8] = match (n < 0.0, spec.plus, spec.space) {
                     (true, ..) => b"-",
                     (_, true, _) => b"+",

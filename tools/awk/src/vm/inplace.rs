@@ -40,7 +40,7 @@ impl AwkMachine<'_, '_> {
         Ok(())
     }
 
-    /// Puts the rewritten file in place, the old one aside if a suffix is set.
+    /// Replaces the input file by the rewritten one, after renaming it if a suffix is set.
     pub(super) fn end_edit(&mut self) -> Result<()> {
         let Some(InplaceEdit { mut out, path, temporary, name }) = self.edit.take() else {
             return Ok(());
