@@ -1,31 +1,8 @@
 //! Reports of the files that a call has changed, with digests and types.
 
-use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
+use wasibox_protocol::{FileChange, FileChangeKind};
 use wasibox_vfs::{ChangeKind, Errno, FileKind, Loc, OpenFlags, OpenResult, ROOT, TreeChange, Vfs};
-
-/// The kind of change; in JSON `created`, `modified` or `deleted`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum FileChangeKind {
-    Created,
-    Modified,
-    Deleted,
-}
-
-/// A file that a command has created, changed or removed.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct FileChange {
-    /// Absolute path in the guest; bytes that are not UTF-8 are replaced.
-    pub path: String,
-    pub change: FileChangeKind,
-    /// Size in bytes.
-    pub size: u64,
-    /// MIME type, by extension or otherwise by content.
-    pub mime_type: Option<String>,
-    /// Absent for deleted, special and very large files.
-    pub sha256: Option<String>,
-}
 
 /// The largest file that is hashed, and the most bytes that are hashed in all.
 const HASH_FILE: u64 = 64 << 20;

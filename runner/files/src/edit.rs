@@ -6,14 +6,12 @@
 //! without that line feed. Nothing else is guessed: the error shows the most similar lines of the
 //! file instead.
 
-use crate::answer::Answer;
-use crate::error::FilesError;
 use crate::nearest::find_nearest;
 use crate::place::FileCtx;
-use crate::request::{EditOf, EditReplacement, PatchLines};
 use crate::text::{EditableText, LineIndex, is_crlf, line_without_end, number_lines, to_crlf};
 use memchr::memmem;
 use std::borrow::Cow;
+use wasibox_protocol::files::{EditOf, EditReplacement, FileAnswer, FilesError, PatchLines};
 
 /// Limits of an answer that shows the edits: places, bytes, lines around a place, bytes of a line.
 const PLACES: usize = 5;
@@ -24,7 +22,7 @@ const WIDTH: usize = 300;
 const NAMED: usize = 10;
 
 /// Applies the replacements of an `edit` request to a file.
-pub fn edit_file(ctx: &FileCtx<'_>, e: &EditOf) -> Result<Answer, FilesError> {
+pub fn edit_file(ctx: &FileCtx<'_>, e: &EditOf) -> Result<FileAnswer, FilesError> {
     if e.edits.is_empty() {
         return Err(FilesError::Invalid("there are no edits".to_owned()));
     }
@@ -48,7 +46,7 @@ pub fn edit_file(ctx: &FileCtx<'_>, e: &EditOf) -> Result<Answer, FilesError> {
     }
     ctx.replace(&place, &text.encode_text()?, None)?;
     let shown = show_places(&text.bytes, &places);
-    Ok(Answer::Edited { path: place.shown, replacements, shown })
+    Ok(FileAnswer::Edited { path: place.shown, replacements, shown })
 }
 
 /// The offsets at which a text was found, its length, and its replacement.
@@ -191,7 +189,7 @@ fn show_places(text: &[u8], places: &[(usize, usize)]) -> String {
 }
 
 /// Replaces lines by their numbers.
-pub fn patch_lines(ctx: &FileCtx<'_>, p: &PatchLines) -> Result<Answer, FilesError> {
+pub fn patch_lines(ctx: &FileCtx<'_>, p: &PatchLines) -> Result<FileAnswer, FilesError> {
     let (file, stat) = ctx.read_whole(&p.path)?;
     let mut place = ctx.find_place(&p.path, false)?;
     place.stat = Some(stat);
@@ -257,5 +255,5 @@ pub fn patch_lines(ctx: &FileCtx<'_>, p: &PatchLines) -> Result<Answer, FilesErr
     text.bytes = out;
     ctx.replace(&place, &text.encode_text()?, None)?;
     let shown = show_places(&text.bytes, &[(at, new.len())]);
-    Ok(Answer::Edited { path: place.shown, replacements: 1, shown })
+    Ok(FileAnswer::Edited { path: place.shown, replacements: 1, shown })
 }

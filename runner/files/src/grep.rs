@@ -4,16 +4,18 @@
 //! needed as leading context, so memory is bounded by the window and the answer. A line of more
 //! than a megabyte is searched in parts.
 
-use crate::answer::{Answer, GrepAnswer, GrepHit, GrepLine, SearchAnswer, Snippet};
-use crate::error::{FilesError, errno_name};
+use crate::errno::errno_name;
 use crate::matcher::LineMatcher;
 use crate::pattern::PathPattern;
 use crate::place::{FileCtx, PIECE, lossy_text};
-use crate::request::{GrepOf, GrepOutput, SearchOf, TextEncoding};
 use crate::text::{self, HEAD, LineIndex, TextDecoder, cut_text, line_without_end};
 use crate::walk::{WalkStep, walk_tree};
 use memchr::memmem;
 use std::collections::VecDeque;
+use wasibox_protocol::files::{
+    FileAnswer, FilesError, GrepAnswer, GrepHit, GrepLine, GrepOf, GrepOutput, SearchAnswer,
+    SearchOf, Snippet, TextEncoding,
+};
 use wasibox_vfs::{Errno, FileKind, Loc, VfsFile};
 
 /// Matches, and bytes of lines, by default and at most.
@@ -177,7 +179,7 @@ struct GrepRun<'a> {
 }
 
 /// Searches files for lines.
-pub fn grep_files(ctx: &FileCtx<'_>, g: &GrepOf) -> Result<Answer, FilesError> {
+pub fn grep_files(ctx: &FileCtx<'_>, g: &GrepOf) -> Result<FileAnswer, FilesError> {
     let rules = GrepFileRules::new(&g.include, &g.exclude, g.hidden)?;
     let mut search = GrepRun {
         ctx,
@@ -209,7 +211,7 @@ pub fn grep_files(ctx: &FileCtx<'_>, g: &GrepOf) -> Result<Answer, FilesError> {
             "in {gave_up} lines the pattern took too many steps: a simpler one finds more"
         ));
     }
-    Ok(Answer::Matches(out))
+    Ok(FileAnswer::Matches(out))
 }
 
 /// The state of the search in one file.
@@ -442,7 +444,7 @@ fn clip_line(line: &[u8], found: usize) -> String {
 }
 
 /// Finds places to edit.
-pub fn search_files(ctx: &FileCtx<'_>, s: &SearchOf) -> Result<Answer, FilesError> {
+pub fn search_files(ctx: &FileCtx<'_>, s: &SearchOf) -> Result<FileAnswer, FilesError> {
     let rules = GrepFileRules::new(&s.include, &[], s.hidden)?;
     let matcher = LineMatcher::new(&s.pattern, s.syntax, s.ignore_case, false)?;
     let limit = s.limit.unwrap_or(PLACES).clamp(1, MOST_PLACES);
@@ -498,7 +500,7 @@ pub fn search_files(ctx: &FileCtx<'_>, s: &SearchOf) -> Result<Answer, FilesErro
     }
     notes.extend(failed);
     out.note = (!notes.is_empty()).then(|| notes.join("; "));
-    Ok(Answer::Found(out))
+    Ok(FileAnswer::Found(out))
 }
 
 fn load_file(ctx: &FileCtx<'_>, file: &VfsFile) -> Result<Result<Vec<u8>, Errno>, FilesError> {

@@ -6,7 +6,7 @@
 //!
 //! | topic | file |
 //! |---|---|
-//! | requests, answers, errors | `request`, `answer`, `error` |
+//! | requests, answers, errors | `wasibox_protocol::files`; errors of the file system `errno` |
 //! | paths, opening, replacing a file at once | `place` |
 //! | encodings, ends of lines, kinds of data | `text`, `mime` |
 //! | `read`, `download` | `read` |
@@ -32,10 +32,9 @@
 //! ignored. Symbolic links to directories are not followed while walking.
 #![forbid(unsafe_code)]
 
-mod answer;
 mod changed;
 mod edit;
-mod error;
+mod errno;
 mod grep;
 mod list;
 mod matcher;
@@ -45,23 +44,15 @@ mod patch;
 mod pattern;
 mod place;
 mod read;
-mod request;
 mod text;
 mod unified;
 mod walk;
 mod write;
 
-pub use answer::{
-    Answer, Cut, FileBytes, FileEntry, FileEntryKind, FileText, GrepAnswer, GrepHit, GrepLine,
-    PatchAnswer, PatchedFile, SearchAnswer, Snippet,
-};
-pub use changed::{FileChange, FileChangeKind, describe_changes};
-pub use error::{FilesError, Nearest};
-pub use request::{
-    EditOf, EditReplacement, GlobOf, GrepOf, GrepOutput, LsOf, PatchLines, PatchOf, PatternSyntax,
-    ReadOf, Request, SearchOf, TextEncoding, UploadOf, WriteOf,
-};
+pub use changed::describe_changes;
 pub use unified::unified_diff;
+pub use wasibox_protocol::files::{FileAnswer as Answer, FileRequest as Request, *};
+pub use wasibox_protocol::{FileChange, FileChangeKind};
 
 use place::FileCtx;
 use std::time::{Duration, Instant};

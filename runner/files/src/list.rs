@@ -1,13 +1,11 @@
 //! `stat`, `ls`, `glob`.
 
-use crate::answer::{Answer, FileEntry};
-use crate::error::FilesError;
 use crate::pattern::PathPattern;
 use crate::place::{FileCtx, lossy_text};
-use crate::request::{GlobOf, LsOf};
 use crate::walk::{WalkStep, WalkedEntry, walk_tree};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use wasibox_protocol::files::{FileAnswer, FileEntry, FileEntryKind, FilesError, GlobOf, LsOf};
 use wasibox_vfs::{FileKind, Loc, Stat};
 
 /// The number of entries and paths by default, and at most.
@@ -19,7 +17,7 @@ const DEPTH: u32 = 20;
 fn make_entry(path: String, stat: &Stat, target: Option<Vec<u8>>) -> FileEntry {
     FileEntry {
         path,
-        kind: stat.kind.into(),
+        kind: entry_kind(stat.kind),
         size: if stat.kind == FileKind::Dir { 0 } else { stat.size },
         mode: stat.mode,
         modified: stat.mtime,
@@ -27,19 +25,30 @@ fn make_entry(path: String, stat: &Stat, target: Option<Vec<u8>>) -> FileEntry {
     }
 }
 
+fn entry_kind(kind: FileKind) -> FileEntryKind {
+    match kind {
+        FileKind::File => FileEntryKind::File,
+        FileKind::Dir => FileEntryKind::Directory,
+        FileKind::Symlink => FileEntryKind::Symlink,
+        FileKind::Fifo => FileEntryKind::Fifo,
+        FileKind::Socket => FileEntryKind::Socket,
+        FileKind::CharDevice | FileKind::BlockDevice => FileEntryKind::Device,
+    }
+}
+
 /// Returns the entry of a path.
-pub fn stat_path(ctx: &FileCtx<'_>, path: &str, follow: bool) -> Result<Answer, FilesError> {
+pub fn stat_path(ctx: &FileCtx<'_>, path: &str, follow: bool) -> Result<FileAnswer, FilesError> {
     let stat = ctx.stat_path(path, follow)?;
     let link = stat.kind == FileKind::Symlink;
     let target = link.then(|| ctx.vfs.read_link(ctx.base_of(), path.as_bytes()).ok()).flatten();
-    Ok(Answer::Stat(make_entry(ctx.absolute_path(path), &stat, target)))
+    Ok(FileAnswer::Stat(make_entry(ctx.absolute_path(path), &stat, target)))
 }
 
 /// Lists a directory.
-pub fn list_dir(ctx: &FileCtx<'_>, l: &LsOf) -> Result<Answer, FilesError> {
+pub fn list_dir(ctx: &FileCtx<'_>, l: &LsOf) -> Result<FileAnswer, FilesError> {
     let depth = l.depth.unwrap_or(1).clamp(1, DEPTH);
     let (entries, next_offset) = list_entries(ctx, &l.path, depth, l.hidden, l.offset, l.limit)?;
-    Ok(Answer::Entries { path: ctx.absolute_path(&l.path), entries, next_offset })
+    Ok(FileAnswer::Entries { path: ctx.absolute_path(&l.path), entries, next_offset })
 }
 
 /// Returns a directory's entries from the `skip`th on, and the offset of the next ones.
@@ -83,7 +92,7 @@ fn describe_entry(ctx: &FileCtx<'_>, met: &WalkedEntry<'_>) -> Option<FileEntry>
 }
 
 /// Returns the files whose path matches a pattern.
-pub fn glob_files(ctx: &FileCtx<'_>, g: &GlobOf) -> Result<Answer, FilesError> {
+pub fn glob_files(ctx: &FileCtx<'_>, g: &GlobOf) -> Result<FileAnswer, FilesError> {
     // An absolute pattern starts at the root.
     let (path, pattern) = match g.pattern.strip_prefix('/') {
         Some(rest) => ("/", rest),
@@ -124,5 +133,5 @@ pub fn glob_files(ctx: &FileCtx<'_>, g: &GlobOf) -> Result<Answer, FilesError> {
         let sorted = newest.into_sorted_vec();
         paths = sorted.into_iter().map(|Reverse((_, Reverse(path)))| path).collect();
     }
-    Ok(Answer::Paths { paths, more })
+    Ok(FileAnswer::Paths { paths, more })
 }

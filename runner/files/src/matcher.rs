@@ -2,11 +2,10 @@
 //! `box_text::regex`; `-P` uses `fancy-regex`. Lines are matched one by one; text without a match
 //! is skipped quickly.
 
-use crate::error::FilesError;
-use crate::request::PatternSyntax;
 use box_text::regex::{self, MatchBound, Regex, RegexOptions};
 use fancy_regex::{BytesMode, RegexBuilder};
 use std::cell::Cell;
+use wasibox_protocol::files::{FilesError, PatternSyntax};
 
 /// Longest pattern, in bytes.
 const PATTERN: usize = 8192;

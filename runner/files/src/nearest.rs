@@ -1,9 +1,9 @@
 //! Finds the lines of a file that are most similar to a text that was not found.
 
-use crate::error::Nearest;
 use crate::text::{LineIndex, line_without_end, number_lines};
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
+use wasibox_protocol::files::Nearest;
 
 /// The maximum number of lines that are compared, of the wanted text and of the file.
 const WANTED: usize = 50;

@@ -4,14 +4,12 @@
 //! and restored if one of them cannot be replaced. Context lines keep the text of the file; only
 //! added lines come from the patch.
 
-use crate::answer::{Answer, PatchAnswer, PatchedFile};
-use crate::error::FilesError;
 use crate::nearest::find_nearest;
 use crate::place::FileCtx;
-use crate::request::PatchOf;
 use crate::text::{LineIndex, is_crlf, line_without_end};
 use crate::unified::{HunkMark, UnifiedFilePatch, UnifiedHunk, parse};
 use std::collections::BTreeMap;
+use wasibox_protocol::files::{FileAnswer, FilesError, PatchAnswer, PatchOf, PatchedFile};
 use wasibox_vfs::{Errno, FileKind, Stat};
 
 /// The maximum fuzz: as many lines of context as `diff` prints.
@@ -34,7 +32,7 @@ struct PatchRun<'a> {
 }
 
 /// Applies a patch.
-pub fn apply_patch(ctx: &FileCtx<'_>, p: &PatchOf) -> Result<Answer, FilesError> {
+pub fn apply_patch(ctx: &FileCtx<'_>, p: &PatchOf) -> Result<FileAnswer, FilesError> {
     let patches = parse(&p.patch)?;
     let fuzz = p.fuzz.unwrap_or(2).min(FUZZ) as usize;
     let strip = p.strip.or_else(|| patches.iter().all(is_git).then_some(1));
@@ -46,7 +44,7 @@ pub fn apply_patch(ctx: &FileCtx<'_>, p: &PatchOf) -> Result<Answer, FilesError>
     if !p.dry_run {
         plan.write_all()?;
     }
-    Ok(Answer::Patched(PatchAnswer { files, dry_run: p.dry_run }))
+    Ok(FileAnswer::Patched(PatchAnswer { files, dry_run: p.dry_run }))
 }
 
 /// Returns whether the names have git's prefixes.

@@ -1,7 +1,7 @@
 //! Path patterns: `*`, `?`, `[...]`, `{a,b}`, and `**` for any number of directories.
 
-use crate::error::FilesError;
 use box_text::glob::{GlobOptions, GlobPattern};
+use wasibox_protocol::files::FilesError;
 
 /// The maximum number of alternatives that braces may produce, and the maximum number of parts of a
 /// pattern.

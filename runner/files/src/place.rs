@@ -1,9 +1,10 @@
 //! Paths, opening files, and replacing a file atomically.
 
 use crate::FileLimits;
-use crate::error::FilesError;
+use crate::errno::errno_error;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
+use wasibox_protocol::files::FilesError;
 use wasibox_vfs::tree::ROOT;
 use wasibox_vfs::walk::{LastComponent, MAX_NAME};
 use wasibox_vfs::{Errno, FileKind, Loc, OpenFlags, OpenResult, Stat, Vfs, VfsFile};
@@ -64,9 +65,8 @@ impl<'a> FileCtx<'a> {
         until: Instant,
     ) -> Result<FileCtx<'a>, FilesError> {
         let root = Loc::Tree(ROOT);
-        let (base, path) = vfs
-            .chdir(&root, cwd.as_bytes())
-            .map_err(|e| FilesError::from_errno("work in", cwd, e))?;
+        let (base, path) =
+            vfs.chdir(&root, cwd.as_bytes()).map_err(|e| errno_error("work in", cwd, e))?;
         Ok(FileCtx { vfs, limits, base, cwd: lossy_text(&path), until })
     }
 
@@ -103,7 +103,7 @@ impl<'a> FileCtx<'a> {
             Errno::NOENT => {
                 FilesError::NotFound { similar: self.similar_names(&shown), path: shown }
             }
-            _ => FilesError::from_errno(action, &shown, e),
+            _ => errno_error(action, &shown, e),
         }
     }
 
@@ -284,7 +284,7 @@ impl<'a> FileCtx<'a> {
     ) -> Result<(), FilesError> {
         let fail = |e| match e {
             Errno::STALE => FilesError::Changed { path: place.shown.clone() },
-            e => FilesError::from_errno("write", &place.shown, e),
+            e => errno_error("write", &place.shown, e),
         };
         if mode.is_some_and(|m| m & !0o7777 != 0) {
             return Err(FilesError::Invalid("mode must be permission bits".to_owned()));
@@ -373,8 +373,8 @@ impl<'a> FileCtx<'a> {
         let how = OpenFlags { create: true, ..WRITE };
         match self.vfs.open(&place.dir, &place.name, how, mode) {
             Ok(OpenResult::File(file @ (VfsFile::Tree(_) | VfsFile::Host { .. }))) => Ok(file),
-            Ok(_) => Err(FilesError::from_errno("write", &place.shown, Errno::NXIO)),
-            Err(e) => Err(FilesError::from_errno("write", &place.shown, e)),
+            Ok(_) => Err(errno_error("write", &place.shown, Errno::NXIO)),
+            Err(e) => Err(errno_error("write", &place.shown, e)),
         }
     }
 }

@@ -3,13 +3,13 @@
 //! A file is read in pieces, and a line is kept up to a width, so memory does not depend on the
 //! file's size.
 
-use crate::answer::{Answer, Cut, FileBytes, FileText};
-use crate::error::FilesError;
 use crate::list;
 use crate::mime;
 use crate::place::{FileCtx, PIECE};
-use crate::request::{ReadOf, TextEncoding};
 use crate::text::{self, HEAD, TextDecoder};
+use wasibox_protocol::files::{
+    Cut, FileAnswer, FileBytes, FileText, FilesError, ReadOf, TextEncoding,
+};
 use wasibox_vfs::{FileKind, VfsFile};
 
 /// The number of lines and bytes of text by default, and the most bytes.
@@ -24,13 +24,13 @@ const IMAGE: u64 = 5 << 20;
 const PART: u64 = 1 << 20;
 
 /// Reads a file, or lists a directory.
-pub fn read(ctx: &FileCtx<'_>, r: &ReadOf) -> Result<Answer, FilesError> {
+pub fn read(ctx: &FileCtx<'_>, r: &ReadOf) -> Result<FileAnswer, FilesError> {
     let path = ctx.absolute_path(&r.path);
     if ctx.stat_path(&r.path, true)?.kind == FileKind::Dir {
         let skip = r.offset.and_then(|n| u64::try_from(n.saturating_sub(1)).ok()).unwrap_or(0);
         let (entries, next_offset) = list::list_entries(ctx, &r.path, 1, true, skip, r.limit)?;
         let next_offset = next_offset.map(|n| n + 1);
-        return Ok(Answer::Read {
+        return Ok(FileAnswer::Read {
             path,
             size: 0,
             content: FileText::Directory { entries, next_offset },
@@ -74,7 +74,7 @@ pub fn read(ctx: &FileCtx<'_>, r: &ReadOf) -> Result<Answer, FilesError> {
         },
         (None, Some(encoding)) => read_lines(ctx, &file, r, encoding, &head)?,
     };
-    Ok(Answer::Read { path, size, content })
+    Ok(FileAnswer::Read { path, size, content })
 }
 
 /// Reads `len` bytes, or fewer at the end of the file.
@@ -105,7 +105,7 @@ pub fn download_part(
     path: &str,
     offset: u64,
     limit: Option<u64>,
-) -> Result<Answer, FilesError> {
+) -> Result<FileAnswer, FilesError> {
     let (file, stat) = ctx.open(path)?;
     let limit = limit.unwrap_or(PART).min(ctx.limits.answer);
     if offset > stat.size {
@@ -121,7 +121,7 @@ pub fn download_part(
     let shown = ctx.absolute_path(path);
     let mime = mime::mime_type(&shown, &head, text::guess_encoding(&head).is_some());
     let next_offset = (end < stat.size && !data.is_empty()).then_some(end);
-    Ok(Answer::Data { path: shown, size: stat.size, mime, data: FileBytes(data), next_offset })
+    Ok(FileAnswer::Data { path: shown, size: stat.size, mime, data: FileBytes(data), next_offset })
 }
 
 /// A line that is read in pieces: its first bytes, and facts about it.

@@ -1,22 +1,9 @@
 //! Text in bytes: encodings, byte order marks, line ends.
 
-use crate::error::FilesError;
-use crate::request::TextEncoding;
+use wasibox_protocol::files::{FilesError, TextEncoding};
 
 /// The number of bytes at a file's beginning that determine its kind.
 pub const HEAD: usize = 8192;
-
-impl TextEncoding {
-    /// Returns the name for messages.
-    pub fn name(self) -> &'static str {
-        match self {
-            TextEncoding::Utf8 => "UTF-8",
-            TextEncoding::Utf16Le => "UTF-16 (little endian)",
-            TextEncoding::Utf16Be => "UTF-16 (big endian)",
-            TextEncoding::Latin1 => "latin-1",
-        }
-    }
-}
 
 /// Returns the byte order mark of an encoding.
 fn byte_order_mark(encoding: TextEncoding) -> &'static [u8] {

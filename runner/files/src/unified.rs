@@ -3,8 +3,8 @@
 //! The counts in a hunk's header are used if the lines that follow agree with them. Otherwise the
 //! hunk ends at the first line that cannot belong to it, because models count badly.
 
-use crate::error::FilesError;
 use imara_diff::{Algorithm, Diff, InternedInput, sources};
+use wasibox_protocol::files::FilesError;
 
 /// The maximum number of hunks and files in a patch.
 const HUNKS: usize = 10_000;

@@ -1,7 +1,7 @@
 //! Walks a directory tree, in the order of paths, within limits.
 
-use crate::error::FilesError;
 use crate::place::FileCtx;
+use wasibox_protocol::files::FilesError;
 use wasibox_vfs::walk::LastComponent;
 use wasibox_vfs::{FileKind, Loc};
 

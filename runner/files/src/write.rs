@@ -1,10 +1,9 @@
 //! `write`, `upload`, `delete`, `move`, `make_dir`.
 
-use crate::answer::Answer;
-use crate::error::FilesError;
+use crate::errno::errno_error;
 use crate::place::{FileCtx, write_all};
-use crate::request::{TextEncoding, UploadOf, WriteOf};
 use crate::text;
+use wasibox_protocol::files::{FileAnswer, FilesError, TextEncoding, UploadOf, WriteOf};
 use wasibox_vfs::walk::LastComponent;
 use wasibox_vfs::{Errno, FileKind, Loc};
 
@@ -12,7 +11,7 @@ use wasibox_vfs::{Errno, FileKind, Loc};
 const DEPTH: usize = 1000;
 
 /// Writes a whole file, or appends to it.
-pub fn write(ctx: &FileCtx<'_>, w: &WriteOf) -> Result<Answer, FilesError> {
+pub fn write(ctx: &FileCtx<'_>, w: &WriteOf) -> Result<FileAnswer, FilesError> {
     let place = ctx.find_place(&w.path, true)?;
     let created = place.stat.is_none();
     if !created && w.create_only {
@@ -25,7 +24,7 @@ pub fn write(ctx: &FileCtx<'_>, w: &WriteOf) -> Result<Answer, FilesError> {
     if begins {
         ctx.replace(&place, &bytes, w.mode)?;
     } else {
-        let fail = |e| FilesError::from_errno("write", &place.shown, e);
+        let fail = |e| errno_error("write", &place.shown, e);
         let file = ctx.open_to_write(&place, 0o644)?;
         let end = file.stat().map_err(fail)?.size;
         if let Err(e) = write_all(&file, &bytes, end) {
@@ -37,11 +36,11 @@ pub fn write(ctx: &FileCtx<'_>, w: &WriteOf) -> Result<Answer, FilesError> {
         }
     }
     let size = ctx.stat_path(&w.path, true)?.size;
-    Ok(Answer::Written { path: place.shown, created, size })
+    Ok(FileAnswer::Written { path: place.shown, created, size })
 }
 
 /// Writes bytes: a whole file, or a part of one.
-pub fn upload_part(ctx: &FileCtx<'_>, u: &UploadOf) -> Result<Answer, FilesError> {
+pub fn upload_part(ctx: &FileCtx<'_>, u: &UploadOf) -> Result<FileAnswer, FilesError> {
     let place = ctx.find_place(&u.path, true)?;
     let created = place.stat.is_none();
     let bytes = &u.data.0;
@@ -60,22 +59,25 @@ pub fn upload_part(ctx: &FileCtx<'_>, u: &UploadOf) -> Result<Answer, FilesError
                 )));
             }
             let file = ctx.open_to_write(&place, u.mode.unwrap_or(0o644))?;
-            write_all(&file, bytes, offset)
-                .map_err(|e| FilesError::from_errno("write", &place.shown, e))?;
+            write_all(&file, bytes, offset).map_err(|e| errno_error("write", &place.shown, e))?;
         }
     }
     let size = ctx.stat_path(&u.path, true)?.size;
-    Ok(Answer::Written { path: place.shown, created, size })
+    Ok(FileAnswer::Written { path: place.shown, created, size })
 }
 
 /// Deletes a file, a symbolic link, or a directory with its contents.
-pub fn delete_path(ctx: &FileCtx<'_>, path: &str, recursive: bool) -> Result<Answer, FilesError> {
+pub fn delete_path(
+    ctx: &FileCtx<'_>,
+    path: &str,
+    recursive: bool,
+) -> Result<FileAnswer, FilesError> {
     let fail = |e| ctx.error_at("delete", path, e);
     let stat = ctx.stat_path(path, false)?;
     let shown = ctx.absolute_path(path);
     if stat.kind != FileKind::Dir {
         ctx.vfs.remove(ctx.base_of(), path.as_bytes(), false).map_err(fail)?;
-        return Ok(Answer::Deleted { path: shown, count: 1 });
+        return Ok(FileAnswer::Deleted { path: shown, count: 1 });
     }
     if !recursive {
         return Err(FilesError::Directory { path: shown });
@@ -89,7 +91,7 @@ pub fn delete_path(ctx: &FileCtx<'_>, path: &str, recursive: bool) -> Result<Ans
         DeleteStop::Time(e) => e,
         DeleteStop::System(e) => fail(e),
     })?;
-    Ok(Answer::Deleted { path: shown, count })
+    Ok(FileAnswer::Deleted { path: shown, count })
 }
 
 /// The reason why a deletion ended early.
@@ -144,7 +146,7 @@ fn delete_tree(ctx: &FileCtx<'_>, up: Loc, name: Vec<u8>, top: Loc) -> Result<u6
 }
 
 /// Renames a file or directory.
-pub fn rename_path(ctx: &FileCtx<'_>, from: &str, to: &str) -> Result<Answer, FilesError> {
+pub fn rename_path(ctx: &FileCtx<'_>, from: &str, to: &str) -> Result<FileAnswer, FilesError> {
     let stat = ctx.stat_path(from, false)?;
     // Moves into an existing directory, as mv(1) does.
     let mut to = to.to_owned();
@@ -168,11 +170,11 @@ pub fn rename_path(ctx: &FileCtx<'_>, from: &str, to: &str) -> Result<Answer, Fi
         }
         Err(e) => return Err(ctx.error_at("move", from, e)),
     }
-    Ok(Answer::Moved { from: ctx.absolute_path(from), to: ctx.absolute_path(&to) })
+    Ok(FileAnswer::Moved { from: ctx.absolute_path(from), to: ctx.absolute_path(&to) })
 }
 
 /// Creates a directory and its missing parents.
-pub fn make_dir(ctx: &FileCtx<'_>, path: &str) -> Result<Answer, FilesError> {
+pub fn make_dir(ctx: &FileCtx<'_>, path: &str) -> Result<FileAnswer, FilesError> {
     let created = ctx.make_dirs(path)?;
-    Ok(Answer::Made { path: ctx.absolute_path(path), created })
+    Ok(FileAnswer::Made { path: ctx.absolute_path(path), created })
 }

@@ -75,7 +75,7 @@ pub use host::{Guest, Host, HostWatch};
 pub use job::{EntryPoint, ProcessJob, ProgramEnd, ThreadJob, ThreadTask, complain_to_process};
 pub use limits::Limits;
 pub use memory::CallMemory;
-pub use outcome::{LimitHit, ProcessStatus};
+pub use outcome::{LimitHit, ProcessStatus, limit_of_quota};
 pub use process::{CpuUsage, Cwd, MAX_HANDLERS, Process, ProcessBirth, ProcessStart};
 pub use search::{ProgramMatch, find_program};
 pub use table::{ChildStart, FIRST_PID, Kernel, PROCESS_COST, RunEnd, SNAPSHOT_SHARE, SpawnError};

@@ -1,5 +1,9 @@
 //! The ends of processes, and the limits that end them.
 
+use wasibox_protocol::End;
+pub use wasibox_protocol::LimitHit;
+use wasibox_vfs::QuotaHit;
+
 /// The end of a process, as its parent learns it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProcessStatus {
@@ -20,58 +24,22 @@ impl ProcessStatus {
     }
 }
 
-/// A limit that was hit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub enum LimitHit {
-    /// The run was ended.
-    Timeout,
-    /// The run was ended.
-    Cpu,
-    /// A process was refused memory and then failed, or was ended because the refusal could not be
-    /// reported to it. A process that handles the refusal is not counted.
-    Memory,
-    /// The run was ended.
-    Output,
-    /// A process could not be started; its parent got an error.
-    Processes,
-    /// A process got ENOSPC because the session's files may hold no more bytes.
-    Disk,
-    /// A process got ENOSPC because there may be no more files and folders.
-    Inodes,
-    /// A process got EFBIG because a file may not be longer.
-    FileSize,
-    /// A process got ENOSPC because no more may be added to a mount.
-    MountQuota,
-    /// A process got ENFILE because there may be no more pipes.
-    Pipes,
-}
-
-impl From<wasibox_vfs::QuotaHit> for LimitHit {
-    fn from(hit: wasibox_vfs::QuotaHit) -> LimitHit {
-        match hit {
-            wasibox_vfs::QuotaHit::Disk => LimitHit::Disk,
-            wasibox_vfs::QuotaHit::Entries => LimitHit::Inodes,
-            wasibox_vfs::QuotaHit::File => LimitHit::FileSize,
-            wasibox_vfs::QuotaHit::Mount => LimitHit::MountQuota,
-            wasibox_vfs::QuotaHit::Pipes => LimitHit::Pipes,
+impl From<ProcessStatus> for End {
+    fn from(status: ProcessStatus) -> End {
+        match status {
+            ProcessStatus::Exited(code) => End::Exited(code),
+            ProcessStatus::Signaled(signal) => End::Signaled(signal),
         }
     }
 }
 
-impl LimitHit {
-    /// Returns a word for it.
-    pub fn name(self) -> &'static str {
-        match self {
-            LimitHit::Timeout => "timeout",
-            LimitHit::Cpu => "cpu",
-            LimitHit::Memory => "memory",
-            LimitHit::Output => "output",
-            LimitHit::Processes => "processes",
-            LimitHit::Disk => "disk",
-            LimitHit::Inodes => "inodes",
-            LimitHit::FileSize => "file_size",
-            LimitHit::MountQuota => "mount_quota",
-            LimitHit::Pipes => "pipes",
-        }
+/// Returns the limit of a run that a quota of its files belongs to.
+pub fn limit_of_quota(hit: QuotaHit) -> LimitHit {
+    match hit {
+        QuotaHit::Disk => LimitHit::Disk,
+        QuotaHit::Entries => LimitHit::Inodes,
+        QuotaHit::File => LimitHit::FileSize,
+        QuotaHit::Mount => LimitHit::MountQuota,
+        QuotaHit::Pipes => LimitHit::Pipes,
     }
 }

@@ -18,7 +18,7 @@ use wasibox_image::{Image, ImageError};
 use wasibox_kernel::border::Fd;
 use wasibox_kernel::{
     CellOrigin, ChildStart, Descriptor, Descriptors, OpenDescription, ProcessStart, ProgramMatch,
-    SpawnError,
+    SpawnError, limit_of_quota,
 };
 use wasibox_vfs::Budget;
 use wasibox_vfs::changes::ChangeMark;
@@ -518,7 +518,7 @@ impl SessionSandbox {
         self.used.0.fetch_max(peak_memory, Ordering::Relaxed);
         let result = RunResult {
             status: end.status,
-            limit: end.limit.or(self.vfs.take_hit().map(Into::into)),
+            limit: end.limit.or(self.vfs.take_hit().map(limit_of_quota)),
             interrupted: end.interrupted,
             duration: started.elapsed(),
             cpu: end.cpu,

@@ -22,7 +22,7 @@ use wasibox_kernel::parked;
 use wasibox_kernel::value::CellValue;
 use wasibox_kernel::{
     ChildStart, Cwd, Descriptor, Descriptors, LimitHit, Limits, OpenDescription, ProgramMatch,
-    RunEnd, find_program, image_files,
+    RunEnd, find_program, image_files, limit_of_quota,
 };
 use wasibox_vfs::around::{self, HOME, SESSION_OPTION, SESSION_SHELL, ShellSurroundings, Variable};
 use wasibox_vfs::{
@@ -371,7 +371,7 @@ fn run_command(command: PageCommand) -> Result<PageOutcome, PageFailure> {
         duration_ms: ms(begun.elapsed()),
         cpu_ms: ms(end.cpu),
         peak_memory: budget.take_report().0,
-        limit_hit: end.limit.or(vfs.take_hit().map(Into::into)).map(LimitHit::name),
+        limit_hit: end.limit.or(vfs.take_hit().map(limit_of_quota)).map(LimitHit::name),
         truncated: meter.is_over(),
         files_truncated: changes.truncated,
         files: wasibox_files::describe_changes(vfs, changes.list),

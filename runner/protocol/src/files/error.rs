@@ -1,7 +1,6 @@
 //! Errors, with the facts that help to correct the request.
 
 use serde::{Deserialize, Serialize};
-use wasibox_vfs::Errno;
 
 /// The lines of a file that are most similar to a text that was not found.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -77,27 +76,6 @@ pub enum FilesError {
     Time { what: String },
     #[error("{0}")]
     Invalid(String),
-}
-
-impl FilesError {
-    /// Converts an error of the file system about a path.
-    pub(crate) fn from_errno(action: &str, path: &str, e: Errno) -> FilesError {
-        FilesError::System {
-            action: action.to_owned(),
-            path: path.to_owned(),
-            code: errno_name(e),
-            text: e.text().to_owned(),
-        }
-    }
-}
-
-/// Returns the error's name in C, for example `ENOENT`.
-pub(crate) fn errno_name(e: Errno) -> String {
-    let text = format!("{e:?}");
-    match text.split_once('(') {
-        Some((name, _)) if name != "?" => format!("E{name}"),
-        _ => format!("error {}", e.0),
-    }
 }
 
 fn similar_names(similar: &[String]) -> String {

@@ -3,7 +3,6 @@
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use wasibox_vfs::FileKind;
 
 /// Bytes: text in base64 in human-readable formats such as JSON, raw bytes in binary ones.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -44,7 +43,7 @@ impl<'de> Deserialize<'de> for FileBytes {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
-pub enum Answer {
+pub enum FileAnswer {
     /// The answer to `read`.
     Read {
         path: String,
@@ -106,7 +105,7 @@ pub enum Answer {
 pub enum FileText {
     Text {
         text: String,
-        encoding: crate::TextEncoding,
+        encoding: super::TextEncoding,
         /// The numbers of the first and the last line in `text`; 0 if there are none.
         first: u64,
         last: u64,
@@ -164,19 +163,6 @@ pub enum FileEntryKind {
     Fifo,
     Socket,
     Device,
-}
-
-impl From<FileKind> for FileEntryKind {
-    fn from(kind: FileKind) -> FileEntryKind {
-        match kind {
-            FileKind::File => FileEntryKind::File,
-            FileKind::Dir => FileEntryKind::Directory,
-            FileKind::Symlink => FileEntryKind::Symlink,
-            FileKind::Fifo => FileEntryKind::Fifo,
-            FileKind::Socket => FileEntryKind::Socket,
-            FileKind::CharDevice | FileKind::BlockDevice => FileEntryKind::Device,
-        }
-    }
 }
 
 /// A file as `stat` and `ls` describe it.

@@ -1,13 +1,13 @@
 //! The requests, with the defaults of fields that JSON leaves out.
 
-use crate::answer::FileBytes;
+use super::answer::FileBytes;
 use serde::{Deserialize, Serialize};
 
 /// A request. In JSON `{"read": {"path": "a.txt"}}`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
-pub enum Request {
+pub enum FileRequest {
     Read(ReadOf),
     Write(WriteOf),
     Edit(EditOf),
@@ -48,25 +48,25 @@ pub enum Request {
     },
 }
 
-impl Request {
+impl FileRequest {
     /// Returns the operation and its path, in a few words for people.
     pub fn summary(&self) -> String {
         let (what, of) = match self {
-            Request::Read(r) => ("read", &*r.path),
-            Request::Write(w) => ("write", &*w.path),
-            Request::Edit(e) => ("edit", &*e.path),
-            Request::PatchLines(p) => ("patch_lines", &*p.path),
-            Request::ApplyPatch(_) => ("apply_patch", ""),
-            Request::Delete { path, .. } => ("delete", &**path),
-            Request::Move { from, .. } => ("move", &**from),
-            Request::MakeDir { path } => ("make_dir", &**path),
-            Request::Ls(l) => ("ls", &*l.path),
-            Request::Glob(g) => ("glob", &*g.pattern),
-            Request::Grep(g) => ("grep", &*g.pattern),
-            Request::Search(s) => ("search", &*s.pattern),
-            Request::Upload(u) => ("upload", &*u.path),
-            Request::Download { path, .. } => ("download", &**path),
-            Request::Stat { path, .. } => ("stat", &**path),
+            FileRequest::Read(r) => ("read", &*r.path),
+            FileRequest::Write(w) => ("write", &*w.path),
+            FileRequest::Edit(e) => ("edit", &*e.path),
+            FileRequest::PatchLines(p) => ("patch_lines", &*p.path),
+            FileRequest::ApplyPatch(_) => ("apply_patch", ""),
+            FileRequest::Delete { path, .. } => ("delete", &**path),
+            FileRequest::Move { from, .. } => ("move", &**from),
+            FileRequest::MakeDir { path } => ("make_dir", &**path),
+            FileRequest::Ls(l) => ("ls", &*l.path),
+            FileRequest::Glob(g) => ("glob", &*g.pattern),
+            FileRequest::Grep(g) => ("grep", &*g.pattern),
+            FileRequest::Search(s) => ("search", &*s.pattern),
+            FileRequest::Upload(u) => ("upload", &*u.path),
+            FileRequest::Download { path, .. } => ("download", &**path),
+            FileRequest::Stat { path, .. } => ("stat", &**path),
         };
         format!("{what} {of}").trim_end().to_owned()
     }
@@ -91,6 +91,18 @@ pub enum TextEncoding {
     /// Each byte is a character: ISO 8859-1.
     #[serde(rename = "latin-1")]
     Latin1,
+}
+
+impl TextEncoding {
+    /// Returns the name for messages.
+    pub fn name(self) -> &'static str {
+        match self {
+            TextEncoding::Utf8 => "UTF-8",
+            TextEncoding::Utf16Le => "UTF-16 (little endian)",
+            TextEncoding::Utf16Be => "UTF-16 (big endian)",
+            TextEncoding::Latin1 => "latin-1",
+        }
+    }
 }
 
 /// Reads a file, or lists a directory.
