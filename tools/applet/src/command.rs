@@ -44,12 +44,21 @@ pub struct StartError {
     pub status: u8,
     /// GNU's text, e.g. `No such file or directory`.
     pub message: String,
+    kind: io::ErrorKind,
 }
 
 impl StartError {
     fn new(e: &io::Error) -> StartError {
         let status = if e.kind() == io::ErrorKind::NotFound { 127 } else { 126 };
-        StartError { status, message: error_text(e) }
+        StartError { status, message: error_text(e), kind: e.kind() }
+    }
+
+    /// Returns the text that `execve(2)` has for the error: a directory is not refused as one there.
+    pub fn exec_message(&self) -> &str {
+        match self.kind {
+            io::ErrorKind::IsADirectory => "Permission denied",
+            _ => &self.message,
+        }
     }
 }
 

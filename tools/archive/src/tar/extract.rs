@@ -46,6 +46,15 @@ struct NewFile<'m> {
     mtime: u64,
 }
 
+/// Why a member is not made in the place of an existing file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum MemberStop {
+    /// The existing file is kept, which is no failure.
+    Kept,
+    /// The place cannot be made free, and a message says why.
+    Failed,
+}
+
 impl NewFile<'_> {
     /// Reports an error of the member; returns false.
     fn report_failure(&self, ctx: &mut Ctx<'_>, what: &str, e: &io::Error) -> bool {
@@ -207,8 +216,8 @@ impl Extraction<'_> {
         let is_dir = existing.is_some_and(|old| old.kind == FileKind::Dir);
         if let Some(old) = existing {
             if !(m.kind == MemberKind::Directory && is_dir) {
-                if let Err(done) = self.make_room(ctx, &m, &old, member) {
-                    return Ok(done);
+                if let Err(stop) = self.make_room(ctx, &m, &old, member) {
+                    return Ok(stop == MemberStop::Kept);
                 }
             } else if self.options.extract.unlink_first
                 && let Err(e) = std::fs::remove_dir(&m.file)
@@ -271,23 +280,22 @@ impl Extraction<'_> {
         Ok(true)
     }
 
-    /// Removes the file that is in a member's place. `Err` means that the member is not made, and holds
-    /// whether that counts as success.
+    /// Removes the file that is in a member's place, or returns why the member is not made.
     fn make_room(
         &self,
         ctx: &mut Ctx<'_>,
         m: &NewFile<'_>,
         old: &Stat,
         member: &Member,
-    ) -> Result<(), bool> {
+    ) -> Result<(), MemberStop> {
         match self.options.extract.existing {
-            ExistingFile::Skip => return Err(true),
+            ExistingFile::Skip => return Err(MemberStop::Kept),
             ExistingFile::KeepNewer if old.mtime >= m.mtime => {
                 ctx.error_bytes(&[b"Current '", m.name, b"' is newer or same age"]);
-                return Err(true);
+                return Err(MemberStop::Kept);
             }
             ExistingFile::Keep if m.kind == MemberKind::HardLink && self.is_linked(m, member) => {
-                return Err(true);
+                return Err(MemberStop::Kept);
             }
             ExistingFile::Keep => {
                 let link = String::from_utf8_lossy(&member.link);
@@ -298,7 +306,7 @@ impl Extraction<'_> {
                     _ => "Cannot open".into(),
                 };
                 ctx.error_bytes(&[m.name, b": ", what.as_bytes(), b": File exists"]);
-                return Err(false);
+                return Err(MemberStop::Failed);
             }
             // `--overwrite` writes into a regular file, whose other names show it too.
             ExistingFile::Overwrite if old.kind == FileKind::File && m.kind.is_file() => {
@@ -314,7 +322,10 @@ impl Extraction<'_> {
             _ => std::fs::remove_file(&m.file),
         };
         let exists = io::Error::from(io::ErrorKind::AlreadyExists);
-        removed.map_err(|_| m.report_failure(ctx, "Cannot open", &exists))
+        removed.map_err(|_| {
+            m.report_failure(ctx, "Cannot open", &exists);
+            MemberStop::Failed
+        })
     }
 
     /// Returns whether a hard link exists already.

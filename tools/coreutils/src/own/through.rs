@@ -40,10 +40,10 @@ fn status_of(ctx: &mut Ctx<'_>, argv: &[Vec<u8>], status: Result<u8, StartError>
                     b"failed to run command ",
                     &shown,
                     b": ",
-                    super::env::exec_text(&e.message).as_bytes(),
+                    e.exec_message().as_bytes(),
                 ]);
             } else {
-                ctx.error_bytes(&[&shown, b": ", super::env::exec_text(&e.message).as_bytes()]);
+                ctx.error_bytes(&[&shown, b": ", e.exec_message().as_bytes()]);
             }
             Exit(e.status)
         }

@@ -113,7 +113,7 @@ fn parse_plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<TimeoutPlan, Exit> 
 fn start_command(ctx: &mut Ctx<'_>, command: &[Vec<u8>]) -> Result<Child, Exit> {
     ChildCommand::new(command.to_vec()).start(ctx).map_err(|e| {
         let shown = quote::quote_in_sentence(&command[0]);
-        let why = super::env::exec_text(&e.message);
+        let why = e.exec_message();
         ctx.error_bytes(&[b"failed to run command ", &shown, b": ", why.as_bytes()]);
         Exit(e.status)
     })

@@ -112,8 +112,24 @@ struct OldEntry {
     target: Option<Stat>,
 }
 
-/// A result that is known before the end: the error says whether the copy succeeded.
-type Step<T> = Result<T, bool>;
+/// Why a copy or a move ends before all its steps are done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum CopyStop {
+    /// Nothing is to be done: the user or an option keeps the destination.
+    Skipped,
+    /// It failed, and a message says why.
+    Failed,
+}
+
+impl CopyStop {
+    /// Returns whether the command may still succeed.
+    pub(super) fn is_success(self) -> bool {
+        self == CopyStop::Skipped
+    }
+}
+
+/// The result of a step, or the reason to leave out those after it.
+pub(super) type Step<T> = Result<T, CopyStop>;
 
 /// A copier of operands, one after another, with a record of the files it made.
 pub(super) struct Copier<'p> {
@@ -154,7 +170,7 @@ impl<'p> Copier<'p> {
                 CopyTask::Copy { from, to, operand } => {
                     let entry = self.examine_source(ctx, &from, &to, operand);
                     let copied = entry.and_then(|entry| self.copy_entry(ctx, &entry, &mut tasks));
-                    copied.unwrap_or_else(|ok| ok)
+                    copied.unwrap_or_else(CopyStop::is_success)
                 }
                 CopyTask::Finish { to, stat, made } => self.copy_metadata(ctx, &to, &stat, made),
             }
@@ -162,9 +178,15 @@ impl<'p> Copier<'p> {
         ok
     }
 
-    fn report_failure(&self, ctx: &mut Ctx<'_>, what: &str, file: &[u8], e: &io::Error) -> bool {
+    fn report_failure(
+        &self,
+        ctx: &mut Ctx<'_>,
+        what: &str,
+        file: &[u8],
+        e: &io::Error,
+    ) -> CopyStop {
         input::report_cannot(ctx, what, file, e);
-        false
+        CopyStop::Failed
     }
 
     /// Returns the status of the source, or ends the step if the source is not to be copied.
@@ -187,10 +209,10 @@ impl<'p> Copier<'p> {
             if !p.recursive {
                 let shown = quote::quote_in_sentence(from);
                 ctx.error_bytes(&[b"-r not specified; omitting directory ", &shown]);
-                return Err(false);
+                return Err(CopyStop::Failed);
             }
             if p.one_file_system && *self.device.get_or_insert(stat.dev) != stat.dev {
-                return Err(true);
+                return Err(CopyStop::Skipped);
             }
         } else if operand
             && self.made.iter().any(|m| m == to)
@@ -198,7 +220,7 @@ impl<'p> Copier<'p> {
         {
             let (from, to) = (quote::quote_in_sentence(from), quote::quote_in_sentence(to));
             ctx.error_bytes(&[b"will not overwrite just-created ", &to, b" with ", &from]);
-            return Err(false);
+            return Err(CopyStop::Failed);
         }
         Ok(CopyEntry { from, to, operand, follow, stat })
     }
@@ -278,11 +300,11 @@ impl<'p> Copier<'p> {
         if p.existing == ExistingPolicy::Keep && !p.moving
             || p.how == CopyMethod::HardLink && e.from != e.to
         {
-            return Err(true);
+            return Err(CopyStop::Skipped);
         }
         let (from, to) = (quote::quote_in_sentence(e.from), quote::quote_in_sentence(e.to));
         ctx.error_bytes(&[&from, b" and ", &to, b" are the same file"]);
-        Err(false)
+        Err(CopyStop::Failed)
     }
 
     /// Returns whether a destination that is the source may still be replaced, by removing it
@@ -313,7 +335,7 @@ impl<'p> Copier<'p> {
         }
         let (from, to) = (quote::quote_in_sentence(e.from), quote::quote_in_sentence(e.to));
         ctx.error_bytes(&[b"cannot overwrite non-directory ", &to, b" with directory ", &from]);
-        Err(false)
+        Err(CopyStop::Failed)
     }
 
     /// Asks whether a file may be overwritten, and keeps it; returns the backup's name.
@@ -327,10 +349,10 @@ impl<'p> Copier<'p> {
         let shown = quote::quote_in_sentence(e.to);
         if old.stat.kind == FileKind::Dir {
             ctx.error_bytes(&[b"cannot overwrite directory ", &shown, b" with non-directory"]);
-            return Err(false);
+            return Err(CopyStop::Failed);
         }
         if p.update && old.target.is_some_and(|o| o.mtime >= e.stat.mtime) {
-            return Err(true);
+            return Err(CopyStop::Skipped);
         }
         let wanted = match p.existing {
             ExistingPolicy::Keep => false,
@@ -341,7 +363,7 @@ impl<'p> Copier<'p> {
             }
         };
         if !wanted {
-            return Err(true);
+            return Err(CopyStop::Skipped);
         }
         p.backup
             .make(ctx, e.to)
@@ -401,10 +423,10 @@ pub(super) fn arrow_line(from: &[u8], to: &[u8], backup: Option<&[u8]>) -> Vec<u
     line
 }
 
-fn into_itself(ctx: &mut Ctx<'_>, from: &[u8], to: &[u8]) -> bool {
+fn into_itself(ctx: &mut Ctx<'_>, from: &[u8], to: &[u8]) -> CopyStop {
     let (from, to) = (quote::quote_in_sentence(from), quote::quote_in_sentence(to));
     ctx.error_bytes(&[b"cannot copy a directory, ", &from, b", into itself, ", &to]);
-    false
+    CopyStop::Failed
 }
 
 fn same_path(a: &Path, b: &Path) -> bool {

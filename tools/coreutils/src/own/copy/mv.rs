@@ -7,7 +7,9 @@ use box_applet::opts::{Opt, ParsedOptions, Spec};
 use box_applet::{Ctx, Ended, Exit};
 use box_sys::{FileKind, Stat, errno::code, meta};
 
-use super::engine::{Copier, CopyFollow, CopyPlan, ExistingPolicy, arrow_line, overwrite_question};
+use super::engine::{
+    Copier, CopyFollow, CopyPlan, CopyStop, ExistingPolicy, Step, arrow_line, overwrite_question,
+};
 use super::targets;
 use crate::common::paths::{self, Backup, BackupKind};
 use crate::common::{input, quote, tree};
@@ -88,10 +90,9 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
             ok = false;
             continue;
         }
-        let moved = move_operand(ctx, source, &to, &options).unwrap_or_else(|ok| ok);
-        ok &= moved;
-        if moved {
-            made.push(to);
+        match move_operand(ctx, source, &to, &options) {
+            Ok(()) => made.push(to),
+            Err(stop) => ok &= stop.is_success(),
         }
     }
     Ok(if ok { Exit::SUCCESS } else { Exit::FAILURE })
@@ -127,13 +128,10 @@ struct MvEntry<'t> {
     stat: Stat,
 }
 
-/// A result that is known before the end: whether all went well.
-type Step<T> = Result<T, bool>;
-
-fn move_operand(ctx: &mut Ctx<'_>, from: &[u8], to: &[u8], o: &MvOptions) -> Step<bool> {
+fn move_operand(ctx: &mut Ctx<'_>, from: &[u8], to: &[u8], o: &MvOptions) -> Step<()> {
     let stat = meta::stat(&ctx.path(from), false).map_err(|e| {
         input::report_cannot(ctx, "cannot stat", from, &e);
-        false
+        CopyStop::Failed
     })?;
     let entry = MvEntry { from, to, stat };
     let mut backed = None;
@@ -142,19 +140,21 @@ fn move_operand(ctx: &mut Ctx<'_>, from: &[u8], to: &[u8], o: &MvOptions) -> Ste
         ask_replacement(ctx, &entry, &old, o)?;
         backed = o.backup.make(ctx, to).map_err(|e| {
             input::report_cannot(ctx, "cannot backup", to, &e);
-            false
+            CopyStop::Failed
         })?;
         // Two names of one file: renaming would do nothing, so the source name goes.
         if paths::is_same_file(&old, &stat) && backed.is_none() {
-            return Ok(is_removed(ctx, from));
+            return remove_name(ctx, from);
         }
     }
     rename_entry(ctx, &entry, backed.as_deref(), o)
 }
 
-fn is_removed(ctx: &mut Ctx<'_>, from: &[u8]) -> bool {
-    let removed = std::fs::remove_file(ctx.path(from));
-    removed.map_err(|e| input::report_cannot(ctx, "cannot remove", from, &e)).is_ok()
+fn remove_name(ctx: &mut Ctx<'_>, from: &[u8]) -> Step<()> {
+    std::fs::remove_file(ctx.path(from)).map_err(|e| {
+        input::report_cannot(ctx, "cannot remove", from, &e);
+        CopyStop::Failed
+    })
 }
 
 /// Refuses to replace a file of a kind that the source cannot replace.
@@ -183,24 +183,24 @@ fn refuse_replacement(ctx: &mut Ctx<'_>, e: &MvEntry<'_>, old: &Stat, o: &MvOpti
     } else {
         return Ok(());
     }
-    Err(false)
+    Err(CopyStop::Failed)
 }
 
 /// Decides whether the file may be replaced: by its age, the options and the user's answer.
 fn ask_replacement(ctx: &mut Ctx<'_>, e: &MvEntry<'_>, old: &Stat, o: &MvOptions) -> Step<()> {
     if o.update && e.stat.kind != FileKind::Dir && old.mtime >= e.stat.mtime {
-        return Err(true);
+        return Err(CopyStop::Skipped);
     }
     let protected =
         !o.force && o.terminal && old.kind != FileKind::Symlink && !meta::may_access(old, 2);
     let verb = match o.existing {
-        ExistingPolicy::Keep => return Err(true),
+        ExistingPolicy::Keep => return Err(CopyStop::Skipped),
         ExistingPolicy::Ask => "overwrite",
         ExistingPolicy::Overwrite if protected => "replace",
         ExistingPolicy::Overwrite => return Ok(()),
     };
     let question = overwrite_question(&quote::quote_in_sentence(e.to), Some(old), verb);
-    if paths::confirm_question(ctx, &question) { Ok(()) } else { Err(true) }
+    if paths::confirm_question(ctx, &question) { Ok(()) } else { Err(CopyStop::Skipped) }
 }
 
 fn rename_entry(
@@ -208,13 +208,13 @@ fn rename_entry(
     e: &MvEntry<'_>,
     backup: Option<&[u8]>,
     o: &MvOptions,
-) -> Step<bool> {
+) -> Step<()> {
     let (from_path, to_path) = (ctx.path(e.from), ctx.path(e.to));
     let (from, to) = (quote::quote_in_sentence(e.from), quote::quote_in_sentence(e.to));
     let is_dir = e.stat.kind == FileKind::Dir;
     if is_dir && paths::is_inside(&to_path, &from_path) {
         ctx.error_bytes(&[b"cannot move ", &from, b" to a subdirectory of itself, ", &to]);
-        return Err(false);
+        return Err(CopyStop::Failed);
     }
     let renamed = if e.to.ends_with(b"/") && !is_dir {
         Err(io::Error::from_raw_os_error(code::ENOTDIR))
@@ -227,7 +227,7 @@ fn rename_entry(
                 let _ = ctx.stdout.write_all(b"renamed ");
                 let _ = ctx.stdout.write_all(&arrow_line(e.from, e.to, backup));
             }
-            Ok(true)
+            Ok(())
         }
         Err(error) if error.raw_os_error() == Some(code::EXDEV) && !o.no_copy => {
             move_across(ctx, e, o)
@@ -235,7 +235,7 @@ fn rename_entry(
         Err(error) => {
             let why = box_sys::error_text(&error);
             ctx.error_bytes(&[b"cannot move ", &from, b" to ", &to, b": ", why.as_bytes()]);
-            Err(false)
+            Err(CopyStop::Failed)
         }
     }
 }
@@ -254,14 +254,14 @@ fn make_way(to: &std::path::Path, kind: FileKind) -> io::Result<()> {
 }
 
 /// Moves a file to another file system: makes a copy with all attributes preserved, then removes the source.
-fn move_across(ctx: &mut Ctx<'_>, e: &MvEntry<'_>, o: &MvOptions) -> Step<bool> {
+fn move_across(ctx: &mut Ctx<'_>, e: &MvEntry<'_>, o: &MvOptions) -> Step<()> {
     if let Err(error) = make_way(&ctx.path(e.to), e.stat.kind) {
         let (from, to) = (quote::quote_in_sentence(e.from), quote::quote_in_sentence(e.to));
         let why = box_sys::error_text(&error);
         let blame = b"; unable to remove target: ";
         let what = b"inter-device move failed: ";
         ctx.error_bytes(&[what, &from, b" to ", &to, blame, why.as_bytes()]);
-        return Err(false);
+        return Err(CopyStop::Failed);
     }
     let plan = CopyPlan {
         recursive: true,
@@ -276,14 +276,14 @@ fn move_across(ctx: &mut Ctx<'_>, e: &MvEntry<'_>, o: &MvOptions) -> Step<bool> 
         ..CopyPlan::new(Backup { kind: BackupKind::None, suffix: o.backup.suffix.clone() })
     };
     if !Copier::new(&plan).copy_operand(ctx, e.from, e.to) || !remove_source(ctx, e.from) {
-        return Err(false);
+        return Err(CopyStop::Failed);
     }
     if o.verbose {
         let line = arrow_line(e.from, e.to, None);
         let removed = [b"removed ", &*quote::quote_in_sentence(e.from), b"\n"].concat();
         let _ = ctx.stdout.write_all(&[b"copied ", &*line, &*removed].concat());
     }
-    Ok(true)
+    Ok(())
 }
 
 fn remove_source(ctx: &mut Ctx<'_>, from: &[u8]) -> bool {

@@ -202,16 +202,11 @@ fn go_on(ctx: &mut Ctx<'_>, plan: EnvPlan) -> Exit {
         Ok(status) => Exit(status),
         Err(e) => {
             let shown = quote::quote_in_sentence(&words[0]);
-            ctx.error_bytes(&[&shown, b": ", exec_text(&e.message).as_bytes()]);
+            ctx.error_bytes(&[&shown, b": ", e.exec_message().as_bytes()]);
             if e.status == 127 && words[0].contains(&b' ') {
                 ctx.error("use -[v]S to pass options in shebang lines");
             }
             Exit(e.status)
         }
     }
-}
-
-/// Returns the text that `execve(2)` has for a directory, where our own search names it as one.
-pub(crate) fn exec_text(message: &str) -> &str {
-    if message == "Is a directory" { "Permission denied" } else { message }
 }

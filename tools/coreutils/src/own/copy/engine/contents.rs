@@ -8,7 +8,7 @@ use box_sys::meta::umask;
 use box_sys::path::to_bytes;
 use box_sys::{FileKind, Stat, errno::code, meta};
 
-use super::{Copier, CopyEntry, ExistingPolicy, Step};
+use super::{Copier, CopyEntry, CopyStop, ExistingPolicy, Step};
 use crate::common::{input, paths, quote};
 
 impl Copier<'_> {
@@ -73,7 +73,8 @@ impl Copier<'_> {
         exists: bool,
     ) -> bool {
         if !exists && let Err(error) = File::create(ctx.path(e.to)) {
-            return self.report_failure(ctx, "cannot create regular file", e.to, &error);
+            self.report_failure(ctx, "cannot create regular file", e.to, &error);
+            return false;
         }
         self.copy_metadata(ctx, e.to, &e.stat, !exists)
     }
@@ -87,7 +88,7 @@ impl Copier<'_> {
             }
             _ => self.file_contents(ctx, e, exists),
         };
-        copied.unwrap_or_else(|ok| ok)
+        copied.unwrap_or_else(CopyStop::is_success)
     }
 
     fn link_contents(&self, ctx: &mut Ctx<'_>, e: &CopyEntry<'_>, exists: bool) -> Step<bool> {
@@ -123,7 +124,7 @@ impl Copier<'_> {
             let shown = quote::quote_in_sentence(e.from);
             let why = box_sys::error_text(&error);
             ctx.error_bytes(&[b"cannot open ", &shown, b" for reading: ", why.as_bytes()]);
-            false
+            CopyStop::Failed
         })?;
         let (mut destination, made) = self.open_destination(ctx, e.to, exists)?;
         let mut buf = vec![0; 128 * 1024];
@@ -157,7 +158,7 @@ impl Copier<'_> {
         if dangling {
             let shown = quote::quote_in_sentence(to);
             ctx.error_bytes(&[b"not writing through dangling symlink ", &shown]);
-            return Err(false);
+            return Err(CopyStop::Failed);
         }
         let open = || OpenOptions::new().write(true).create(true).truncate(true).open(&path);
         let opened = if not_there {
