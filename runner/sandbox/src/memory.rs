@@ -26,6 +26,9 @@ struct NextMemory {
     made: Option<RenewableMemory>,
     /// The next memory is this one.
     shared: Option<RenewableMemory>,
+    /// The memory could not be made because the limit is reached. The engine reports that as text
+    /// only.
+    is_refused: bool,
 }
 
 thread_local! {
@@ -63,6 +66,11 @@ impl NextMemoryGuard {
     /// Takes the memory that was made meanwhile.
     pub fn made(&self) -> Option<RenewableMemory> {
         HERE.with_borrow_mut(|h| h.made.take())
+    }
+
+    /// Returns whether a memory could not be made because the limit is reached.
+    pub fn is_refused(&self) -> bool {
+        HERE.with_borrow(|h| h.is_refused)
     }
 }
 
@@ -111,8 +119,10 @@ impl BudgetTunables {
         if ty.shared {
             return Err(MemoryError::Generic("shared memories are not allowed".into()));
         }
-        let held = charge_bytes(bytes as u64)
-            .ok_or_else(|| MemoryError::Generic("the memory limit is reached".into()))?;
+        let held = charge_bytes(bytes as u64).ok_or_else(|| {
+            HERE.with_borrow_mut(|h| h.is_refused = true);
+            MemoryError::Generic("the memory limit is reached".into())
+        })?;
         let guard = style.offset_guard_size() as usize;
         let reserved = MemoryStyle::static_bound().bytes().0 + guard;
         let linear = AddressRange::new(reserved, bytes, template)

@@ -118,11 +118,12 @@ pub fn instantiate_guest(
             return Err(ProgramEnd::Status(ProcessStatus::Signaled(sig)));
         }
         Err(e) => {
-            let why = e.to_string();
-            let memory = why.contains("memory limit");
-            let text = if memory { "cannot start: the memory limit is reached" } else { &why };
-            complain_to_process(process, text);
-            return Err(ProgramEnd::Status(ProcessStatus::Exited(if memory { 137 } else { 126 })));
+            let (text, status) = match here.is_refused() {
+                true => ("cannot start: the memory limit is reached".to_owned(), 137),
+                false => (e.to_string(), 126),
+            };
+            complain_to_process(process, &text);
+            return Err(ProgramEnd::Status(ProcessStatus::Exited(status)));
         }
     };
     if let Ok(memory) = instance.exports.get_memory("memory") {
