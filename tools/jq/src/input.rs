@@ -14,7 +14,7 @@ use crate::json::{JsonMode, JsonParser};
 use crate::options::JqOptions;
 use crate::value::Value;
 
-/// Bytes asked for at a time, at least.
+/// The minimum number of bytes to read at once.
 const CHUNK: usize = 64 * 1024;
 
 enum JqInputSource {
@@ -22,7 +22,7 @@ enum JqInputSource {
     File { name: Vec<u8>, path: PathBuf },
 }
 
-/// All files as one stream of documents. A file that cannot be opened is noted and skipped;
+/// All files as one stream of documents. A file that cannot be opened is reported and skipped;
 /// input that does not parse ends the stream.
 pub struct Documents {
     waiting: VecDeque<JqInputSource>,
@@ -30,7 +30,7 @@ pub struct Documents {
     name: Value,
     buf: Vec<u8>,
     pos: usize,
-    /// Newlines before `buf`, and bytes since the last one.
+    /// The number of newlines before `buf`.
     lines: u64,
     column: usize,
     eof: bool,
@@ -41,7 +41,7 @@ pub struct Documents {
     stream_errors: bool,
     done: bool,
     streams: Rc<JqStreams>,
-    /// Messages about files; the run ends with status 2.
+    /// Messages about files that could not be read; if there are any, the run ends with status 2.
     pub failures: Vec<String>,
 }
 
@@ -125,7 +125,7 @@ impl Documents {
             }
             let Some(input) = &mut self.current else { return false };
             if matches!(self.name, Value::Null) {
-                // The writer of the input may be waiting for our answers.
+                // The writer of the input may be waiting for our output.
                 self.streams.flush();
             }
             let from = self.buf.len();
@@ -188,7 +188,7 @@ impl Documents {
             return Ok(Value::arr(vec![message.into(), self.parser.current_path()]));
         }
         if self.seq {
-            // The next record may be sound.
+            // The next record may be valid.
             self.parser.reset_value();
             while !self.eof {
                 if let Some(at) = memchr::memchr(0x1e, &self.buf[self.pos..]) {
@@ -228,7 +228,7 @@ impl Documents {
     fn slurp_all(&mut self) -> Result<Value, String> {
         self.done = true;
         if self.raw {
-            // Nothing is used before the end, so nothing is dropped.
+            // Nothing is consumed before the end, so the buffer keeps all of the input.
             while self.fill_buffer() {}
             self.pos = self.buf.len();
             return Ok(Value::bytes(self.buf.clone()));
@@ -266,7 +266,7 @@ impl JqInputs for Documents {
 
     fn line(&self) -> u64 {
         let (used, rest) = self.buf.split_at(self.pos);
-        // jq reads whole lines: the one that the last value ended in counts.
+        // jq reads whole lines, so the line in which the last value ended counts.
         let this = memchr::memchr(b'\n', rest).is_some();
         self.lines + memchr::memchr_iter(b'\n', used).count() as u64 + u64::from(this)
     }

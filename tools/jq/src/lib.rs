@@ -12,7 +12,7 @@
 //! | `input` | documents from files and standard input |
 //! | `run` | the loop over inputs and its exit statuses |
 //!
-//! Not here: `--debug-dump-disasm` and the like.
+//! Absent: `--debug-dump-disasm` and similar options.
 #![forbid(unsafe_code)]
 
 mod builtins;

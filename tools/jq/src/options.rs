@@ -17,9 +17,9 @@ pub struct JqOptions {
     pub raw_input: bool,
     pub slurp: bool,
     pub raw_output: bool,
-    /// No newline after each value.
+    /// Whether values are written without newlines after them.
     pub join_output: bool,
-    /// NUL after each value (`--raw-output0`).
+    /// Whether a NUL follows each value (`--raw-output0`).
     pub nul_output: bool,
     pub ascii: bool,
     pub sort_keys: bool,
@@ -193,7 +193,7 @@ struct JqReader<'a> {
     rest: std::slice::Iter<'a, Vec<u8>>,
 }
 
-/// Parses the command line; `Err` after a message or help.
+/// Parses the command line; the error is the status after a message or the help.
 pub fn parse(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<JqOptions, Exit> {
     let mut reader = JqReader {
         options: JqOptions { indent: Indent::Spaces(2), ..JqOptions::default() },
@@ -204,7 +204,7 @@ pub fn parse(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<JqOptions, Exit> {
     };
     let mut only_operands = false;
     while let Some(arg) = reader.rest.next() {
-        // A negative number is a program.
+        // A negative number is a filter, not an option.
         let optional = |c: &u8| *c == b'-' || c.is_ascii_alphabetic();
         if only_operands || arg.first() != Some(&b'-') || !arg.get(1).is_some_and(optional) {
             reader.take_operand(ctx, arg)?;
@@ -231,7 +231,7 @@ pub fn parse(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<JqOptions, Exit> {
 }
 
 impl JqReader<'_> {
-    /// Takes an operand: the filter, or one after it.
+    /// Handles an operand: the filter, or one after it.
     fn take_operand(&mut self, ctx: &mut Ctx<'_>, arg: &[u8]) -> Result<(), Exit> {
         match self.positional {
             _ if self.filter.is_none() => self.filter = Some(arg.to_vec()),
@@ -298,7 +298,7 @@ impl JqReader<'_> {
         Ok(())
     }
 
-    /// Takes the words after an option.
+    /// Returns the words that an option takes after it.
     fn take_parameters<const N: usize>(
         &mut self,
         ctx: &mut Ctx<'_>,
@@ -390,7 +390,7 @@ fn report_unknown(ctx: &mut Ctx<'_>, arg: &[u8]) -> Exit {
     report_usage(ctx, &text)
 }
 
-/// Reports a usage error in jq's form; returns status 2.
+/// Reports a usage error in jq's form, and returns status 2.
 fn report_usage(ctx: &mut Ctx<'_>, message: &str) -> Exit {
     ctx.error(format_args!("{message}\nUse jq --help for help with command-line options,\nor see the jq manpage, or online docs  at https://jqlang.org"));
     Exit::USAGE

@@ -1,6 +1,6 @@
-//! The loop over inputs, and the exit status (jq manual, "--exit-status"): 0; with `-e` 1 for a
-//! last output of false or null and 4 for none; 2 for usage and files; 3 for a program that does
-//! not compile; 5 for input that is not JSON and for an error at the last input.
+//! The loop over inputs, and the exit status (jq manual, "--exit-status"): 0; with `-e`, 1 if the
+//! last output was false or null, and 4 if there was none; 2 for errors of usage and files; 3 for a
+//! program that does not compile; 5 for input that is not JSON, and for an error at the last input.
 
 use std::collections::HashMap;
 use std::io::{self, Write};
@@ -102,7 +102,8 @@ fn module_paths(ctx: &Ctx<'_>, options: &JqOptions) -> ModulePaths {
 
 /// The end of the outputs for one input.
 enum OutputsEnd {
-    /// Maybe without an output.
+    /// All outputs were printed. The value says whether the last one was true; `None` if there was
+    /// none.
     Done(Option<bool>),
     Failed,
     Halted(i32),
@@ -113,7 +114,7 @@ struct JqRun<'j> {
     style: &'j JsonStyle,
     program: &'j JqProgram,
     streams: Rc<JqStreams>,
-    /// Whether the last output of an input that had any was true.
+    /// Whether the last output was true; inputs without outputs do not count.
     last: Option<bool>,
 }
 
@@ -192,7 +193,7 @@ impl JqRun<'_> {
         Ok(Exit(status))
     }
 
-    /// Returns all outputs for one input.
+    /// Prints all outputs for one input.
     fn one(
         &mut self,
         ctx: &mut Ctx<'_>,
@@ -237,7 +238,7 @@ impl JqRun<'_> {
         ctx.error(message);
     }
 
-    /// Prints an output; gives the problem where that cannot be done.
+    /// Prints an output; returns the reason if it cannot be printed.
     fn print_value(&self, v: &Value) -> io::Result<Option<&'static str>> {
         let o = self.options;
         let mut out = self.streams.out.borrow_mut();

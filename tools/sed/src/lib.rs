@@ -94,7 +94,7 @@ const SPEC: Spec<SedFlag> = Spec::new(
     ("sed '/^#/d' FILE", "Leave out lines that match"),
 ]);
 
-/// A piece of the script with its name in messages.
+/// A piece of the script, with its name for messages.
 struct ScriptPiece {
     /// The offset at which it begins in the joined script.
     offset: usize,
@@ -121,7 +121,7 @@ pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
         Ok(s) => s,
         Err(e) => {
             report_script_error(ctx, &text, &pieces, &e);
-            // To GNU sed these are not usage errors.
+            // GNU sed does not treat these as usage errors.
             return Ok(if e.offset.is_none() { Exit(4) } else { Exit::FAILURE });
         }
     };
@@ -151,7 +151,7 @@ pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     Ok(Exit(machine::SedMachine::new(ctx, script, settings).run()))
 }
 
-/// Returns where `l` breaks lines (`-l`).
+/// Returns the length at which `l` breaks lines (`-l`).
 fn line_length(ctx: &mut Ctx<'_>, parsed: &ParsedOptions<SedFlag>) -> Result<usize, Exit> {
     let Some(text) = parsed.last_value(SedFlag::LineLength) else { return Ok(70) };
     std::str::from_utf8(text).ok().and_then(|t| t.parse().ok()).ok_or_else(|| {
@@ -214,7 +214,7 @@ fn join_script(
     Ok((text, pieces))
 }
 
-/// Prints where and why the script does not compile, as GNU sed does.
+/// Prints the place and the reason for which the script does not compile, as GNU sed does.
 fn report_script_error(ctx: &mut Ctx<'_>, text: &[u8], pieces: &[ScriptPiece], e: &ScriptError) {
     let Some(offset) = e.offset else { return ctx.error(&e.message) };
     let offset = offset.min(text.len());

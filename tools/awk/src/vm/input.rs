@@ -15,14 +15,15 @@ use crate::value::AwkValue;
 /// The state of reading the main input.
 pub(super) struct MainInput {
     reader: Option<RecordReader>,
-    /// Name of the open file as given.
+    /// The name of the open file, as given.
     name: Vec<u8>,
-    /// Next ARGV index.
+    /// The next index into ARGV.
     next: i64,
-    /// A file was named (perhaps in vain), so standard input is not read by default.
+    /// Whether ARGV named a file, even one that cannot be opened, so that standard input is not
+    /// read by default.
     named: bool,
     done: bool,
-    /// The variable that last said how to cut records.
+    /// The variable that was last set of those that define fields.
     pub field_mode: Special,
 }
 
@@ -44,7 +45,7 @@ impl Default for MainInput {
 pub(super) enum RecordRead {
     Record,
     End,
-    /// BEGINFILE or ENDFILE said `exit`.
+    /// BEGINFILE or ENDFILE ran `exit`.
     Exit,
 }
 
@@ -55,7 +56,7 @@ impl AwkMachine<'_, '_> {
         self.next_main(None)
     }
 
-    /// Reads the next record of the main input into a buffer of the caller's (`getline var`).
+    /// Reads the next record of the main input into the caller's buffer (`getline var`).
     pub(super) fn next_main_text(&mut self, text: &mut Vec<u8>) -> Result<bool> {
         Ok(self.next_main(Some(text))? == RecordRead::Record)
     }
@@ -85,7 +86,8 @@ impl AwkMachine<'_, '_> {
         let buffer = match text {
             Some(t) => t,
             None => {
-                // An unread assignment to a field is lost with its record.
+                // Assignments to fields that were not yet joined into the text are lost with the
+                // record.
                 self.record.text_buffer()
             }
         };
@@ -125,7 +127,7 @@ impl AwkMachine<'_, '_> {
         Ok(flow)
     }
 
-    /// Opens the next file; assignments on the way are carried out.
+    /// Opens the next file, and performs the assignments before it in ARGV.
     fn open_next(&mut self) -> Result<RecordRead> {
         if self.main.done {
             return Ok(RecordRead::End);
@@ -200,7 +202,7 @@ impl AwkMachine<'_, '_> {
     }
 }
 
-/// Returns where the `=` of an assignment operand is (`name=value`).
+/// Returns the offset of the `=` in an assignment operand (`name=value`).
 pub fn assignment_position(arg: &[u8]) -> Option<usize> {
     let eq = arg.iter().position(|c| *c == b'=')?;
     let name = &arg[..eq];

@@ -11,7 +11,8 @@ use crate::error::AwkRunError;
 use crate::text::AwkText;
 
 impl AwkMachine<'_, '_> {
-    /// Runs `print` of n values, redirected to the name on top.
+    /// Runs `print` of `n` values, redirected to the name on top of the stack if there is a
+    /// redirection.
     pub(super) fn print_values(
         &mut self,
         n: usize,
@@ -36,7 +37,7 @@ impl AwkMachine<'_, '_> {
         self.write(redirect, line)
     }
 
-    /// Runs `printf` of n values, the format first.
+    /// Runs `printf` of `n` values, the first of which is the format.
     pub(super) fn print_formatted(
         &mut self,
         n: usize,
@@ -50,7 +51,7 @@ impl AwkMachine<'_, '_> {
         self.write(redirect, line)
     }
 
-    /// Writes a line, whose memory is used again.
+    /// Writes a line and reuses its memory.
     fn write(&mut self, redirect: Option<(OutputRedirect, AwkText)>, line: Vec<u8>) -> Result<()> {
         let written = match redirect {
             Some((kind, name)) => self.write_to(kind, &name, &line),
@@ -85,7 +86,7 @@ impl AwkMachine<'_, '_> {
         let written = match map.get_mut(name) {
             Some(OpenOutput::File(w) | OpenOutput::Spool(w, _)) => w.write_all(data),
             Some(OpenOutput::Pipe(w, _)) => match w.write_all(data) {
-                // The command did not want to read more.
+                // The command has stopped reading.
                 Err(e) if e.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
                 other => other,
             },

@@ -13,7 +13,7 @@ use crate::special::Special;
 use crate::text::AwkText;
 use crate::value::{AwkValue, NumberFormat};
 
-/// Deepest nesting of arrays in arrays: taking them down recurses.
+/// The maximum nesting of arrays in arrays, because dropping them recurses.
 const MAX_ARRAY_DEPTH: usize = 500;
 
 impl AwkMachine<'_, '_> {
@@ -31,13 +31,14 @@ impl AwkMachine<'_, '_> {
         }
     }
 
-    /// Returns the numeric value, with octal and hexadecimal input under `-n`.
+    /// Returns the numeric value; under `-n`, input may be octal or hexadecimal.
     #[inline]
     pub(super) fn to_number(&self, v: &AwkValue) -> f64 {
         number_of(v, self.settings.non_decimal)
     }
 
-    /// Returns the number that a value is in comparisons, with octal and hexadecimal input under `-n`.
+    /// Returns the number that a value counts as in comparisons; under `-n`, input may be octal or
+    /// hexadecimal.
     pub(super) fn comparable_number(&self, v: &AwkValue) -> Option<f64> {
         match v {
             AwkValue::Input(t) if self.settings.non_decimal && super::bits::is_non_decimal(t) => {
@@ -47,7 +48,7 @@ impl AwkMachine<'_, '_> {
         }
     }
 
-    /// Returns the truth of a value, with octal and hexadecimal input under `-n`.
+    /// Returns the truth of a value; under `-n`, input may be octal or hexadecimal.
     #[inline]
     pub(super) fn is_true(&self, v: &AwkValue) -> bool {
         match v {
@@ -62,7 +63,7 @@ impl AwkMachine<'_, '_> {
         self.pop().text(&self.convfmt)
     }
 
-    /// Returns the last `n` values, in the order in which they were pushed.
+    /// Pops the last `n` values and returns them in the order in which they were pushed.
     pub(super) fn pop_all(&mut self, n: usize) -> Vec<AwkValue> {
         self.stack.split_off(self.stack.len().saturating_sub(n))
     }
@@ -85,7 +86,7 @@ impl AwkMachine<'_, '_> {
         }
     }
 
-    /// Returns the array at a place; an unset variable becomes one.
+    /// Returns the array at a place; an unset variable becomes an array.
     #[inline]
     pub(super) fn array_at(&mut self, place: ArrayPlace) -> Result<ArrayRef> {
         if place == ArrayPlace::Inner {
@@ -122,7 +123,7 @@ impl AwkMachine<'_, '_> {
         }
     }
 
-    /// Returns the scalar at a place; an array that nothing has used as one becomes unset again.
+    /// Returns the scalar at a place; an array that was never used as an array becomes unset again.
     #[inline]
     pub(super) fn scalar_at(&mut self, place: ArrayPlace) -> Result<&mut AwkValue> {
         let is_scalar = match self.cell_at(place) {
@@ -156,7 +157,7 @@ impl AwkMachine<'_, '_> {
         AwkKey::from_value(v, &self.convfmt)
     }
 
-    /// Takes a subscript off the stack: the array, and the key of the element in it.
+    /// Pops a subscript, and returns the array and the key of the element in it.
     #[inline]
     pub(super) fn pop_subscript(&mut self, place: ArrayPlace) -> Result<(ArrayRef, AwkKey)> {
         let subscript = self.pop();
@@ -170,7 +171,7 @@ impl AwkMachine<'_, '_> {
         scalar_slot(array.borrow_mut().slot_or_insert(key)).cloned()
     }
 
-    /// Returns an inner array; an unset element becomes one.
+    /// Returns an inner array; an unset element becomes an array.
     pub(super) fn inner_array(&mut self, array: &ArrayRef, key: AwkKey) -> Result<ArrayRef> {
         let mut a = array.borrow_mut();
         let depth = a.depth + 1;
@@ -216,7 +217,7 @@ impl AwkMachine<'_, '_> {
         self.record.assign(v, &self.convfmt);
     }
 
-    /// Returns the value of a target; `address` if it needs one.
+    /// Returns the value of a target; `address` is that of a field or element.
     pub(super) fn load_target(
         &mut self,
         t: AssignableTarget,
@@ -238,7 +239,7 @@ impl AwkMachine<'_, '_> {
         }
     }
 
-    /// Takes a target's address from the stacks.
+    /// Pops a target's address from the stacks.
     #[inline]
     pub(super) fn pop_address(&mut self, t: AssignableTarget) -> Result<ElementAddress> {
         Ok(match t {
@@ -323,7 +324,7 @@ impl AwkMachine<'_, '_> {
                     return Err(AwkRunError::fatal("NF set to a value that is too large"));
                 }
                 self.record.set_count(n as usize);
-                // gawk joins at once: a later OFS does not matter.
+                // gawk joins the fields at once, so that a later change of OFS has no effect.
                 self.record.rebuild_text(&self.ofs, &self.convfmt);
                 return Ok(());
             }
@@ -355,7 +356,7 @@ impl AwkMachine<'_, '_> {
                     }
                     _ => self.set_rs(&text)?,
                 }
-                // Newlines part fields too in paragraph mode.
+                // In paragraph mode, newlines also separate fields.
                 self.set_field_mode(None)?;
             }
             S::Ignorecase => {
@@ -392,16 +393,17 @@ impl AwkMachine<'_, '_> {
             [] => RecordSeparator::Paragraph,
             // gawk does not ignore the case of a single character.
             [c] => RecordSeparator::Byte(*c),
-            // POSIX: only the first character counts.
+            // In POSIX, only the first character counts.
             [c, ..] if self.settings.traditional => RecordSeparator::Byte(*c),
             _ => RecordSeparator::Regex(self.regexes.dynamic_regex(rs)?),
         };
         Ok(())
     }
 
-    /// Chooses how records are cut: by the variable just set, or as before.
+    /// Chooses how records are split into fields: by the variable `by`, which was just set, or as
+    /// before.
     fn set_field_mode(&mut self, by: Option<Special>) -> Result<()> {
-        // The current record keeps the old way.
+        // The current record is still split in the previous way.
         self.record.cut_all();
         let mode = by.unwrap_or(self.main.field_mode);
         self.main.field_mode = mode;
@@ -436,7 +438,8 @@ impl AwkMachine<'_, '_> {
         }
     }
 
-    /// Returns how a value of FS or a separator of `split` cuts; a strongly typed expression is one always.
+    /// Returns the splitter for a value of FS or a separator of `split`. A strongly typed regular
+    /// expression is always treated as one.
     pub(super) fn splitter_of(&mut self, separator: &AwkValue) -> Result<AwkFieldSplitter> {
         match separator {
             AwkValue::Regex(t) => Ok(AwkFieldSplitter::Regex(self.regexes.dynamic_regex(t)?)),
@@ -454,7 +457,7 @@ impl AwkMachine<'_, '_> {
             [] => AwkFieldSplitter::Chars,
             b"\\" => AwkFieldSplitter::Byte(b'\\'),
             [c] => AwkFieldSplitter::Byte(*c),
-            // `[|]`, `\\|` and the like are one byte too.
+            // `[|]`, `\\|` and similar expressions also match one byte.
             [b'\\', c] if b"|.*+?()[]{}^$/".contains(c) => AwkFieldSplitter::Byte(*c),
             [b'[', c, b']']
                 if *c != b'^' && *c != b'\\' && !self.regexes.ignores_case() && c.is_ascii() =>
@@ -465,7 +468,8 @@ impl AwkMachine<'_, '_> {
         })
     }
 
-    /// Runs an assignment of the command line: escapes are resolved, numbers recognized.
+    /// Performs an assignment from the command line, in which escapes are resolved and numbers
+    /// recognized.
     pub(super) fn assign_by_name(&mut self, name: &[u8], value: &[u8]) -> Result<()> {
         let mut text = Vec::with_capacity(value.len());
         let mut at = 0;
@@ -504,7 +508,7 @@ impl AwkMachine<'_, '_> {
     }
 }
 
-/// Returns the number that a value is; `non_decimal`: hexadecimal and octal text counts (`-n`).
+/// Returns the numeric value. With `non_decimal` (`-n`), input may be octal or hexadecimal.
 #[inline]
 pub(super) fn number_of(v: &AwkValue, non_decimal: bool) -> f64 {
     match v {
@@ -521,7 +525,7 @@ pub(super) enum ElementAddress {
     Symbol(AssignableTarget),
 }
 
-/// Returns the scalar of an element; an array that nothing has used as one becomes unset again.
+/// Returns the scalar of an element; an array that was never used as an array becomes unset again.
 #[inline]
 pub(super) fn scalar_slot(slot: &mut ElementSlot) -> Result<&mut AwkValue> {
     if let ElementSlot::Array(a) = slot

@@ -1,11 +1,11 @@
-//! `rand` and `srand` as gawk's: BSD's additive-feedback generator of degree 63 behind a
-//! Bays-Durham shuffle of 512 places. Scripts' recorded outputs depend on the sequence; it was
-//! found by measuring gawk 5.2.
+//! `rand` and `srand` as in gawk: BSD's additive-feedback generator of degree 63, whose numbers go
+//! through a Bays-Durham shuffle of 512 places. Scripts' recorded outputs depend on the sequence,
+//! which was found by measuring gawk 5.2.
 
 const DEGREE: usize = 63;
 const SEPARATION: usize = 1;
 const SHUFFLE: usize = 512;
-/// Values thrown away after seeding.
+/// The number of values that are discarded after seeding.
 const DISCARD: usize = 10 * DEGREE;
 
 /// The generator's state.

@@ -1,4 +1,4 @@
-//! Records from a stream: lines, paragraphs, or parted by a regular expression (RS).
+//! Records from a stream: lines, paragraphs, or texts that a regular expression separates (RS).
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -8,7 +8,7 @@ use box_applet::StdInput;
 use box_text::regex::Regex;
 use memchr::memchr;
 
-/// Read at once; more if a record is longer.
+/// The number of bytes to read at once; more are read if a record is longer.
 const CHUNK: usize = 64 * 1024;
 
 /// The separator that ends a record.
@@ -26,16 +26,16 @@ pub struct RecordReader {
     /// `None`: the applet's standard input.
     file: Option<File>,
     buf: Vec<u8>,
-    /// Unread part of `buf`.
+    /// The unread part of `buf`: `start..end`.
     start: usize,
     end: usize,
     eof: bool,
-    /// Whether a record was read: `^` in RS is the beginning of the stream only.
+    /// Whether a record was read, because `^` in RS matches only at the beginning of the stream.
     begun: bool,
 }
 
 impl RecordReader {
-    /// Reads a file; without one it is at its end.
+    /// Creates a reader of a file, or of standard input for `None`.
     pub fn new(file: Option<File>) -> RecordReader {
         RecordReader { file, buf: Vec::new(), start: 0, end: 0, eof: false, begun: false }
     }
@@ -45,7 +45,7 @@ impl RecordReader {
         if self.eof {
             return Ok(false);
         }
-        // One byte before stays, for expressions that look behind.
+        // The byte before the unread part stays, because expressions may look at it.
         if self.start > 1 {
             self.buf.copy_within(self.start - 1..self.end, 0);
             self.end -= self.start - 1;
@@ -138,7 +138,7 @@ impl RecordReader {
         text: &mut Vec<u8>,
         rt: &mut Vec<u8>,
     ) -> io::Result<bool> {
-        // Newlines before the first paragraph.
+        // Skips newlines before the paragraph.
         loop {
             while self.start < self.end && self.buf[self.start] == b'\n' {
                 self.start += 1;
@@ -197,7 +197,8 @@ impl RecordReader {
                 }
             };
             match found {
-                // A match at the very end might become longer.
+                // A match at the very end counts only at the end of input, because more input might
+                // lengthen it.
                 Some((s, e)) if e + before < ahead.len() || self.eof => {
                     self.take(s, e - s, text, rt);
                     return Ok(true);

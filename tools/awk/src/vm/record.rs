@@ -1,5 +1,5 @@
-//! The current record and its fields. Fields are cut only as far as asked for; only once one
-//! is assigned do they become values of their own.
+//! The current record and its fields. The record is split only as far as needed, and fields become
+//! separate values only when one is assigned.
 
 use super::split::{AwkFieldSplitter, Span};
 use crate::text::AwkText;
@@ -12,15 +12,15 @@ pub const MAX_FIELDS: usize = 20_000_000;
 #[derive(Debug)]
 pub struct AwkRecord {
     text: Vec<u8>,
-    /// Fields cut so far.
+    /// The fields found so far.
     spans: Vec<Span>,
     /// The offset at which splitting continues; `None` when it is done.
     resume: Option<usize>,
-    /// Values, once a field or NF was assigned; then `spans` is not used.
+    /// The fields' values, once a field or NF was assigned; `spans` is then not used.
     owned: Option<Vec<AwkValue>>,
     /// `$0` as a value, from its first use or assignment until the text changes.
     whole: Option<AwkValue>,
-    /// `text` is out of date and must be joined from `owned` again.
+    /// Whether `text` is out of date and must be joined from `owned` again.
     stale: bool,
     pub splitter: AwkFieldSplitter,
     pub utf8: bool,
@@ -46,7 +46,7 @@ impl AwkRecord {
         &mut self.text
     }
 
-    /// Starts over with the text now in the buffer.
+    /// Begins a record with the text that is in the buffer.
     pub fn begin(&mut self) {
         self.spans.clear();
         self.resume = Some(0);
@@ -62,7 +62,7 @@ impl AwkRecord {
         self.begin();
     }
 
-    /// Assigns `$0`; it keeps being a number or string.
+    /// Assigns `$0`, which stays the same kind of value, a number or a string.
     pub fn assign(&mut self, value: &AwkValue, convfmt: &NumberFormat) {
         self.text.clear();
         value.append_to(&mut self.text, convfmt);
@@ -84,7 +84,8 @@ impl AwkRecord {
             Some(v) => v.clone(),
             None => {
                 let v = AwkValue::Input(AwkText::new(&self.text));
-                // Kept, because a loop over `$0` would copy it at each step.
+                // The value is kept, because a loop over `$0` would otherwise copy the text each
+                // time.
                 self.whole = Some(v.clone());
                 v
             }
@@ -100,7 +101,7 @@ impl AwkRecord {
         &self.text
     }
 
-    /// Joins `$0` now if that is due (before OFS changes).
+    /// Joins `$0` now if it is out of date, because OFS is about to change.
     pub fn rebuild_text(&mut self, ofs: &[u8], convfmt: &NumberFormat) {
         if let Some(owned) = &self.owned
             && self.stale
@@ -126,7 +127,7 @@ impl AwkRecord {
         }
     }
 
-    /// Cuts all fields now (before the way to cut changes).
+    /// Splits the rest of the record now, because the splitter is about to change.
     pub fn cut_all(&mut self) {
         if self.owned.is_none() {
             self.cut_fields(usize::MAX);
@@ -139,7 +140,7 @@ impl AwkRecord {
         self.owned.as_ref().map_or(self.spans.len(), Vec::len)
     }
 
-    /// Returns `$n`, n from 1. Unset beyond NF.
+    /// Returns `$n`, with `n` from 1; unset beyond NF.
     #[inline]
     pub fn field(&mut self, n: usize) -> AwkValue {
         if let Some(owned) = &self.owned {
@@ -148,7 +149,7 @@ impl AwkRecord {
         self.cut_fields(n);
         match self.spans.get(n - 1) {
             Some(&(a, b)) => AwkValue::Input(AwkText::new(&self.text[a as usize..b as usize])),
-            // Compares as a string, unlike a variable never set.
+            // This compares as a string, unlike a variable that was never set.
             None => AwkValue::NoField,
         }
     }
@@ -163,7 +164,7 @@ impl AwkRecord {
         })
     }
 
-    /// Assigns `$n`, n from 1; fields between come into being empty.
+    /// Assigns `$n`, with `n` from 1; fields between NF and `n` become empty.
     pub fn set_field(&mut self, n: usize, value: AwkValue) {
         let owned = self.own_fields();
         if owned.len() < n {

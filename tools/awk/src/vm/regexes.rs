@@ -7,15 +7,15 @@ use box_text::regex::{Regex, RegexOptions, RegexSyntax};
 
 use crate::error::AwkRunError;
 
-/// The maximum number of dynamic patterns kept; then all are forgotten.
+/// The maximum number of dynamic patterns that are kept; beyond it, all are dropped.
 const MAX_KEPT: usize = 500;
 
-/// All patterns of a run.
+/// The patterns of a run.
 pub struct Regexes {
     texts: Vec<Vec<u8>>,
     fixed: Vec<Option<Rc<Regex>>>,
     dynamic: HashMap<Vec<u8>, Rc<Regex>>,
-    /// The last dynamic one, asked for again most of the time.
+    /// The dynamic pattern that was used last, because it is usually the next one, too.
     last: Option<(Vec<u8>, Rc<Regex>)>,
     icase: bool,
     utf8: bool,
@@ -86,7 +86,7 @@ impl Regexes {
 
 /// Checks that a static pattern is valid; it is compiled at its first use.
 pub fn check_pattern(text: &[u8], utf8: bool) -> Result<(), AwkRunError> {
-    // Without operators there is nothing to be wrong.
+    // A pattern without operators is always valid.
     if text.iter().all(|c| c.is_ascii_alphanumeric() || b" _-,;:/\"'<>=!~@#%&".contains(c)) {
         return Ok(());
     }

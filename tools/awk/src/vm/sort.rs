@@ -8,10 +8,10 @@ use crate::error::AwkRunError;
 use crate::special::Special;
 use crate::value::{AwkValue, compare_values};
 
-/// Deepest nesting of sorts within comparison functions.
+/// The maximum nesting of sorts within comparison functions.
 const MAX_SORTS: usize = 30;
 
-/// An element taken out for sorting.
+/// A copy of an element, for sorting.
 struct SortItem {
     key: AwkKey,
     slot: ElementSlot,
@@ -64,7 +64,7 @@ fn sort_items(array: &ArrayRef) -> Vec<SortItem> {
 }
 
 impl AwkMachine<'_, '_> {
-    /// Subscripts for `for (k in a)`.
+    /// Returns the subscripts for `for (k in a)`.
     pub(super) fn sorted_keys(&mut self, array: &ArrayRef) -> Result<Vec<AwkKey>> {
         let keys = array.borrow().keys();
         let order = self.special_element(Special::Procinfo, &AwkKey::from_bytes(b"sorted_in"));
@@ -124,9 +124,9 @@ impl AwkMachine<'_, '_> {
         sorted
     }
 
-    /// Sorts by a function of the program. The function may be inconsistent or fail, so this is a
-    /// merge sort, which ends in any case. It splits and merges halves as glibc's `qsort` does, so
-    /// that inconsistent functions give the same order as in gawk.
+    /// Sorts by a function of the program. This is a merge sort, which ends even if the function is
+    /// inconsistent. It splits and merges halves as glibc's `qsort` does, so that inconsistent
+    /// functions give the same order as in gawk.
     fn merge_sort(&mut self, mut items: Vec<SortItem>, f: u32) -> Result<Vec<SortItem>> {
         if items.len() < 2 {
             return Ok(items);
@@ -207,7 +207,7 @@ impl AwkMachine<'_, '_> {
             SortOrderKind::String => {
                 self.compare_text(&a.text(&self.convfmt), &b.text(&self.convfmt))
             }
-            // Of equal ones (all that are not numbers, too) the text decides.
+            // The text decides between equal values, among which are all that are not numbers.
             SortOrderKind::Number => a
                 .num()
                 .partial_cmp(&b.num())

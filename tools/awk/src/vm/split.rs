@@ -12,18 +12,19 @@ pub type Span = (u32, u32);
 /// The rule by which records are split into fields.
 #[derive(Clone, Debug)]
 pub enum AwkFieldSplitter {
-    /// Runs of blanks and newlines; leading and trailing ones do not count.
+    /// At runs of blanks and newlines, of which leading and trailing ones are ignored.
     Blanks,
     Byte(u8),
-    /// Each match of the expression.
+    /// At each match of the expression.
     Regex(Rc<Regex>),
-    /// Each character a field (`FS = ""`).
+    /// Each character is a field (`FS = ""`).
     Chars,
-    /// Skipped and taken characters; `None`: the rest.
+    /// The number of characters to skip, and of those that make the field; `None` for the rest of
+    /// the text.
     Widths(Vec<(usize, Option<usize>)>),
     /// Each match is a field (FPAT).
     Pattern(Rc<Regex>),
-    /// By the first, and by newlines too (paragraph mode).
+    /// By the inner rule, and also at newlines (paragraph mode).
     OrNewline(Box<AwkFieldSplitter>),
 }
 
@@ -38,8 +39,8 @@ fn make_span(a: usize, b: usize) -> Span {
 }
 
 impl AwkFieldSplitter {
-    /// Splits from `pos` until `want` fields exist. Returns the offset to continue at, or `None`
-    /// when the text is used up. Starts with `pos` 0 and no fields. Only
+    /// Splits from `pos` until there are `want` fields. Returns the offset to continue at, or
+    /// `None` at the end of the text. The first call has `pos` 0 and no fields. Only
     /// [`AwkFieldSplitter::Blanks`] and [`AwkFieldSplitter::Byte`] ever stop early.
     #[inline]
     pub fn cut_on(
@@ -96,7 +97,7 @@ impl AwkFieldSplitter {
         }
     }
 
-    /// Cuts a whole text; the separators too if asked for.
+    /// Splits a whole text, and adds the separators to `seps` if given.
     pub fn cut_text(
         &self,
         text: &[u8],
@@ -108,7 +109,7 @@ impl AwkFieldSplitter {
             AwkFieldSplitter::Blanks => {
                 self.cut_on(text, 0, usize::MAX, fields, utf8);
                 if let Some(seps) = seps {
-                    // The blanks before, between and after.
+                    // The separators are the blanks before, between and after the fields.
                     let mut end = 0;
                     for f in fields.iter() {
                         seps.push((end, f.0));
@@ -178,7 +179,8 @@ fn match_or_newline(re: &Regex, text: &[u8], at: usize) -> Option<(usize, usize)
     }
 }
 
-/// Fields of a fixed number of characters each, after a number of characters that are skipped.
+/// Splits a text into fields of fixed numbers of characters, each after a number of skipped
+/// characters.
 fn by_widths(list: &[(usize, Option<usize>)], text: &[u8], fields: &mut Vec<Span>, utf8: bool) {
     let chars = |from: usize, n: usize| {
         let mut at = from;
@@ -192,7 +194,8 @@ fn by_widths(list: &[(usize, Option<usize>)], text: &[u8], fields: &mut Vec<Span
     };
     let mut at = 0;
     for (skip, width) in list {
-        // If the text ends right after the skipped separator, the field there exists and is empty.
+        // If the text ends right after the skipped characters, there still is a field, which is
+        // empty.
         if at >= text.len() {
             break;
         }
@@ -203,7 +206,7 @@ fn by_widths(list: &[(usize, Option<usize>)], text: &[u8], fields: &mut Vec<Span
     }
 }
 
-/// Fields between matches that are not empty.
+/// Splits a text at the matches that are not empty.
 fn by_matches(
     text: &[u8],
     fields: &mut Vec<Span>,
@@ -231,7 +234,7 @@ fn by_matches(
     fields.push(make_span(from, text.len()));
 }
 
-/// Fields are the matches; an empty one right after a field is its separator's start.
+/// Makes a field of each match. An empty match right after a field is not a field.
 fn by_content(re: &Regex, text: &[u8], fields: &mut Vec<Span>, mut seps: Option<&mut Vec<Span>>) {
     if text.is_empty() {
         return;

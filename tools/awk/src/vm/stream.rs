@@ -1,4 +1,4 @@
-//! Redirections that are open: files, pipes, coprocesses; `close`, `fflush`, `system`.
+//! The open redirections: files, pipes, coprocesses; and `close`, `fflush`, `system`.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -35,7 +35,7 @@ pub(super) struct OpenInput {
     pub child: Option<Child>,
 }
 
-/// A command with both ends.
+/// A command whose input and output are both open.
 pub(super) struct Coprocess {
     pub out: Option<BufWriter<File>>,
     pub reader: Option<RecordReader>,
@@ -52,10 +52,10 @@ pub(super) enum RedirectionKind {
     Coprocess,
 }
 
-/// All that is open, by name.
+/// All open redirections, by name.
 #[derive(Default)]
 pub(super) struct AwkStreams {
-    /// In order of opening: `close` ends the last one of a name.
+    /// The redirections in order of opening, because `close` ends the last one of a name.
     pub order: Vec<(RedirectionKind, Vec<u8>)>,
     pub files_out: HashMap<Vec<u8>, OpenOutput>,
     pub pipes_out: HashMap<Vec<u8>, OpenOutput>,
@@ -83,7 +83,7 @@ pub(super) fn check_redirection_name(sign: &str, name: &[u8]) -> Result<()> {
 }
 
 impl AwkMachine<'_, '_> {
-    /// Returns the environment of commands: ENVIRON as it is now.
+    /// Returns the environment of commands, which is the current content of ENVIRON.
     fn command_env(&self) -> Env {
         match &self.globals[Special::Environ as usize] {
             GlobalCell::Array(a) => {
@@ -106,7 +106,7 @@ impl AwkMachine<'_, '_> {
         c
     }
 
-    /// Flushes everything open, before a command runs.
+    /// Flushes all open outputs, because a command is about to run.
     pub(super) fn flush_all(&mut self) -> Result<()> {
         self.flush_stdout()?;
         let outs = self.streams.files_out.values_mut().chain(self.streams.pipes_out.values_mut());
@@ -264,7 +264,7 @@ impl AwkMachine<'_, '_> {
         Ok(())
     }
 
-    /// Ends one output; its status.
+    /// Closes an output and returns its status.
     fn end_output(&mut self, out: OpenOutput) -> f64 {
         match out {
             OpenOutput::Stdout | OpenOutput::Stderr => 0.0,
@@ -344,7 +344,7 @@ impl AwkMachine<'_, '_> {
         Ok(status.unwrap_or(-1.0))
     }
 
-    /// Closes one side of a coprocess, or says that both are to be closed.
+    /// Closes one side of a coprocess, and returns whether the whole coprocess is to be closed.
     fn close_side(&mut self, name: &[u8], how: Option<&[u8]>) -> Result<bool> {
         let (Some(how), Some(c)) = (how, self.streams.coprocesses.get_mut(name)) else {
             return Ok(true);
@@ -389,7 +389,7 @@ impl AwkMachine<'_, '_> {
         Ok(if found { 0.0 } else { -1.0 })
     }
 
-    /// Ends everything at the end of the run: pipes first, as gawk does, then standard output.
+    /// Closes all outputs at the end of the run: pipes first, as gawk does, then standard output.
     pub(super) fn close_all(&mut self) -> Result<()> {
         self.end_edit()?;
         let streams = std::mem::take(&mut self.streams);

@@ -10,12 +10,12 @@ use crate::value::AwkValue;
 use box_text::regex::Captures;
 
 impl AwkMachine<'_, '_> {
-    /// Characters of a text.
+    /// Returns the number of characters of a text.
     fn chars_of(&self, text: &AwkText) -> usize {
         if self.settings.utf8 { text.char_count() } else { text.len() }
     }
 
-    /// Characters of a text before a byte offset.
+    /// Returns the number of characters before a byte offset.
     fn chars_before(&self, text: &AwkText, offset: usize) -> f64 {
         (if self.settings.utf8 { text.chars_before(offset) } else { offset }) as f64
     }
@@ -48,13 +48,14 @@ impl AwkMachine<'_, '_> {
         if self.settings.utf8 { text.offset_of_char(chars) } else { chars.min(text.len()) }
     }
 
-    /// Runs `substr(text, start, length)`: whole parts count; a start below 1 is 1 (gawk manual 9.1.4).
+    /// Runs `substr(text, start, length)`. Fractions are ignored, and a start below 1 counts as 1
+    /// (gawk manual 9.1.4).
     pub(super) fn call_substr(&self, text: &AwkText, start: f64, length: Option<f64>) -> AwkText {
         let length = length.map_or(f64::INFINITY, f64::trunc);
         if start.is_nan() || length.is_nan() || length < 1.0 {
             return AwkText::EMPTY;
         }
-        // Beyond any text, but exact as an integer.
+        // This is beyond the end of any text, but exact as an integer.
         const FAR: f64 = 1e15;
         let first = start.trunc().max(1.0) - 1.0;
         let from = self.char_offset(text, first.min(FAR) as usize);
@@ -65,7 +66,7 @@ impl AwkMachine<'_, '_> {
     /// Runs `index(text, part)`: the character position from 1, 0 if it is not there.
     pub(super) fn index(&self, text: &AwkText, part: &[u8]) -> f64 {
         if part.is_empty() {
-            // gawk's answer, though its manual says 0.
+            // This is gawk's result, although its manual says 0.
             return 1.0;
         }
         if self.regexes.ignores_case() {
@@ -85,7 +86,7 @@ impl AwkMachine<'_, '_> {
         let mut out = Vec::with_capacity(text.len());
         for chunk in text.utf8_chunks() {
             for c in chunk.valid().chars() {
-                // One character for one, as towupper(3) gives.
+                // As with towupper(3), each character becomes exactly one.
                 let changed = if upper {
                     single_char(c.to_uppercase(), c)
                 } else {
@@ -141,11 +142,12 @@ impl AwkMachine<'_, '_> {
         Ok(())
     }
 
-    /// Runs `split(text, array [, separator [, separators]])`; with `pattern` the separator is on the stack as a compiled one.
+    /// Runs `split(text, array [, separator [, separators]])`; with `pattern`, the separator was
+    /// stored before as a compiled pattern.
     pub(super) fn call_split(&mut self, args: usize, pattern: bool) -> Result<()> {
         let splitter = match (args, pattern) {
             (_, true) => match self.patterns.pop() {
-                // `/ /` is a blank, not awk's default.
+                // `/ /` means one blank, unlike the string " ".
                 Some(re) => AwkFieldSplitter::Regex(re),
                 None => AwkFieldSplitter::Blanks,
             },
@@ -178,7 +180,7 @@ impl AwkMachine<'_, '_> {
         if let Some(seps) = seps {
             fill_array(&seps, &text, &separators, first);
             if first == 0 {
-                // The blanks at the ends only if there are any.
+                // The separators at the ends exist only if there are blanks.
                 let mut a = seps.borrow_mut();
                 let last = separators.len() as i64 - 1;
                 for n in [0, last] {

@@ -8,15 +8,15 @@ use crate::code::AssignableTarget;
 use crate::text::AwkText;
 use crate::value::AwkValue;
 
-/// A replacement taken apart.
+/// A part of a replacement.
 enum ReplacementPart {
     Text(Vec<u8>),
-    /// `&` is 0; `\1` to `\9` in gensub.
+    /// The number of a group: 0 for `&`, 1 to 9 for `\1` to `\9` in `gensub`.
     Group(usize),
 }
 
-/// Returns the replacement of `sub` and `gsub`: `&` is the match, `\&` an ampersand; backslashes
-/// not before `&` stay (gawk manual 9.1.4.1).
+/// Parses the replacement of `sub` and `gsub`: `&` stands for the match, `\&` for an ampersand;
+/// backslashes that are not before `&` stay (gawk manual 9.1.4.1).
 fn simple_parts(text: &[u8]) -> Vec<ReplacementPart> {
     let mut parts = Vec::new();
     let mut plain = Vec::new();
@@ -32,7 +32,8 @@ fn simple_parts(text: &[u8]) -> Vec<ReplacementPart> {
             at = end;
             continue;
         }
-        // Before `&` each pair of backslashes is one; one left over makes it an ampersand.
+        // Before `&`, each pair of backslashes becomes one; a single one that is left makes the `&`
+        // an ordinary character.
         plain.extend(std::iter::repeat_n(b'\\', slashes / 2));
         at += 1;
         if slashes % 2 == 1 {
@@ -85,11 +86,11 @@ fn general_parts(text: &[u8]) -> Vec<ReplacementPart> {
 #[derive(Clone, Copy, PartialEq)]
 enum SubstScope {
     All,
-    /// Counted from 1.
+    /// Only the match of this number, counted from 1.
     Only(usize),
 }
 
-/// Replaces matches. The number of replacements; `out` holds the result if that is not 0.
+/// Replaces matches and returns their number; unless that is 0, `out` has the result.
 fn replace_matches(
     re: &Regex,
     text: &[u8],
@@ -108,7 +109,7 @@ fn replace_matches(
             re.find_at(text, pos)
         };
         let Some((s, e)) = found else { break };
-        // No empty match right after another match.
+        // An empty match right after another match does not count.
         if s == e && last_end == Some(s) {
             pos = s + utf8_len(&text[s..]).max(1);
             last_end = None;
@@ -147,7 +148,7 @@ fn replace_matches(
 }
 
 impl AwkMachine<'_, '_> {
-    /// Runs `sub` (or `gsub` if `global`) on a target; leaves the count.
+    /// Runs `sub` (or `gsub` if `global`) on a target, and pushes the count.
     pub(super) fn call_substitute(&mut self, global: bool, t: AssignableTarget) -> Result<()> {
         let address = self.pop_address(t)?;
         let old = self.load_target(t, &address)?;
@@ -163,7 +164,8 @@ impl AwkMachine<'_, '_> {
         self.replaced_text(global, &value);
     }
 
-    /// Takes replacement and pattern and leaves the count; the new text if that is not 0.
+    /// Pops the replacement, takes the stored pattern and pushes the count. Returns the new text
+    /// unless the count is 0.
     fn replaced_text(&mut self, global: bool, old: &AwkValue) -> Option<AwkText> {
         let replacement = self.pop_text();
         let re = self.patterns.pop()?;

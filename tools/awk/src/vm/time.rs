@@ -1,6 +1,6 @@
 //! `systime`, `mktime`, `strftime`.
 //!
-//! The zone is TZ's (POSIX XBD 8.3), by name where the machine has a zone data base.
+//! The zone is that of TZ (POSIX XBD 8.3), by name if the machine has a time zone database.
 
 use box_applet::clock;
 use box_text::time::strftime::format_strftime;

@@ -1,4 +1,4 @@
-//! Modifying in place: `+=`, `++`, `s = s x`; arithmetic.
+//! Changing values in place: `+=`, `++`, `s = s x`; arithmetic.
 
 use super::place::{number_of, scalar_slot};
 use super::{AwkMachine, GlobalCell, Result};
@@ -106,7 +106,7 @@ impl AwkMachine<'_, '_> {
             AssignableTarget::Local(n) => ArrayPlace::Local(n),
             _ => return Ok(()),
         };
-        // Taken, because it grows in place only without a second owner.
+        // The text is taken out, because it grows in place only without a second owner.
         let mut text = match std::mem::replace(self.scalar_at(place)?, AwkValue::Uninit) {
             AwkValue::Str(t) | AwkValue::Input(t) | AwkValue::Regex(t) => t,
             other => other.text(&self.convfmt),
@@ -140,7 +140,7 @@ pub(super) fn apply_arith(op: AwkArith, a: f64, b: f64) -> Result<f64> {
     })
 }
 
-/// Raises to whole exponents by multiplication, as gawk does.
+/// Computes a power; for whole exponents by multiplication, as gawk does.
 fn number_power(base: f64, exponent: f64) -> f64 {
     if exponent.fract() == 0.0 && exponent.abs() <= 1024.0 {
         return base.powi(exponent as i32);

@@ -9,10 +9,10 @@ use crate::value::{
     value_elements,
 };
 
-/// Longest text that repetition may give, jq's bound.
+/// The maximum length of a repeated text; the bound is jq's.
 const MAX_TEXT: f64 = i32::MAX as f64;
 
-/// Deepest objects that `*` merges; below that the right side wins whole.
+/// The depth to which `*` merges objects; below it, the right side replaces the left one.
 const MAX_MERGE: usize = 10_000;
 
 /// The functions of this file.
@@ -135,8 +135,8 @@ fn divide_values(a: Value, b: Value) -> Result<Value> {
     }
 }
 
-/// Returns the remainder of the integer parts, with the sign of the dividend. Conversion saturates,
-/// so that infinities are the largest integers.
+/// Returns the remainder of the integer parts, with the sign of the dividend. The conversion
+/// saturates, so that infinities become the largest integers.
 fn modulo_values(a: Value, b: Value) -> Result<Value> {
     let (Some(x), Some(y)) = (a.as_num(), b.as_num()) else {
         return Err(type_error2(&a, &b, "cannot be divided (remainder)"));

@@ -1,4 +1,4 @@
-//! `@text`, `@json`, `@csv` and the like.
+//! The formats `@text`, `@json`, `@csv` and others.
 
 use box_text::base64;
 
@@ -78,7 +78,7 @@ pub fn format_into(out: &mut String, v: &Value, name: &str) -> Result<()> {
     Ok(())
 }
 
-/// Returns the text of a string, the JSON of any other value.
+/// Returns the text of a string, or the JSON of any other value.
 fn value_text(v: &Value) -> String {
     match v {
         Value::Str(s) => s.to_string(),
@@ -209,7 +209,7 @@ mod tests {
         }
     }
 
-    /// Expected values: RFC 4648, section 10; messages as in jq 1.6.
+    /// The expected values are those of RFC 4648, section 10; the messages are those of jq 1.6.
     #[test]
     fn bases() {
         for (plain, b64, b32) in [

@@ -21,7 +21,7 @@ pub trait JqInputs {
     fn filename(&self) -> Value;
     /// Returns the number of lines read.
     fn line(&self) -> u64;
-    /// Returns where the last input ended, for messages.
+    /// Returns the position at which the last input ended, for messages.
     fn position(&self) -> String;
 }
 
@@ -33,7 +33,7 @@ pub struct JqStreams {
 }
 
 impl JqStreams {
-    /// Takes the applet's standard output until [`JqStreams::give_back`].
+    /// Takes over the applet's standard output until [`JqStreams::give_back`].
     pub fn take(ctx: &mut Ctx<'_>) -> JqStreams {
         let closed = OutStream::unbuffered(OutputSink::Closed);
         JqStreams {
@@ -59,7 +59,7 @@ impl JqStreams {
     }
 }
 
-/// Metadata of a module; see `program::describe`.
+/// A function that returns the metadata of a module; see `program::describe`.
 pub type Modules<'a> =
     dyn Fn(&str) -> std::result::Result<std::result::Result<Value, String>, String> + 'a;
 
@@ -74,11 +74,11 @@ pub struct JqHost<'h> {
     pub streams: &'h JqStreams,
     /// `modulemeta`.
     pub modules: &'h Modules<'h>,
-    /// Set by `halt`: the status.
+    /// The exit status that `halt` has set.
     pub halted: Option<i32>,
     /// The local time zone.
     pub zone: Rc<Zone>,
-    /// Compiled patterns by text and flags.
+    /// Compiled patterns, by text and flags.
     pub patterns: HashMap<(String, String, bool), Rc<Regex>>,
 }
 
@@ -92,7 +92,7 @@ pub const NATIVES: &[Native] = natives! {
         Some(v) => v.map_err(Value::str),
         None => fail_with("No more inputs"),
     },
-    // The next input in an array, which is empty at the end.
+    // Returns the next input in an array, which is empty at the end.
     "_input"/0 => |h, _, _| match h.inputs.next() {
         Some(v) => Ok(Value::arr(vec![v.map_err(Value::str)?])),
         None => Ok(Value::arr(Vec::new())),

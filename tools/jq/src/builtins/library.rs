@@ -7,7 +7,7 @@ use super::{Native, arith, arrays, convert, format, host, math, objects, regex, 
 use crate::lang::ast::Def;
 use crate::lang::{JqSyntaxError, parse_defs};
 
-/// Definitions, one per line group that begins with `def`.
+/// The definitions, each of which begins with a line that starts with `def`.
 const DEFS: &str = include_str!("defs.jq");
 
 const NATIVES: &[&[Native]] = &[
@@ -43,8 +43,8 @@ pub struct BuiltinLibrary {
 }
 
 impl BuiltinLibrary {
-    /// Reads those definitions whose names occur in `code`; reading all of them would take longer
-    /// than most programs run.
+    /// Parses only the definitions whose names occur in `code`, because parsing all would take
+    /// longer than most programs run.
     pub fn new<'c>(code: impl IntoIterator<Item = &'c str>) -> BuiltinLibrary {
         let sources: Vec<(&'static str, &'static str)> =
             definition_chunks().map(|c| (definition_head(c).0, c)).collect();
@@ -77,13 +77,13 @@ impl BuiltinLibrary {
         NATIVES.iter().find_map(|all| all.iter().find(found)).copied()
     }
 
-    /// Returns the definition of that name, of those in jq's own language.
+    /// Returns the definition of that name, if it is written in jq.
     pub fn find_def(&self, name: &str, arity: usize) -> Option<&Def> {
-        // The keys are static, but looking one up takes any text.
+        // The keys are static texts, but `name` need not be one.
         self.defs.iter().find(|(k, _)| **k == (name, arity)).map(|(_, d)| &**d)
     }
 
-    /// Returns `name/arity` of all functions, without internal ones.
+    /// Returns `name/arity` for all functions except internal ones.
     pub fn function_names(&self) -> Vec<String> {
         let natives = NATIVES.iter().flat_map(|all| all.iter()).map(|n| (n.name, n.arity));
         natives
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn no_name_is_there_twice() {
+    fn every_name_is_defined_once() {
         let mut all = BuiltinLibrary::new([""]).function_names();
         let count = all.len();
         all.sort();

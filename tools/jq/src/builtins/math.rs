@@ -122,7 +122,7 @@ fn binary_exponent(x: f64) -> f64 {
     }
 }
 
-/// Returns `x` scaled to between 1 and 2.
+/// Returns `x` scaled by a power of two to between 1 and 2.
 fn scaled_significand(x: f64) -> f64 {
     if x == 0.0 || !x.is_finite() { x } else { libm::ldexp(x, -libm::ilogb(x)) }
 }

@@ -1,7 +1,7 @@
 //! Built-in functions.
 //!
-//! Most are native; those that take filters are written in jq (`defs.jq`) and expanded where they
-//! are called; a few that steer the machine are instructions (see `machine::calls`).
+//! Most are native. Those that take filters are written in jq (`defs.jq`) and expanded where they
+//! are called. A few that control the machine are instructions (see `machine::calls`).
 
 mod arith;
 mod arrays;
@@ -23,10 +23,10 @@ pub use library::BuiltinLibrary;
 
 use crate::value::{Result, Value};
 
-/// A native function: the input, then the arguments.
+/// A native function of the input and the arguments.
 pub type Run = fn(&mut JqHost<'_>, Value, &mut [Value]) -> Result<Value>;
 
-/// A function of ours, by name and number of parameters.
+/// A native function with its name and number of parameters.
 #[derive(Clone, Copy, Debug)]
 pub struct Native {
     pub name: &'static str,
@@ -34,7 +34,7 @@ pub struct Native {
     pub run: Run,
 }
 
-/// Declares natives: `name/arity => function`.
+/// Declares native functions: `name/arity => function`.
 macro_rules! natives {
     ($($name:literal / $arity:literal => $run:expr),* $(,)?) => {
         &[$($crate::builtins::Native { name: $name, arity: $arity, run: $run }),*]

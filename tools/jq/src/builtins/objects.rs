@@ -32,7 +32,7 @@ pub const NATIVES: &[Native] = natives! {
     "delpaths"/1 => |_, v, a| delete_paths(v, &take_argument(a, 0)),
 };
 
-/// Deepest containment check.
+/// The maximum depth of a check by `contains`.
 const MAX_DEPTH: usize = 10_000;
 
 fn object_keys(v: Value, sorted: bool) -> Result<Value> {
@@ -94,7 +94,8 @@ fn to_entries(v: Value) -> Result<Value> {
     }
 }
 
-/// Returns the first of the names that exists; for keys the first that is not null.
+/// Returns the value of the first of the names that exists; unless `null_counts`, of the first
+/// whose value is not null.
 fn pick_first(o: &Map, names: &[&str], null_counts: bool) -> Value {
     let mut found = names.iter().filter_map(|n| o.get(n));
     let first = if null_counts { found.next() } else { found.find(|v| !matches!(v, Value::Null)) };

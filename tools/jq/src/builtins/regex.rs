@@ -1,8 +1,8 @@
 //! `match`, `test`, `sub` and relatives (jq manual, "Regular expressions").
 //!
-//! jq uses Oniguruma with Perl syntax; `fancy-regex` takes nearly all of it, with look-around and
-//! backreferences. What it reads in another way (brackets, escapes) `box_text::perl` rewrites. One
-//! more difference: in Oniguruma `$` also matches before a final newline.
+//! jq uses Oniguruma with Perl syntax. `fancy-regex` accepts nearly all of it, including
+//! look-around and backreferences. `box_text::perl` rewrites what it reads differently (brackets,
+//! escapes), and this file makes `$` also match before a final newline, as in Oniguruma.
 
 use std::rc::Rc;
 
@@ -88,7 +88,8 @@ fn prepare_search<'t>(
             'n' => skip_empty = true,
             'i' | 'x' => inline.push(c),
             'p' => inline.push('s'),
-            // `^` and `$` mean the whole text anyway; matches are the leftmost ones.
+            // These have no effect: `^` and `$` always refer to the whole text, and matches are the
+            // leftmost ones.
             's' | 'l' => {}
             _ => return fail_with(format!("{flags} is not a valid modifier string")),
         }
@@ -99,7 +100,7 @@ fn prepare_search<'t>(
         Some(r) => Rc::clone(r),
         None => {
             let regex = Rc::new(compile_pattern(re, &key.1, before_newline)?);
-            // Programs with patterns from data must not fill the memory.
+            // Programs with patterns from data must not use up the memory.
             if h.patterns.len() > 1000 {
                 h.patterns.clear();
             }
@@ -110,7 +111,7 @@ fn prepare_search<'t>(
     Ok(JqSearch { text, regex, global, skip_empty })
 }
 
-/// Compiles a pattern with inline flags; `before_newline`: the text ends with a newline.
+/// Compiles a pattern with inline flags. `before_newline` says that the text ends with a newline.
 fn compile_pattern(re: &str, flags: &str, before_newline: bool) -> Result<Regex> {
     let failure = |text: String| Value::str(format!("Regex failure: {text}"));
     let flags = if flags.is_empty() { String::new() } else { format!("(?{flags})") };
@@ -120,7 +121,7 @@ fn compile_pattern(re: &str, flags: &str, before_newline: bool) -> Result<Regex>
     Regex::new(&source).map_err(|e| failure(describe_error(&e)))
 }
 
-/// Oniguruma's words for common mistakes.
+/// Returns Oniguruma's messages for common mistakes.
 fn describe_error(e: &fancy_regex::Error) -> String {
     use fancy_regex::{CompileError, Error, ParseError};
     let backref = |e: &CompileError| matches!(e, CompileError::InvalidBackref(_));
@@ -141,7 +142,7 @@ fn describe_error(e: &fancy_regex::Error) -> String {
     text.to_string()
 }
 
-/// Returns a pattern whose `$` matches before a final newline too.
+/// Returns a pattern whose `$` also matches before a final newline.
 fn translate_dollars(re: &str) -> String {
     let mut out = String::with_capacity(re.len() + 8);
     let (mut class, mut chars) = (0, re.chars());
@@ -166,8 +167,8 @@ fn translate_dollars(re: &str) -> String {
 }
 
 impl JqSearch<'_> {
-    /// Calls `f` for each match. After a match the search continues at its end, after an empty one
-    /// a character further.
+    /// Calls `f` for each match. The search continues at the end of a match, or a character further
+    /// after an empty one.
     fn for_each_match(&self, mut f: impl FnMut(&fancy_regex::Captures<'_, str>)) -> Result<()> {
         let mut at = 0;
         while at <= self.text.len() {
@@ -201,7 +202,7 @@ fn test_match(h: &mut JqHost<'_>, v: &Value, re: &Value, flags: &Value) -> Resul
     Ok(found.into())
 }
 
-/// Codepoint offsets, counted on from one to the next.
+/// A converter from byte offsets to codepoint offsets, which counts from each offset to the next.
 struct Offsets<'t> {
     text: &'t str,
     byte: usize,

@@ -64,7 +64,7 @@ fn trim_text(v: &Value, f: fn(&str) -> &str) -> Result<Value> {
     }
 }
 
-/// Splits a text into its parts; without a separator into its characters.
+/// Splits a text at a separator, or into its characters if the separator is empty.
 pub fn split_text(s: &str, by: &str) -> Value {
     if s.is_empty() {
         return Value::arr(Vec::new());
@@ -101,7 +101,7 @@ fn find_indices(v: &Value, what: &Value) -> Result<Value> {
     }
 }
 
-/// Returns where a text occurs, overlaps too, counted in codepoints.
+/// Returns the positions in codepoints at which a text occurs, including those that overlap.
 fn text_indices(s: &str, part: &str) -> Value {
     let mut out = Vec::new();
     let Some(first) = part.chars().next() else { return Value::arr(out) };

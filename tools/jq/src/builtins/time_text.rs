@@ -5,7 +5,7 @@ use box_text::time::strftime::format_strftime;
 
 use super::time::Tm;
 
-/// Returns a time in a format; `zone` is its offset in seconds and its name.
+/// Formats a time; `zone` is the zone's offset in seconds and its name.
 pub fn format_time(t: &Tm, format_text: &str, zone: (i64, &str)) -> String {
     let broken = CivilTime {
         year: t.year,
@@ -101,7 +101,7 @@ impl StrptimeReader<'_> {
         Some(())
     }
 
-    /// Returns whether a time is of the afternoon (`%p`): `PM` in any case.
+    /// Reads `AM` or `PM` in any case (`%p`), and returns whether it is `PM`.
     fn half_of_day(&mut self) -> Option<bool> {
         if let Some(n) = self.name(&["AM ", "PM "]) {
             return Some(n == 1);
@@ -169,8 +169,8 @@ impl StrptimeReader<'_> {
     }
 }
 
-/// Reads a time in a format; `None` if the text is not in it. Zone offsets are read and ignored,
-/// as in jq.
+/// Reads a time in a format; `None` if the text does not have that format. Zone offsets are read
+/// and ignored, as in jq.
 pub fn parse(text: &str, format_text: &str) -> Option<Tm> {
     let t = Tm { year: 1900, ..Tm::default() };
     let mut r =
@@ -201,7 +201,7 @@ pub fn parse(text: &str, format_text: &str) -> Option<Tm> {
 mod tests {
     use super::*;
 
-    /// Expected values: `LC_ALL=C date -u -d @N +FORMAT`.
+    /// The expected values are those of `LC_ALL=C date -u -d @N +FORMAT`.
     #[test]
     fn formats() {
         let t = Tm::from_seconds(1_425_599_621);
@@ -226,7 +226,7 @@ mod tests {
         }
     }
 
-    /// Expected values: `jq -c 'strptime(...)'` of jq 1.6.
+    /// The expected values are those of `jq -c 'strptime(...)'` in jq 1.6.
     #[test]
     fn parsing() {
         let t = parse("2015-03-05T23:51:47Z", "%Y-%m-%dT%H:%M:%SZ").expect("matches");

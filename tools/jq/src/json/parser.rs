@@ -1,14 +1,14 @@
 //! From tokens to values or to streaming events (jq manual, "Streaming").
 //!
-//! The parser keeps its state between buffers, so input is read in pieces and a value is handed
-//! out as soon as its last token is seen.
+//! The parser keeps its state between buffers, so that input can be read in pieces, and a value is
+//! returned as soon as its last token was read.
 
 use std::rc::Rc;
 
 use super::token::{self, JsonToken, Problem};
 use crate::value::{Map, Str, Value};
 
-/// Deepest nesting of input, as in jq.
+/// The maximum nesting of input, as in jq.
 const MAX_DEPTH: usize = 10_000;
 
 /// The kind of items that the parser returns.
@@ -23,7 +23,7 @@ pub enum JsonMode {
 enum OpenContainer {
     Arr(Vec<Value>),
     Obj(Map, Option<Str>),
-    /// `Stream`: an array at this index, an object at this key.
+    /// With `Stream`: an array at this index, or an object at this key.
     ArrAt(usize),
     ObjAt(Option<Str>),
 }
@@ -52,8 +52,7 @@ pub struct JsonParser {
 }
 
 impl JsonParser {
-    /// Creates a parser that has read nothing; with `seq` of texts that are separated as in RFC
-    /// 7464.
+    /// Creates a parser. With `seq`, texts are separated as in RFC 7464.
     pub fn new(mode: JsonMode, seq: bool) -> JsonParser {
         JsonParser {
             mode,
@@ -70,13 +69,14 @@ impl JsonParser {
         self.ended
     }
 
-    /// Forgets an unfinished value.
+    /// Discards an unfinished value.
     pub fn reset_value(&mut self) {
         *self = JsonParser::new(self.mode, self.seq);
     }
 
-    /// Returns the next value or event from `data` at `at`, which moves on; `None` where the buffer
-    /// does not hold one (all of it is used but a partial token), or the input ended.
+    /// Returns the next value or event from `data` at `at`, and advances `at`. Returns `None` if
+    /// the input has ended, or if the buffer ends before the value; then all of it is consumed
+    /// except a partial token.
     pub fn next(
         &mut self,
         data: &[u8],
@@ -115,7 +115,7 @@ impl JsonParser {
         }
     }
 
-    /// Takes a scalar.
+    /// Consumes a scalar.
     fn take_scalar(&mut self, v: Value) -> Result<Option<Value>, Problem> {
         match (self.stack.last_mut(), self.last) {
             (None, _) => Ok(Some(match self.mode {
@@ -143,7 +143,7 @@ impl JsonParser {
         }
     }
 
-    /// Puts a finished value into the container around it.
+    /// Adds a finished value to the container around it.
     fn add_value(&mut self, v: Value) {
         match self.stack.last_mut() {
             Some(OpenContainer::Arr(items)) => items.push(v),
@@ -269,7 +269,7 @@ impl JsonParser {
         None
     }
 
-    /// Returns where the parser is, as a path.
+    /// Returns the path of the parser's position.
     pub fn current_path(&self) -> Value {
         self.stack
             .iter()
@@ -305,7 +305,7 @@ mod tests {
         }
     }
 
-    /// Expected values: `jq -c .` of jq 1.6; the pieces must not matter.
+    /// The expected values are those of `jq -c .` in jq 1.6, whatever pieces the input comes in.
     #[test]
     fn values_in_pieces() {
         let text = r#" 1 "a\u00e9\ud83d\ude00" [1,{"a":[],"b":{}}][] true{"a":1,"a":2}-0.5 "#;
@@ -316,7 +316,7 @@ mod tests {
         }
     }
 
-    /// Expected values: `jq -c --stream .` of jq 1.6.
+    /// The expected values are those of `jq -c --stream .` in jq 1.6.
     #[test]
     fn events() {
         let text = r#"{"a":[1,{"b":2}],"c":[]} 3 [] ["x","#;
@@ -337,7 +337,7 @@ mod tests {
         }
     }
 
-    /// Expected texts: messages of jq 1.6 on the same input.
+    /// The expected texts are the messages of jq 1.6 about the same input.
     #[test]
     fn problems() {
         for (text, message) in [

@@ -19,8 +19,8 @@ pub enum JsonToken {
 /// A syntax error in jq's wording.
 pub type Problem = &'static str;
 
-/// Reads one token from `data` at `at`, which is moved after it; after the offending byte
-/// after an error. `eof` says that nothing follows `data`.
+/// Reads one token from `data` at `at`, and moves `at` to after the token, or after the offending
+/// byte if there is an error. `eof` says that nothing follows `data`.
 pub fn next(data: &[u8], at: &mut usize, eof: bool, seq: bool) -> Result<JsonToken, Problem> {
     while let Some(&c) = data.get(*at) {
         match c {
@@ -130,7 +130,8 @@ fn unescape_string(raw: &[u8]) -> Result<Vec<u8>, Problem> {
     Ok(out)
 }
 
-/// Returns the character of `XXXX` and maybe `\uXXXX` after it; a lone surrogate is U+FFFD.
+/// Returns the character for `XXXX` and, for a pair of surrogates, the `\uXXXX` after it; a lone
+/// surrogate gives U+FFFD.
 fn unescape_unicode(rest: &mut &[u8]) -> Result<char, Problem> {
     let high = parse_hex4(rest.get(..4).ok_or("Invalid \\uXXXX escape")?)
         .ok_or("Invalid characters in \\uXXXX escape")?;

@@ -36,9 +36,9 @@ pub struct JsonColors {
 const RESET: &[u8] = b"\x1b[0m";
 
 impl JsonColors {
-    /// jq 1.8's colours, changed by `JQ_COLORS` (fields separated by colons in the order null,
-    /// false, true, numbers, strings, arrays, objects, keys). A value with anything but digits
-    /// and semicolons in its fields changes nothing; then the second result is false.
+    /// Returns jq 1.8's colours, changed by `JQ_COLORS` (fields separated by colons, in the order
+    /// null, false, true, numbers, strings, arrays, objects, keys), and whether that variable is
+    /// valid. It is ignored if its fields have anything but digits and semicolons.
     pub fn new(spec: &[u8]) -> (JsonColors, bool) {
         let esc = |code: &[u8]| [b"\x1b[", code, b"m"].concat();
         let mut all =
@@ -66,7 +66,7 @@ impl JsonColors {
     }
 }
 
-/// Deepest nesting that is written, as in jq.
+/// The maximum nesting that is written, as in jq.
 const MAX_DEPTH: usize = 10_000;
 
 const COMPACT: JsonStyle =
@@ -273,7 +273,7 @@ mod tests {
         String::from_utf8(out).expect("text").replace('\x1b', "E")
     }
 
-    /// Expected values: `jq .`, `jq -S --tab .`, `jq -ac .` of jq 1.6.
+    /// The expected values are those of `jq .`, `jq -S --tab .` and `jq -ac .` in jq 1.6.
     #[test]
     fn layout() {
         let text = r#"{"b":[1,{"c":[]}],"a":{},"d":"\u007f\né😀"}"#;
@@ -288,7 +288,7 @@ mod tests {
         assert_eq!(shown(r#"["é😀"]"#, &ascii), r#"["\u00e9\ud83d\ude00"]"#);
     }
 
-    /// Expected value: the layout of colours that jq 1.8.1's own colour tests record.
+    /// The expected value has the layout of colours that the tests of jq 1.8.1 expect.
     #[test]
     fn colors() {
         let style = JsonStyle { colors: Some(JsonColors::new(b"").0), ..COMPACT };

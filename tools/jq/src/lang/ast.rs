@@ -40,7 +40,7 @@ pub enum StringPart {
     Expr(JqExpr),
 }
 
-/// An expression. Numbers are places in the program's text.
+/// An expression. Its numbers are offsets in the program's text.
 #[derive(Debug)]
 pub enum JqExpr {
     /// `.`
@@ -48,7 +48,7 @@ pub enum JqExpr {
     /// `..`
     Recurse,
     Const(Value),
-    /// A string with interpolations, each formatted by the format of that name.
+    /// A string with interpolations, and the name of the format for each of them.
     Text(Option<String>, Vec<StringPart>),
     /// `@name`
     Format(String),

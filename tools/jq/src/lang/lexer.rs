@@ -1,4 +1,5 @@
-//! Tokens of a program, read on demand; strings are the parser's, because they hold programs.
+//! Tokens of a program, read on demand. The parser reads strings itself, because they can contain
+//! programs.
 
 use super::JqSyntaxError;
 
@@ -42,8 +43,8 @@ fn name_len(b: &[u8]) -> usize {
     b.iter().position(|c| !is_name(*c)).unwrap_or(b.len())
 }
 
-/// Returns the length of the white space and comments at the start of `b`. A comment continues where
-/// its line ends in an odd number of backslashes.
+/// Returns the length of the white space and comments at the start of `b`. A comment continues on
+/// the next line if its line ends in an odd number of backslashes.
 fn blank_len(b: &[u8]) -> usize {
     let mut i = 0;
     while let Some(&c) = b.get(i) {
@@ -68,7 +69,7 @@ fn blank_len(b: &[u8]) -> usize {
     i
 }
 
-/// Returns the token at `at` and the offsets where it begins and ends.
+/// Returns the token at `at` and the offsets of its start and end.
 pub fn next_token(code: &str, at: usize) -> Result<(JqToken<'_>, usize, usize), JqSyntaxError> {
     let start = at + blank_len(code.as_bytes().get(at..).unwrap_or_default());
     let rest = &code[start..];
@@ -101,7 +102,7 @@ pub fn next_token(code: &str, at: usize) -> Result<(JqToken<'_>, usize, usize), 
     }
     for op in OPS {
         if rest.starts_with(op) {
-            // `?//=` is `?` and `//=`; it is in the list only so that it is not read as `?//`.
+            // `?//=` means `?` and `//=`; it is in the list only so that `?//` does not match.
             let op = if *op == "?//=" { "?" } else { op };
             return done(JqToken::Op(op), op.len());
         }

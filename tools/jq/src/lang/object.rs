@@ -83,7 +83,7 @@ impl JqParser<'_> {
         if let JqExpr::Const(k) = key {
             return Ok(field(k));
         }
-        // The key is needed twice; reading it again is simpler than sharing trees.
+        // The key is needed twice, and parsing it again is simpler than sharing trees.
         let after = self.at;
         self.at = from;
         let again = self.parse_string(format)?;
@@ -102,7 +102,7 @@ impl JqParser<'_> {
         }
     }
 
-    /// Returns a value in an object: operators, joined by `|`; commas separate fields.
+    /// Parses a value in an object: operators, joined by `|`, because commas separate the fields.
     fn object_value(&mut self) -> Result<JqExpr> {
         self.parse_nested(|p| {
             let mut stages = vec![p.parse_binary(2)?];

@@ -14,10 +14,10 @@ use crate::value::Value;
 /// The result of a parsing function.
 pub type Result<T> = std::result::Result<T, JqSyntaxError>;
 
-/// Deepest nesting of a program; keeps the parser and the compiler within the stack.
+/// The maximum nesting of a program, so that the parser and the compiler do not overflow the stack.
 const MAX_DEPTH: usize = 500;
 
-/// Longest chain of operators of one level, which becomes a tree of that depth.
+/// The maximum length of a chain of operators of one level, which becomes a tree of that depth.
 const MAX_CHAIN: usize = 1000;
 
 /// A recursive-descent parser over the text.
@@ -65,14 +65,14 @@ impl<'a> JqParser<'a> {
         Ok(lexer::next_token(self.code, self.at)?.0)
     }
 
-    /// Takes the next token.
+    /// Consumes and returns the next token.
     pub fn next(&mut self) -> Result<JqToken<'a>> {
         let (t, start, end) = lexer::next_token(self.code, self.at)?;
         (self.last, self.at) = (start, end);
         Ok(t)
     }
 
-    /// Returns where the next token begins.
+    /// Returns the offset at which the next token begins.
     pub fn token_start(&self) -> Result<usize> {
         Ok(lexer::next_token(self.code, self.at)?.1)
     }
@@ -82,7 +82,7 @@ impl<'a> JqParser<'a> {
         Ok(matches!(self.peek_token()?, JqToken::Op(o) if o == op))
     }
 
-    /// Takes an operator if it is next.
+    /// Consumes an operator if it is next, and returns whether it was.
     pub fn take_op(&mut self, op: &str) -> Result<bool> {
         let found = self.is_op(op)?;
         if found {
@@ -96,7 +96,7 @@ impl<'a> JqParser<'a> {
         Ok(matches!(self.peek_token()?, JqToken::Ident(w) if w == word))
     }
 
-    /// Takes a word if it is next.
+    /// Consumes a word if it is next, and returns whether it was.
     pub fn take_word(&mut self, word: &str) -> Result<bool> {
         let found = self.is_word(word)?;
         if found {
@@ -105,12 +105,12 @@ impl<'a> JqParser<'a> {
         Ok(found)
     }
 
-    /// Takes an operator, which must be next.
+    /// Consumes an operator, which must be next.
     pub fn expect_operator(&mut self, op: &str) -> Result<()> {
         if self.take_op(op)? { Ok(()) } else { Err(self.unexpected_token()) }
     }
 
-    /// Takes a word, which must be next.
+    /// Consumes a word, which must be next.
     pub fn expect_word(&mut self, word: &str) -> Result<()> {
         if self.take_word(word)? { Ok(()) } else { Err(self.unexpected_token()) }
     }
@@ -188,7 +188,7 @@ impl<'a> JqParser<'a> {
         }
     }
 
-    /// Returns a name after `$`, where keywords are names too.
+    /// Parses a name after `$`, where keywords are names, too.
     pub fn any_name(&mut self) -> Result<&'a str> {
         match self.peek_token()? {
             JqToken::Ident(w) => {
@@ -255,7 +255,8 @@ impl<'a> JqParser<'a> {
         Ok(JqExpr::Comma(all))
     }
 
-    /// Parses an operand of a comma: operators, or a binding of their result.
+    /// Parses an operand of a comma: an expression of operators, perhaps with `as`, which binds its
+    /// result.
     fn parse_item(&mut self) -> Result<JqExpr> {
         let source = self.parse_binary(2)?;
         if !self.take_word("as")? {
@@ -267,10 +268,10 @@ impl<'a> JqParser<'a> {
         Ok(JqExpr::As(Box::new(source), patterns, Box::new(body)))
     }
 
-    /// Operators of level `min` and tighter.
+    /// Parses an expression with operators of level `min` and higher.
     pub fn parse_binary(&mut self, min: u8) -> Result<JqExpr> {
         let mut left = self.parse_operand()?;
-        // The level of the last operator if that level does not group.
+        // The level of the last operator, if operators of that level cannot be chained.
         let mut closed = None;
         let mut chain = 0;
         while let Some((level, op)) = self.parse_operator()? {
@@ -351,7 +352,7 @@ impl<'a> JqParser<'a> {
         }
     }
 
-    /// Patterns separated by `?//`.
+    /// Parses patterns that are separated by `?//`.
     pub fn parse_patterns(&mut self) -> Result<Vec<JqPattern>> {
         let mut all = vec![self.parse_pattern()?];
         while self.take_op("?//")? {
@@ -424,7 +425,7 @@ impl<'a> JqParser<'a> {
     }
 }
 
-/// Stages of a pipe as one expression.
+/// Joins the stages of a pipe into one expression.
 pub fn join_stages(mut stages: Vec<JqExpr>) -> JqExpr {
     if stages.len() > 1 {
         return JqExpr::Pipe(stages);
@@ -453,7 +454,7 @@ impl InfixOp {
     }
 }
 
-/// Returns `-e`, at once for number literals.
+/// Returns `-e`, computed at once for a number literal.
 pub fn negate_expr(e: JqExpr) -> JqExpr {
     match e {
         JqExpr::Const(Value::Num(n)) => JqExpr::Const(Value::Num(-n)),

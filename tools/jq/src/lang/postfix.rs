@@ -6,11 +6,11 @@ use super::lexer::JqToken;
 use super::parser::{JqParser, Result, is_keyword, negate_expr};
 use crate::value::{Map, Value, parse_number};
 
-/// Longest chain of suffixes, which becomes a tree of that depth.
+/// The maximum length of a chain of suffixes, which becomes a tree of that depth.
 const MAX_SUFFIXES: usize = 1000;
 
 impl<'a> JqParser<'a> {
-    /// Parses a term with all that is after it: fields, subscripts, `?`, `as`.
+    /// Parses a term and the suffixes after it: fields, subscripts, `?`, `as`.
     pub fn parse_term(&mut self) -> Result<JqExpr> {
         let mut t = self.parse_nested(JqParser::parse_primary)?;
         for _ in 0..MAX_SUFFIXES {
@@ -56,7 +56,8 @@ impl<'a> JqParser<'a> {
         Ok(JqExpr::Index(Box::new(t), Box::new(key), optional))
     }
 
-    /// Takes a `?`, also the one that begins `?//` where no pattern can be.
+    /// Consumes a `?` if it is next, even one that begins `?//`, because no pattern can follow
+    /// here.
     fn take_question(&mut self) -> Result<bool> {
         let found = matches!(self.peek_token()?, JqToken::Op("?" | "?//"));
         if found {
@@ -250,7 +251,7 @@ impl<'a> JqParser<'a> {
         let open = self.at;
         let mut parts = Vec::new();
         let mut text = String::new();
-        // Where the escapes begin that come before the place without anything between them.
+        // The start of the consecutive escapes that end at the current place.
         let mut escapes = self.at;
         loop {
             let rest = &self.code[self.at..];
@@ -299,8 +300,8 @@ impl<'a> JqParser<'a> {
         Ok(JqExpr::Text(format.map(str::to_string), parts))
     }
 
-    /// Returns the error of an escape. jq reads escapes that stand together as a string of JSON, whose
-    /// error it shows; its column is that of the closing quote.
+    /// Returns the error of an invalid escape. jq parses consecutive escapes as a string of JSON
+    /// and shows the error of that; its column is that of the closing quote.
     fn bad_escape(&self, problem: &str, from: usize) -> JqSyntaxError {
         let mut rest = &self.code[from..];
         while let Some(after) = rest.strip_prefix('\\').filter(|r| !r.starts_with('(')) {
@@ -317,7 +318,7 @@ impl<'a> JqParser<'a> {
         self.error_at(message, from)
     }
 
-    /// Parses `XXXX` and maybe a second escape for the low surrogate.
+    /// Parses `XXXX`, and a second escape for the low surrogate if there is one.
     fn unicode_escape(&mut self, escapes: usize) -> Result<char> {
         let hex = |at: usize| {
             let digits = self.code.as_bytes().get(at..at + 4)?;
@@ -356,7 +357,7 @@ mod tests {
         (error.message, error.at)
     }
 
-    /// Expected values: libjq 1.8.
+    /// The expected values are those of libjq 1.8.
     #[test]
     fn escapes_are_shown_with_their_neighbours() {
         let shown = |problem: &str, column: usize, run: &str| {

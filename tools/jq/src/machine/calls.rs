@@ -1,8 +1,8 @@
 //! Functions: definitions, calls, and the built-in ones.
 //!
-//! Built-in functions written in jq are expanded where they are called, their parameters too, so
-//! they cost no calls. (They do not call themselves; those that recurse do it by an inner
-//! definition, which is compiled as any other.)
+//! Built-in functions written in jq are expanded where they are called, and so are their
+//! parameters, so that they cost no calls. (They do not call themselves; if they recurse, they do
+//! so by an inner definition, which is compiled like any other.)
 
 use super::code::{CallSite, Callee, Func, JqOp, NativeSite, OpOperand, VarAddress};
 use super::compile::{CompileError, JqCompiler, NameBinding, NameScope, Result};
@@ -17,7 +17,7 @@ enum NameMeaning<'a, 's> {
 }
 
 impl<'a> JqCompiler<'a> {
-    /// Compiles a definition and brings it into sight.
+    /// Compiles a definition, and returns the scope extended by its name.
     pub fn define_function(&mut self, def: &'a Def, scope: &NameScope<'a>) -> NameScope<'a> {
         let id = self.reserve_function();
         let outer = scope.with_binding(NameBinding::Func {
@@ -30,8 +30,8 @@ impl<'a> JqCompiler<'a> {
         outer
     }
 
-    /// Compiles a module's definition and brings it into sight; gives its number too, by which
-    /// it can be known under other names.
+    /// Compiles a module's definition, and returns the function's number, which can be bound to
+    /// other names, and the scope extended by its name.
     pub fn define_global(&mut self, def: &'a Def, scope: &NameScope<'a>) -> (u32, NameScope<'a>) {
         let id = self.reserve_function();
         let (name, arity) = (def.name.clone(), def.params.len());
@@ -224,7 +224,7 @@ impl<'a> JqCompiler<'a> {
         let mut inner = NameScope::default();
         for (p, expr) in def.params.iter().zip(args) {
             if p.is_var {
-                // `$`-parameters are evaluated once; every output runs the body.
+                // A `$`-parameter is evaluated once, and the body runs for each of its outputs.
                 match self.simple_operand(expr, scope) {
                     Some(OpOperand::Const(value)) => {
                         inner =

@@ -4,14 +4,15 @@ use crate::builtins::Native;
 use crate::lang::ast::BinOp;
 use crate::value::{Str, Value};
 
-/// A variable: in the frame `level` definitions further out.
+/// A variable in the frame of the definition that is `level` levels further out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct VarAddress {
     pub level: u16,
     pub at: u16,
 }
 
-/// An argument that is at hand, or was computed and left on the stack below the input.
+/// An argument that is available without code, or that was computed and left on the stack below the
+/// input.
 #[derive(Clone, Debug)]
 pub enum OpOperand {
     Stack,
@@ -36,10 +37,10 @@ pub enum JqOp {
     NestInc,
     NestDec,
 
-    /// `t[k]`: input is `t`, the key below it.
+    /// `t[k]`: the input is `t`, and the key is below it.
     Index(bool),
     IndexBy(OpOperand, bool),
-    /// Makes the key of a slice of the bounds below the input.
+    /// Makes the key of a slice from the bounds below the input.
     SliceKey,
     Each(bool),
     Recurse,
@@ -55,26 +56,26 @@ pub enum JqOp {
     /// Sets a variable to null, an empty array.
     ClearVar(VarAddress),
     InitArray(VarAddress),
-    /// Moves the input to the end of the array in a variable and backtracks.
+    /// Appends the input to the array in a variable, and backtracks.
     Append(VarAddress),
 
     Jump(u32),
-    /// Takes the input; jumps if it is false or null.
+    /// Pops the input, and jumps if it is false or null.
     JumpFalse(u32),
     Backtrack,
-    /// Takes the input; backtracks if it is false or null.
+    /// Pops the input, and backtracks if it is false or null.
     BacktrackFalse,
     Fork(u32),
     TryBegin(u32),
     TryEnd(u32),
-    /// `a // b`: where `b` begins, and the variable that says whether `a` gave anything.
+    /// `a // b`: the address of `b`, and the variable that says whether `a` had a true output.
     AltBegin(u32, VarAddress),
     AltFound(u32, VarAddress),
-    /// Goes to the next pattern on any error.
+    /// Continues with the next pattern after any error.
     PatternAlt(u32),
     Label(VarAddress),
     Break(VarAddress),
-    /// Remembers the forks there are; drops those made since.
+    /// Stores the number of forks in a variable; `Cut` drops those made since.
     Mark(VarAddress),
     Cut(VarAddress),
 
@@ -98,21 +99,22 @@ pub enum JqOp {
     GetPath(OpOperand),
     /// Sets the path in the second variable, in the value of the first, to the third.
     SetPath(VarAddress, VarAddress, VarAddress),
-    /// Pushes the value at the path in the second variable, taken out of the first.
+    /// Takes the value at the path in the second variable out of the first variable, and pushes it.
     TakePath(VarAddress, VarAddress),
-    /// Puts the input at the path.
+    /// Puts the input at that path.
     PutPath(VarAddress, VarAddress),
     /// Adds the second variable's value to the array in the first and backtracks.
     AddTo(VarAddress, VarAddress),
-    /// Pushes the first variable's value, taken out of it, without the paths in the second.
+    /// Takes the first variable's value, deletes the paths in the second variable from it, and
+    /// pushes the result.
     DeletePaths(VarAddress, VarAddress),
 
-    /// The program's output.
+    /// Returns the input as the program's output.
     Emit,
 }
 
 impl JqOp {
-    /// Returns the possible jump targets.
+    /// Returns the target if this is a jump.
     pub fn target(&mut self) -> Option<&mut u32> {
         match self {
             JqOp::Jump(t)
@@ -128,7 +130,7 @@ impl JqOp {
     }
 }
 
-/// A function whose frame's definition is `level` definitions further out, or a parameter.
+/// A function whose surrounding definition is `level` levels further out, or a parameter.
 #[derive(Clone, Copy, Debug)]
 pub enum Callee {
     Func {
@@ -163,7 +165,7 @@ pub struct CallSite {
 }
 
 impl CallSite {
-    /// Returns whether the call needs nothing of the frame it is made in.
+    /// Returns whether the call needs nothing from the frame in which it is made.
     pub fn leaves_frame(&self) -> bool {
         let free = |c: &Callee| !matches!(c, Callee::Func { level: 0, .. });
         free(&self.callee) && self.args.iter().all(free)
@@ -177,7 +179,7 @@ pub struct NativeSite {
     pub args: Vec<OpOperand>,
 }
 
-/// A string with interpolations: `None` where the next value from the stack goes.
+/// A string with interpolations; `None` stands for the next value from the stack.
 #[derive(Debug)]
 pub struct TextSite {
     pub format: Option<String>,
@@ -227,9 +229,9 @@ impl JqProgram {
     }
 }
 
-/// Returns whether the code at `at` only returns.
+/// Returns whether the code at `at` does nothing but return.
 fn only_returns(code: &[JqOp], mut at: usize) -> bool {
-    // Jumps go forward only, so this ends.
+    // All jumps are forward, so this loop ends.
     loop {
         match code.get(at) {
             Some(JqOp::Ret) => return true,

@@ -20,7 +20,7 @@ pub struct CompileError {
 /// The result of a compiling function.
 pub type Result<T = ()> = std::result::Result<T, CompileError>;
 
-/// A name's meaning. `depth` counts the definitions around it.
+/// The meaning of a name. `depth` is the number of definitions around it.
 #[derive(Debug)]
 pub enum NameBinding<'a> {
     Var {
@@ -28,7 +28,7 @@ pub enum NameBinding<'a> {
         depth: usize,
         at: u16,
     },
-    /// A variable whose value is known: named arguments, `$ENV`, data modules.
+    /// A variable whose value is known: a named argument, `$ENV` or a data module.
     Global {
         name: String,
         value: Value,
@@ -62,7 +62,7 @@ pub enum NameBinding<'a> {
     },
 }
 
-/// Names in sight, innermost first.
+/// The names in scope, innermost first.
 #[derive(Clone, Debug, Default)]
 pub struct NameScope<'a>(Option<Rc<(NameBinding<'a>, NameScope<'a>)>>);
 
@@ -104,14 +104,14 @@ struct FunctionBuffer {
     locals: u16,
 }
 
-/// Makes a program of syntax trees.
+/// A compiler that makes a program from syntax trees.
 pub struct JqCompiler<'a> {
     pub program: JqProgram,
     pub library: &'a BuiltinLibrary,
     /// The number of the module that is being compiled; the main program has 0.
     pub module: usize,
     buffers: Vec<FunctionBuffer>,
-    /// Functions that do not compile: errors where something calls them, as in jq.
+    /// Functions that do not compile, which as in jq is an error only if something calls them.
     pub(super) broken: BTreeMap<u32, CompileError>,
 }
 
@@ -156,7 +156,7 @@ impl<'a> JqCompiler<'a> {
         Ok(())
     }
 
-    /// Compiles something; if that fails, the function that was begun for it is given up.
+    /// Compiles with `f`; if that fails, drops the functions that it has begun.
     pub(super) fn compile_guarded(&mut self, f: impl FnOnce(&mut Self) -> Result) -> Result {
         let depth = self.buffers.len();
         let r = f(self);
@@ -195,12 +195,12 @@ impl<'a> JqCompiler<'a> {
         self.next_pc() as usize - 1
     }
 
-    /// Returns where the next instruction will be.
+    /// Returns the address of the next instruction.
     pub fn next_pc(&self) -> u32 {
         self.buffers.last().map_or(0, |b| b.code.len() as u32)
     }
 
-    /// Lets the jump at `at` lead here.
+    /// Makes the next instruction the target of the jump at `at`.
     pub fn land_jump(&mut self, at: usize) {
         let here = self.next_pc();
         let op = self.buffers.last_mut().and_then(|b| b.code.get_mut(at));
@@ -212,14 +212,14 @@ impl<'a> JqCompiler<'a> {
     /// Creates a new variable of the current function.
     pub fn new_slot(&mut self) -> VarAddress {
         let at = self.buffers.last_mut().map_or(0, |b| {
-            // A program would have to have 65,535 binders in one function.
+            // This saturates only for a function with 65,535 variables.
             b.locals = b.locals.saturating_add(1);
             b.locals - 1
         });
         VarAddress { level: 0, at }
     }
 
-    /// Returns how many definitions lie between the current one and one of that depth.
+    /// Returns the number of definitions between the current one and one of that depth.
     pub fn level_of(&self, depth: usize) -> u16 {
         (self.current_depth() - depth) as u16
     }
@@ -249,7 +249,7 @@ impl<'a> JqCompiler<'a> {
         })
     }
 
-    /// Returns an expression that needs no code of its own.
+    /// Returns an expression as an operand, if it needs no code.
     pub fn simple_operand(&self, e: &'a JqExpr, scope: &NameScope<'a>) -> Option<OpOperand> {
         match e {
             JqExpr::Id => Some(OpOperand::Input),
@@ -263,7 +263,7 @@ impl<'a> JqCompiler<'a> {
                     NameBinding::Inline { name: n, expr, scope } if n == name => {
                         Some(Some((*expr, scope)))
                     }
-                    // Another kind of binding has the name.
+                    // A binding of another kind has the name.
                     NameBinding::Func { name: n, arity: 0, .. }
                     | NameBinding::GlobalFunc { name: n, arity: 0, .. }
                     | NameBinding::Param { name: n, .. }
@@ -299,7 +299,7 @@ impl<'a> JqCompiler<'a> {
         Ok(out)
     }
 
-    /// Computes an argument and leaves it below the input.
+    /// Compiles the computation of an argument, which is left below the input.
     pub fn compile_argument(&mut self, e: &'a JqExpr, scope: &NameScope<'a>) -> Result {
         self.emit_op(JqOp::SubBegin);
         self.compile_expr(e, scope)?;
@@ -307,7 +307,7 @@ impl<'a> JqCompiler<'a> {
         Ok(())
     }
 
-    /// Computes something on a copy of the input.
+    /// Compiles the evaluation of an expression on a copy of the input.
     pub fn compile_aside(&mut self, e: &'a JqExpr, scope: &NameScope<'a>) -> Result {
         self.emit_op(JqOp::Dup);
         self.emit_op(JqOp::NestInc);
@@ -575,7 +575,8 @@ impl<'a> JqCompiler<'a> {
         Ok(())
     }
 
-    /// Compiles `and` and `or`: the second operand counts where the first one is `decides`.
+    /// Compiles `and` and `or`, which evaluate the second operand only if the first does not decide
+    /// the result.
     fn compile_logic(
         &mut self,
         a: &'a JqExpr,
@@ -666,8 +667,9 @@ impl<'a> JqCompiler<'a> {
         Ok(())
     }
 
-    /// Destructures the input by the first pattern for which the code after it runs without error.
-    /// Expects `NestInc` before the input's computation, and undoes it.
+    /// Compiles destructuring the input by the first pattern for which the code after it runs
+    /// without error. Expects that `NestInc` came before the computation of the input, and emits
+    /// the matching `NestDec`.
     fn bind_patterns(
         &mut self,
         patterns: &'a [JqPattern],

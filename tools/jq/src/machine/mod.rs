@@ -1,16 +1,16 @@
 //! The machine that runs programs: compiled code with backtracking.
 //!
-//! Each output of a filter is one path through its code. Where there is more than one path the code
-//! leaves a *fork*: a record of where to continue, and of the state to restore. Asking for the next
-//! output backtracks to the latest fork; an error unwinds forks until one catches it. Everything
-//! lives on heap stacks, so recursion in a program is bounded by memory only, and calls in tail
-//! position take no room.
+//! Each output of a filter is one path through its code. Where there is more than one path, the
+//! code leaves a *fork*, which records the place to continue at and the state to restore. A request
+//! for the next output backtracks to the latest fork; an error unwinds forks until one catches it.
+//! All state is on stacks in the heap, so that only memory limits recursion in a program, and calls
+//! in tail position take no space.
 //!
 //! | file | contents |
 //! |---|---|
 //! | `code` | the instructions |
 //! | `compile` | from syntax tree to instructions: scopes, control flow |
-//! | `calls` | the part of it about functions, built-in ones expanded in place |
+//! | `calls` | the part of it about functions, and the expansion of built-in ones |
 //! | `update` | the part of it about assignments |
 //! | `stack` | values, frames and forks |
 //! | `track` | the path of the current value, inside `path(...)` |

@@ -15,7 +15,7 @@ use crate::value::{
 /// The reason why an instruction is not followed by the next one.
 #[derive(Debug)]
 pub enum JumpReason {
-    /// There is no (more) output this way.
+    /// This path has no further output.
     Back,
     Error(Value),
     Break(u32),
@@ -31,7 +31,7 @@ impl From<Value> for JumpReason {
 
 type Step = Result<(), JumpReason>;
 
-/// Deepest recursion; some 300 MB of frames.
+/// The maximum recursion, with some 300 MB of frames.
 const MAX_FRAMES: usize = 1 << 23;
 
 /// The maximum number of arguments of a native function.
@@ -42,14 +42,14 @@ pub struct JqMachine<'p> {
     pub program: &'p JqProgram,
     pub stacks: Stacks,
     pub next_label: u32,
-    /// The number of finished `try` bodies between an error that is being passed on and the place
+    /// The number of finished `try` bodies between an error that is being propagated and the place
     /// where it began.
     pub outside: u32,
     started: bool,
 }
 
 impl<'p> JqMachine<'p> {
-    /// Creates a machine that will give the program's outputs for `input`.
+    /// Creates a machine that computes the program's outputs for `input`.
     pub fn new(program: &'p JqProgram, input: Value) -> JqMachine<'p> {
         let mut stacks = Stacks::new();
         let locals = program.funcs.first().map_or(0, |f| f.locals);
@@ -196,7 +196,7 @@ impl<'p> JqMachine<'p> {
             JqOp::TryEnd(to) => {
                 let own = |f: &ForkKind| matches!(f, ForkKind::Try(t) if t == to);
                 match s.forks.last() {
-                    // The body cannot give more, so nothing is left to catch.
+                    // The body has no more outputs, so there is nothing left to catch.
                     Some(f) if own(&f.kind) => s.cut_forks(s.forks.len() - 1),
                     _ => s.push_fork(ForkKind::TryDone),
                 }
@@ -460,7 +460,7 @@ impl<'p> JqMachine<'p> {
         }
         let (mut ret_pc, mut ret_frame) = (*pc, s.frame);
         if tail && let Some(frame) = s.frames.get(s.frame as usize).copied() {
-            // The callee returns to where this frame would have.
+            // The callee returns to the place to which this frame would have returned.
             (ret_pc, ret_frame) = (frame.ret_pc, frame.ret_frame);
             s.leave_frame(frame);
         }
@@ -499,7 +499,7 @@ impl<'p> JqMachine<'p> {
     }
 }
 
-/// Returns whether a recursion continues into the value.
+/// Returns whether a recursion continues into a value, because it is a container with elements.
 pub fn is_open(v: &Value) -> bool {
     match v {
         Value::Arr(a) => !a.is_empty(),

@@ -10,14 +10,14 @@ use std::rc::Rc;
 use super::track::Track;
 use crate::value::{JqItems, Map, Value};
 
-/// No value, no frame.
+/// The index that means no value or no frame.
 pub const NONE: u32 = u32::MAX;
 
-/// A function with the frame that it sees.
+/// A function with the frame of its surrounding definition.
 #[derive(Clone, Copy, Debug)]
 pub struct JqClosure {
     pub func: u32,
-    /// The frame its definition is in.
+    /// The frame of the definition around it.
     pub env: u32,
 }
 
@@ -38,9 +38,9 @@ pub struct JqFrame {
 pub enum ForkKind {
     Alt(u32),
     Try(u32),
-    /// A `try` body gave an output; errors from here on are not its own.
+    /// A `try` body had an output; it does not catch errors of the code after it.
     TryDone,
-    /// `a // b` in `a`: where `b` begins, and the variable's place among all variables.
+    /// `a // b`, while `a` runs: the address of `b`, and the variable's place among all variables.
     Or(u32, usize),
     PatternAlt(u32),
     Label(u32),
@@ -66,8 +66,8 @@ pub enum ForkKind {
     },
 }
 
-/// A recursion into containers: those it is in with the position of the next child, and the value
-/// given last, whose children come next.
+/// A recursion into containers: those that it is in, each with the position of the next child, and
+/// the value that was returned last, whose children come next.
 #[derive(Debug, Default)]
 pub struct ContainerWalk {
     pub open: Vec<(Value, usize)>,
@@ -75,7 +75,7 @@ pub struct ContainerWalk {
     pub last: Option<Value>,
 }
 
-/// A state to go back to.
+/// A state to return to.
 #[derive(Debug)]
 pub struct JqFork {
     pub kind: ForkKind,
@@ -99,13 +99,13 @@ pub struct Stacks {
     pub frame: u32,
     pub forks: Vec<JqFork>,
     pub track: Option<Rc<Track>>,
-    /// Lengths that the latest fork protects.
+    /// The lengths of the stacks that the latest fork needs.
     value_limit: u32,
     frame_limit: u32,
 }
 
 impl Stacks {
-    /// Empty stacks.
+    /// Creates empty stacks.
     pub fn new() -> Stacks {
         Stacks {
             values: Vec::new(),
@@ -127,12 +127,12 @@ impl Stacks {
         self.top = self.values.len() as u32 - 1;
     }
 
-    /// Pops a value. The compiler keeps pushes and pops in balance; null stands for the impossible
-    /// case.
+    /// Pops a value. The compiler keeps pushes and pops in balance; an empty stack, which cannot
+    /// occur, gives null.
     pub fn pop(&mut self) -> Value {
         let at = self.top;
         if at >= self.value_limit {
-            // All values above are left over from paths that were cut off.
+            // All values above it are left over from paths that were abandoned.
             self.values.truncate(at as usize + 1);
             return match self.values.pop() {
                 Some((v, below)) => {
@@ -182,8 +182,7 @@ impl Stacks {
         self.frame >= self.frame_limit
     }
 
-    /// Enters a frame. The closures of its parameters are those from `closures` on, already
-    /// pushed.
+    /// Enters a frame. The closures of its parameters are already pushed, from `frame.closures` on.
     pub fn enter_frame(&mut self, frame: JqFrame, locals: u32) {
         self.frames.push(frame);
         self.frame = self.frames.len() as u32 - 1;
@@ -221,13 +220,13 @@ impl Stacks {
             self.forks.last().map_or((0, 0), |f| (f.values, f.frames));
     }
 
-    /// Forgets the forks from `len` on; the state stays as it is.
+    /// Drops the forks from `len` on, without restoring a state.
     pub fn cut_forks(&mut self, len: usize) {
         self.forks.truncate(len);
         self.update_limits();
     }
 
-    /// Goes back to the latest fork's state and keeps the fork.
+    /// Restores the latest fork's state and keeps the fork.
     pub fn restore_fork(&mut self) {
         let Some(f) = self.forks.last() else { return };
         self.values.truncate(f.values as usize);
@@ -239,19 +238,19 @@ impl Stacks {
         self.track.clone_from(&f.track);
     }
 
-    /// Drops the latest fork without going back to it.
+    /// Drops the latest fork without restoring its state.
     pub fn drop_fork(&mut self) {
         self.forks.pop();
         self.update_limits();
     }
 
-    /// Goes back to the latest fork's state and drops the fork.
+    /// Restores the latest fork's state and drops the fork.
     pub fn resume_fork(&mut self) {
         self.restore_fork();
         self.drop_fork();
     }
 
-    /// Returns whether `v` may be accessed as far as `path(...)` is concerned.
+    /// Returns whether `path(...)` allows access to `v`.
     pub fn is_intact(&self, v: &Value) -> bool {
         match &self.track {
             Some(t) if t.nest == 0 => t.at.is_identical(v),
@@ -264,7 +263,7 @@ impl Stacks {
         self.track.as_ref().is_some_and(|t| t.nest == 0)
     }
 
-    /// Goes to a child, if paths are being followed.
+    /// Extends the path by a key to a child, if paths are being followed.
     pub fn follow_key(&mut self, key: &Value, v: &Value) {
         if let Some(t) = &mut self.track
             && t.nest == 0

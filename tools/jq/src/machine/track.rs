@@ -1,6 +1,6 @@
 //! The path of the current value, inside `path(...)`.
 //!
-//! A linked list that forks share: going back is taking the older list.
+//! A path is a linked list that forks share, so that returning to a fork only takes its older list.
 
 use std::rc::Rc;
 
@@ -14,7 +14,7 @@ pub struct PathNode {
 }
 
 impl Drop for PathNode {
-    // One node after the other: a path may be a million keys long.
+    // The nodes are dropped in a loop, because a path may be a million keys long.
     fn drop(&mut self) {
         let mut next = self.parent.take();
         while let Some(node) = next {
@@ -27,7 +27,7 @@ impl Drop for PathNode {
 #[derive(Clone, Debug)]
 pub struct Track {
     path: Option<Rc<PathNode>>,
-    /// The value at that path; accesses must be to it.
+    /// The value at that path, which is the only one that may be accessed.
     pub at: Value,
     /// The number of argument evaluations around the current instruction; inside them nothing is
     /// tracked.
@@ -42,7 +42,7 @@ impl Track {
         Track { path: None, at, nest: 0, outer }
     }
 
-    /// Goes to a child.
+    /// Extends the path by a key to a child.
     pub fn append_key(&mut self, key: Value, at: Value) {
         self.path = Some(Rc::new(PathNode { key, parent: self.path.take() }));
         self.at = at;

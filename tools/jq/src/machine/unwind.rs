@@ -132,7 +132,7 @@ impl JqMachine<'_> {
         }
     }
 
-    /// Gives a child of the container of the latest fork.
+    /// Replaces the input by a child of the latest fork's container.
     fn go_to_child(&mut self, key: Value, v: Value, more: bool) {
         let s = &mut self.stacks;
         if more {

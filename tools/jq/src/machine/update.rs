@@ -1,8 +1,9 @@
-//! Assignments: all of them visit the paths of their left side and set each.
+//! Assignments, all of which visit the paths of their left side and set each.
 //!
-//! The value being changed is in a variable only. A fork keeps the values that are on the stack
-//! when it is made, and that second owner would make each change copy the whole container; so the
-//! value goes to its variable before the fork, and the input of the left side is pushed after it.
+//! The value being changed is only in a variable. A fork keeps the values that are on the stack
+//! when it is made, and such a second owner would make each change copy the whole container. So the
+//! value is moved to its variable before the fork, and the input of the left side is pushed after
+//! it.
 
 use super::code::{JqOp, OpOperand, VarAddress};
 use super::compile::{JqCompiler, NameScope, Result};
@@ -64,8 +65,8 @@ impl<'a> JqCompiler<'a> {
         Ok(())
     }
 
-    /// `left |= f`: the first output of `f` counts; where it has none the path is deleted, after
-    /// all others are done.
+    /// Compiles `left |= f`. The first output of `f` counts; a path for which it has none is
+    /// deleted, after all others are done.
     fn compile_modify(
         &mut self,
         left: &'a JqExpr,

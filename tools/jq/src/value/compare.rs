@@ -1,7 +1,7 @@
 //! The order of all values (jq manual, `sort`): null, false, true, numbers, strings by
 //! codepoint, arrays by element, objects by their sorted keys and then by value.
 //!
-//! Nothing here recurses: nesting is as deep as a program makes it.
+//! Nothing here recurses, because a program can make values of any depth.
 
 use std::cmp::Ordering;
 use std::rc::Rc;
@@ -20,7 +20,7 @@ fn type_rank(v: &Value) -> u8 {
     }
 }
 
-/// Numbers with `nan` below everything; `None` where both are `nan`.
+/// Compares numbers, with `nan` below all others; `None` if both are `nan`.
 fn compare_numbers(a: &Value, b: &Value) -> Option<Ordering> {
     if let (Value::Lit(a), Value::Lit(b)) = (a, b) {
         return Some(a.compare_exact(b));
@@ -40,12 +40,12 @@ enum JqPending<'a> {
     Values(std::vec::IntoIter<(&'a Value, &'a Value)>),
 }
 
-/// Compares in jq's order; `nan` is less than `nan`.
+/// Compares in jq's order, in which `nan` is less than `nan`.
 pub fn compare_values(a: &Value, b: &Value) -> Ordering {
     compare_by(a, b, Ordering::Less)
 }
 
-/// Returns a total order for sorting: `nan` equals `nan`.
+/// Compares in a total order for sorting, in which `nan` equals `nan`.
 pub fn compare_total(a: &Value, b: &Value) -> Ordering {
     compare_by(a, b, Ordering::Equal)
 }
@@ -56,7 +56,7 @@ fn compare_by(a: &Value, b: &Value, nans: Ordering) -> Ordering {
     loop {
         if let Some((a, b)) = pair.take() {
             let order = match (a, b) {
-                // Only there is a value always equal to itself.
+                // Only if `nan` equals `nan` is a value always equal to itself.
                 (a, b) if nans.is_eq() && is_shared(a, b) => Ordering::Equal,
                 (Value::Arr(a), Value::Arr(b)) => {
                     stack.push(JqPending::Arrays(a.iter(), b.iter()));
@@ -100,9 +100,9 @@ fn compare_by(a: &Value, b: &Value, nans: Ordering) -> Ordering {
     }
 }
 
-/// Returns whether both are one thing in memory. Programs that keep their state in objects share
-/// most of it between old and new: looking into it would take time exponential in how often it was
-/// shared.
+/// Returns whether both are the same container in memory. Programs that keep their state in objects
+/// share most of it between old and new states; comparing the shared parts would take exponential
+/// time.
 fn is_shared(a: &Value, b: &Value) -> bool {
     match (a, b) {
         (Value::Str(a), Value::Str(b)) => Rc::ptr_eq(a, b),
@@ -159,7 +159,8 @@ mod tests {
         crate::json::parse_one(s.as_bytes()).expect("test JSON")
     }
 
-    /// Expected order: jq manual, `sort`; object rule checked with `jq -c sort` of jq 1.6.
+    /// The expected order is that of the jq manual, `sort`; for objects, that of `jq -c sort` in jq
+    /// 1.6.
     #[test]
     fn order() {
         let sorted = v(r#"[null,false,true,-1,0,1.5,"","a","a\u0000","b",[],[0],[0,1],[1],{},

@@ -1,8 +1,8 @@
 //! The elements of an array.
 //!
-//! A slice shares the elements of the array that it was cut from, so that `.[1:]` in a loop takes
-//! constant time a step, as in jq. What changes an array makes the elements its own first: in place
-//! where the slice is the only owner, otherwise by a copy.
+//! A slice shares the elements of its array, so that each `.[1:]` in a loop takes constant time, as
+//! in jq. A change to a slice first gives it its own elements: without a copy if it is their only
+//! owner, and otherwise by a copy.
 
 use std::cell::{Cell, RefCell};
 use std::ops::{Deref, DerefMut, Range};
@@ -10,20 +10,21 @@ use std::rc::Rc;
 
 use super::Value;
 
-/// A shorter slice, or one of a smaller share of the array, is a copy: it does not keep the array.
+/// The minimum length of a slice that shares its array. A shorter one, or one that is too small a
+/// part of the array, is a copy, so that it does not keep the array in memory.
 const SHORTEST: usize = 16;
 const SMALLEST_SHARE: usize = 8;
 
-/// The elements of an array. A type of its own for its `Drop`: a program can build arrays nested
-/// a million deep, and dropping those one inside the other would overflow the stack.
+/// The elements of an array. This is a separate type because of its `Drop`: a program can build
+/// arrays nested a million deep, and dropping those recursively would overflow the stack.
 #[derive(Clone, Debug, Default)]
 pub struct JqItems(ItemStore);
 
 #[derive(Debug)]
 enum ItemStore {
-    /// The elements from `start` on; those before are null, cut off by slices.
+    /// The elements from `start` on. Those before it were cut off by slices and are null.
     Own { items: Vec<Value>, start: usize },
-    /// A slice of elements that are another array's own.
+    /// A slice of the elements of another array.
     Slice { whole: Rc<JqItems>, range: Range<usize> },
 }
 
@@ -47,7 +48,7 @@ impl Clone for ItemStore {
 }
 
 impl JqItems {
-    /// Takes elements over.
+    /// Creates an array from its elements.
     pub fn from_vec(items: Vec<Value>) -> JqItems {
         JqItems(ItemStore::Own { items, start: 0 })
     }
@@ -65,7 +66,8 @@ impl JqItems {
         JqItems(ItemStore::Slice { whole: whole.clone(), range })
     }
 
-    /// Returns the elements to be changed: a buffer, and where they begin in it.
+    /// Returns the array's own elements to be changed: a buffer, and the place where they begin in
+    /// it.
     fn own_items(&mut self) -> (&mut Vec<Value>, &mut usize) {
         if let ItemStore::Slice { whole, range } = &mut self.0 {
             let range = range.clone();
@@ -84,7 +86,8 @@ impl JqItems {
         let ItemStore::Own { items, start } = &mut self.0 else {
             unreachable!("a slice was made its own")
         };
-        // What was cut off goes when it is the larger part, so that each element moves once.
+        // The elements that were cut off are removed once they are the larger part, so that each
+        // remaining one moves rarely.
         if *start > items.len() / 2 {
             items.drain(..*start);
             *start = 0;
@@ -114,7 +117,7 @@ impl JqItems {
         }
     }
 
-    /// Makes the array so long at least; new elements are null.
+    /// Makes the array at least `len` elements long; new elements are null.
     pub fn reserve_length(&mut self, len: usize) {
         let (items, start) = self.own_items();
         if items.len() < *start + len {
@@ -122,7 +125,7 @@ impl JqItems {
         }
     }
 
-    /// Removes an existing element; the first and the last one in constant time.
+    /// Removes an existing element. This takes constant time for the first and the last one.
     pub fn remove_item(&mut self, at: usize) {
         let (items, start) = self.own_items();
         if at == 0 {
@@ -169,7 +172,7 @@ pub fn into_vec(a: Rc<JqItems>) -> Vec<Value> {
     }
 }
 
-/// Nesting from which on drops are queued instead of nested.
+/// The nesting from which on values are queued to be dropped, not dropped recursively.
 const DROP_DEPTH: u32 = 200;
 
 thread_local! {
@@ -179,7 +182,7 @@ thread_local! {
 
 /// Drops values that may be nested deeply.
 pub(super) fn drop_nested(values: Vec<Value>) {
-    // When the thread ends its locals may be gone already; then there is nothing to guard.
+    // At the end of the thread, its locals may already be destroyed; the depth is then not counted.
     let Ok(depth) = DEPTH.try_with(Cell::get) else { return };
     if depth >= DROP_DEPTH {
         LATER.with(|l| l.borrow_mut().push(values));

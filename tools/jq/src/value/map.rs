@@ -6,14 +6,15 @@ use std::rc::Rc;
 
 use super::{Str, Value};
 
-/// Up to this many slots keys are found by comparing them one after the other, which is faster
-/// than hashing and keeps small objects small.
+/// The maximum number of slots in which keys are searched one by one, which is faster than hashing
+/// and keeps small objects small.
 const LINEAR: usize = 8;
 
 /// An object.
 #[derive(Clone, Debug, Default)]
 pub struct Map {
-    /// Entries in order; deleted ones leave a hole until holes are the majority.
+    /// The entries in order. A deleted one leaves a hole; holes are removed when they are the
+    /// majority.
     slots: Vec<Option<(Str, Value)>>,
     live: usize,
     index: Option<Box<Index>>,
@@ -21,8 +22,8 @@ pub struct Map {
 
 type Index = HashMap<Str, u32, BuildHasherDefault<KeyHasher>>;
 
-/// FNV-1a over eight bytes at a time with a final mix. Keys come from data whose owner pays for
-/// the time themselves, so no keyed hash is needed.
+/// FNV-1a over eight bytes at a time with a final mix. No keyed hash is needed, because an author
+/// of data with colliding keys only slows down his own session.
 #[derive(Default)]
 struct KeyHasher(u64);
 
@@ -58,15 +59,15 @@ impl Map {
         self.live
     }
 
-    /// Returns whether there are none.
+    /// Returns whether there are no entries.
     pub fn is_empty(&self) -> bool {
         self.live == 0
     }
 
     fn find_index(&self, key: &str) -> Option<usize> {
         match &self.index {
-            // `Rc<String>` borrows as `String` only, so the key must be owned to be looked up by
-            // hash; the map is asked through a temporary only when the object is large.
+            // `Rc<String>` only borrows as `String`, so a lookup by hash needs an owned key. This
+            // copies the key only if the object is large.
             Some(index) => index.get(&Rc::new(key.to_string())).map(|i| *i as usize),
             None => {
                 self.slots.iter().position(|s| s.as_ref().is_some_and(|(k, _)| k.as_str() == key))
@@ -116,7 +117,7 @@ impl Map {
         }
     }
 
-    /// Takes an entry out; the order of the others stays.
+    /// Removes an entry and returns its value; the order of the others does not change.
     pub fn remove(&mut self, key: &Str) -> Option<Value> {
         let at = self.find_shared(key)?;
         let (key, value) = self.slots.get_mut(at)?.take()?;
@@ -148,7 +149,8 @@ impl Map {
         self.slots.iter().flatten().map(|(k, v)| (k, v))
     }
 
-    /// Returns the first entry at or after `slot`, with its slot; for iterations that pause.
+    /// Returns the first entry at or after `slot`, with its slot, for iterations that are
+    /// interrupted.
     pub fn entry_from(&self, slot: usize) -> Option<(usize, &Str, &Value)> {
         self.slots
             .get(slot..)?
@@ -157,7 +159,8 @@ impl Map {
             .find_map(|(i, s)| s.as_ref().map(|(k, v)| (slot + i, k, v)))
     }
 
-    /// Entries in the order of their keys' bytes, which is their codepoints' order.
+    /// Returns the entries in the order of their keys' bytes, which is also the order by
+    /// codepoints.
     pub fn sorted_entries(&self) -> Vec<(&Str, &Value)> {
         let mut all: Vec<_> = self.iter().collect();
         all.sort_unstable_by(|a, b| a.0.as_bytes().cmp(b.0.as_bytes()));

@@ -1,4 +1,5 @@
-//! The values of jq: JSON with doubles, number literals kept as written, ordered objects.
+//! The values of jq: JSON with numbers as doubles or as literals in their written form, and with
+//! ordered objects.
 //!
 //! Containers are reference counted and changed in place when they have no other owner, so that
 //! `reduce` over an array takes linear time. Dropping a deeply nested value does not recurse
@@ -18,7 +19,7 @@ pub use path::{delete_paths, get_path, has_key, index, set_path, slice_key, take
 
 use std::rc::Rc;
 
-/// Text; always valid UTF-8, because input replaces invalid bytes.
+/// A text, which is always valid UTF-8, because invalid bytes of the input are replaced.
 pub type Str = Rc<String>;
 
 /// A jq value.
@@ -27,7 +28,8 @@ pub enum Value {
     Null,
     Bool(bool),
     Num(f64),
-    /// A number literal whose text says more than its double: `1.000`, `100000000000000000000`.
+    /// A number literal whose text has more information than its double: `1.000`,
+    /// `100000000000000000000`.
     Lit(Rc<Literal>),
     Str(Str),
     Arr(Rc<JqItems>),
@@ -93,7 +95,7 @@ impl Value {
         }
     }
 
-    /// Returns the name `type` gives.
+    /// Returns the name that `type` returns.
     pub fn type_name(&self) -> &'static str {
         match self {
             Value::Null => "null",
@@ -105,8 +107,8 @@ impl Value {
         }
     }
 
-    /// Returns whether both are the same object in memory, or equal scalars: path expressions are
-    /// checked by this.
+    /// Returns whether both are the same container in memory, or equal scalars. Path expressions
+    /// are checked with this.
     pub fn is_identical(&self, other: &Value) -> bool {
         match (self, other) {
             (Value::Null, Value::Null) => true,
@@ -151,13 +153,14 @@ impl FromIterator<Value> for Value {
     }
 }
 
-/// Returns the bytes as text; invalid UTF-8 becomes U+FFFD, without a copy where all is valid.
+/// Converts bytes to text, without a copy if they are valid UTF-8; otherwise invalid bytes become
+/// U+FFFD.
 pub fn text_from_bytes(b: Vec<u8>) -> String {
     String::from_utf8(b).unwrap_or_else(|e| String::from_utf8_lossy(e.as_bytes()).into_owned())
 }
 
-/// `TYPE (VALUE)` as jq's errors name a value, the value cut to `limit` bytes (jq's buffers less
-/// their NUL: 14 in type errors, 29 for objects of path errors).
+/// Returns `TYPE (VALUE)`, by which jq's errors name a value, with the value cut to `limit` bytes
+/// (the sizes of jq's buffers without their NUL: 14 in type errors, 29 for objects in path errors).
 pub fn shown_value(v: &Value, limit: usize) -> String {
     let mut text = crate::json::to_text(v);
     if text.len() > limit {

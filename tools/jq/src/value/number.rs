@@ -1,4 +1,4 @@
-//! Number literals and how numbers are written.
+//! Number literals, and the text of numbers.
 //!
 //! jq 1.7 and later keep a literal's decimal value while nothing computes with it, and write it in
 //! the General Decimal Arithmetic Specification's to-scientific-string form.
@@ -13,13 +13,13 @@ use super::Value;
 pub struct Literal {
     pub value: f64,
     negative: bool,
-    /// Significant digits without leading zeros; `0` for zero.
+    /// The significant digits, without leading zeros; `0` for zero.
     digits: Box<str>,
-    /// Power of ten of the last digit.
+    /// The power of ten of the last digit.
     exponent: i64,
 }
 
-/// Exponents beyond this overflow to infinity (or vanish) in jq's decimal numbers as well.
+/// The maximum exponent. Beyond it, jq's decimal numbers also overflow to infinity, or become zero.
 const MAX_EXPONENT: i64 = 999_999_999;
 
 /// Reads `-? digits [. digits] [e [+-] digits]` (one of the digit groups may be empty), `nan`
@@ -32,7 +32,7 @@ pub fn parse_number(s: &str) -> Option<Value> {
         _ => (false, s),
     };
     let digits_end = rest.bytes().position(|c| !c.is_ascii_digit()).unwrap_or(rest.len());
-    // Most numbers: short integers, whose double prints as they were written.
+    // The common case: short integers, whose double prints as they were written.
     if digits_end == rest.len()
         && (1..=15).contains(&digits_end)
         && (digits_end == 1 || !rest.starts_with('0'))
@@ -85,8 +85,8 @@ pub fn parse_number(s: &str) -> Option<Value> {
         return Some(Value::Num(if negative { -0.0 } else { 0.0 }));
     }
     let literal = Literal { value, negative, digits: digits.into(), exponent };
-    // A literal that its double says in full is not worth keeping. With more than 15 digits it
-    // is: two such literals may differ and have the same double.
+    // A literal is not kept if its double prints the same text. One with more than 15 digits is
+    // kept in any case, because two different literals may have the same double.
     if digits.len() <= 15 && literal.to_string() == float_text(value) {
         return Some(Value::Num(value));
     }
@@ -141,7 +141,7 @@ impl Literal {
     }
 }
 
-/// The to-scientific-string form.
+/// Writes the to-scientific-string form.
 impl std::fmt::Display for Literal {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let sign = if self.negative { "-" } else { "" };
@@ -188,7 +188,8 @@ pub fn float_text(f: f64) -> String {
     let (sign, mantissa) = mantissa.strip_prefix('-').map_or(("", mantissa), |m| ("-", m));
     let digits: String = mantissa.chars().filter(char::is_ascii_digit).collect();
     let count = digits.len() as i32;
-    // An exponent is written for less than 1e-4, and where more than 15 zeros would follow.
+    // An exponent is written for numbers below 1e-4, and if more than 15 zeros would follow the
+    // digits.
     if exponent > -5 && exponent < count + 15 {
         if exponent < 0 {
             let zeros = "0".repeat((-exponent - 1) as usize);
@@ -211,7 +212,8 @@ pub fn float_text(f: f64) -> String {
 mod tests {
     use super::*;
 
-    /// Expected values: `jq -nc '[...]'` of jq 1.6, which writes doubles as 1.8 does.
+    /// The expected values are those of `jq -nc '[...]'` in jq 1.6, which writes doubles as 1.8
+    /// does.
     #[test]
     fn doubles() {
         for (f, text) in [
@@ -239,7 +241,8 @@ mod tests {
         }
     }
 
-    /// Expected values: General Decimal Arithmetic Specification, to-scientific-string.
+    /// The expected values are those of the General Decimal Arithmetic Specification,
+    /// to-scientific-string.
     #[test]
     fn literals() {
         for (given, text) in [

@@ -6,10 +6,10 @@ use std::rc::Rc;
 
 use super::{JqItems, Map, Result, Str, Value, are_equal, compare_total};
 
-/// Longest array that setting an index may create, jq's own bound.
+/// The maximum length of an array that setting an index creates; the bound is jq's.
 const MAX_INDEX: f64 = 536_870_911.0;
 
-/// Deepest path whose handling nests calls.
+/// The maximum depth of a path whose handling recurses.
 const MAX_NESTING: usize = 10_000;
 
 fn fail_with<T>(text: impl Into<String>) -> Result<T> {
@@ -24,7 +24,7 @@ pub fn slice_key(start: Value, end: Value) -> Value {
     Value::obj(m)
 }
 
-/// Positions a slice covers: `start <= end <= len`.
+/// The positions that a slice covers: `start <= end <= len`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SliceBounds {
     pub start: usize,
@@ -32,8 +32,9 @@ pub struct SliceBounds {
 }
 
 impl SliceBounds {
-    /// Returns the bounds that a slice key gives for a length: starts round down, ends up; negative
-    /// ones count from the end; `nan` is not a bound. `None` if a bound is not a number.
+    /// Returns the bounds that a slice key has for an array of this length. Starts are rounded down
+    /// and ends up, negative bounds count from the end, and `nan` counts as no bound. Returns
+    /// `None` if a bound is not a number.
     pub fn from_key(key: &Map, len: usize) -> Option<SliceBounds> {
         let bound = |name: &str| match key.get(name) {
             None | Some(Value::Null) => Some(None),
@@ -60,7 +61,7 @@ fn text_slice(s: &str, key: &Map) -> Option<String> {
     Some(s[at(b.start)..at(b.end)].to_string())
 }
 
-/// Returns an array position from an index; `None` before the start or for `nan`.
+/// Converts an index to a position in an array; `None` before the start or for `nan`.
 fn index_position(n: f64, len: usize) -> Option<usize> {
     if n.is_nan() {
         return None;
@@ -102,7 +103,7 @@ fn index_error(t: &Value, k: &Value) -> Value {
     })
 }
 
-/// Returns where an array occurs in another; null for the empty one.
+/// Returns the positions at which an array occurs in another; null for an empty array.
 fn subarray_positions(a: &[Value], part: &[Value]) -> Value {
     if part.is_empty() {
         return Value::Null;
@@ -146,8 +147,8 @@ pub fn get_path(t: &Value, path: &[Value]) -> Result<Value> {
     Ok(at)
 }
 
-/// Removes the value at a path for an update that puts another in its place: null stays there,
-/// and the value has no second owner, so that the update can change it in place.
+/// Takes out the value at a path, for an update that replaces it, and leaves null there. The value
+/// then has no second owner, so that the update can change it in place.
 pub fn take_path(root: &mut Value, path: &[Value]) -> Result<Value> {
     let mut at = root;
     for (i, k) in path.iter().enumerate() {
@@ -163,14 +164,14 @@ pub fn take_path(root: &mut Value, path: &[Value]) -> Result<Value> {
                     None => return Ok(Value::Null),
                 }
             }
-            // Slices make new values anyway, and errors are `index`'s business.
+            // A slice makes a new value in any case, and `index` reports errors.
             (other, _) => return get_path(other, path.get(i..).unwrap_or_default()),
         };
     }
     Ok(std::mem::replace(at, Value::Null))
 }
 
-/// Runs `setpath`: containers that are missing are made, arrays padded with null.
+/// Runs `setpath`, which creates missing containers and pads arrays with null.
 pub fn set_path(mut root: Value, path: &[Value], value: Value) -> Result<Value> {
     set_at(&mut root, path, value, 0)?;
     Ok(root)
@@ -242,7 +243,8 @@ fn item_mut(a: &mut JqItems, n: f64) -> Result<&mut Value> {
     Ok(&mut a[at])
 }
 
-/// Runs `delpaths`: the longest paths go first, so that earlier deletions move nothing.
+/// Runs `delpaths`. The longest paths are deleted first, so that no deletion moves the values at
+/// later paths.
 pub fn delete_paths(t: Value, paths: &Value) -> Result<Value> {
     let Value::Arr(list) = paths else {
         return fail_with("Paths must be specified as an array");
@@ -356,7 +358,7 @@ mod tests {
         (b.start, b.end)
     }
 
-    /// Expected values: `[range(10)] | .[A:B]` of jq 1.6.
+    /// The expected values are those of `[range(10)] | .[A:B]` in jq 1.6.
     #[test]
     fn slices_round_outwards() {
         assert_eq!(bounds(1.2, 3.5), (1, 4));

@@ -2,7 +2,7 @@
 
 use super::{Editor, Result, fail_with};
 
-/// A command line and how much of it is read.
+/// A command line, and the number of bytes of it that were read.
 pub(super) struct EdCommandText<'a> {
     pub line: &'a [u8],
     pub at: usize,
@@ -19,14 +19,14 @@ impl<'a> EdCommandText<'a> {
         self.line.get(self.at..).unwrap_or_default()
     }
 
-    /// Goes over blanks.
+    /// Skips blanks.
     pub fn skip_blanks(&mut self) {
         while matches!(self.peek_byte(), Some(b' ' | b'\t')) {
             self.at += 1;
         }
     }
 
-    /// Takes a decimal number, if one is next.
+    /// Consumes a decimal number, if one is next.
     pub fn take_number(&mut self) -> Option<usize> {
         let len = self.rest_bytes().iter().take_while(|c| c.is_ascii_digit()).count();
         let digits = std::str::from_utf8(&self.rest_bytes()[..len]).ok()?;
@@ -35,8 +35,8 @@ impl<'a> EdCommandText<'a> {
         Some(n)
     }
 
-    /// Text up to a delimiter, which is taken; escaped ones are part of it. A delimiter within
-    /// brackets counts as text, too.
+    /// Consumes and returns the text up to a delimiter, and consumes the delimiter. Escaped
+    /// delimiters, and those within brackets, are part of the text.
     pub fn take_until(&mut self, delimiter: u8) -> Vec<u8> {
         let mut out = Vec::new();
         let mut brackets = false;
@@ -77,7 +77,7 @@ impl<'a> EdCommandText<'a> {
     }
 }
 
-/// The lines a command is for, and how many addresses were given.
+/// The lines that a command applies to, and the number of addresses given.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct EdLines {
     pub from: usize,
@@ -110,7 +110,7 @@ impl Editor<'_, '_> {
             addresses = vec![first, second];
             given = 2;
             t.skip_blanks();
-            // Of more than two the last ones count.
+            // Of more than two addresses, the last two count.
             while let Some(c @ (b',' | b';')) = t.peek_byte() {
                 if c == b';' {
                     self.current = second;
@@ -165,7 +165,7 @@ impl Editor<'_, '_> {
             }
             _ => {}
         }
-        // Any number of offsets follows; a number alone counts as `+`.
+        // Any number of offsets may follow; a number without a sign counts as `+`.
         loop {
             t.skip_blanks();
             let sign = match t.peek_byte() {
@@ -194,7 +194,7 @@ impl Editor<'_, '_> {
         }
     }
 
-    /// Returns the next line that matches, around the end.
+    /// Returns the next line that matches; the search continues at the other end of the buffer.
     fn search_line(&mut self, text: &[u8], forward: bool) -> Result<usize> {
         let regex = self.compile_regex(text, false)?;
         let n = self.lines.len();

@@ -7,17 +7,17 @@ use super::address::{EdCommandText, EdLines};
 use super::{Editor, Result, RunStep, UndoState, fail_with};
 use crate::machine::unambiguous_text;
 
-/// Columns of the lines that `l` makes.
+/// The number of columns of the lines that `l` prints.
 const WIDTH: usize = 72;
 
 impl Editor<'_, '_> {
-    /// Runs one command line. `warned`: the command before warned of unsaved changes.
+    /// Runs one command line. `warned` says that the previous command warned of unsaved changes.
     pub(super) fn run_command(&mut self, line: &[u8], warned: bool) -> Result<RunStep> {
         let mut t = EdCommandText { line, at: 0 };
         let range = self.parse_range(&mut t)?;
         t.skip_blanks();
         let Some(c) = t.peek_byte() else {
-            // A line by itself is printed; without one, the next.
+            // An address without a command prints that line, and an empty command the next one.
             let at = if range.given > 0 { range.to } else { self.current + 1 };
             if at == 0 || at > self.lines.len() {
                 return fail_with("Invalid address");
@@ -70,7 +70,7 @@ impl Editor<'_, '_> {
         }
     }
 
-    /// Runs `k`: the line keeps the mark wherever it moves.
+    /// Runs `k`, which marks a line; the mark moves with the line.
     fn run_mark(&mut self, t: &mut EdCommandText<'_>, range: EdLines) -> Result<RunStep> {
         let mark = t.peek_byte().filter(u8::is_ascii_lowercase).ok_or("Invalid mark character")?;
         t.at += 1;
@@ -137,7 +137,8 @@ impl Editor<'_, '_> {
         self.print_suffix(&suffix)
     }
 
-    /// `z`: as many lines as the window has, or as are asked for from then on.
+    /// Runs `z`, which prints as many lines as the window has. A number sets the size of the
+    /// window.
     fn run_scroll(&mut self, t: &mut EdCommandText<'_>, range: EdLines) -> Result<RunStep> {
         let count = t.take_number().unwrap_or(self.window).max(1);
         self.window = count;
@@ -150,7 +151,7 @@ impl Editor<'_, '_> {
         self.print_all(EdLines { from, to, given: 2 }, &[b"p", &suffix[..]].concat())
     }
 
-    /// Runs `q`, `Q`, `h`, `H` and `P`: the commands that do not concern lines.
+    /// Runs `q`, `Q`, `h`, `H` and `P`, the commands that do not affect lines.
     fn about_session(&mut self, t: &mut EdCommandText<'_>, c: u8, warned: bool) -> Result<RunStep> {
         let suffix = parse_suffix(t)?;
         match c {
@@ -239,7 +240,7 @@ impl Editor<'_, '_> {
         Ok(RunStep::Go)
     }
 
-    /// `f`: the default name, changed if one is given.
+    /// Runs `f`, which prints the default name, and first changes it if one is given.
     fn file_name(&mut self, operand: Vec<u8>) -> Result<RunStep> {
         if operand.starts_with(b"!") {
             return fail_with("Invalid redirection");
@@ -291,7 +292,8 @@ impl Editor<'_, '_> {
         self.print_suffix(&suffix)
     }
 
-    /// Runs `g` and `v`: a list of commands for each line that matches, or that does not.
+    /// Runs `g` and `v`, which run a list of commands for each line that matches, or does not
+    /// match.
     fn run_global(
         &mut self,
         t: &mut EdCommandText<'_>,
@@ -328,7 +330,7 @@ impl Editor<'_, '_> {
         self.remember_undo();
         let mut hint = 0;
         for id in chosen {
-            // Lines keep their order mostly: the search begins where the last one was.
+            // Lines mostly keep their order, so the search begins where the last line was found.
             let n = self.lines.len();
             let Some(at) = (0..n).map(|i| (hint + i) % n).find(|i| self.lines[*i].id == id) else {
                 continue;
@@ -347,7 +349,7 @@ impl Editor<'_, '_> {
         Ok(RunStep::Go)
     }
 
-    /// Prints lines in the ways that letters ask for; the last one is the current one then.
+    /// Prints lines in the forms that the letters request, and makes the last one the current line.
     fn print_all(&mut self, range: EdLines, how: &[u8]) -> Result<RunStep> {
         let kind = if how.contains(&b'l') { b'l' } else { b'p' };
         let numbers = how.contains(&b'n');
@@ -371,7 +373,7 @@ impl Editor<'_, '_> {
         Ok(RunStep::Go)
     }
 
-    /// Prints the current line if letters after a command ask for it.
+    /// Prints the current line if letters after a command request it.
     pub(super) fn print_suffix(&mut self, letters: &[u8]) -> Result<RunStep> {
         if letters.is_empty() {
             return Ok(RunStep::Go);

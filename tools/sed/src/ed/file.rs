@@ -22,7 +22,7 @@ impl Editor<'_, '_> {
             let _ = reader.read_to_end(&mut data);
             let _ = child.wait(self.ctx);
         } else {
-            // `-` is a file of that name here.
+            // Here `-` is the name of a file.
             match self.ctx.read_file(name) {
                 Ok(read) => data = read,
                 Err(e) => {
@@ -65,7 +65,8 @@ impl Editor<'_, '_> {
                 self.ctx.procs.pipe().map_err(|_| "Cannot open pipe".to_string())?;
             let mut shell = ChildCommand::shell(command);
             shell.stdin = ChildStream::File(Rc::new(reader));
-            // Where nothing runs beside us, the pipe is a file that is written first.
+            // If processes do not run concurrently, a file that is written first takes the place of
+            // the pipe.
             if !self.ctx.procs.concurrent() {
                 let _ = writer.write_all(&data);
             }

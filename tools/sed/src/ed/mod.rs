@@ -64,7 +64,7 @@ fn fail_with<T>(why: &str) -> Result<T> {
     Err(why.to_string())
 }
 
-/// A line keeps its identity wherever it goes: marks and `g` know it by that.
+/// A line with a number that it keeps when it moves, by which marks and `g` refer to it.
 #[derive(Clone)]
 struct EdLine {
     id: u64,
@@ -92,12 +92,12 @@ struct Editor<'c, 'a> {
     pattern: Option<Rc<Regex>>,
     last_substitute: Option<substitute::EdSubstitute>,
     last_shell: Vec<u8>,
-    /// Commands of a `g`, to be read before standard input.
+    /// The commands of a `g`, which are read before standard input.
     feed: Option<VecDeque<Vec<u8>>>,
     /// The text of the last error, for `h`.
     error: String,
     verbose: bool,
-    /// The command before warned of unsaved changes.
+    /// Whether the previous command warned of unsaved changes.
     warned: bool,
     failed: bool,
     counts: bool,
@@ -105,7 +105,7 @@ struct Editor<'c, 'a> {
     extended: bool,
     prompt: Option<Vec<u8>>,
     prompting: bool,
-    /// Lines that `z` prints.
+    /// The number of lines that `z` prints.
     window: usize,
 }
 
@@ -119,7 +119,7 @@ enum RunStep {
 /// Runs `ed`.
 pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let p = SPEC.parse_or_exit(ctx, args, Exit::FAILURE)?;
-    // `-` is an old way to say -s.
+    // `-` is an old spelling of `-s`.
     let silent = p.has_option(EdFlag::Script) || p.operands.first().is_some_and(|o| o == b"-");
     let operand = p.operands.iter().find(|o| *o != b"-").cloned();
     let mut editor = Editor {
@@ -151,7 +151,7 @@ pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
             editor.name = name.clone();
         }
         if let Err(why) = editor.read(&name, 0) {
-            // A file that does not exist yet is not a failure.
+            // A file that does not exist is not a failure, because it may be new.
             editor.error = why;
         }
         editor.modified = false;
@@ -172,7 +172,8 @@ impl Editor<'_, '_> {
             }
             let _ = self.ctx.stdout.flush();
             let Some(line) = self.next_line() else {
-                // The end is a `q` that warns once at most.
+                // The end of input acts like `q`, which fails if there are unsaved changes without
+                // a warning yet.
                 if self.modified && !self.warned {
                     self.print_complaint("Warning: buffer modified");
                     return 2;
@@ -226,7 +227,7 @@ impl Editor<'_, '_> {
         }
     }
 
-    /// Puts lines after line `at`; the last one is the current one then.
+    /// Inserts lines after line `at`, and makes the last one the current line.
     fn insert_lines(&mut self, at: usize, texts: Vec<Vec<u8>>) {
         let n = texts.len();
         let new: Vec<EdLine> = texts.into_iter().map(|t| self.new_line(t)).collect();
@@ -235,7 +236,7 @@ impl Editor<'_, '_> {
         self.modified |= n > 0;
     }
 
-    /// Compiles a pattern; an empty one is the last pattern used.
+    /// Compiles a pattern; an empty one means the last pattern used.
     fn compile_regex(&mut self, text: &[u8], ignore_case: bool) -> Result<Rc<Regex>> {
         if text.is_empty() {
             return self.pattern.clone().ok_or_else(|| "No previous pattern".to_string());

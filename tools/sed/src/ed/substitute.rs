@@ -1,4 +1,4 @@
-//! `s`: patterns replaced in a range of lines.
+//! The command `s`, which replaces matches in a range of lines.
 
 use std::rc::Rc;
 
@@ -8,7 +8,7 @@ use box_text::regex::{Captures, Regex};
 use super::address::{EdCommandText, EdLines};
 use super::{Editor, Result, RunStep, fail_with};
 
-/// A substitution, kept for `s` without arguments and for `%`.
+/// A substitution, which is kept for `s` without arguments and for `%`.
 #[derive(Clone)]
 pub(super) struct EdSubstitute {
     regex: Rc<Regex>,
@@ -85,7 +85,7 @@ impl Editor<'_, '_> {
                     let mut parts: Vec<Vec<u8>> =
                         new.split(|c| *c == b'\n').map(<[u8]>::to_vec).collect();
                     let first = parts.remove(0);
-                    // The first part stays the line it was.
+                    // The first part replaces the line's text, so that the line keeps its marks.
                     self.lines[at].text = Rc::new(first);
                     let n = parts.len();
                     self.insert_lines(at + 1, parts);
@@ -97,15 +97,15 @@ impl Editor<'_, '_> {
         }
         match last {
             Some(line) => self.current = line,
-            // In a `g` lines without a match are passed by.
+            // Within a `g`, lines without a match are skipped.
             None if self.feed.is_some() => return Ok(RunStep::Go),
             None => return fail_with("No match"),
         }
         self.print_suffix(&print)
     }
 
-    /// Parses the text to put in, and the flags after it; a backslash at the end of the line
-    /// continues in the next one.
+    /// Parses the replacement and the flags after it. A backslash at the end of a line continues it
+    /// on the next one.
     fn parse_replacement(
         &mut self,
         text: &[u8],
