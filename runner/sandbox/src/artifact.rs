@@ -8,7 +8,7 @@
 //!
 //! *Prepared memory* (`crate::snapshot`) is stored in the same way, as `KEY.snap` and
 //! `KEY.snapsum`; if it cannot be made, `KEY.nosnap` holds the reason. Adding a program or a
-//! prepared memory removes all but the most recently used ones.
+//! prepared memory removes all others of its kind except the most recently used ones.
 //!
 //! # Why a stamp
 //! The code that is mapped and run must be the code that we wrote, because the engine accepts a
@@ -19,7 +19,7 @@
 //!
 //! A file with a different stamp was copied, or another process writes to it and may still write
 //! after the hash. So the file is read once, and the very bytes that were hashed are written to a
-//! new file under its name, which is then mapped. Where nothing can be written, they stay in
+//! new file under its name, which is then mapped. Where no file can be written, the bytes stay in
 //! memory.
 //!
 //! # Why a key
@@ -232,7 +232,7 @@ impl ArtifactStore<'_> {
         }
         let _ = std::fs::remove_file(&lock);
         forget_old(dir, PROGRAMS, "aot", &["sum", "mem"]);
-        // Use the mapped form at once, because every later start uses it.
+        // The new file is mapped at once, as at every later start.
         match self.open(engine, &files, &secret, &tell) {
             Some(l) => Ok(l),
             None => Ok(compiled.in_memory(engine, name)?),
@@ -254,7 +254,7 @@ impl ArtifactStore<'_> {
         snapshot.exists() || no_snapshot(dir, key).exists()
     }
 
-    /// Returns the directory and the key, if there is a directory that can be trusted.
+    /// Returns the directory and the key, if the directory can be trusted.
     fn place(&self, is_told: bool) -> Option<(&Path, ArtifactKey)> {
         let dir = self.dir.as_deref()?;
         let tell = |what: &str| {
@@ -345,10 +345,10 @@ impl ArtifactStore<'_> {
         }
     }
 
-    /// Returns the prepared memory with that key, from the store or made (in a given amount of
-    /// `memory`) and stored. Returns `None` if there is no store or if the prepared memory cannot
-    /// be made: the program then starts from its beginning. If `later` is given and the store has
-    /// none yet, sets it to true and makes nothing.
+    /// Returns the prepared memory with that key. If the store lacks it, it is made (in a given
+    /// amount of `memory`) and stored. Returns `None` if there is no store or if the prepared
+    /// memory cannot be made: the program then starts from its beginning. If `later` is given and
+    /// the store has no such memory yet, sets `later` to true and makes nothing.
     pub fn snapshot(
         &self,
         name: &str,
@@ -388,7 +388,8 @@ impl ArtifactStore<'_> {
             Ok(content) => content,
             Err(why) => {
                 (self.progress)(&format!("{name} cannot be prepared and starts slowly: {why}"));
-                // Not tried again before there is more memory or a part of the key changes.
+                // Preparing is not tried again until there is more memory or a part of the key
+                // changes.
                 let _ = trusted::put_file(&failed, format!("{memory}\n{why}\n").as_bytes(), false);
                 let _ = std::fs::remove_file(&lock);
                 return None;
@@ -484,7 +485,7 @@ fn forget_old(dir: &Path, kept: usize, what: &str, with: &[&str]) {
     }
 }
 
-/// Returns a value that changes with every change of a file.
+/// Returns the stamp of a file, which changes with every change of the file.
 fn stamp_of(file: &File) -> std::io::Result<String> {
     let m = file.metadata()?;
     Ok(format!(
@@ -549,7 +550,8 @@ mod tests {
         for n in 0..5 {
             for extension in ["aot", "sum", "mem"] {
                 let file = std::fs::File::create(dir.join(format!("{n}.{extension}")))?;
-                // Created in the order of their names, but the first was used since.
+                // The files were created in the order of their names, and the first was used since
+                // then.
                 let used = if n == 0 { 1 } else { 9 - n };
                 let times = std::fs::FileTimes::new()
                     .set_modified(hours_ago(9 - n))

@@ -1,4 +1,4 @@
-//! The place of a session's machine code, and stopping all of it at once.
+//! The addresses of a session's machine code, and a way to stop all of it at once.
 //!
 //! Guests may be ended between two instructions of their own code only: within the engine's
 //! functions that such code calls, the allocator's lock or the unwinder's state may be held
@@ -92,8 +92,9 @@ impl CodeMap {
         })
     }
 
-    /// Stops all code until [`CodeMap::let_run`] was called as often. A caller that waits for the
-    /// effect must call it repeatedly, because a concurrent `let_run` may overtake it.
+    /// Stops all code until [`CodeMap::let_run`] was called as many times as this. A caller that
+    /// waits for the effect must call it repeatedly, because a concurrent `let_run` may overtake
+    /// it.
     pub fn stop(&self) {
         self.stops.fetch_add(1, Ordering::SeqCst);
         self.enforce();
@@ -121,16 +122,16 @@ impl CodeMap {
         loaded.map(|(start, end)| (start / self.page * self.page, end.next_multiple_of(self.page)))
     }
 
-    /// Sets the protection of the pages to the present state.
+    /// Sets the protection of the pages: executable unless the code is stopped.
     pub fn enforce(&self) {
         let run = if self.is_stopped() { 0 } else { libc::PROT_EXEC };
         for (from, to) in self.ranges() {
             let length = to - from;
-            // JUSTIFICATION: page protection is the system's, and rustix has no such constants in a
-            // form that is free of checks; this may run in a signal handler. SAFETY: the pages hold
-            // code of this session's modules, which the engine mapped as readable and executable
-            // and keeps while they are listed here. They never become writable. A thread that
-            // executes them meanwhile faults and is handled in `interrupt`.
+            // JUSTIFICATION: only the system changes the protection of pages, and rustix's form of
+            // the call has checks that may not be allowed in a signal handler, where this may run.
+            // SAFETY: the pages hold code of this session's modules, which the engine mapped as
+            // readable and executable and keeps while they are listed here. They never become
+            // writable. A thread that executes them meanwhile faults and is handled in `interrupt`.
             unsafe { libc::mprotect(from as *mut _, length, libc::PROT_READ | run) };
         }
     }

@@ -1,13 +1,13 @@
-//! Compiling, within bounds: an image is as little trusted as the programs in it.
+//! Compiles modules within bounds, because an image is trusted as little as the programs in it.
 //!
 //! The compiler works in this process, function by function, and asks after each whether it may
-//! continue. So a module has a largest size, a function has one (the compiler's time and memory
-//! grow faster than it), and the whole has a time and an amount of memory by its size, several
-//! times those of real programs. Measured on CPython with its packages, 38 MB in 42,000 functions,
-//! the largest of 144 KB: 25 s of one core.
+//! continue. So the size of a module is limited, and that of a function, because the compiler's
+//! time and memory grow faster than it. A whole compilation has limits of time and memory that
+//! depend on the module's size and are several times the needs of real programs. Measured on
+//! CPython with its packages, 38 MB in 42,000 functions, the largest of 144 KB: 25 s of one core.
 //!
-//! Deliberately absent: a separate process with limits by the system. The library's embedder has no
-//! program of ours to start; the worker of a session is one.
+//! Deliberately absent: a separate process with limits by the system, because an embedder of the
+//! library may have no program of ours to start. A session's worker is such a process anyway.
 
 use crate::template::{self, SplitModule};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -17,7 +17,7 @@ use wasmer::{Engine, Module};
 use wasmer_types::{CompilationProgressCallback, UserAbort};
 use wasmparser::{Chunk, Parser, Payload};
 
-/// The maximum number of bytes of a module, bytes of a function, and functions.
+/// The maximum number of bytes of a module, of bytes of a function, and of functions.
 const MAX_MODULE: usize = 256 << 20;
 const MAX_FUNCTION: usize = 1 << 20;
 const MAX_FUNCTIONS: u32 = 400_000;
@@ -31,7 +31,7 @@ const MEMORY_PER_BYTE: usize = 64;
 /// The number of functions between two checks of the process's size.
 const LOOK: u32 = 32;
 
-/// The reason why there is no code for a module.
+/// The reason why a module could not be compiled.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot compile {name}: {why}")]
 pub struct CannotCompile {
@@ -45,7 +45,7 @@ pub fn compile_module(name: &str, wasm: Vec<u8>) -> Result<CompiledModule, Canno
     compile_for(crate::engine::baseline_target(), name, wasm)
 }
 
-/// Compiles as [`compile_module`] does, for such a CPU.
+/// Compiles as [`compile_module`] does, for the CPU of `target`.
 pub fn compile_for(
     target: Target,
     name: &str,
@@ -135,7 +135,7 @@ fn check_sizes(wasm: &[u8]) -> Result<(), String> {
     Ok(())
 }
 
-/// Returns the bytes of this process in memory; 0 if the system does not report them.
+/// Returns the resident memory of this process in bytes; 0 if the system does not report it.
 fn resident_bytes() -> usize {
     let text = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
     let pages: usize = text.split(' ').nth(1).and_then(|n| n.parse().ok()).unwrap_or(0);

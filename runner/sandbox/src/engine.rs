@@ -1,12 +1,12 @@
 //! The engine's configuration: everything that determines the machine code.
 //!
-//! # The CPU that code is for
-//! Code is compiled for x86-64-v2, which every x86 CPU since 2009 has, not for the CPU that
-//! compiles: so code in a package runs wherever the package is installed, and the same program
-//! computes the same bits everywhere. It costs little. Median of three on a CPU with AVX-512, code
-//! for v2, v3 and for all of its features: NumPy (products of matrices, sorting, sines) 1.31, 1.24
-//! and 1.21 s; a loop of Python 0.93, 0.98 and 0.91; of JavaScript 1.54, 1.53 and 1.56; of awk
-//! 1.06, 1.05 and 1.04. A CPU that lacks some of v2 gets code without those features.
+//! # The CPU that code is for Code is compiled for x86-64-v2, which every x86 CPU since 2009 has,
+//! and not for the CPU on which it is compiled. So code in a package runs wherever the package is
+//! installed, and the same program computes the same bits everywhere. It costs little. Seconds,
+//! median of three runs on a CPU with AVX-512, of code for v2, for v3 and for all features of that
+//! CPU: NumPy (products of matrices, sorting, sines) 1.31, 1.24 and 1.21 s; a loop of Python 0.93,
+//! 0.98 and 0.91; of JavaScript 1.54, 1.53 and 1.56; of awk 1.06, 1.05 and 1.04. A CPU that lacks
+//! some of v2 gets code without those features.
 //!
 //! Loaded code may use more: any code whose features this CPU has ([`missing_features`]).
 
@@ -17,7 +17,7 @@ use wasmer::sys::{CpuFeature, Cranelift, CraneliftOptLevel, EngineBuilder, Targe
 /// The engine's version and the format of stored code; part of every artifact's key.
 const ENGINE: &str = "wasmer-7.5.0 cranelift speed elf-3";
 
-/// The features of x86-64-v2 that the compiler uses; NEON is the one that every aarch64 has.
+/// The features of x86-64-v2 that the compiler uses, and NEON, which every aarch64 CPU has.
 const BASELINE: &[CpuFeature] = &[
     CpuFeature::SSE2,
     CpuFeature::SSE3,
@@ -31,7 +31,7 @@ const BASELINE: &[CpuFeature] = &[
 /// Creates an engine that loads code, with the stack size of its processes in bytes.
 pub fn new(stack: usize) -> Engine {
     crate::interrupt::install_handlers();
-    // Code with any feature of this CPU may be loaded.
+    // Code that uses any features of this CPU may be loaded.
     with_target(stack, Target::default())
 }
 
@@ -40,9 +40,9 @@ pub fn baseline_target() -> Target {
     Target::new(Target::default().triple().clone(), cpu_features().collect())
 }
 
-/// Creates an engine that compiles for such a CPU. The engine of [`new`] loads its code.
+/// Creates an engine that compiles for the CPU of `target`. The engine of [`new`] loads the code.
 pub fn compiling_engine(target: Target) -> Engine {
-    // Code does not depend on the stack.
+    // Machine code does not depend on the stack size.
     with_target(crate::stack::LEAST, target)
 }
 
@@ -101,7 +101,7 @@ mod tests {
         let all: Vec<String> = CpuFeature::for_host().iter().map(|f| f.to_string()).collect();
         assert!(missing_features(&all).is_empty(), "{all:?}");
         assert!(missing_features(&feature_names()).is_empty());
-        // No machine has the features of two architectures, or one of the future.
+        // No machine has a feature of another architecture, or an unknown feature.
         let foreign = if cfg!(target_arch = "x86_64") { "neon" } else { "avx2" };
         let names = [foreign, "sse9"].map(str::to_owned);
         assert_eq!(missing_features(&names), names);

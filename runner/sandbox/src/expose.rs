@@ -1,7 +1,7 @@
 //! Connections from outside to a port of the session's loopback: only for the owner of the session.
 //!
 //! The outside is a stream whose other end belongs to the embedder, or to the parent of a worker,
-//! which passes it by its control socket. The first byte that comes back says whether there is a
+//! which passes it by its control socket. The first byte of the reply says whether there is a
 //! listener ([`ACCEPTED`], [`REFUSED`]); then bytes go both ways until both sides have ended.
 
 use std::io::{Read, Write};
@@ -137,7 +137,7 @@ fn push(mut from: UnixStream, to: &Socket) {
     loop {
         let n = match from.read(&mut part) {
             Ok(0) => {
-                // It may have ended by itself.
+                // The guest may have closed its end already.
                 let _ = to.shutdown(false, true);
                 return;
             }

@@ -1,4 +1,5 @@
-//! A copy of this process: a worker that has everything loaded makes others like it.
+//! Makes a copy of this process, so that a worker that has everything loaded can make others like
+//! it.
 //!
 //! The copy is a child of this process's *parent* (clone(2), `CLONE_PARENT`), which waits for it
 //! and ends it like a child that it started itself. Loaded memory is shared until it is written to.
@@ -19,22 +20,21 @@ pub enum ForkSide {
 /// The copy has the original's descriptors; its parent-death signal is unset and its session is the
 /// original's (fork(2)).
 ///
-/// # Errors
-/// If the process has more than one thread or it cannot be known (no `/proc`), or if the host's
-/// kernel makes no process.
+/// # Errors If the process has more than one thread, if their number is unknown because there is no
+/// `/proc`, or if the host's kernel makes no process.
 pub fn fork_sibling() -> io::Result<ForkSide> {
     if std::fs::read_dir("/proc/self/task")?.count() != 1 {
         return Err(io::Error::other("a process with threads cannot be copied"));
     }
     let mut id: *mut libc::c_void = std::ptr::null_mut();
-    // JUSTIFICATION: C's fork makes children of its own only, and the kernel's call has no safe
-    // face. SAFETY: with one thread, which is this one, no lock is held by another thread and no
-    // other thread is missing in the copy. No memory is shared (no CLONE_VM), no stack is given:
-    // both continue here. C's library keeps the thread's number at the address that
+    // JUSTIFICATION: C's fork makes only children of the calling process, and the kernel's call has
+    // no safe wrapper. SAFETY: with one thread, which is this one, no lock is held by another
+    // thread and no other thread is missing in the copy. No memory is shared (no CLONE_VM), no
+    // stack is given: both continue here. C's library keeps the thread's number at the address that
     // PR_GET_TID_ADDRESS returns (its set_tid_address(2)); as in its own fork the kernel writes the
     // copy's number there, in the copy's memory. If the kernel does not report the address, the
-    // number stays the original's, which the library uses for nothing that this process does to its
-    // first thread.
+    // copy keeps the original's number, which is harmless because this process makes no call for
+    // which the library uses the number of its first thread.
     let made = unsafe {
         libc::prctl(libc::PR_GET_TID_ADDRESS, &raw mut id);
         let known = libc::CLONE_CHILD_SETTID | libc::CLONE_CHILD_CLEARTID;

@@ -1,4 +1,5 @@
-//! The host's heap: in a process that ends soon, and in one that continues after a large session.
+//! Settings of the host's heap for a process that ends soon, and for one that continues after a
+//! large session.
 //!
 //! Loading a program's machine code fills a few megabytes of tables, and each page of a fresh heap
 //! costs a page fault: 3,000 of them were a third of the time of `python3 -c pass` (2.4 us each on
@@ -17,7 +18,7 @@ pub fn use_huge_pages() {
 }
 
 /// Gives freed memory back to the system, because the allocator keeps whole heaps of threads that
-/// have ended: after a session of 100 MB about as much. Takes milliseconds if the heap is large.
+/// have ended: about 100 MB after a session of that size. Takes milliseconds if the heap is large.
 /// Has no effect if the C library is not glibc.
 pub fn trim_heap() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
@@ -36,8 +37,8 @@ mod glibc {
 
     /// A huge page of x86-64 and, with pages of 4 KiB, of ARM64.
     const HUGE: usize = 2 << 20;
-    /// Larger than the rest of the heap that the process began with, smaller than a size that the
-    /// allocator would map separately.
+    /// The size of an allocation that is larger than the rest of the initial heap, and smaller than
+    /// those that the allocator maps separately.
     const PROBE: usize = 1 << 20;
     const SEPARATE: i32 = 16 << 20;
 
@@ -61,8 +62,8 @@ mod glibc {
         let gap = begin - at(&probe);
         drop(probe);
         // The bytes before the first boundary are allocated and never touched, so that the tables
-        // come after it. The black box keeps the compiler from leaving out an allocation without
-        // use.
+        // come after the boundary. The black box keeps the compiler from removing the unused
+        // allocation.
         let before = Vec::<u8>::with_capacity(gap.saturating_sub(64));
         std::mem::forget(std::hint::black_box(before));
         // JUSTIFICATION: only the kernel knows where the heap ends. SAFETY: sbrk(0) changes

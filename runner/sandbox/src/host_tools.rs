@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
-/// The registered host tools that a guest may call, and the number of calls. It does not create
-/// tools that are not registered. A sandbox by itself calls none; its owner serves them
+/// The registered host tools that a guest may call, and the limits of their calls. A tool must also
+/// be registered. The sandbox itself calls no tools; its owner serves them
 /// ([`wasibox_vfs::Service`]).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HostToolPolicy {
@@ -12,18 +12,18 @@ pub struct HostToolPolicy {
     pub allow: Option<Vec<String>>,
     /// Names that may not be called; these take precedence.
     pub deny: Vec<String>,
-    /// Calls of tools in one call of the session.
+    /// The maximum number of tool calls in one call of the session.
     pub calls: u64,
-    /// Tools that run at the same time; others wait for their turn.
+    /// The maximum number of tool calls that run at the same time; others wait for their turn.
     pub at_once: usize,
-    /// How long one may take, unless the tool has a time of its own; `None`: as long as the
-    /// session's call.
+    /// The time limit of a tool call, unless the tool has its own; `None`: only the session's call
+    /// limits it.
     pub timeout: Option<Duration>,
-    /// Bytes of the arguments of a call, at most 1 MiB.
+    /// The maximum number of bytes of a call's arguments, at most 1 MiB.
     pub arguments: u64,
-    /// Bytes of a result.
+    /// The maximum number of bytes of a result.
     pub result: u64,
-    /// Bytes of arguments and results together, in one call of the session.
+    /// The maximum number of bytes of all arguments and results in one call of the session.
     pub bytes: u64,
 }
 
@@ -64,7 +64,7 @@ fn name_fits(pattern: &str, name: &str) -> bool {
     let Some(mut rest) = name.strip_prefix(first) else { return false };
     let Some(last) = parts.next_back() else { return rest.is_empty() };
     for part in parts {
-        // The earliest place leaves most for the others.
+        // The earliest match leaves the most text for the other parts.
         let Some(at) = rest.find(part) else { return false };
         rest = &rest[at + part.len()..];
     }

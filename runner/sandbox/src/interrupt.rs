@@ -1,12 +1,12 @@
-//! Ends guests that compute, at places where nothing is held.
+//! Ends guests that compute, at instructions at which they hold no lock of the host.
 //!
-//! # Why not the engine's own interrupts
-//! Compiled code calls functions of the engine (to allocate and throw an exception, to fill memory,
-//! for table operations) on the guest's own stack. Wasmer's `experimental-host-interrupt` abandons
-//! that stack wherever the signal finds it, also within `malloc` or with a borrow taken: then the
-//! whole process waited for a lock that was never released, and no time limit helped. A stack that
-//! runs out within such a function was abandoned the same way, with no kill involved. It also keeps
-//! a list of running stores behind locks, and a stray signal trips an assertion.
+//! # Why not the engine's own interrupts Compiled code calls functions of the engine (to allocate
+//! and throw an exception, to fill memory, for table operations) on the guest's own stack. Wasmer's
+//! `experimental-host-interrupt` abandons that stack at whatever instruction the signal arrives,
+//! even within `malloc` or while a value is borrowed. Then the whole process waited for a lock that
+//! was never released, and no time limit helped. A stack overflow within such a function abandoned
+//! the stack in the same way, without any kill. The feature also keeps a list of running stores
+//! behind locks, and a stray signal fails an assertion.
 //! (docs/upstream/wasmer-exceptions-and-interrupt.md.)
 //!
 //! # How it is done instead
@@ -15,8 +15,8 @@
 //!    there to the engine's fault handler, which abandons the guest's stack.
 //! 2. Otherwise nothing happens, and `Watch::end` is called again by the kernel every few
 //!    milliseconds, until the process has ended.
-//! 3. A process that is not met in its own code for long has the session's code stopped
-//!    ([`CodeMap::stop`]), and faults when it returns there.
+//! 3. If a process is not met in its own code for long, the session's code is stopped
+//!    ([`CodeMap::stop`]), and the process faults when it returns to its code.
 //! 4. Faults on guests' stacks come here first: a stack opens page by page ([`crate::stack`]), and
 //!    its last part is for functions of the engine alone.
 //!
@@ -35,17 +35,17 @@ use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, O
 use std::sync::{Mutex, Once, OnceLock};
 use wasibox_kernel::HostWatch as _;
 
-/// The data of a process that handlers need.
+/// The data about a process that signal handlers need.
 pub struct ProcessWatch {
     /// The signal that ends it; 0 for none.
     fatal: AtomicU8,
-    /// The number of requests to end since then.
+    /// The number of requests to end it since that signal was set.
     told: AtomicU32,
     /// The threads that run it.
     threads: Mutex<Vec<libc::pthread_t>>,
-    /// It has the session's code stopped until it ends.
+    /// Whether the session's code is stopped until this process ends.
     stops: AtomicBool,
-    /// The memory limit ended it.
+    /// Whether the memory limit ended it.
     short: AtomicBool,
     /// Bytes charged for exceptions in its store, and for each of them.
     thrown: AtomicU64,
@@ -53,9 +53,10 @@ pub struct ProcessWatch {
 }
 
 thread_local! {
-    /// The process that this thread runs. A cell without destructor: handlers read it.
+    /// The process that this thread runs. The cell has no destructor, because handlers read it.
     static HERE: AtomicPtr<Process> = const { AtomicPtr::new(null_mut()) };
-    /// Bytes charged for exceptions in the store of this thread, of those of its process.
+    /// The part of the bytes that its process is charged for exceptions that belongs to the store
+    /// of this thread.
     static THROWN_HERE: AtomicU64 = const { AtomicU64::new(0) };
 }
 
@@ -101,8 +102,8 @@ impl wasibox_kernel::HostWatch for ProcessWatch {
     fn end_computation(&self) {
         self.told.fetch_add(1, Ordering::Relaxed);
         for thread in lock_mutex(&self.threads).iter() {
-            // JUSTIFICATION: signals for one thread of the process can only be sent so.
-            // SAFETY: the thread lives: it takes its entry out, under this lock, before it ends.
+            // JUSTIFICATION: only this call sends a signal to one thread of the process. SAFETY:
+            // the thread lives: it takes its entry out, under this lock, before it ends.
             unsafe { libc::pthread_kill(*thread, libc::SIGUSR1) };
         }
     }
@@ -120,7 +121,7 @@ pub fn watch_process(process: &std::sync::Arc<Process>, each: u64) -> InterruptG
     InterruptGuard(process)
 }
 
-/// While it lives, its process may be interrupted on this thread.
+/// A guard during whose life its process may be interrupted on this thread.
 pub struct InterruptGuard<'a>(&'a Process);
 
 impl Drop for InterruptGuard<'_> {
@@ -147,7 +148,7 @@ fn current_process<'a>() -> Option<&'a Process> {
     unsafe { p.as_ref() }
 }
 
-/// Called for every exception that a guest throws, and for every trap; perhaps in a handler.
+/// Charges the process for an exception that a guest throws or for a trap. May run in a handler.
 fn on_throw() {
     let Some(process) = current_process() else { return };
     let (watch, budget) = (&process.watch, &process.kernel.budget);
@@ -165,8 +166,8 @@ pub fn has_thrown_here() -> bool {
     THROWN_HERE.with(|t| t.load(Ordering::Relaxed)) > 0
 }
 
-/// Gives back the memory of exceptions in this thread's store, which is gone while its process runs
-/// on.
+/// Gives back the memory of exceptions in this thread's store, which is gone although its process
+/// continues.
 pub fn forget_thrown_here(process: &Process) {
     let bytes = THROWN_HERE.with(|t| t.swap(0, Ordering::Relaxed));
     process.watch.thrown.fetch_sub(bytes, Ordering::Relaxed);
@@ -190,7 +191,7 @@ fn out_of_memory(process: &Process) {
     if process.watch.set_fatal(signal::KILL) {
         process.watch.short.store(true, Ordering::Relaxed);
     }
-    // A lost wake-up is made good by the next exception, or by the waiter's pulse.
+    // If this wake-up is lost, the next exception or the waiter's timeout makes up for it.
     process.kernel.look_again();
 }
 
@@ -216,8 +217,8 @@ pub fn install_handlers() {
 
 /// Unblocks the signals in this thread, even if its creator had blocked them.
 pub fn unblock_signals() {
-    // JUSTIFICATION: signal masks can only be changed so.
-    // SAFETY: the set is initialised by sigemptyset before it is used, and lives for the calls.
+    // JUSTIFICATION: only this call changes signal masks. SAFETY: the set is initialised by
+    // sigemptyset before it is used, and lives for the calls.
     unsafe {
         let mut set = std::mem::zeroed();
         libc::sigemptyset(&mut set);
@@ -228,14 +229,15 @@ pub fn unblock_signals() {
 }
 
 fn set_handler(signal: c_int, handler: Handler, flags: c_int) -> libc::sigaction {
-    // JUSTIFICATION: handlers can only be installed so.
-    // SAFETY: all-zero is a valid sigaction; both live for the calls. The handler does only
-    // things that are allowed in a handler, see the invariants above.
+    // JUSTIFICATION: only this call installs handlers. SAFETY: all-zero is a valid sigaction; both
+    // live for the calls. The handler does only things that are allowed in a handler, see the
+    // invariants above.
     unsafe {
         let mut new: libc::sigaction = std::mem::zeroed();
         let mut old: libc::sigaction = std::mem::zeroed();
         new.sa_sigaction = handler as *const () as usize;
-        // On the stack that the engine sets up for each thread: the guest's may be full.
+        // The handler runs on the stack that the engine sets up for each thread, because the
+        // guest's may be full.
         new.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK | flags;
         libc::sigemptyset(&mut new.sa_mask);
         libc::sigaction(signal, &new, &mut old);
@@ -255,9 +257,9 @@ fn pass_on(
     if f == libc::SIG_DFL || f == libc::SIG_IGN {
         return;
     }
-    // JUSTIFICATION: the system gives handlers as numbers.
-    // SAFETY: it is the address of a handler that was installed with these flags, which say
-    // which of the two forms it has; the arguments are the system's own, or `interrupt_here`'s.
+    // JUSTIFICATION: the system returns handlers as numbers. SAFETY: it is the address of a handler
+    // that was installed with these flags, which say which of the two forms it has; the arguments
+    // are the system's own, or `interrupt_here`'s.
     unsafe {
         if before.sa_flags & libc::SA_SIGINFO != 0 {
             std::mem::transmute::<usize, Handler>(f)(signal, info, context);
@@ -276,7 +278,7 @@ fn interrupt_here(context: *mut c_void) {
     pass_on(&SEGV_BEFORE, libc::SIGSEGV, &mut info, context);
 }
 
-/// SIGUSR1: ends the process of this thread if it is to end and runs its own code.
+/// Handles SIGUSR1: ends the process of this thread if it must end and runs its own code.
 extern "C" fn on_interrupt(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
     let Some(process) = current_process() else {
         return pass_on(&USR1_BEFORE, signal, info, context);
@@ -288,18 +290,18 @@ extern "C" fn on_interrupt(signal: c_int, info: *mut libc::siginfo_t, context: *
     }
 }
 
-/// SIGSEGV: opens more of the guest's stack, handles stopped code, or leaves the fault to the
-/// engine.
+/// Handles SIGSEGV: opens more of the guest's stack, handles stopped code, or leaves the fault to
+/// the engine.
 extern "C" fn on_fault(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
     if let Some(process) = current_process() {
         // SAFETY: the system passes the fault's address and the interrupted context.
         let (address, pc) = unsafe { ((*info).si_addr() as usize, program_counter(context)) };
         let code = process_code(process);
         if pc == address && code.has(pc) {
-            // The guest came back to stopped code.
+            // The guest has returned to stopped code.
             while process.fatal_signal().is_none() {
                 if !code.is_stopped() {
-                    // The thread that let it run last may have been overtaken.
+                    // A stop on another thread may have overtaken the last `let_run`.
                     code.enforce();
                     return;
                 }
@@ -311,14 +313,14 @@ extern "C" fn on_fault(signal: c_int, info: *mut libc::siginfo_t, context: *mut 
                 stack::StackFault::Refused => {
                     out_of_memory(process);
                     if !code.has(pc) {
-                        // Not here: the process ends when it is back in its own code.
+                        // The process is not ended here, but when it returns to its own code.
                         stack::open_all();
                         stop_until_end(process);
                         return;
                     }
                 }
                 stack::StackFault::Reserve if !code.has(pc) => {
-                    // A function of the engine needs it. The guest's stack has overflowed
+                    // A function of the engine needs this part. The guest's stack has overflowed
                     // nevertheless.
                     process.watch.set_fatal(signal::SEGV);
                     stack::open_all();

@@ -19,7 +19,7 @@ pub struct ArtifactKey([u8; LEN]);
 const LEN: usize = 32;
 const NAME: &str = "key";
 
-/// The place of the key, if it is not the one of the environment.
+/// The directory of the key, if it is not the one that the environment says.
 static PLACE: OnceLock<Option<PathBuf>> = OnceLock::new();
 
 /// Sets the place of the key, for a process without the user's environment. Must be called before
@@ -70,7 +70,7 @@ impl ArtifactKey {
         match ArtifactKey::read(&path) {
             Ok(key) => return Ok((key, false)),
             Err(e) if e.kind() == io::ErrorKind::NotFound => {}
-            // Cut short or once readable by others: not a valid key any more.
+            // A key that is incomplete, or that others could read once, is not used any more.
             Err(_) => fresh = false,
         }
         let mut bytes = [0; LEN];
@@ -142,7 +142,7 @@ mod tests {
         let said = RefCell::new(Vec::new());
         let tell = |t: &str| said.borrow_mut().push(t.to_owned());
         let a = ArtifactKey::load(None, &cache, &tell).unwrap().0;
-        // A file in the place of the folder.
+        // A file where the folder should be.
         std::fs::write(tmp.path().join("state"), "").unwrap();
         let b = ArtifactKey::load(Some(&tmp.path().join("state")), &cache, &tell).unwrap().0;
         assert_eq!((a, said.borrow().len()), (b, 1));

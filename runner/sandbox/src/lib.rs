@@ -10,25 +10,24 @@
 //! 4. The run ends when the first process ends, or when a limit ends it; every other process is
 //!    ended with it. [`RunResult`] is the result.
 //!
-//! # Prepared memories
-//! A program that takes long to begin may export a function that prepares its memory, and one that
-//! continues from there (`snapshot`). It is prepared once per machine.
+//! # Prepared memories A program that takes long to begin may export a function that prepares its
+//! memory, and one that continues from there (`snapshot`). Its memory is prepared once per machine.
 //!
 //! # Cells
 //! A program may also export a function that runs a piece of code and returns with an empty stack:
 //! an interpreter that stays ([`SessionSandbox::cell`]). Between two calls it is memory, globals
 //! and descriptors, which can be stored and restored, here or elsewhere.
 //!
-//! # The kernel
-//! WASI preview 1 and the calls of WASIX that a shell needs are implemented by `wasibox_kernel`,
-//! whose host is this crate (`host`), over the engine's plain host functions, instead of using the
-//! `wasmer-wasix` crate. Measured and read on wasmer-wasix 0.705, the reasons are: its descriptors
-//! share one cached handle per *path* (two opens of one device are one object, a file that is
-//! unlinked and made again keeps the old one's size), names must be UTF-8, its pipes are unbounded,
-//! guest input reaches `unimplemented!` and `assert!`, exec of an image re-hashes it. Measured
-//! against it on the same small guest: spawn and join 0.07 ms (there 0.33-0.5), 500 MB through
-//! three stages 0.34 s (there 1.2), a file made in 4 us (there 36), `echo` as a whole process 4 ms.
-//! The imports and their layout are WASIX's, so the same modules run under Wasmer too.
+//! # The kernel WASI preview 1 and the calls of WASIX that a shell needs are implemented by
+//! `wasibox_kernel`, whose host is this crate (`host`), with plain host functions of the engine,
+//! not with the `wasmer-wasix` crate. Reasons, found in wasmer-wasix 0.705: its descriptors share
+//! one cached handle per *path* (two opens of one device are one object, a file that is unlinked
+//! and created again keeps the old file's size), names must be UTF-8, its pipes are unbounded,
+//! guest input reaches `unimplemented!` and `assert!`, and exec of an image hashes it again.
+//! Measured with the same small guest, here and there: spawn and join 0.07 ms and 0.33 to 0.5 ms,
+//! 500 MB through a pipeline of three 0.34 s and 1.2 s, creating a file 4 us and 36 us; `echo` as a
+//! whole process takes 4 ms here. The imports and their layout are WASIX's, so the same modules run
+//! under Wasmer too.
 //!
 //! # Invariants
 //! - This is the only crate that names the engine's types, and the only host crate with `unsafe`.
@@ -39,8 +38,8 @@
 //!   later, after a reset.
 //! - A guest is ended between two instructions of its own code, never within a function of the
 //!   engine or of the host (`interrupt`); the interrupt is repeated until the process has ended.
-//! - Every wait of a guest is a park of its thread that a kill ends.
-//! - A trap ends its process only, as the signal that a native program would get.
+//! - A guest that waits is a parked thread, which a kill wakes.
+//! - A trap ends only its process, with the signal that a native program would get.
 
 pub mod artifact;
 mod cell;

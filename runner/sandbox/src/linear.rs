@@ -19,8 +19,8 @@ use std::io;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-/// Beyond this size memory is asked for in huge pages. Small processes would pay for zeroing two
-/// megabytes although they touch only some kilobytes.
+/// The size in bytes from which memory is requested in huge pages. Small processes would pay for
+/// zeroing two megabytes although they touch only some kilobytes.
 const HUGE_FROM: usize = 32 << 20;
 
 /// The address range.
@@ -55,8 +55,8 @@ impl AddressRange {
         if initial > reserved || !fits {
             return Err(io::ErrorKind::InvalidInput.into());
         }
-        // JUSTIFICATION: address space can only be had from the system.
-        // SAFETY: no address is asked for, so no existing mapping is touched.
+        // JUSTIFICATION: only the system provides address space. SAFETY: no address is asked for,
+        // so no existing mapping is touched.
         let at = unsafe {
             mm::mmap_anonymous(
                 std::ptr::null_mut(),
@@ -66,7 +66,7 @@ impl AddressRange {
             )?
         };
         let base = NonNull::new(at.cast()).ok_or(io::ErrorKind::OutOfMemory)?;
-        // From here on dropping it unmaps.
+        // From here on, dropping the value unmaps the range.
         let mut linear = AddressRange { base, reserved, size: 0, initial, huge: false, template };
         linear.open_to(initial)?;
         linear.map_template()?;
@@ -102,8 +102,8 @@ impl AddressRange {
             return Ok(());
         }
         let access = MprotectFlags::READ | MprotectFlags::WRITE;
-        // JUSTIFICATION: page protection is the system's.
-        // SAFETY: the range lies within our own reservation (checked above).
+        // JUSTIFICATION: only the system changes the protection of pages. SAFETY: the range lies
+        // within our own reservation (checked above).
         unsafe { mm::mprotect(self.at(self.size), size - self.size, access)? };
         self.size = size;
         if !self.huge && size > HUGE_FROM {
@@ -119,10 +119,10 @@ impl AddressRange {
 
     fn map_template(&self) -> io::Result<()> {
         let Some(t) = &self.template else { return Ok(()) };
-        // JUSTIFICATION: copy-on-write pages can only be had from the system.
-        // SAFETY: `new` checked that the range lies within the accessible part of our own
-        // reservation, to which no references exist yet. The file is replaced by rename only,
-        // never written in place or shortened, so that its pages do not change.
+        // JUSTIFICATION: only the system provides copy-on-write pages. SAFETY: `new` checked that
+        // the range lies within the accessible part of our own reservation, to which no references
+        // exist yet. The file is replaced by rename only, never written in place or shortened, so
+        // that its pages do not change.
         unsafe {
             mm::mmap(
                 self.at(t.start),
@@ -146,7 +146,8 @@ impl AddressRange {
         // private mappings the next access sees zeros or the file's content again (madvise(2)).
         unsafe { mm::madvise(self.base.as_ptr().cast(), self.size, Advice::LinuxDontNeed)? };
         if self.size > self.initial {
-            // SAFETY: within our reservation, and above all that remains accessible.
+            // SAFETY: the range lies within our reservation, above the part that remains
+            // accessible.
             unsafe {
                 mm::mprotect(
                     self.at(self.initial),

@@ -16,7 +16,7 @@ pub struct LoadedProgram {
 }
 
 /// Bytes that the engine keeps of an exception in addition to its values: 24 bytes, in a list that
-/// doubles.
+/// grows by doubling.
 const RECORD: u64 = 48;
 
 impl LoadedProgram {
@@ -28,7 +28,7 @@ impl LoadedProgram {
         }
     }
 
-    /// Returns the bytes that such a process needs at its beginning.
+    /// Returns the number of bytes that a process with this entry point needs at its start.
     pub fn needs(&self, entry: EntryPoint) -> u64 {
         let info = self.module.info();
         let memory: usize = info.memories.values().map(|m| m.minimum.bytes().0).sum();

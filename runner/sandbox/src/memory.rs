@@ -1,8 +1,9 @@
 //! The linear memories of processes, charged to the session's budget.
 //!
-//! The engine asks its `Tunables` for every memory; ours makes each one so that creation and growth
-//! are charged before they happen, and dropping or renewing refunds. An engine serves many
-//! sessions, so the code that makes an instance first sets the owner of the memory for its thread.
+//! The engine asks its `Tunables` for every memory. Ours charges the creation and the growth of
+//! each memory in advance, and refunds its bytes when it is dropped or renewed. An engine serves
+//! many sessions, so the code that makes an instance first sets the owner of the memory for its
+//! thread.
 
 use crate::linear::AddressRange;
 use crate::template::MemoryTemplate;
@@ -17,14 +18,14 @@ use wasmer::sys::vm::{
 use wasmer::sys::{BaseTunables, Tunables};
 use wasmer::{MemoryType, Pages, TableType};
 
-/// The parts of the next memory that is made on this thread, and its place afterwards.
+/// The parts from which the next memory of this thread is made, and the memory once it is made.
 #[derive(Default)]
 struct NextMemory {
     budget: Option<Arc<Budget>>,
     prepaid: Option<Reservation>,
     template: Option<Arc<MemoryTemplate>>,
     made: Option<RenewableMemory>,
-    /// The next memory is this one.
+    /// An existing memory that is used as the next one.
     shared: Option<RenewableMemory>,
     /// The memory could not be made because the limit is reached. The engine reports that as text
     /// only.
@@ -35,11 +36,11 @@ thread_local! {
     static HERE: RefCell<NextMemory> = RefCell::default();
 }
 
-/// While it lives, memories made on this thread use the reserved bytes and the template.
+/// A guard during whose life memories made on this thread use the reserved bytes and the template.
 pub struct NextMemoryGuard(());
 
-/// Charges memories that are made on this thread to a budget, those bytes first, and lets them
-/// begin with this template.
+/// Charges memories that are made on this thread to the reserved bytes and then to the budget, and
+/// lets them begin with this template.
 pub fn put_here(
     budget: &Arc<Budget>,
     prepaid: Option<Reservation>,
@@ -63,7 +64,7 @@ impl NextMemoryGuard {
         HERE.with_borrow_mut(|h| h.prepaid.take())
     }
 
-    /// Takes the memory that was made meanwhile.
+    /// Takes the memory that was made since the guard was created.
     pub fn made(&self) -> Option<RenewableMemory> {
         HERE.with_borrow_mut(|h| h.made.take())
     }
@@ -88,8 +89,8 @@ fn charge_bytes(n: u64) -> Option<Reservation> {
     })
 }
 
-/// The engine's default tables, and memories of ours, charged as [`put_here`] says, with a stack
-/// size.
+/// Tunables with the engine's default tables, a stack size, and memories that are charged as
+/// [`put_here`] says.
 pub struct BudgetTunables {
     base: BaseTunables,
     config: VMConfig,
@@ -183,7 +184,7 @@ impl Tunables for BudgetTunables {
     }
 }
 
-/// Elements that a table may get beyond its initial ones.
+/// The maximum number of elements that a table may get in addition to its initial ones.
 const TABLE_GROWTH: u32 = 1 << 16;
 
 /// Returns the type with a maximum. The engine does not ask before a table grows, so it can only
@@ -237,9 +238,9 @@ impl MemoryDefinition {
         let Some(at) = self.pointer() else { return };
         let now =
             VMMemoryDefinition { base: linear.base().as_ptr(), current_length: linear.size() };
-        // JUSTIFICATION: compiled code reads the definition there.
-        // SAFETY: the place is the instance's, which lives as long as the engine's memory does
-        // (which takes the definition out when it goes), or our own.
+        // JUSTIFICATION: compiled code reads the definition there. SAFETY: the place is the
+        // instance's, which lives as long as the engine's memory does (its drop takes the
+        // definition out), or our own.
         unsafe { at.write(now) };
     }
 }
@@ -250,7 +251,7 @@ struct MemoryInner {
     held: Reservation,
     /// One for each instance that has the memory: the threads of its process.
     definitions: Vec<(u64, MemoryDefinition)>,
-    /// The number that the next of them gets.
+    /// The number of the next definition.
     next: u64,
 }
 
@@ -261,12 +262,12 @@ impl MemoryInner {
     }
 }
 
-/// A memory that can begin again for another process.
+/// A memory that can be reset for another process.
 #[derive(Debug)]
 pub struct RenewableMemory(Arc<Mutex<MemoryInner>>);
 
 impl RenewableMemory {
-    /// Resets the memory to its beginning and gives its bytes back.
+    /// Resets the memory to its initial content and refunds its bytes.
     ///
     /// # Safety
     /// The instance that it belongs to does not run, and there are no references into the memory.
@@ -375,7 +376,7 @@ impl LinearMemory for BudgetedMemory {
     }
 
     fn vmmemory(&self) -> NonNull<VMMemoryDefinition> {
-        // It is removed when this value is dropped.
+        // The definition is removed when this value is dropped.
         let s = crate::lock_mutex(&self.shared);
         let own = s.definitions.iter().find(|(n, _)| *n == self.number);
         own.and_then(|(_, d)| d.pointer()).unwrap_or(NonNull::dangling())

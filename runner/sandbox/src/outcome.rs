@@ -18,9 +18,9 @@ pub struct RunResult {
     pub cpu: Duration,
     /// The largest memory in bytes that counted against [`crate::Limits::memory`] at any time.
     pub peak_memory: u64,
-    /// The processes that still ran when the first one had ended, and were ended by the host: the
-    /// arguments of each, joined by spaces, 200 bytes at most, of the 20 that began first. Empty if
-    /// a limit or an interrupt ended the run.
+    /// The processes that still ran when the first one had ended, and were ended by the host: for
+    /// the 20 that began first, the arguments, joined by spaces and cut to 200 bytes. Empty if a
+    /// limit or an interrupt ended the run.
     pub ended: Vec<String>,
     /// The processes that continue, in the same form.
     pub left: Vec<String>,

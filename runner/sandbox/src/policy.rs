@@ -12,23 +12,23 @@ pub use wasibox_kernel::Limits;
 pub struct Policy {
     /// Host paths that the guest can see; none by default.
     pub mounts: Vec<MountSpec>,
-    /// The folder that it works in, if that is a zip or must not be changed. A sandbox by itself
-    /// does not use this; its owner opens the workspace and passes its files
-    /// ([`crate::PreparedImage::open_over`]).
+    /// The folder that the guest works in, if it is a zip or a folder of the host that must not be
+    /// changed. The sandbox itself does not use this; its owner opens the workspace and passes its
+    /// files ([`crate::PreparedImage::open_over`]).
     pub workspace: Option<Workspace>,
-    /// Requests to hosts outside; none by default. A sandbox by itself makes none; its owner serves
-    /// them ([`wasibox_vfs::Service`]).
+    /// The permitted requests to hosts outside; none by default. The sandbox itself makes no
+    /// requests; its owner serves them ([`wasibox_vfs::Service`]).
     pub network: NetworkPolicy,
     /// The embedder's functions; all registered ones by default.
     pub host_tools: HostToolPolicy,
     /// The limits on the resources that it may use.
     pub limits: Limits,
-    /// Programs begin at their beginning, never from prepared memory: slower, but their memory has
-    /// nothing in common with other processes. `docs/python-start.md` lists the shared state in
-    /// Python.
+    /// Whether programs never start from prepared memory. They then start more slowly, but their
+    /// memory has nothing in common with other processes. `docs/python-start.md` lists the shared
+    /// state in Python.
     pub fresh_programs: bool,
-    /// The image's JavaScript makes no code of strings: neither by `eval` and constructors of
-    /// functions nor by `vm` and modules of `data:` URLs. Guests cannot change it
+    /// Whether the image's JavaScript refuses to make code of strings, by `eval`, constructors of
+    /// functions, `vm` or modules of `data:` URLs. Guests cannot change it
     /// ([`wasibox_vfs::Vfs::forbid_code_from_strings`]).
     pub no_javascript_eval: bool,
     /// Absolute paths of the image that guests do not see.
@@ -51,12 +51,12 @@ impl Default for Policy {
     }
 }
 
-/// Permitted requests to hosts outside, in the syntax of the command line (`docs/network.md`). They
-/// are strings, because only the bridge interprets them; the process that runs guests never gets
-/// them.
+/// Permitted requests to hosts outside, in the syntax of the command line (`docs/network.md`). The
+/// rules are strings, because only the bridge interprets them; the process that runs guests never
+/// gets them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NetworkPolicy {
-    /// Rules, such as `GET,POST https://*.example.com/api/`. Without one nothing is allowed.
+    /// Rules, such as `GET,POST https://*.example.com/api/`. Without a rule nothing is allowed.
     pub allow: Vec<String>,
     /// Rules that deny; these take precedence.
     pub deny: Vec<String>,
@@ -64,7 +64,7 @@ pub struct NetworkPolicy {
     pub secrets: Vec<String>,
 }
 
-/// A folder of the session that begins with files of the host, to which the guest does not write.
+/// A folder of the session that starts with files of the host; the guest does not write to those.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Workspace {
     pub kind: WorkspaceKind,

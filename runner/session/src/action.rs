@@ -37,7 +37,7 @@ pub struct Exec {
     pub keep_background: bool,
     /// Whether a terminal receives output byte by byte as it is, instead of text and colours only.
     pub raw_terminal: bool,
-    /// The place at which the session's shell ended the last call.
+    /// The directory, umask and environment with which the session's shell ended the last call.
     place: Option<ShellSurroundings>,
     /// Code for a live interpreter, in place of a command.
     pub(crate) cell: Option<CellRequest>,
@@ -68,7 +68,7 @@ pub enum Input {
 /// The destination of standard output and standard error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Output {
-    /// The outcome, which takes at most this many bytes of both together.
+    /// The outcome, which has at most this many bytes of the two streams together.
     Capture { limit: u64 },
     /// This process's own streams, without delay; the policy's limit applies.
     Inherit,
@@ -184,9 +184,9 @@ impl Exec {
         }
     }
 
-    /// Returns the state with which a script's shell starts, if it differs from the last one's.
-    /// Takes the variables out of the environment, because otherwise they would only be those of a
-    /// fresh shell, and not be kept.
+    /// Returns the state with which a script's shell starts, if it differs from `state`. Moves the
+    /// command's variables from the environment into the returned state, because the shell keeps
+    /// only variables of its state.
     pub(crate) fn state_after(&mut self, state: &[u8]) -> Option<Vec<u8>> {
         self.as_script()?;
         let cwd = self.cwd.as_ref().map(|cwd| cwd.as_bytes());
@@ -195,8 +195,9 @@ impl Exec {
         Some(state)
     }
 
-    /// Makes the command continue where the session's shell was. The shell itself does so anyway;
-    /// if no state is kept, it starts fresh.
+    /// Gives a command the directory, umask and environment of `state`. A script's shell reads the
+    /// state itself; without one, its argument that asks for the state is removed, so that it
+    /// starts fresh.
     pub(crate) fn go_on(&mut self, state: Option<&[u8]>) {
         match (self.as_script(), state) {
             (Some(_), None) => drop(self.argv.remove(1)),

@@ -101,7 +101,7 @@ impl<S: Sleeper> Awake<S> {
                 places.iter().map(|p| (p.used.load(Ordering::Relaxed), p.who.upgrade())).collect();
             drop(places);
             others.sort_by_key(|(used, _)| *used);
-            // The sleeping session releases its place itself.
+            // A session that goes to sleep releases its own place.
             if others.into_iter().flat_map(|(_, who)| who).any(|who| who.try_sleep()) {
                 continue;
             }

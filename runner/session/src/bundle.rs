@@ -176,7 +176,7 @@ pub fn unpack_bundle(
     {
         progress(BundleStep::CodeNotTaken(e.to_string()));
     }
-    // The image is put in place last, so that its code is there whenever it is.
+    // The image is put in place last, so that an image that is in place has its code.
     take_image(&bundle.join(IMAGE), &image, &head)?;
     progress(BundleStep::Ends(begin.elapsed()));
     Ok(image)

@@ -67,8 +67,8 @@ impl EngineOptions {
     }
 }
 
-/// An image and the parts that its sessions share: machine code, workers, the rule which sessions
-/// are awake. Clones refer to the same engine. Several engines, of the same or of different images,
+/// An image and the parts that its sessions share: machine code, workers, the limit of awake
+/// sessions. Clones refer to the same engine. Several engines, of the same or of different images,
 /// can exist at once.
 ///
 /// ```no_run
@@ -317,7 +317,7 @@ impl Engine {
                 SnapshotLimits { bytes: CARRIED, manifest: 32 << 20, ..Default::default() };
             match store.import(name, &*history, &limits) {
                 Err(e @ wasibox_store::StoreError::Exists(_)) => return Err(e.into()),
-                // A session that makes no sense is ignored, because the files are there without it.
+                // A damaged history is ignored, because the zip has the files without it.
                 Err(_) => {}
                 Ok(()) => {
                     let session = store.session(name)?;
@@ -450,7 +450,7 @@ impl Sessions {
         self.begin_session(session, begun, policy, workspace)
     }
 
-    /// Starts a session of the store; a zip is marked as belonging to it.
+    /// Starts a session of the store. A zip that is not yet marked as its workspace is saved.
     fn begin_session(
         &self,
         session: wasibox_store::StoreSession,

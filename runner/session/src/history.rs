@@ -30,8 +30,7 @@ impl Session {
     /// # Ok::<(), wasibox::Error>(())
     /// ```
     ///
-    /// # Errors
-    /// If it is in no store, as for all methods here.
+    /// # Errors If the session is in no store. All methods of this module have this error.
     pub fn name(&self) -> Result<String, Error> {
         self.with_stored(|s| Ok(s.name().to_owned()))
     }

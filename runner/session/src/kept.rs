@@ -25,8 +25,8 @@ const MAX_REST: u64 = 16 << 20;
 /// Maximum size in bytes of a layer of an interpreter's memory: all of the memory, and the numbers
 /// and masks of its parts.
 const MAX_LAYER: u64 = (4 << 30) + (16 << 20);
-/// Size in bytes from which a dropped state leaves the allocator with enough memory to be worth
-/// giving back.
+/// Size in bytes from which dropping a state frees enough memory to be worth returning to the
+/// system.
 const LARGE: u64 = 16 << 20;
 /// Maximum bytes of a command that the history keeps.
 const MAX_COMMAND: usize = 1 << 20;
@@ -198,8 +198,8 @@ impl StateLocation {
         }
     }
 
-    /// Makes the session's shell start in the state in which the last one ended. `exec` may ask for
-    /// another directory and more variables, which act as if `cd` and `export` came before its
+    /// Makes the session's shell start in the state in which the last shell ended. `exec` may ask
+    /// for another directory and more variables, which act as if `cd` and `export` came before its
     /// script.
     ///
     /// # Errors
@@ -330,7 +330,7 @@ impl StateLocation {
         let forgotten = if cells == before.cells {
             BTreeSet::new()
         } else {
-            // They are restored by the next cell.
+            // The next cell of each interpreter restores it.
             std::mem::take(&mut stored.cells)
         };
         let shell_is_same = shell == before.shell;
@@ -338,7 +338,7 @@ impl StateLocation {
             (stored.shell, stored.is_told) = (None, false);
         }
         let Some(live) = live else { return Ok(done) };
-        // Because running processes would continue with files that no longer exist.
+        // Processes left running would continue with files that no longer exist.
         live.end_background().map_err(|e| (e, true))?;
         let is_elsewhere = stored.is_elsewhere;
         let mut give = |part: Delta| live.restore_delta(part, is_elsewhere);

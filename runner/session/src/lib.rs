@@ -18,9 +18,9 @@
 //! An [`Engine`] is an image and everything that its sessions share. A [`Session`] is data: files,
 //! the shell's state, live interpreters, and the history of all of these, in memory or in a store
 //! ([`Engine::store`]). While a session is in use it has a process of its own behind a second wall,
-//! or threads ([`Isolation`]). Every entrance (this crate, the command line, MCP, HTTP) is reduced
-//! to one [`Exec`] or one request about files ([`files::Request`]) on a session; the calls of a
-//! session run one after another.
+//! or threads ([`Isolation`]). Every request, from this crate's API, the command line, MCP or HTTP,
+//! becomes one [`Exec`] or one request about files ([`files::Request`]) on a session; the calls of
+//! a session run one after another.
 //!
 //! [`Sandbox::builder`] makes one session and an engine for it. With the feature `tokio`,
 //! `wasibox::tokio` has sessions whose methods are futures.

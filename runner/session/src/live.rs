@@ -222,7 +222,8 @@ impl LocalSandbox {
     pub fn restore_delta(&mut self, delta: Delta, is_elsewhere: bool) -> Result<(), Error> {
         let vfs = self.sandbox.vfs();
         let fit = if is_elsewhere {
-            // Missing entries are found out by the code that looks for them.
+            // The list of entries that do not fit is dropped: a guest that opens one finds it
+            // missing.
             vfs.restore_elsewhere(delta, &mut Vec::new())
         } else {
             vfs.restore_delta(delta)

@@ -42,7 +42,8 @@ pub struct Outcome {
     /// to 64 KiB and to the capture limit; a longer value is cut to its beginning and end, or to
     /// its beginning and `...`.
     pub value: Option<String>,
-    /// The same value as JSON, if it is plain data and not longer than 1 MiB or the capture limit.
+    /// The same value as JSON, if it is plain data and longer than neither 1 MiB nor the capture
+    /// limit.
     pub value_json: Option<String>,
     /// The minimum length of the value in bytes, if `value` or `value_json` was cut or left out for
     /// its length.

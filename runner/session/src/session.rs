@@ -247,8 +247,8 @@ impl Session {
     }
 
     /// Replaces the functions that guests may call; waits for a running call. A session that is
-    /// opened elsewhere needs this call there again, because the rights of guests are never read
-    /// from a store.
+    /// opened elsewhere must get its functions again there, because the rights of guests are never
+    /// read from a store.
     ///
     /// ```no_run
     /// # let engine = wasibox::Engine::open("image.webc".as_ref())?;
@@ -328,7 +328,7 @@ impl SessionInner {
         self.workspace.as_ref().map_or(HOME, WorkspaceHandle::guest_path)
     }
 
-    /// Saves a workspace that is saved after each change.
+    /// Saves the workspace if it is a zip.
     fn save_workspace(&self, inner: &SessionRuntime) -> Result<(), Error> {
         let (Some(workspace), SandboxOrigin::Engine(engine)) = (&self.workspace, &self.origin)
         else {
@@ -338,7 +338,7 @@ impl SessionInner {
         workspace.save_zip(engine.image(), &self.policy, stored, is_elsewhere)
     }
 
-    /// Records the host's original files before the change that touches them is kept.
+    /// Records the original entries of the host's folder before the changes to them are kept.
     fn note_touched(&self, inner: &SessionRuntime, touched: Touched) -> Result<(), Error> {
         match (&self.workspace, inner.kept.in_store()) {
             (Some(workspace), Some((stored, _))) => workspace.note_originals(stored, touched),
@@ -440,8 +440,8 @@ impl SessionInner {
         Ok(())
     }
 
-    /// Records the names of the tools that the session has had, so that a missing one can be
-    /// reported elsewhere.
+    /// Records the names of the tools that the session has had, so that a call of one that is no
+    /// longer registered gets an error that says so.
     fn remember_tools(&self, stored: &wasibox_store::StoreSession) -> Result<(), Error> {
         let before = stored.value(TOOLS)?.unwrap_or_default();
         // These are names only: nothing is granted by them.
@@ -536,7 +536,7 @@ impl SessionInner {
             Ok(()) => inner.kept.keep_call(called, note, &self.policy.limits),
             Err(e) => Err(e),
         };
-        // Changes that could not be kept must not be built upon.
+        // A sandbox with changes that could not be kept must not run another call.
         let is_unkept = matches!(result, Err(Error::Store(_) | Error::Worker(_)));
         if is_gone || (is_unkept && is_kept) {
             self.drop_live(inner);

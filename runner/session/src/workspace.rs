@@ -1,11 +1,10 @@
 //! The session's workspace: a zip, or a host's folder that is left unchanged
 //! ([`wasibox_sandbox::Workspace`]).
 //!
-//! # Division of work
-//! The sandbox gets the folder as part of its initial state and only reads it: a zip through a
-//! descriptor, a host's folder through its path, opened before the jail closes. The rest happens
-//! here: the parent builds its own tree from the session's store, and writes the zip or the host's
-//! folder from that. So a worker is never asked for anything, and a session that sleeps can be
+//! # Division of work The sandbox gets the folder as part of its initial state and only reads it: a
+//! zip through a descriptor, a host's folder through its path, opened before the jail closes. The
+//! rest happens here: the parent builds its own tree from the session's store, and writes the zip
+//! or the host's folder from that. So saving needs no worker, and a session that sleeps can be
 //! saved as well.
 //!
 //! # Kept state
@@ -254,7 +253,7 @@ impl WorkspaceHandle {
         getrandom::fill(&mut number).map_err(|e| io::Error::other(e.to_string()))?;
         let host = match spec.kind {
             WorkspaceKind::Overlay => {
-                // A failure to open it is better reported now than at the first call.
+                // Opened once here, so that a failure is reported now and not by the first call.
                 Overlay::open(&spec.path, &spec.guest, &protected)?;
                 WorkspaceHost::Overlay
             }
@@ -317,8 +316,7 @@ impl WorkspaceHandle {
     /// If the store cannot be read.
     pub fn take_carried(&mut self, session: &wasibox_store::StoreSession) -> Result<bool, Error> {
         let number = self.carried_number();
-        // A zip's claims about itself are as untrusted as any snapshot: a marker that makes no
-        // sense counts as none.
+        // The marker in a zip is as untrusted as any snapshot: an invalid one counts as missing.
         let Ok(Some(marker)) = Marker::read_marker(session) else { return Ok(false) };
         if marker.kind != WorkspaceKind::Zip
             || marker.guest != self.spec.guest
@@ -596,7 +594,7 @@ impl WorkspaceHandle {
         self.check_others()?;
         let (snapshot, overlay) =
             self.session_tree(image, policy, session, false).map_err(|e| match e {
-                // The original entries that were removed there can no longer be named.
+                // The removed original entries no longer have names in the host's folder.
                 Error::Refused(_) if self.lock_state().marker.is_applied => {
                     WorkspaceMismatch::Applied.into()
                 }

@@ -1,16 +1,16 @@
 //! Machine code that was made elsewhere: a package carries it beside its image, so that the first
 //! start compiles nothing.
 //!
-//! It is as trusted as the program that takes it in, because an installed package runs its native
-//! code anyway. Here it is written into the store and signed with this user's key, like code that
-//! was compiled here; from then on all rules of `artifact` apply to it.
+//! Such code is as trusted as the package's program, because that already runs native code. This
+//! module writes it to the store and signs it with this user's key, like code that was compiled
+//! here; from then on all rules of `artifact` apply to it.
 //!
 //! # Invariants
-//! - Code counts only for the engine and the kind of machine that it was made for, and where the
-//!   CPU has all features that it uses ([`CodeRequirements`]); the engine checks the features once
-//!   more when it loads it.
+//! - Code is accepted only for the engine and the kind of machine that it was made for, and only if
+//!   the CPU has all features that it uses ([`CodeRequirements`]). The engine checks the features
+//!   again when it loads the code.
 //! - It is kept under this machine's key for the module. It may use fewer or more features than
-//!   code that is compiled here; that does not matter once it is known to run here.
+//!   code that is compiled here, which is harmless because the features were checked.
 
 use super::{ArtifactKey, ArtifactStore, ChecksummedFiles, program_files, snapshot_files};
 use crate::{engine, key, snapshot, trusted};
@@ -132,7 +132,7 @@ fn read(mut file: File) -> std::io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// A store's folder that takes code in.
+/// The folder of a store, to which carried code is added.
 pub struct ArtifactFolder {
     dir: PathBuf,
     key: ArtifactKey,
@@ -208,7 +208,7 @@ mod tests {
             (read(code).unwrap(), read(template).unwrap()),
             (b"code".to_vec(), b"template".to_vec())
         );
-        // Once there, it stays as it is.
+        // Stored code is not written again.
         let stamp = |name: &str| std::fs::metadata(dir.join(name)).unwrap().modified().unwrap();
         let name = format!("{key}.aot");
         let before = stamp(&name);

@@ -8,7 +8,7 @@ use wasibox_kernel::{CallMemory, Guest, Halt, HostWatch};
 use wasibox_vfs::Errno;
 use wasmer::{AsStoreMut, FunctionEnvMut, TypedFunction};
 
-/// The data of a store for the process that runs in it.
+/// The data that a store has about the process that runs in it.
 pub struct StoreEnv {
     /// `None` between two processes.
     pub process: Option<Arc<Process>>,

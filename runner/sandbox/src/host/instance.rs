@@ -1,13 +1,13 @@
-//! A program ready to run as a process, and again for the next one.
+//! Instances of programs, each of which can run one process after another.
 //!
-//! # Why instances are used again
-//! Making an instance of a 12 MB program costs far more than running a small command in it: its
-//! table of function references alone is a megabyte that the engine fills each time. A process can
-//! change its memory and its globals, and both can be reset (`template` decides for which modules
-//! that is true). So a thread whose process ended well resets its instance and waits, with it, for
-//! the next process of the same program. Measured on a busy machine, three alternating runs each,
-//! engine's memories and an instance per process against this: a program spawned and waited for 3.2
-//! ms against 0.25, `bash -c 'echo hi | wc -c'` 7.3 ms against 0.32.
+//! # Why instances are used again Making an instance of a 12 MB program costs far more than running
+//! a small command in it: its table of function references alone is a megabyte that the engine
+//! fills each time. A process can change its memory and its globals, and both can be reset
+//! (`template` decides for which modules that is true). So a thread whose process ended normally
+//! resets its instance and waits with it for the next process of the same program. Measured on a
+//! busy machine in three alternating runs each, with the engine's memories and an instance per
+//! process, and with this module: spawning a program and waiting for it took 3.2 ms and 0.25 ms,
+//! `bash -c 'echo hi | wc -c'` 7.3 ms and 0.32 ms.
 //!
 //! # Invariants
 //! - An instance is used again only after a normal end: no trap, no signal, no interrupt.
@@ -40,8 +40,8 @@ use wasmer::{
     Value,
 };
 
-/// A renewed memory that had grown beyond this size is given back before its process is reported as
-/// ended, so that memory in use stays within the limit.
+/// The size in bytes of a memory above which it is reset before the end of its process is reported,
+/// so that memory in use stays within the limit.
 const SMALL: usize = 16 << 20;
 
 /// An instance with its store.
@@ -67,7 +67,7 @@ pub struct ReadyInstance {
     held: Option<Reservation>,
     /// The answer of the last cell.
     answer: Option<CellAnswer>,
-    /// The last field, because fields are dropped in order.
+    /// The last field, because fields are dropped in order and the code must outlive the instance.
     _code: Arc<CodeHolder>,
 }
 
@@ -75,8 +75,8 @@ pub struct ReadyInstance {
 // next. SAFETY: the engine's store is not `Send` because it consists of raw pointers, all into
 // memory that it owns itself, and because users of the store may put values of theirs into it: we
 // put in `StoreEnv`, which is `Send` (the compiler checks it for each import), and no handler. The
-// engine's data per thread (the context of a running call, its stack, its trap handlers) exist
-// during a call only, and the holder of the value by `&mut` is alone with it.
+// engine's data per thread (the context of a running call, its stack, its trap handlers) exist only
+// during a call, which needs exclusive access to the value (`&mut`).
 unsafe impl Send for ReadyInstance {}
 
 /// The function that a process begins with.
@@ -137,9 +137,9 @@ pub fn instantiate_guest(
     Ok(GuestInstance { store, env, instance, globals, here })
 }
 
-/// Returns the pattern for further threads of a process. `None` if an instance has changeable state
-/// in addition to memory and globals, because each thread would then have its own copy, and if
-/// memory is prepared for later processes.
+/// Returns the pattern for further threads of a process. `None` if memory is being prepared for
+/// later processes, or if an instance has changeable state in addition to memory and globals,
+/// because each thread would then have its own copy of that state.
 fn thread_pattern(
     store: &mut Store,
     instance: &Instance,
@@ -174,7 +174,7 @@ impl Drop for ExceptionCharge {
 /// The end of a call of an instance's function.
 enum EntryResult {
     Ended,
-    /// It must begin at its beginning.
+    /// The program must start from its beginning.
     Declined,
     /// A cell's answer is at this address.
     Answered(u32),
@@ -235,13 +235,13 @@ impl ReadyInstance {
         Ok(ready)
     }
 
-    /// Takes over a process in which a cell is to run.
+    /// Attaches the instance to a process in which a cell is to run.
     pub fn go_on(&mut self, process: &Arc<Process>) {
         self.env.as_mut(&mut self.store).process = Some(process.clone());
     }
 
-    /// Takes over a process, after [`ReadyInstance::renew`]. Returns false if the reservation does
-    /// not fit this memory.
+    /// Attaches the instance to a process, after [`ReadyInstance::renew`]. Returns false if the
+    /// reservation does not fit this memory.
     pub fn take_on(&mut self, process: &Arc<Process>, mut memory: Reservation) -> bool {
         let Some(reset) = &self.reset else { return false };
         if !reset.charge(&mut memory) {
@@ -252,8 +252,8 @@ impl ReadyInstance {
         true
     }
 
-    /// Runs the process to its end; returns whether the instance may be used again, or its memory
-    /// kept.
+    /// Runs the process to its end; returns how it ended, and whether the instance may be used
+    /// again or its memory kept.
     pub fn run(&mut self, process: &Arc<Process>) -> (ProgramEnd, bool) {
         process.threads.may_be(self.pattern.clone());
         let (end, well) = match process.fatal_signal() {
@@ -331,7 +331,7 @@ impl ReadyInstance {
         self.answer.take()
     }
 
-    /// Lets go of the process of a cell, and keeps the charge of its exceptions.
+    /// Detaches the instance from the process of a cell, and keeps the charge of its exceptions.
     pub fn pause_cell(&mut self, process: &Process) {
         self.env.as_mut(&mut self.store).process = None;
         let more = take_thrown(process);
@@ -346,7 +346,7 @@ impl ReadyInstance {
         Some((base, reserved, memory.size()))
     }
 
-    /// Returns the part of its memory of that number, of [`PART`] bytes.
+    /// Returns the part of its memory with that number; parts have [`PART`] bytes.
     pub fn memory_part(&self, number: u32) -> Option<&[u8]> {
         let at = self.part_at(number)?;
         // JUSTIFICATION: the engine's safe copy goes byte by byte, 3 us for a part. SAFETY: it lies
@@ -384,7 +384,7 @@ impl ReadyInstance {
         fits.then(|| unsafe { view.data_ptr().add(at as usize) })
     }
 
-    /// Makes its memory at least so large; returns false if the limit does not allow it.
+    /// Grows its memory to at least `size` bytes; returns false if the limit does not allow it.
     pub fn grow_to(&mut self, size: u64) -> bool {
         let Some(memory) = self.env.as_ref(&self.store).memory.clone() else { return false };
         let now = memory.view(&self.store).data_size();
@@ -423,7 +423,7 @@ impl ReadyInstance {
         })
     }
 
-    /// Returns the present content of its memory, if nothing else has changed.
+    /// Returns the present content of its memory, if it has no other changed state.
     pub fn memory_content(&mut self) -> Option<Vec<u8>> {
         let first = |(g, v): &(Global, Value)| g.get(&mut self.store) == *v;
         if !self.globals.as_ref()?.iter().all(first) {
@@ -433,15 +433,15 @@ impl ReadyInstance {
         memory.view(&self.store).copy_to_vec().ok()
     }
 
-    /// Lets go of the process. Returns true if [`ReadyInstance::renew`] must come before its end is
-    /// reported.
+    /// Detaches the instance from its process. Returns true if [`ReadyInstance::renew`] must be
+    /// called before the end of the process is reported.
     pub fn let_go(&mut self) -> bool {
         self.env.as_mut(&mut self.store).process = None;
         self.held = None;
         self.reset.as_ref().is_some_and(|r| r.size() > SMALL)
     }
 
-    /// Resets the instance to its beginning; returns false if that failed.
+    /// Resets the instance to its initial state; returns false if that failed.
     pub fn renew(&mut self) -> bool {
         let Some(reset) = &self.reset else { return false };
         // JUSTIFICATION: see `RenewableMemory::renew`. SAFETY: the store is ours and runs nothing;

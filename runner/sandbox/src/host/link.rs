@@ -45,7 +45,7 @@ macro_rules! known {
                     store,
                     env,
                     |_: FunctionEnvMut<'_, StoreEnv>, code: i32| -> Result<(), Halt> {
-                        // The first thread's end is its process's.
+                        // The end of the first thread ends its process.
                         Err(if current_thread() == 0 { Halt::Exit(code as u8) } else { Halt::ThreadExit })
                     },
                 ),

@@ -17,13 +17,13 @@ impl HostLocals {
         for (at, len) in &self.0 {
             // JUSTIFICATION: this happens at every change of threads, even if no call's memory is
             // at hand. SAFETY: the kernel checked that the bytes lie in the process's memory
-            // (`Host::find_locals`), which neither moves nor shrinks while its threads are there.
-            // No other thread touches them: the caller has the baton.
+            // (`Host::find_locals`), which neither moves nor shrinks while its threads exist. No
+            // other thread touches them: the caller has the baton.
             to.extend_from_slice(unsafe { std::slice::from_raw_parts(*at as *const u8, *len) });
         }
     }
 
-    /// Restores them; zeros after the end of `from`.
+    /// Restores their bytes from `from`; those beyond its end become zero.
     pub fn restore_bytes(&self, from: &[u8]) {
         let mut rest = from;
         for (at, len) in &self.0 {

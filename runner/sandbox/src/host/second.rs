@@ -1,9 +1,9 @@
 //! The thread of the host that runs a guest's second and further threads.
 //!
 //! It has an instance of the process's module, whose memory is the process's ([`share_here`]).
-//! Making one takes milliseconds for a large program, so it waits with the instance for the
-//! process's next thread, like the threads of processes (`thread`); it ends with the process at the
-//! latest.
+//! Making an instance takes milliseconds for a large program, so the thread then waits with it for
+//! the process's next thread, like the threads that run processes (`thread`); it ends with the
+//! process at the latest.
 
 use super::guest::StoreEnv;
 use super::instance::instantiate_guest;
@@ -65,7 +65,7 @@ fn run_thread(host: ThreadJob) {
     if take_refused_here() {
         process.threads.starved.store(true, Ordering::Relaxed);
     }
-    // The process may end from here on: only the count of it is still used.
+    // The process may end from here on: only its thread count is still used.
     process.threads.host_gone();
 }
 

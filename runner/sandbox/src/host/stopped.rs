@@ -1,9 +1,9 @@
-//! All code of a session stopped for a moment, to reach a process that never runs its own code.
+//! Stops all code of a session for a moment, to reach a process that is never met in its own code.
 
 use crate::programs::{CodeHolder, Programs};
 use std::sync::Arc;
 
-/// All code of a session is stopped while this lives.
+/// A guard during whose life all code of a session is stopped.
 pub struct CodeStopGuard(Arc<CodeHolder>);
 
 impl CodeStopGuard {

@@ -39,7 +39,8 @@ impl IdleThreads {
         Some(receiver)
     }
 
-    /// Gives a job to the thread that began to wait last, because its data are still in the caches.
+    /// Gives a job to the thread that has waited for the shortest time, because its data are still
+    /// in the caches. Returns the job if no thread waits for its program.
     fn hand_over(&self, job: Job) -> Option<Job> {
         let found = {
             let mut idle = crate::lock_mutex(&self.0);
@@ -79,7 +80,7 @@ fn serve_all(first: Job) {
         let again = serve_job(job, &mut ready);
         let Some(r) = ready.as_mut().filter(|_| again) else { return };
         let Some(next) = programs.idle.wait_here(r.program, r.entry) else { return };
-        // Waiting must not keep the session alive; its end ends the wait.
+        // A waiting thread must not keep the session alive; the session's end also ends the wait.
         drop(programs);
         match next.recv() {
             Ok(j) => job = j,
@@ -199,7 +200,7 @@ fn serve_job(job: Job, ready: &mut Option<ReadyInstance>) -> bool {
     }
 }
 
-/// Keeps the interpreter that has run its cell to the end.
+/// Keeps an interpreter whose cell has ended.
 fn keep_interpreter(process: &Process, mut ready: ReadyInstance) {
     let Some(answer) = ready.take_answer() else { return };
     ready.pause_cell(process);
@@ -259,7 +260,7 @@ pub fn ended_by(process: &Process, e: RuntimeError) -> ProgramEnd {
                 return ended_by(process, inner.clone());
             }
         }
-        // Another thread's end replaces it.
+        // The end that another thread has caused replaces this status.
         Some(Halt::Over) => return ProgramEnd::Status(ProcessStatus::Signaled(signal::KILL)),
         Some(Halt::Errno(_) | Halt::ThreadExit) | None => {}
     }

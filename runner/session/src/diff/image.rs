@@ -77,7 +77,8 @@ impl ImageFiles {
         Ok(self.list_dir(dir)?.and_then(|dir| dir.entries.get(name).cloned()))
     }
 
-    /// Builds the listing of the directory at `path`, onto which the volumes put `folders`.
+    /// Returns the listing of the directory at `path`, which merges `folders` with the volumes'
+    /// own.
     fn build_listing(
         &self,
         path: &[ByteBuf],

@@ -11,7 +11,7 @@ use wasibox_store::snapshot::delta::Id;
 /// Maximum number of symbolic links on the way to a directory, as in Linux.
 const MAX_LINKS: usize = 40;
 
-/// Returns the names in the directory at an absolute path, each with whether it is a directory;
+/// Returns the names in the directory at an absolute path, each with a flag that marks directories;
 /// `None` if there is no such directory. Devices and mounts are not included.
 ///
 /// # Errors

@@ -1,8 +1,8 @@
 //! Policies in the form in which people write them: presets, and TOML files.
 //!
 //! A [`PolicyFile`] describes grants in text ([`file`]); [`PolicyFile::policy`] converts it to a
-//! [`Policy`](crate::Policy). A command line or another entrance applies its own [`LimitChanges`]
-//! on top. Sizes and times are written as in [`values`] everywhere. `docs/policy.md` describes the
+//! [`Policy`](crate::Policy). A door, such as the command line, applies its own [`LimitChanges`] on
+//! top. Sizes and times are written as in [`values`] everywhere. `docs/policy.md` describes the
 //! format.
 //!
 //! # Deliberately absent

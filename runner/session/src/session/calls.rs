@@ -45,7 +45,7 @@ impl Session {
         result
     }
 
-    /// Performs an action and waits for it; a call before it is waited for first.
+    /// Performs an action and waits for its end; waits for a running call first.
     ///
     /// ```no_run
     /// # let engine = wasibox::Engine::open("image.webc".as_ref())?;

@@ -49,7 +49,7 @@ impl Session {
         let mut inner = lock_mutex(&self.0.inner);
         let (workspace, engine, stored) = self.0.overlay_parts(&inner)?;
         let done = workspace.apply_changes(engine.image(), &self.0.policy, stored, paths)?;
-        // Because the running sandbox still has the folder as it was.
+        // The running sandbox still has the folder as it was before.
         self.0.drop_live(&mut inner);
         Ok(done)
     }

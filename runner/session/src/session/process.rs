@@ -124,8 +124,7 @@ impl Session {
     /// # Ok::<(), wasibox::Error>(())
     /// ```
     ///
-    /// # Errors
-    /// If the host has a wall that cannot be set up.
+    /// # Errors If a wall that the host supports cannot be set up.
     pub fn close_jail(&self) -> Result<Walls, Error> {
         let inner = lock_mutex(&self.0.inner);
         let Some(RunningSandbox::Threads(here)) = &inner.live else { return Ok(Walls::default()) };

@@ -15,7 +15,7 @@ use wasibox_vfs::{AnswerSlot, Service};
 const QUEUE: usize = 64;
 /// Maximum bytes of results that are kept for guests that have read them in part.
 const HELD: usize = 64 << 20;
-/// Maximum number of log entries that are kept until the session's call ends, and bytes of
+/// Maximum number of log entries that are kept until the session's call ends, and maximum bytes of
 /// arguments and texts in one entry.
 const ENTRIES: usize = 10_000;
 const LOGGED: usize = 1024;
@@ -112,7 +112,7 @@ impl ToolCalls {
     pub fn remember_former(&self, formerly: BTreeSet<String>) -> Option<BTreeSet<String>> {
         let mut state = lock_state(&self.0.state);
         let mut all = formerly.clone();
-        // The list is bounded, because an embedder may give each session other tools.
+        // The list is bounded, because an embedder may give the session other tools each time.
         all.extend(state.tools.keys().take(MAX_TOOLS.saturating_sub(all.len())).cloned());
         let more = (all != formerly).then(|| all.clone());
         state.formerly = all;
@@ -145,7 +145,7 @@ impl ToolCalls {
         }
         let log = std::mem::take(&mut state.log);
         drop(state);
-        // These answers are no longer waited for.
+        // No guest waits for these answers any more.
         drop(queue);
         log
     }

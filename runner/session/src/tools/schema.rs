@@ -219,7 +219,7 @@ mod tests {
         let deep = |end: Value| (0..64).fold(end, |inner, _| json!([inner]));
         assert_eq!(said(schema.clone(), deep(json!(1))), "");
         assert!(said(schema, deep(json!("x"))).contains("want "));
-        // The maximum of both.
+        // A value and a schema that reach both limits.
         let mut chain: serde_json::Map<String, Value> = (0..SAME - 2)
             .map(|n| (format!("s{n}"), json!({"$ref": format!("#/$defs/s{}", n + 1)})))
             .collect();

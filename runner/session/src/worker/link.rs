@@ -29,8 +29,8 @@ use wasibox_worker::jail::Walls;
 /// The time that a worker may take to end a call at its deadline, or to begin a session.
 const GRACE: Duration = Duration::from_secs(2);
 const BEGIN: Duration = Duration::from_secs(30);
-/// A time limit of calls that leaves time for compiling a program. All programs of the image take a
-/// minute on two idle cores.
+/// A time limit of calls that is long enough to compile programs in. All programs of the image take
+/// a minute on two idle cores.
 const AMPLE: Duration = Duration::from_secs(600);
 /// The time limit of a request about files, which normally ends long before.
 const FILES: Duration = Duration::from_secs(60);
@@ -118,7 +118,8 @@ impl WorkerLink {
         if policy.limits.stack != Limits::default().stack {
             return Err(Error::Refused("workers have the default stack".into()));
         }
-        // A short time limit is meant for the commands alone, not for compiling what they call.
+        // A short time limit is meant for the commands alone, not for compiling the programs that
+        // they run.
         let with_all_code = policy.limits.timeout.is_some_and(|timeout| timeout < AMPLE);
         let mut worker = pool.take(with_all_code)?;
         let mut theirs = policy.clone();
@@ -336,7 +337,7 @@ impl WorkerLink {
 
     fn send_request(&mut self, request: &WorkerRequest) -> Result<(), Error> {
         let sent = self.worker.channel.send(request, &[]);
-        // The error says why the worker has ended, which is more useful than that it has.
+        // The reason why the worker has ended is more useful than the error of sending.
         sent.map_err(|_| Error::Worker(self.worker.end().to_string()))
     }
 

@@ -4,7 +4,7 @@
 //! 1. A [`WorkerPool`](pool::WorkerPool) starts workers ahead of need. A warm worker has opened the
 //!    image, started an engine and mapped all machine code, and knows nothing of a session.
 //! 2. A session takes one. The worker builds the session's tree and mounts from the policy, closes
-//!    its jail and reports which walls stand ([`serve`]).
+//!    its jail and reports which walls are in place ([`serve`]).
 //! 3. For each call the parent sends the command and waits, while it watches the worker's memory
 //!    and the deadline ([`link`]). The worker answers with output, with the changes to the session
 //!    ([`wasibox_vfs::delta`]), and with the outcome.

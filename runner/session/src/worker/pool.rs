@@ -22,7 +22,8 @@ const WARMING: Duration = Duration::from_secs(1800);
 /// The time that a warm worker may take to make another one on a busy machine.
 const COPYING: Duration = Duration::from_secs(30);
 
-/// The time during which a new session has the processor to itself before another worker is made.
+/// The time during which no worker is made after a session has begun, so that the session has the
+/// processor to itself.
 const PAUSE: Duration = Duration::from_millis(10);
 
 /// The options of a pool.
@@ -62,8 +63,8 @@ impl PoolOptions {
 
 /// Warm workers for the sessions of one image.
 ///
-/// They are started by a thread of the pool, because they end with the thread that started them,
-/// and they die with the pool. Each session holds the pool.
+/// A thread of the pool starts them, because a worker ends with the thread that started it; so they
+/// also end with the pool, which each session therefore holds.
 pub struct WorkerPool {
     shared: Arc<PoolInner>,
     options: PoolOptions,
@@ -195,8 +196,8 @@ fn keep_pool(shared: &Arc<PoolInner>, options: &PoolOptions, program: &Path) {
             return;
         }
         if std::mem::take(&mut state.is_rest_compiled) {
-            // The next ones have all of the code. If there was a failure, they report it, because
-            // this is tried once.
+            // Workers made from now on have all of the code. If compiling it failed, they report
+            // the failure, because it is tried only once.
             (first, may_lack_code) = (None, false);
             state.ready.clear();
         }
@@ -214,7 +215,7 @@ fn keep_pool(shared: &Arc<PoolInner>, options: &PoolOptions, program: &Path) {
             Some(first) => copy_worker(&mut first.worker),
             None => Err(Error::NoWorker),
         };
-        // The first worker of all, or its replacement if it is gone.
+        // The first worker is started, for the first time or because it is gone.
         let mut made = made.or_else(|_| {
             let rest = may_lack_code.then_some(shared);
             let first = first.insert(warm_worker(options, program, rest)?);
@@ -224,7 +225,7 @@ fn keep_pool(shared: &Arc<PoolInner>, options: &PoolOptions, program: &Path) {
         state.first = first.as_ref().map(|first| first.worker.pid());
         state.is_complete = first.as_ref().is_some_and(|first| first.is_complete);
         if state.waiting > state.ready.len() {
-            // The session encloses it in its cgroup while it starts.
+            // The session moves the worker to its own cgroup while the worker starts.
             state.begun = Some(Instant::now());
         } else {
             drop(state);
@@ -255,15 +256,15 @@ fn copy_worker(first: &mut Worker) -> Result<Worker, Error> {
     }
 }
 
-/// The worker of which the others are copies. It never has a session, so that its memory, which they
-/// share, stays as it is.
+/// The worker of which the others are copies. It never has a session, so that the memory that it
+/// shares with its copies stays unchanged.
 struct FirstWorker {
     worker: Worker,
     /// Whether it has the code of all programs. Otherwise the rest is being compiled.
     is_complete: bool,
 }
 
-/// The answer of a worker that was to be warm.
+/// The answer of a worker that was asked to become warm.
 enum WarmAnswer {
     Warm(Worker),
     /// As [`WorkerReply::NotKept`].
@@ -313,9 +314,9 @@ fn warm_worker(
     }
 }
 
-/// Compiles these programs, each in a process of its own, and sets
-/// [`PoolState::is_rest_compiled`] when all have ended. The processes outlive this one, because
-/// code that is kept serves the next one.
+/// Compiles these programs, each in a process of its own, and sets [`PoolState::is_rest_compiled`]
+/// when all have ended. The compiling processes outlive this process, because later processes use
+/// the code that they keep.
 fn compile_rest(
     options: &PoolOptions,
     program: &Path,
@@ -354,8 +355,8 @@ fn ask_worker(
 ) -> Result<WarmAnswer, Error> {
     let mut worker = Worker::start(program)?;
     worker.channel.send(request, &[])?;
-    // It runs no guest, so it does not need a cgroup itself. But the kernel's delay passes now, so
-    // that the first copy is moved at once.
+    // This worker runs no guest, so it does not need a cgroup. But the first move to a cgroup after
+    // a while takes ten milliseconds, which would otherwise delay the first copy.
     worker.enter_cgroup();
     let deadline = Some(Instant::now() + WARMING);
     loop {

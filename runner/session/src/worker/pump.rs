@@ -94,7 +94,7 @@ impl<'a> OutputPump<'a> {
     pub fn drain_pipes(&mut self, patient: &mut dyn FnMut(&mut [PollFd<'_>]) -> bool) {
         self.0
             .retain(|copy| matches!(copy.from, Some(StreamEnd::Pipe(_))) || !copy.bytes.is_empty());
-        // The contents of the pipes take few rounds; a worker that keeps writing is cut off.
+        // The contents of the pipes take only a few rounds; a worker that keeps writing is cut off.
         for _ in 0..ROUNDS {
             self.run();
             let mut wants: Vec<PollFd<'_>> = self
@@ -113,7 +113,8 @@ impl<'a> OutputPump<'a> {
 impl StreamCopy<'_> {
     fn poll_fd(&self) -> Option<PollFd<'_>> {
         if self.bytes.is_empty() {
-            // The reader's end is checked too, because without it there is no point in copying.
+            // The caller's reader must still exist too, because without it there is no point in
+            // copying.
             self.to.as_ref()?;
             Some(PollFd::from_borrowed_fd(self.from.as_ref()?.as_fd(), PollFlags::IN))
         } else {

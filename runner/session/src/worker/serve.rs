@@ -39,8 +39,8 @@ enum WorkerError {
     Order,
 }
 
-/// Runs a worker as [`main`] does, with `hole` on a thread in the jailed process: for tests of the
-/// jail, which simulate a fault of the kernel or the engine that a guest has found.
+/// Runs a worker as [`main`] does, and runs `hole` on a thread of the jailed process. Tests of the
+/// jail simulate with it that a guest exploits a fault of the kernel or the engine.
 #[doc(hidden)]
 pub fn main_with_hole(hole: fn(&Vfs)) -> ExitCode {
     main_with(Some(hole))
@@ -222,7 +222,7 @@ impl ProgressLines {
     }
 
     /// Closes the sender's descriptor of the socket, which copies of this process would inherit.
-    /// With it a copy could answer for the original, and be given other sessions.
+    /// With that descriptor a copy could answer for the original, and be given other sessions.
     fn close(&self) {
         *lock_mutex(&self.0) = None;
     }
@@ -264,13 +264,13 @@ fn warm_image(channel: &Channel, code: ImageCode, stack: usize) -> Result<WarmIm
     Ok(WarmImage::Warm(prepared))
 }
 
-/// Makes and keeps missing machine code. Programs run while they are prepared, so this has a jail
-/// as well, which leaves the folder for machine code accessible.
+/// Makes and keeps missing machine code. Programs run while they are prepared, so this closes a
+/// jail as well, which leaves the folder for machine code accessible.
 fn keep_code(channel: &Channel, code: ImageCode) -> Result<(), Error> {
     std::fs::create_dir_all(&code.artifacts)?;
     let progress = ProgressLines::new(channel)?;
     let prepared = prepare_image(&progress, &code, Limits::default().stack)?;
-    // Makes the key, if there is none, while that is still possible.
+    // Makes the key, if there is none, before the jail prevents it.
     let _ = prepared.is_compiled();
     let read = prepared.own_files().into_iter().filter(|path| path.exists()).collect();
     let jail = Jail { read, write: vec![code.artifacts], code: NewCode::Mapped };
