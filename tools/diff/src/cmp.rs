@@ -95,12 +95,12 @@ pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
 
 /// A number that is invalid, or beyond the size of any file.
 struct CmpNumberError {
-    /// The option that it is the value of, or could be.
+    /// The option whose value it is, or could be.
     option: &'static str,
     text: Vec<u8>,
 }
 
-/// Parses how many bytes of each file are skipped at first, and how many are compared.
+/// Parses the number of bytes to skip at the start of each file, and the number to compare.
 fn compared_part(
     parsed: &ParsedOptions<CmpFlag>,
     operands: &[Vec<u8>],

@@ -1,8 +1,8 @@
 //! `diff3` (GNU diffutils 3.8): three files compared, or merged.
 //!
-//! Both other files are compared with a base: with the third file for the plain listing, with the
-//! second for scripts and merges. Changes whose places in the base touch are one [`Block`].
-//! Without `--diff-program`: the comparison is `diff`'s own.
+//! The other two files are compared with a base: the third file for the plain listing, the second
+//! for scripts and merges. Changes whose places in the base are adjacent are one [`Block`].
+//! `--diff-program` is absent, because the comparison is that of `diff`.
 
 use std::io::{self, Write};
 use std::ops::Range;
@@ -78,9 +78,9 @@ struct Diff3Options {
     merge: bool,
     /// Whether an ed script is written, not a listing.
     script: bool,
-    /// Conflicts are bracketed.
+    /// Whether conflicts are bracketed.
     brackets: bool,
-    /// Conflicts show the old lines, and equal changes of both are conflicts.
+    /// Whether conflicts show the old lines, and equal changes in both files are conflicts.
     old: bool,
     easy_only: bool,
     overlap_only: bool,
@@ -92,7 +92,7 @@ struct Diff3Options {
 /// The file whose lines differ from those of the other two.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum OddFile {
-    /// By index: 0 mine, 1 old, 2 yours.
+    /// The index of the file: 0 mine, 1 old, 2 yours.
     File(usize),
     All,
 }
@@ -177,7 +177,7 @@ fn parse_options(parsed: &ParsedOptions<Diff3Flag>, labels: usize) -> Option<Dif
     let (merge, final_write) =
         (parsed.has_option(Diff3Flag::Merge), parsed.has_option(Diff3Flag::FinalWrite));
     let all = parsed.has_option(Diff3Flag::ShowAll) || merge && given == 0;
-    // The manual promises brackets for -X; GNU diff3 writes none.
+    // The manual documents brackets for `-X`, but GNU diff3 writes none.
     let brackets = all || parsed.has_option(Diff3Flag::ShowOverlap);
     if given > 1 || merge && final_write || labels > 0 && !brackets {
         return None;
@@ -204,7 +204,7 @@ fn find_blocks(all: &Lines<'_>, base: usize, equality: Equality) -> Vec<Block> {
     let (one, two) = (0, 3 - base);
     let lists = [one, two].map(|file| find_changes(&all[base], &all[file], equality, false));
     let mut next = [0, 0];
-    // How many lines further on each file is than the base.
+    // The number of lines by which each file is ahead of the base.
     let mut shift = [0_isize, 0];
     let mut found = Vec::new();
     loop {
@@ -243,13 +243,13 @@ fn find_blocks(all: &Lines<'_>, base: usize, equality: Equality) -> Vec<Block> {
 /// Writes the listing for people.
 fn write_listing(out: &mut Vec<u8>, all: &Lines<'_>, blocks: &[Block], tab: bool) {
     for block in blocks {
-        // Of two files that agree, the last one's lines are shown.
+        // Of two files that agree, the lines of the last one are shown.
         let (number, hidden) = match block.odd {
             OddFile::All => (String::new(), None),
             OddFile::File(odd) => ((odd + 1).to_string(), Some(usize::from(odd == 0))),
         };
         out.extend(format!("===={number}\n").bytes());
-        // The one that differs comes last, or first.
+        // The order of the files; the odd one out may have to come last.
         let order = if block.odd == OddFile::File(1) { [0, 2, 1] } else { [0, 1, 2] };
         for file in order {
             let range = &block.lines[file];
@@ -273,7 +273,8 @@ fn write_listing(out: &mut Vec<u8>, all: &Lines<'_>, blocks: &[Block], tab: bool
     }
 }
 
-/// Returns whether a block is taken over and is then a conflict; `None` if it is not taken over.
+/// Returns whether a block that goes into the output is a conflict; `None` if it does not go into
+/// the output.
 fn block_decision(options: &Diff3Options, odd: OddFile) -> Option<bool> {
     match odd {
         OddFile::File(1) => options.old.then_some(true),
@@ -400,7 +401,7 @@ fn write_dotted(out: &mut Vec<u8>, lines: &[&[u8]]) -> bool {
     any
 }
 
-/// Takes the second dots off again.
+/// Writes the command that removes the second dots.
 fn write_undot(out: &mut Vec<u8>, dots: bool, first: usize, count: usize) {
     if !dots {
         return;

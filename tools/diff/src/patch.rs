@@ -83,10 +83,10 @@ const SPEC: Spec<PatchFlag> = Spec::new(
 ])
 .with_footer("Exit status: 0 if all hunks were applied, 1 if some were not, 2 after an error.");
 
-/// One hunk: old lines against new lines, at a place.
+/// A hunk: old lines, and the new lines that replace them, at a place.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct PatchHunk {
-    /// First old line, counted from 1; 0 for an empty old file.
+    /// The number of the first old line, from 1; 0 for an empty old file.
     start: usize,
     old: Vec<Vec<u8>>,
     new: Vec<Vec<u8>>,
@@ -102,9 +102,9 @@ struct PatchHunk {
 struct FilePatch {
     old_name: Vec<u8>,
     new_name: Vec<u8>,
-    /// The two lines as they stand, for a reject file.
+    /// The two header lines unchanged, for a reject file.
     headers: [Vec<u8>; 2],
-    /// Permission bits before and after, where a git patch says so.
+    /// The permission bits before the patch, if a git patch gives them.
     old_mode: Option<u16>,
     new_mode: Option<u16>,
     hunks: Vec<PatchHunk>,
@@ -221,7 +221,7 @@ fn parse(text: &[u8]) -> Result<Vec<FilePatch>, String> {
     let mut out: Vec<FilePatch> = Vec::new();
     let mut i = 0;
     let bare = |l: &[u8]| l.strip_suffix(b"\n").unwrap_or(l).to_vec();
-    // Whether the last file has only git's header so far.
+    // Whether the last file so far has only a git header.
     let mut git = false;
     while i < all.len() {
         let line = all[i];
@@ -267,8 +267,8 @@ fn parse(text: &[u8]) -> Result<Vec<FilePatch>, String> {
     Ok(out)
 }
 
-/// Returns both names of `diff --git a/x b/x`. If they have blanks, they are one name twice; a name
-/// in quotes ends at its closing quote.
+/// Returns both names of `diff --git a/x b/x`. Names with blanks must be the same name twice; a
+/// name in quotes ends at its closing quote.
 fn git_names(text: &[u8]) -> (Vec<u8>, Vec<u8>) {
     if let Some((old, rest)) = quoted_name(text)
         && let Some(rest) = rest.strip_prefix(b" ")
@@ -288,7 +288,7 @@ fn git_names(text: &[u8]) -> (Vec<u8>, Vec<u8>) {
     (old.to_vec(), new[1..].to_vec())
 }
 
-/// Takes a line of git's header that sets permission bits.
+/// Handles a line of a git header that sets permission bits, and returns whether it was one.
 fn git_mode(line: &[u8], patch: Option<&mut FilePatch>) -> bool {
     let Some(patch) = patch else { return false };
     let bits = |prefix: &[u8]| {
@@ -395,7 +395,7 @@ fn unified_hunk(all: &[&[u8]], at: usize) -> Result<(PatchHunk, usize), String> 
     let ((start, mut left), (_, mut right)) =
         (range(old).ok_or_else(bad)?, range(new).ok_or_else(bad)?);
     let mut hunk = PatchHunk { start, text: header.to_vec(), ..PatchHunk::default() };
-    // Where the hunk is an insertion after line N, its first line is N + 1.
+    // If the hunk is an insertion after line N, its first line is N + 1.
     if left == 0 {
         hunk.start += 1;
     }
@@ -516,8 +516,8 @@ fn reverse_patch(p: &mut FilePatch) {
     }
 }
 
-/// Returns the name after stripping: without the first components, by `-pN`, or without `-p` only
-/// the last one.
+/// Returns a name after stripping: without its first N components for `-pN`, and only the last
+/// component without `-p`.
 fn strip_name(name: &[u8], strip: Option<usize>) -> Option<Vec<u8>> {
     if name == b"/dev/null" || name.is_empty() {
         return None;
@@ -625,7 +625,7 @@ fn patch_file(
     Ok(failed.is_empty())
 }
 
-/// Reports how many hunks did not apply, and saves them in a file.
+/// Reports the number of hunks that did not apply, and saves these in a file.
 fn reject_hunks(
     ctx: &mut Ctx<'_>,
     job: &PatchJob,
@@ -658,7 +658,7 @@ fn already_applied(job: &PatchJob, p: &FilePatch, old: &[&[u8]]) -> bool {
 
 struct ApplyResult {
     lines: Vec<Vec<u8>>,
-    /// Indices of hunks that did not fit.
+    /// The indices of the hunks that did not fit.
     failed: Vec<usize>,
 }
 
@@ -715,7 +715,7 @@ fn apply_hunks(
     Ok(ApplyResult { lines: out, failed })
 }
 
-/// Returns the position of `want` in `old` from `least` on, nearest to `guess`.
+/// Returns the position of `want` in `old`, from `least` on, that is nearest to `guess`.
 fn find_place(
     old: &[&[u8]],
     want: &[Vec<u8>],

@@ -6,8 +6,8 @@
 //! | input to items: quotes, delimiters, lines, end string | `input` |
 //! | items to command lines, sizes, statuses | `runner` |
 //!
-//! Statuses: 123 a command failed, 124 one exited with 255, 125 one was killed, 126 it
-//! cannot be run, 127 it is not found, 1 other trouble.
+//! Statuses: 123 if a command failed, 124 if one exited with 255, 125 if one was killed, 126 if it
+//! cannot be run, 127 if it is not found, and 1 for other errors.
 
 mod input;
 mod runner;
@@ -23,7 +23,7 @@ use box_text::escape::control_char;
 use input::{ItemReader, Splitting};
 use runner::{XargsLimits, XargsRunner};
 
-/// Bytes of a command line by default, and at most.
+/// The maximum number of bytes of a command line, and the default.
 const DEFAULT_CHARS: usize = 128 * 1024;
 const MAX_CHARS: usize = 2 * 1024 * 1024 - 4096;
 
@@ -161,7 +161,7 @@ pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     Ok(Exit(status))
 }
 
-/// Gives all items to the runner. `Err` holds the status to end with.
+/// Passes all items to the runner. The error is the exit status.
 fn feed_items(
     ctx: &mut Ctx<'_>,
     runner: &mut XargsRunner,
@@ -232,7 +232,7 @@ fn open_input(
     }
 }
 
-/// Makes the configuration from the options. Of `-I`, `-L` and `-n` the last one counts.
+/// Makes the configuration from the options. The last of `-I`, `-L` and `-n` counts.
 fn parse_config(ctx: &mut Ctx<'_>, parsed: &ParsedOptions<XargsFlag>) -> Result<XargsConfig, Exit> {
     let mut config = XargsConfig {
         splitting: Splitting::Words,
@@ -285,7 +285,7 @@ impl XargsConfig {
             XargsFlag::MaxArgs => {
                 let n = at_least(ctx, value.unwrap_or_default(), 'n', 1)?;
                 exclude_option(ctx, &mut self.lines, "--max-lines", "--max-args/-n");
-                // GNU lets `-I{} -n1` be.
+                // GNU accepts `-I{} -n1`.
                 if self.replace.is_none() || n != 1 {
                     exclude_option(ctx, &mut self.replace, "--replace", "--max-args/-n");
                     self.args = Some(n);
@@ -318,7 +318,7 @@ impl XargsConfig {
     }
 }
 
-/// Forgets an option that a later one excludes.
+/// Drops an option that a later one excludes, with a warning.
 fn exclude_option<T>(ctx: &mut Ctx<'_>, earlier: &mut Option<T>, old: &str, new: &str) {
     if earlier.take().is_some() {
         ctx.error(format_args!(
@@ -327,7 +327,7 @@ fn exclude_option<T>(ctx: &mut Ctx<'_>, earlier: &mut Option<T>, old: &str, new:
     }
 }
 
-/// Returns how many commands run at once; 0 for as many as possible.
+/// Returns the number of commands that run at once; 0 for as many as possible.
 fn parse_procs(ctx: &mut Ctx<'_>, parsed: &ParsedOptions<XargsFlag>) -> Result<u64, Exit> {
     parsed.last_value(XargsFlag::MaxProcs).map_or(Ok(1), |text| at_least(ctx, text, 'P', 0))
 }
@@ -335,7 +335,7 @@ fn parse_procs(ctx: &mut Ctx<'_>, parsed: &ParsedOptions<XargsFlag>) -> Result<u
 /// Parses the number of an option.
 fn at_least(ctx: &mut Ctx<'_>, text: &[u8], option: char, least: u64) -> Result<u64, Exit> {
     let shown = String::from_utf8_lossy(text);
-    // Numbers that are too large are the largest one, as with strtol(3).
+    // A number that is too large becomes the maximum, as with strtol(3).
     let parsed = box_text::number::parse_integer(text, 10);
     let is_whole = parsed.len > 0 && parsed.len == text.len();
     let most = if option == 'P' { i32::MAX.unsigned_abs().into() } else { u64::MAX };

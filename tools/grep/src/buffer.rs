@@ -2,27 +2,27 @@
 
 use std::io::{self, Read};
 
-/// Bytes read at once; a longer line makes the buffer grow.
+/// The number of bytes that are read at once; a longer line makes the buffer grow.
 const CHUNK: usize = 128 * 1024;
 
 /// A window of the input that ends with a whole line.
 pub struct LineBuffer {
     data: Vec<u8>,
-    /// Valid bytes of `data`.
+    /// The number of valid bytes in `data`.
     filled: usize,
-    /// End of the complete lines.
+    /// The end of the complete lines in `data`.
     lines_end: usize,
-    /// Position in the input of `data[0]`.
+    /// The position of `data[0]` in the input.
     base: u64,
     ended: bool,
-    /// Bytes still to be read from a regular file, as it was when opened: a file that
-    /// grows by our own output must end.
+    /// The number of bytes still to be read of a regular file, by its size when it was opened,
+    /// because a file that our own output makes longer would have no end.
     limit: u64,
 }
 
 impl LineBuffer {
-    /// Creates an empty window that uses memory again, for an input of which `limit` bytes are read
-    /// at most.
+    /// Creates an empty window, which reuses the memory of an earlier one. At most `limit` bytes of
+    /// the input are read.
     pub fn new(reuse: Vec<u8>, limit: u64) -> LineBuffer {
         LineBuffer { data: reuse, filled: 0, lines_end: 0, base: 0, ended: false, limit }
     }
@@ -32,12 +32,12 @@ impl LineBuffer {
         &self.data[..self.lines_end]
     }
 
-    /// Returns the position in the input of the window's start.
+    /// Returns the position of the window's start in the input.
     pub fn base(&self) -> u64 {
         self.base
     }
 
-    /// Returns how many bytes were read beyond this position in the input.
+    /// Returns the number of bytes that were read beyond this position in the input.
     pub fn unread_since(&self, at: u64) -> u64 {
         (self.base + self.filled as u64).saturating_sub(at)
     }
@@ -47,9 +47,9 @@ impl LineBuffer {
         self.data
     }
 
-    /// Drops the window up to `keep` and reads on until at least one more line is complete.
-    /// `false` at the end of the input. The part newly added to [`LineBuffer::lines`] starts where
-    /// the old lines ended (minus `keep`).
+    /// Drops the window up to `keep`, and reads until at least one more line is complete. Returns
+    /// `false` at the end of the input. The part that is added to [`LineBuffer::lines`] starts
+    /// where the old lines ended (minus `keep`).
     pub fn advance(&mut self, input: &mut dyn Read, end: u8, keep: usize) -> io::Result<bool> {
         if keep > 0 {
             self.data.copy_within(keep..self.filled, 0);
@@ -89,7 +89,7 @@ impl LineBuffer {
         }
     }
 
-    /// Makes every NUL in the lines from `from` on a line's end.
+    /// Turns every NUL in the lines from `from` on into the end of a line.
     pub fn zap_nuls(&mut self, from: usize, end: u8) {
         for b in &mut self.data[from..self.lines_end] {
             if *b == 0 {

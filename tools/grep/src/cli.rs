@@ -24,7 +24,7 @@ pub struct GrepRequest {
     pub operands: Vec<Vec<u8>>,
 }
 
-/// Reads the command line; `Err` holds the status to end with.
+/// Parses the command line; the error is the exit status.
 pub fn parse(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<GrepRequest, Exit> {
     let args = context_digits(args);
     let mut parsed = SPEC.parse_or_exit(ctx, &args, Exit::USAGE)?;
@@ -188,7 +188,7 @@ fn read_file(ctx: &mut Ctx<'_>, name: &[u8]) -> Result<Vec<u8>, Exit> {
     })
 }
 
-/// Parses a decimal number, as large as fits.
+/// Parses a decimal number; one that is too large becomes the maximum.
 fn parse_number(text: &[u8]) -> Option<i64> {
     let (negative, digits) = match text {
         [b'-', rest @ ..] => (true, rest),

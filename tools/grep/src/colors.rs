@@ -13,9 +13,9 @@ pub struct GrepColors {
     pub line_number: Vec<u8>,
     pub byte_offset: Vec<u8>,
     pub separator: Vec<u8>,
-    /// `rv`: swap `sl` and `cx` under `-v`.
+    /// `rv`: whether `-v` swaps `sl` and `cx`.
     pub reverse: bool,
-    /// `ne`: no "erase to the end of line".
+    /// `ne`: whether the sequence "erase to the end of line" is left out.
     pub no_erase: bool,
 }
 
@@ -75,7 +75,7 @@ impl GrepColors {
         }
     }
 
-    /// Writes `text` in a colour; plain if the colour is empty.
+    /// Writes `text` in a colour, or plain if the colour is empty.
     pub fn paint(&self, out: &mut Vec<u8>, color: &[u8], text: &[u8]) {
         if color.is_empty() || text.is_empty() {
             out.extend_from_slice(text);
@@ -93,7 +93,7 @@ impl GrepColors {
         out.extend_from_slice(if self.no_erase { b"m" } else { b"m\x1b[K" });
     }
 
-    /// Ends it.
+    /// Ends a colour.
     pub fn end(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(if self.no_erase { b"\x1b[m" } else { b"\x1b[m\x1b[K" });
     }

@@ -17,14 +17,14 @@ pub enum GrepSyntax {
 /// The treatment of binary input.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum BinaryMode {
-    /// Say that it matches.
+    /// Only a message that the input matches.
     #[default]
     Report,
     Text,
     WithoutMatch,
 }
 
-/// The treatment of a directory that is an operand or is met in the walk.
+/// The treatment of a directory, be it an operand or found in the walk.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Directories {
     #[default]
@@ -53,14 +53,14 @@ pub struct FileRule {
     pub include: bool,
 }
 
-/// All that the command line asks for, but patterns and files.
+/// The settings from the command line, except for patterns and files.
 #[derive(Clone, Debug, Default)]
 pub struct GrepConfig {
     pub syntax: GrepSyntax,
     pub ignore_case: bool,
     pub words: bool,
     pub whole_lines: bool,
-    /// Line terminator: newline, or NUL with `-z`.
+    /// The line terminator: a newline, or NUL with `-z`.
     pub end: u8,
     pub utf8: bool,
     pub invert: bool,
@@ -69,7 +69,7 @@ pub struct GrepConfig {
     pub only_matching: bool,
     pub byte_offset: bool,
     pub line_number: bool,
-    /// `-H` / `-h`; `None`: by the number of operands.
+    /// `-H` or `-h`; with `None`, the number of operands decides.
     pub with_filename: Option<bool>,
     pub null_after_name: bool,
     pub initial_tab: bool,
@@ -77,13 +77,13 @@ pub struct GrepConfig {
     pub before: u64,
     pub after: u64,
     pub context_given: bool,
-    /// Printed between groups; `None` for `--no-group-separator`.
+    /// The separator between groups; `None` for `--no-group-separator`.
     pub separator: Option<Vec<u8>>,
     pub colors: Option<GrepColors>,
     pub binary: BinaryMode,
     pub directories: Directories,
     pub skip_devices: Option<bool>,
-    /// `-R`: follow symbolic links met in directories.
+    /// `-R`: whether symbolic links in directories are followed.
     pub follow: bool,
     pub no_messages: bool,
     pub line_buffered: bool,

@@ -12,15 +12,15 @@ pub struct GrepPrinter<'a> {
     pub config: &'a GrepConfig,
     pub matcher: &'a GrepMatcher,
     pub out: &'a mut OutStream,
-    /// Shown before each line, if any.
+    /// The name that is shown before each line, if any.
     pub name: Option<&'a [u8]>,
-    /// Columns of numbers under `-T`, 0 without.
+    /// The width of numbers under `-T`; 0 without it.
     pub width: usize,
     /// The line being built.
     pub buffer: Vec<u8>,
 }
 
-/// Columns that numbers of an input of this size need; unknown sizes count as the largest.
+/// Returns the width of numbers for an input of this size; an unknown size counts as the maximum.
 pub fn number_width(config: &GrepConfig, size: Option<u64>) -> usize {
     match (config.initial_tab, size) {
         (false, _) => 0,
@@ -32,19 +32,19 @@ pub fn number_width(config: &GrepConfig, size: Option<u64>) -> usize {
 /// A line with its place in the input.
 #[derive(Clone, Copy)]
 pub struct SelectedLine<'t> {
-    /// With its terminator, if it has one.
+    /// The line with its terminator, if it has one.
     pub text: &'t [u8],
-    /// From 1; 0 if not asked for.
+    /// The line's number, from 1; 0 if it is not needed.
     pub number: u64,
     pub offset: u64,
-    /// Selected, not context.
+    /// Whether the line is selected, and not context.
     pub selected: bool,
-    /// Its first match, if that is known already.
+    /// The line's first match, if it is already known.
     pub first: Option<(usize, usize)>,
 }
 
 impl GrepPrinter<'_> {
-    /// Returns whether lines are printed as they are, so that several can be written at once.
+    /// Returns whether lines are printed unchanged, so that several can be written at once.
     pub fn is_plain(&self) -> bool {
         let c = self.config;
         self.name.is_none()
@@ -70,7 +70,7 @@ impl GrepPrinter<'_> {
             [body @ .., last] if *last == self.config.end => body,
             all => all,
         };
-        // Lines with matches: the selected ones, with -v the others.
+        // The selected lines have matches; with `-v`, the others do.
         let has_matches = line.selected != self.config.invert;
         if self.config.only_matching {
             if has_matches && line.selected {
@@ -157,7 +157,8 @@ impl GrepPrinter<'_> {
                     from = end + 1;
                     continue;
                 }
-                // The line's colour is not ended before the match's begins.
+                // As in GNU grep, the colour of the line does not end before that of the match
+                // begins.
                 if !whole.is_empty() {
                     c.start(&mut self.buffer, whole);
                 }

@@ -1,4 +1,4 @@
-//! Patterns to one matcher.
+//! From patterns to one matcher.
 
 use box_text::regex::{self, MatchBound, Regex, RegexOptions};
 
@@ -21,7 +21,7 @@ pub struct LineHit {
 }
 
 impl GrepMatcher {
-    /// Compiles; the error is the text to report.
+    /// Compiles the patterns; the error is the text to report.
     pub fn new(patterns: &[Vec<u8>], config: &GrepConfig) -> Result<GrepMatcher, String> {
         if config.syntax == GrepSyntax::Perl {
             return Ok(GrepMatcher::Perl(Box::new(Perl::new(patterns, config)?)));
@@ -48,8 +48,8 @@ impl GrepMatcher {
     }
 
     /// Returns the first line at or after `from` that has a match. `from` is a line's start; `text`
-    /// lacks its last line's terminator. `shown`: matches are going to be shown, so that it is
-    /// better to find the whole of one at once.
+    /// lacks its last line's terminator. `shown` says that matches will be shown, so that finding
+    /// the whole match at once saves a second search.
     pub fn find_line(&self, text: &[u8], from: usize, end: u8, shown: bool) -> Option<LineHit> {
         let on = |at| LineHit { at, first: None };
         match self {
@@ -69,7 +69,7 @@ impl GrepMatcher {
         }
     }
 
-    /// Returns the error in searches since the last call, if there was one.
+    /// Returns the error of a search since the last call, if there was one.
     pub fn take_trouble(&self) -> Option<&'static str> {
         match self {
             GrepMatcher::Regex(r) => r.gave_up().then_some("back-references take too many steps"),

@@ -1,6 +1,6 @@
 //! `-P`: Perl-compatible patterns by the `fancy-regex` engine, line by line.
 //!
-//! Patterns with subroutine calls have an engine of their own (`recursion`).
+//! Patterns with subroutine calls use a separate engine (`recursion`).
 //!
 //! As in PCRE2 without its UCP option (the setting of grep 3.8), classes are ASCII
 //! (`box_text::perl`).
@@ -14,7 +14,7 @@ use fancy_regex::{BytesMode, Regex, RegexBuilder};
 use crate::config::GrepConfig;
 use crate::recursion::{RecursivePattern, respell_calls};
 
-/// Backtracking steps of one search.
+/// The maximum number of backtracking steps of one search.
 const LIMIT: usize = 10_000_000;
 
 /// The engine of a pattern.
@@ -26,16 +26,16 @@ enum PerlEngine {
 /// A pattern of `-P`.
 pub struct Perl {
     engine: PerlEngine,
-    /// Bytes before a match that the engine must see: a leading look-behind was turned
-    /// into a prefix that `\K` drops, which the engine finds much faster.
+    /// The number of bytes before a match that the engine must see. A leading look-behind becomes a
+    /// prefix that `\K` drops, because the engine finds that much faster.
     behind: usize,
-    /// Texts without which a line has no match, where they are known.
+    /// The texts without which a line has no match, if they are known.
     required: Option<RequiredTexts>,
     gave_up: Cell<bool>,
 }
 
 impl Perl {
-    /// Compiles the one pattern; the error is the text to report.
+    /// Compiles the pattern, of which there must be only one; the error is the text to report.
     pub fn new(patterns: &[Vec<u8>], config: &GrepConfig) -> Result<Perl, String> {
         let pattern = match patterns {
             [] => return Err("the -P option only supports a single pattern".to_string()),
@@ -46,7 +46,7 @@ impl Perl {
             .map_err(|_| "-P supports only unibyte and UTF-8 locales".to_string())?;
         let text = rewrite_pattern(text, PerlDialect::Pcre2).map_err(|e| e.to_string())?;
         let text = respell_calls(&text);
-        // There `\<` is a condition, here it is a character.
+        // In `fancy-regex`, `\<` is a condition; in Perl syntax it is a character.
         let foreign = text.contains(r"\<") || text.contains(r"\>");
         let required = RequiredTexts::of_pattern(&text, config.ignore_case).filter(|_| !foreign);
         let plain = !config.whole_lines && !config.words;
@@ -115,7 +115,7 @@ impl Perl {
     }
 }
 
-/// PCRE2's words for common mistakes.
+/// Returns PCRE2's messages for common mistakes.
 pub(crate) fn describe_error(e: &fancy_regex::Error) -> String {
     use fancy_regex::{Error, ParseError};
     match e {
@@ -131,8 +131,8 @@ pub(crate) fn describe_error(e: &fancy_regex::Error) -> String {
     }
 }
 
-/// `(?<=LITERAL)REST` taken apart, if the look-behind governs all of the rest. Searching for
-/// `LITERAL\KREST` from as many bytes earlier finds the same matches.
+/// Splits `(?<=LITERAL)REST`, if the look-behind applies to the whole rest. A search for
+/// `LITERAL\KREST` that begins as many bytes earlier finds the same matches.
 fn leading_look_behind(text: &str) -> Option<(&str, &str)> {
     let inner = text.strip_prefix("(?<=")?;
     let mut end = None;

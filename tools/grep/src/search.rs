@@ -7,11 +7,11 @@ use crate::config::{BinaryMode, GrepConfig, GrepMode};
 use crate::output::{GrepPrinter, SelectedLine};
 use crate::pattern::GrepMatcher;
 
-/// The reason why an input was left early.
+/// The reason why a search of an input ended early.
 #[derive(Debug)]
 pub enum SearchError {
     Read(io::Error),
-    /// Standard output is gone; `Ctx::finish` reports it.
+    /// Writing to standard output failed; `Ctx::finish` reports it.
     Write,
 }
 
@@ -19,17 +19,17 @@ pub enum SearchError {
 #[derive(Debug, Default)]
 pub struct SearchOutcome {
     pub selected: u64,
-    /// A match was found but is not shown because the input is not text.
+    /// Whether a match was found but is not shown, because the input is binary.
     pub binary: bool,
-    /// The number of bytes to go back after `-m`, so that another reader of the descriptor
-    /// continues after the last line.
+    /// The number of bytes to seek back after `-m`, so that another reader of the descriptor
+    /// continues after the last selected line.
     pub unread: Option<u64>,
 }
 
 /// Searches inputs one after another.
 pub struct Searcher {
     memory: Vec<u8>,
-    /// Something was printed, so that the next group needs a separator.
+    /// Whether something was printed, so that the next group needs a separator.
     printed: bool,
 }
 
@@ -40,24 +40,24 @@ struct SearchState<'p, 'a> {
     printer: &'p mut GrepPrinter<'a>,
     printed: &'p mut bool,
     selected: u64,
-    /// Matching is enough, nothing is printed: `-q`, `-l`, binary input.
+    /// Whether the first match ends the search and no line is printed: `-q`, `-l`, binary input.
     stop_at_first: bool,
     show: bool,
-    /// Lines of trailing context still to print.
+    /// The number of lines of trailing context still to print.
     after_left: u64,
-    /// End of the last printed line, in the input.
+    /// The position of the end of the last printed line in the input.
     last_printed: u64,
-    /// Lines before `counted_to` (a position in the input).
+    /// The number of lines before `counted_to`, a position in the input.
     counted: u64,
     counted_to: u64,
-    /// Position of the window in the input.
+    /// The position of the window in the input.
     base: u64,
     encoding_error: bool,
-    /// `-m` is reached: only trailing context is left.
+    /// Whether the number of `-m` is reached, so that only trailing context is left.
     draining: bool,
-    /// End of the last selected line, in the input.
+    /// The position of the end of the last selected line in the input.
     after_last: u64,
-    /// Matches are shown, not lines alone.
+    /// Whether matches are shown, and not only lines.
     shows_matches: bool,
     /// The first match on the line that was found last, if it is known.
     first: Option<(usize, usize)>,
@@ -91,7 +91,7 @@ impl Searcher {
         let config = printer.config;
         let mut state = SearchState::new(printer, &mut self.printed);
         let mut outcome = SearchOutcome::default();
-        // Lines selected before the first NUL.
+        // The number of lines that were selected before the first NUL.
         let mut text_lines = None;
         let mut at = 0;
         let mut keep = 0;
@@ -158,7 +158,8 @@ impl<'p, 'a> SearchState<'p, 'a> {
 }
 
 impl SearchState<'_, '_> {
-    /// Goes through the lines of the window from `at` on. `true`: no more is needed.
+    /// Processes the lines of the window from `at` on. Returns `true` if nothing more is needed of
+    /// this input.
     fn lines(&mut self, lines: &[u8], mut at: usize) -> io::Result<bool> {
         let end = self.config.end;
         let text = match lines {
@@ -262,7 +263,7 @@ impl SearchState<'_, '_> {
         self.print_all(lines, from, start, u64::MAX)
     }
 
-    /// Lines that are not selected: printed as long as trailing context is due.
+    /// Handles lines that are not selected, which are printed as long as trailing context is due.
     fn print_context(&mut self, lines: &[u8], start: usize, stop: usize) -> io::Result<()> {
         if self.after_left == 0 || start >= stop {
             return Ok(());
@@ -306,7 +307,7 @@ impl SearchState<'_, '_> {
             && !text.is_ascii()
             && std::str::from_utf8(text).is_err()
         {
-            // Such a line is not shown, only reported.
+            // Such a line is not shown; only a message reports it.
             self.encoding_error = true;
             return Ok(());
         }
@@ -333,8 +334,8 @@ impl SearchState<'_, '_> {
         }
     }
 
-    /// Returns how much of the window may be dropped: all but lines that may become leading
-    /// context.
+    /// Returns the place up to which the window may be dropped: all but lines that may become
+    /// leading context.
     fn keep_from(&mut self, lines: &[u8]) -> usize {
         let end = self.config.end;
         let floor = (self.last_printed.saturating_sub(self.base) as usize).min(lines.len());

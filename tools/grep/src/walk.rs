@@ -1,4 +1,4 @@
-//! Operands and directories to inputs; statuses and messages.
+//! From operands and directories to inputs; statuses and messages.
 
 use std::fs::{self, File};
 use std::io::{Seek, SeekFrom};
@@ -12,7 +12,7 @@ use crate::output::{GrepPrinter, number_width};
 use crate::pattern::GrepMatcher;
 use crate::search::{SearchError, SearchOutcome, Searcher};
 
-/// `/proc` files say they are empty: read them, but not for ever.
+/// The maximum number of bytes of a file that claims to be empty, as those in `/proc` do.
 const UNSIZED_LIMIT: u64 = 64 << 20;
 
 struct GrepWalk<'c, 'a> {
@@ -24,26 +24,26 @@ struct GrepWalk<'c, 'a> {
     names: bool,
     found: bool,
     failed: bool,
-    /// Standard output is gone, or `-q` has its answer.
+    /// Whether the search is over, because standard output failed or `-q` has a match.
     done: bool,
 }
 
 /// An entry of a directory still to be searched.
 struct PendingEntry {
-    /// As shown.
+    /// The name as it is shown.
     name: Vec<u8>,
     path: PathBuf,
 }
 
 /// A directory being searched.
 struct GrepLevel {
-    /// Entries still to come, the next one last.
+    /// The entries still to be searched, the next one last.
     pending: Vec<PendingEntry>,
-    /// Device and inode, where loops are possible.
+    /// The device and inode, if loops are possible.
     id: Option<(u64, u64)>,
 }
 
-/// Searches all operands; the status of the whole.
+/// Searches all operands and returns the exit status.
 pub fn search_all(
     ctx: &mut Ctx<'_>,
     config: &GrepConfig,
@@ -143,7 +143,8 @@ impl GrepWalk<'_, '_> {
         self.search_file(operand, &path);
     }
 
-    /// Searches all files below a directory. `name` is its shown name, empty for `.` implied.
+    /// Searches all files below a directory. `name` is its shown name; it is empty if there are no
+    /// operands, so that `.` is implied.
     fn search_directory(&mut self, name: Vec<u8>, path: PathBuf) {
         let mut levels: Vec<GrepLevel> = Vec::new();
         self.enter_dir(&name, &path, &mut levels);
@@ -281,7 +282,7 @@ impl GrepWalk<'_, '_> {
         };
         let result = self.searcher.search_input(&mut input, u64::MAX, &mut printer);
         self.line = std::mem::take(&mut printer.buffer);
-        // With -m the next reader of the descriptor continues after the last selected line.
+        // With `-m`, the next reader of the descriptor continues after the last selected line.
         if let Ok(SearchOutcome { unread: Some(n), .. }) = &result
             && let InputSource::File(f) = input.source()
             && let Ok(n) = i64::try_from(*n)
@@ -358,8 +359,8 @@ impl GrepWalk<'_, '_> {
         }
     }
 
-    /// `--include` and `--exclude`: the last rule that matches decides; without one, files
-    /// are searched unless the first rule is an `--include`.
+    /// Returns whether `--include` and `--exclude` exclude a file. The last rule that matches
+    /// decides; without one, files are searched unless the first rule is an `--include`.
     fn excluded_file(&self, name: &[u8], operand: bool) -> bool {
         let rules = &self.config.file_rules;
         let Some(first) = rules.first() else { return false };

@@ -48,7 +48,7 @@ pub struct SedSettings {
     pub files: Vec<Vec<u8>>,
 }
 
-/// Output to be written at the end of the cycle.
+/// Output that is written at the end of the cycle.
 enum QueuedOutput {
     Text(usize),
     File(Vec<u8>),
@@ -58,9 +58,9 @@ enum QueuedOutput {
 
 /// The end of a cycle.
 enum SedFlow {
-    /// With or without printing.
+    /// The cycle ends, with or without printing the pattern space.
     Next(bool),
-    /// `D`: again without reading.
+    /// `D`: the next cycle begins without reading a line.
     Again,
     Quit(u8, bool),
 }
@@ -76,20 +76,20 @@ pub struct SedMachine<'c, 'a> {
     space: Vec<u8>,
     newline: bool,
     hold: Vec<u8>,
-    /// The same of the hold space.
+    /// Whether the last line of the hold space ended in a newline.
     hold_newline: bool,
-    /// Reused by `s`.
+    /// A buffer that `s` reuses.
     scratch: Vec<u8>,
     captures: Captures,
-    /// State of each range: where it ends, while it is open.
+    /// The state of each range: the line on which it ends, while it is open.
     ranges: Vec<Option<u64>>,
     /// Whether the range has begun before.
     started: Vec<bool>,
     last_regex: Option<Rc<Regex>>,
-    /// Whether `s` has replaced something since a line was read or `t` asked.
+    /// Whether `s` has replaced something since the last line was read or the last `t` ran.
     substituted: bool,
     queue: Vec<QueuedOutput>,
-    /// Files of `R`.
+    /// The files that `R` reads.
     line_files: Vec<(Vec<u8>, Option<BufReader<File>>)>,
     status: u8,
 }
@@ -128,7 +128,7 @@ impl<'c, 'a> SedMachine<'c, 'a> {
         }
     }
 
-    /// Runs over all input; the exit status.
+    /// Runs the script over all input and returns the exit status.
     pub fn run(mut self) -> u8 {
         let ended = self.run_all();
         let finished = self.flush_all();
@@ -214,7 +214,7 @@ impl<'c, 'a> SedMachine<'c, 'a> {
                 }
                 SedAction::Next => {
                     if !self.has_next()? {
-                        // POSIX: without a next line quit without printing; GNU prints.
+                        // Without a next line, POSIX quits without printing, and GNU prints first.
                         return Ok(SedFlow::Next(!self.settings.posix));
                     }
                     if !self.settings.quiet {
@@ -294,7 +294,7 @@ impl<'c, 'a> SedMachine<'c, 'a> {
                     self.write_text(&name)?;
                 }
                 SedAction::List(width) => {
-                    // `l 1` folds everywhere, `-l 1` nowhere.
+                    // `l 1` folds at each character, `-l 1` at none.
                     let each = *width == Some(1);
                     let width = width.unwrap_or(self.settings.line_length);
                     let text = unambiguous_text(&self.space, b"\\", width, each);
@@ -329,7 +329,7 @@ impl<'c, 'a> SedMachine<'c, 'a> {
         }
     }
 
-    /// Writes a text of `i`, `c` or of the machine's own; with `-z` it is ended as lines are.
+    /// Writes a text of `i` or `c`, or one that the machine makes; with `-z`, it ends as lines do.
     fn write_text(&mut self, text: &[u8]) -> Result<()> {
         match text.strip_suffix(b"\n") {
             Some(text) if self.settings.null_data => self.write_out(&[text, b"\0"].concat()),
@@ -412,14 +412,15 @@ impl<'c, 'a> SedMachine<'c, 'a> {
     }
 }
 
-/// Returns the end of a run that cannot read what `r` and `R` name.
+/// Returns the error that ends a run if a file that `r` or `R` names cannot be read.
 fn read_error(name: &[u8], e: &std::io::Error) -> SedRunError {
     let shown = String::from_utf8_lossy(name);
     SedRunError::Fatal(4, format!("read error on {shown}: {}", error_text(e)))
 }
 
-/// Returns the unambiguous form of `l`: escapes, those of `also` after a backslash, `$` at the
-/// end, folded at `width` (0 and 1: not) or before each character.
+/// Returns a text in the unambiguous form of `l`: with escapes, a backslash before the bytes in
+/// `also`, and `$` at the end. It is folded at `width` (not for 0 and 1), or before each character
+/// for `each`.
 pub(crate) fn unambiguous_text(text: &[u8], also: &[u8], width: usize, each: bool) -> Vec<u8> {
     let mut out = Vec::with_capacity(text.len() + 2);
     let mut column = 0;

@@ -29,7 +29,7 @@ pub struct SedDialect {
     pub null_data: bool,
 }
 
-/// Deepest nesting of braces.
+/// The maximum nesting of braces.
 const MAX_DEPTH: usize = 10_000;
 
 /// Compiles a script: all pieces of the command line joined by newlines.
@@ -53,10 +53,10 @@ struct SedParser<'a> {
     at: usize,
     dialect: SedDialect,
     script: SedScript,
-    /// Open `{`: their commands.
+    /// The indices of the commands `{` that are still open.
     blocks: Vec<usize>,
     labels: Vec<(Vec<u8>, usize)>,
-    /// Branches by command number and label.
+    /// The branches, each with the index of its command and its label.
     jumps: Vec<(usize, Vec<u8>)>,
 }
 
@@ -151,7 +151,7 @@ impl SedParser<'_> {
 
     fn parse_action(&mut self, c: u8, select: &Select, number: usize) -> Result<Option<SedAction>> {
         let action = match c {
-            // Those of GNU only.
+            // These are GNU's only.
             b'F' | b'z' | b'Q' | b'T' | b'v' | b'W' | b'e' | b'R' if self.dialect.posix => {
                 return self.unknown_command(c);
             }
@@ -202,7 +202,7 @@ impl SedParser<'_> {
                 if !label.is_empty() {
                     self.jumps.push((number, label));
                 }
-                // Past the end, until the label is known.
+                // The target is past the end until the label is known.
                 let end = usize::MAX;
                 return Ok(Some(match c {
                     b'b' => SedAction::Branch(end),
@@ -279,7 +279,7 @@ impl SedParser<'_> {
         if self.dialect.posix { None } else { self.parse_number() }
     }
 
-    /// After a command: `;`, newline, `}` or a comment.
+    /// Checks what follows a command: `;`, a newline, `}` or a comment.
     fn end_of_command(&mut self) -> Result<()> {
         self.skip_blanks();
         match self.peek_byte() {

@@ -1,4 +1,4 @@
-//! The compiled script: commands in a row, blocks and branches as jumps.
+//! The compiled script: a list of commands, in which blocks and branches are jumps.
 
 use std::rc::Rc;
 
@@ -20,7 +20,7 @@ pub enum SedAddress {
     /// `$`.
     Last,
     Regex(SedPattern),
-    /// `0`, only as the first of two with a pattern as the second.
+    /// `0`, which is allowed only before a pattern as the second address.
     Zero,
 }
 
@@ -55,18 +55,18 @@ pub struct SedCommand {
     pub action: SedAction,
 }
 
-/// Place of an output file in the machine's list.
+/// The index of an output file in the machine's list.
 pub type OutputId = usize;
 
 /// The action of a command.
 #[derive(Clone, Debug)]
 pub enum SedAction {
-    /// `{`: jump here if not selected.
+    /// `{`: the command to jump to if the line is not selected.
     Block(usize),
     Append(Vec<u8>),
     Insert(Vec<u8>),
     Change(Vec<u8>),
-    /// To this command; past the end ends the cycle.
+    /// `b`: the command to jump to; one past the end ends the cycle.
     Branch(usize),
     /// `t`, `T`.
     BranchIf(usize),
@@ -98,7 +98,7 @@ pub enum SedAction {
     LineNumber,
 }
 
-/// Case changes in a replacement.
+/// A change of case in a replacement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CaseChange {
     /// `\E`.
@@ -126,14 +126,14 @@ pub struct SedSubstitute {
     pub pattern: SedPattern,
     pub parts: Vec<SedPart>,
     pub global: bool,
-    /// The match to begin with, from 1.
+    /// The number of the first match to replace, from 1.
     pub number: usize,
     /// Whether to print the pattern space: `p`.
     pub print: bool,
     pub print_before_execute: bool,
     pub execute: bool,
     pub write: Option<OutputId>,
-    /// Groups above 0 are needed, or cases change.
+    /// Whether the replacement needs groups above 0 or changes case.
     pub groups: bool,
     pub cases: bool,
 }
@@ -149,12 +149,12 @@ pub enum Translate {
 #[derive(Clone, Debug, Default)]
 pub struct SedScript {
     pub commands: Vec<SedCommand>,
-    /// Number of range states.
+    /// The number of range states.
     pub ranges: usize,
-    /// Range states that are active from the start (`0,/re/`).
+    /// The range states that are active from the start (`0,/re/`).
     pub active: Vec<usize>,
-    /// Files named by `w`.
+    /// The files that `w` names.
     pub outputs: Vec<Vec<u8>>,
-    /// The first line begins with `#n` (GNU sed 4.9 ignores the rest of that line).
+    /// Whether the first line begins with `#n` (GNU sed 4.9 ignores the rest of that line).
     pub quiet: bool,
 }

@@ -20,7 +20,7 @@ pub fn encode_base64(bytes: &[u8]) -> String {
 
 #[cfg(test)]
 mod tests {
-    /// RFC 4648, 10.
+    /// The expected values are those of RFC 4648, section 10.
     #[test]
     fn encode() {
         for (text, coded) in

@@ -2,7 +2,7 @@
 //!
 //! | module | contents |
 //! |---|---|
-//! | `base64` | bytes in 64 digits |
+//! | `base64` | encoding of bytes in base64 |
 //! | `glob` | shell patterns (POSIX XCU 2.13) with bash's extglob; one compiled matcher for `case`, `[[`, `${x#p}`, pathname expansion, `find -name` |
 //! | `escape` | backslash escapes of `$'...'`, `echo -e`, `printf`, `tr`, and shell quoting (`printf %q`, `${x@Q}`, `ls --quoting-style`) |
 //! | `mode` | permission bits: octal and symbolic modes, `rwxr-xr-x` |

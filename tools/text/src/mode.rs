@@ -24,11 +24,11 @@ pub struct Clause {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Perms {
-    /// Bits in all three places, and whether `X` was given.
+    /// The bits for all three classes of users, and whether `X` was given.
     Bits(u16, bool),
-    /// Copied from `u`, `g` or `o`: how far their bits must be shifted right.
+    /// The bits of `u`, `g` or `o`, given as the number of places to shift them to the right.
     Copy(u16),
-    /// Octal after an operator (`u=644` is a GNU extension).
+    /// An octal number after an operator (`u=644` is a GNU extension).
     Octal(u16),
 }
 
@@ -132,7 +132,7 @@ impl FileModeChange {
             };
             let who = if octal { 0o7777 } else { c.who };
             let affected = if who == 0 { 0o7777 } else { who };
-            // Of directories, set-id bits are only touched when named.
+            // The set-id bits of directories change only if they are named.
             let kept = if dir && !octal {
                 let named = match c.perms {
                     Perms::Bits(b, _) => b & 0o6000,
@@ -181,7 +181,7 @@ pub fn mode_letters(mode: u16) -> String {
 mod tests {
     use super::*;
 
-    // Expected values: GNU chmod 9.1 with umask 022, read by `stat -c %a`.
+    // The expected values are those of GNU chmod 9.1 with umask 022, read by `stat -c %a`.
     #[test]
     fn like_gnu() {
         let cases: [(&[u8], u16, bool, u16); 16] = [

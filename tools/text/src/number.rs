@@ -19,11 +19,11 @@ pub use size::{SizeError, human_size, parse_size, suffix_factor};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Integer {
     pub negative: bool,
-    /// Absolute value; `u64::MAX` on overflow.
+    /// The absolute value; `u64::MAX` on overflow.
     pub magnitude: u64,
     /// Whether the digits do not fit in 64 bits.
     pub overflow: bool,
-    /// Bytes used, leading blanks and sign included; 0 if there is no number.
+    /// The number of bytes used, including leading blanks and the sign; 0 if there is no number.
     pub len: usize,
 }
 
@@ -80,8 +80,8 @@ pub fn utf8_len(text: &[u8]) -> usize {
     }
 }
 
-/// Parses the integer at the start of a text, as `strtoimax(3)` reads it. `base` 0 lets `0x` and a
-/// leading `0` choose; bases 2 to 36 as given; `0x` is allowed with base 16.
+/// Parses the integer at the start of a text, as `strtoimax(3)` reads it. With `base` 0, `0x` and a
+/// leading `0` choose the base. Bases 2 to 36 are used as given, and base 16 allows `0x`.
 pub fn parse_integer(text: &[u8], base: u32) -> Integer {
     let mut at = blank_len(text);
     let negative = text.get(at) == Some(&b'-');
@@ -118,7 +118,7 @@ pub fn parse_integer(text: &[u8], base: u32) -> Integer {
 mod tests {
     use super::*;
 
-    /// Values of glibc 2.36's `strtod`.
+    /// The values are those of glibc 2.36's `strtod`.
     #[test]
     fn floats_as_strtod() {
         let cases: &[(&[u8], f64, usize)] = &[
@@ -153,7 +153,7 @@ mod tests {
         assert_eq!(decimal_prefix(b"inf"), (0.0, 0));
     }
 
-    /// Values of glibc 2.36's `strtoimax`.
+    /// The values are those of glibc 2.36's `strtoimax`.
     #[test]
     fn integers_as_strtoimax() {
         assert_eq!(parse_integer(b" 0x1fz", 0).signed(), (31, false));
@@ -166,7 +166,7 @@ mod tests {
         assert_eq!(parse_integer(b"zz", 36).signed(), (1295, false));
     }
 
-    /// `head -c`, `ls -lh` of coreutils 9.1.
+    /// The values are those of `head -c` and `ls -lh` in coreutils 9.1.
     #[test]
     fn sizes_as_coreutils() {
         for (n, want) in [

@@ -55,7 +55,7 @@ impl Equality {
             in_space = space;
             column += 1;
         }
-        // White space options make a missing last newline irrelevant, as in GNU diff.
+        // With white space options, a missing last newline makes no difference, as in GNU diff.
         if newline || self.all_space || self.space_change || self.trailing_space {
             out.push(b'\n');
         }
@@ -92,7 +92,7 @@ pub struct TextComparison<'a> {
     pub changes: Vec<LineChange>,
 }
 
-/// Keys of lines as a token source.
+/// The keys of lines, as a source of tokens for the comparison.
 struct Keys<'a, 'b> {
     lines: &'b [&'a [u8]],
     equality: Equality,
@@ -127,7 +127,7 @@ pub fn find_changes(
     let input = InternedInput::new(Keys { lines: old, equality }, Keys { lines: new, equality });
     let algorithm = if minimal { Algorithm::MyersMinimal } else { Algorithm::Myers };
     let mut diff = Diff::compute(algorithm, &input);
-    // Slides changes as far down as they go, which is where GNU diff puts them.
+    // Moves changes down as far as possible, where GNU diff also has them.
     diff.postprocess_no_heuristic(&input);
     diff.hunks()
         .map(|h| LineChange {

@@ -64,7 +64,8 @@ fn group_hunks<'a>(lines: &'a TextComparison<'_>, n: usize) -> Vec<DiffHunk<'a>>
     for i in 0..lines.changes.len() {
         let next = lines.changes.get(i + 1);
         let gap = next.map(|c| c.old.start - lines.changes[i].old.end);
-        // Ignored changes get no context of their own: they are shown only near a real one.
+        // Ignored changes have no context of their own, so that they are shown only near a real
+        // change.
         if gap.is_some_and(|g| g <= n.saturating_mul(2)) {
             continue;
         }
@@ -277,7 +278,7 @@ impl DiffPrinter<'_> {
                     open = true;
                 }
                 let text = l.strip_suffix(b"\n").unwrap_or(l);
-                // A lone dot would end the text: write two and take one away.
+                // A lone dot would end the text, so two are written and one is removed afterwards.
                 if text == b"." {
                     self.out.write_all(b"..\n.\ns/.//\n")?;
                     open = false;
@@ -320,7 +321,7 @@ impl DiffPrinter<'_> {
         Ok(())
     }
 
-    /// Writes lines as they are.
+    /// Writes lines unchanged.
     fn raw(&mut self, lines: &[&[u8]]) -> io::Result<()> {
         lines.iter().try_for_each(|line| self.out.write_all(line))
     }
@@ -356,7 +357,7 @@ impl DiffPrinter<'_> {
                     Some(lines.new[c.new.start + k]),
                 )?;
             }
-            // The newline is coloured, too, as in GNU's.
+            // The newline is coloured, too, as in GNU diff.
             let Palette { add, delete, reset, .. } = self.palette;
             for l in &lines.old[c.old.start + both..c.old.end] {
                 self.out.write_all(delete.as_bytes())?;

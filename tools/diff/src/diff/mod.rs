@@ -54,11 +54,11 @@ pub struct DiffOptions {
     pub form: DiffForm,
     /// For [`DiffForm::Merged`].
     pub formats: Formats,
-    /// Each output goes through `pr`.
+    /// Whether each output goes through `pr`.
     pub paginate: bool,
     pub suppress_blank_empty: bool,
     pub ignore_name_case: bool,
-    /// Names in directories before this one are left out.
+    /// The first name to compare in directories; names before it are left out.
     pub starting_file: Option<Vec<u8>>,
     pub equality: Equality,
     pub ignore_blank: bool,
@@ -72,7 +72,7 @@ pub struct DiffOptions {
     pub no_dereference: bool,
     pub excludes: Vec<GlobPattern>,
     pub labels: Vec<Vec<u8>>,
-    /// For the times in headings.
+    /// The time zone for the times in headings.
     pub zone: Zone,
     pub function: Option<Regex>,
     pub palette: Palette,
@@ -167,7 +167,7 @@ fn compare_pair(
     let mut names = [a.to_vec(), b.to_vec()];
     let mut stats = [stat_operand(ctx, options, a), stat_operand(ctx, options, b)];
     let is_dir = |s: &io::Result<Option<Stat>>| matches!(s, Ok(Some(s)) if s.kind == FileKind::Dir);
-    // DIR FILE means DIR/FILE FILE.
+    // `diff DIR FILE` compares `DIR/FILE` with `FILE`.
     for (dir, file) in [(0, 1), (1, 0)] {
         if is_dir(&stats[dir]) && !is_dir(&stats[file]) && stats[file].is_ok() {
             if names[file] == b"-" {
@@ -226,8 +226,8 @@ fn compare_files(
 ) -> io::Result<Status> {
     let whole = options.prints_same();
     if a.0 == b"-" && b.0 == b"-" && !whole {
-        // Both operands are one file: it is not read, so that its contents are left to the next
-        // reader.
+        // Both operands are the same file. It is not read, so that the next reader gets its
+        // contents.
         if options.report_same {
             ctx.stdout.write_all(b"Files - and - are identical\n")?;
         }

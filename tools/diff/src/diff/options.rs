@@ -14,7 +14,7 @@ use super::{DiffForm, DiffOptions, Equality};
 /// The maximum number of columns of `-W` and `--tabsize`.
 const WIDEST: usize = 100_000;
 
-/// The maximum number of conditions of a format, which may lie in each other.
+/// The maximum number of conditions in a format, which may be nested.
 const MOST_CONDITIONS: usize = 200;
 
 /// The options.
@@ -78,7 +78,7 @@ pub(super) enum DiffFlag {
     ToFile,
     Binary,
     Ignored,
-    /// A digit of `-5`, the lines of context as they were once written.
+    /// A digit of `-5`, the old spelling of the number of context lines.
     Digit(u8),
 }
 
@@ -249,7 +249,7 @@ pub(super) enum DiffRefusal {
     Other(String),
 }
 
-/// Returns the options as they stand in the heading of each file of a tree, quoted for the shell.
+/// Returns the options for the heading of each file of a tree, quoted for the shell.
 fn given(args: &[Vec<u8>]) -> String {
     let mut text = String::new();
     let mut rest = args.iter().take_while(|word| *word != b"--");
@@ -294,7 +294,7 @@ pub(super) fn options(
             return Err(DiffRefusal::Usage(format!("invalid color '{shown}'")));
         }
     };
-    // Nothing depends on it here.
+    // The value is checked, but has no effect.
     number(parsed, DiffFlag::HorizonLines, "horizon length", 0)?;
     Ok(DiffOptions {
         form: form(parsed)?,
@@ -379,8 +379,8 @@ fn form(parsed: &ParsedOptions<DiffFlag>) -> Result<DiffForm, DiffRefusal> {
     })
 }
 
-/// Returns the lines of context: the most that any option asks for; digits count before the
-/// default.
+/// Returns the number of context lines: the maximum that any option requests. Digits take
+/// precedence over the default.
 fn context(parsed: &ParsedOptions<DiffFlag>, flag: DiffFlag) -> Result<usize, DiffRefusal> {
     let mut most = None;
     for (_, value) in parsed.options.iter().filter(|(id, _)| *id == flag) {
@@ -482,7 +482,7 @@ fn size(
     Ok(n.min(WIDEST))
 }
 
-/// Parses a number that may be repeated with the same value only.
+/// Parses a number whose option may be repeated only with the same value.
 fn number(
     parsed: &ParsedOptions<DiffFlag>,
     flag: DiffFlag,
@@ -506,7 +506,7 @@ fn parse_number(text: &[u8], noun: &str) -> Result<usize, DiffRefusal> {
         let shown = String::from_utf8_lossy(text);
         return Err(DiffRefusal::Usage(format!("invalid {noun} '{shown}'")));
     }
-    // More than there is room for is as good as all.
+    // A number that is too large means all lines.
     Ok(if n.overflow { usize::MAX } else { usize::try_from(n.magnitude).unwrap_or(usize::MAX) })
 }
 
@@ -515,7 +515,7 @@ fn regex(text: &[u8]) -> Result<Regex, DiffRefusal> {
         .map_err(|e| DiffRefusal::Other(format!("{}: {e}", String::from_utf8_lossy(text))))
 }
 
-/// Patterns of files that are left out.
+/// Returns the patterns of files that are left out.
 fn excludes(
     ctx: &Ctx<'_>,
     parsed: &ParsedOptions<DiffFlag>,

@@ -33,16 +33,15 @@ impl Palette {
         }
     }
 
-    /// Parses pairs such as `ad=32:de=31`; what is not named keeps its colour. The values may have
-    /// the escapes of C, and
-    /// `^X` for control characters.
+    /// Parses pairs such as `ad=32:de=31`; parts that are not named keep their colours. The values
+    /// may have C escapes, and `^X` for control characters.
     ///
     /// # Errors
     /// A pair that is invalid, or whose name is not known.
     pub(super) fn parse(text: &[u8]) -> Result<Palette, PaletteFault> {
         let mut palette = Palette::standard();
         for pair in text.split(|byte| *byte == b':').filter(|pair| !pair.is_empty()) {
-            // Left from a time when files had colours, too.
+            // GNU diff also accepts colours of files, which it once had.
             if pair.starts_with(b"*") {
                 continue;
             }
@@ -95,7 +94,7 @@ fn unescape(value: &[u8]) -> Vec<u8> {
 mod tests {
     use super::{Palette, PaletteFault};
 
-    // As GNU diff 3.8 answers.
+    // The expected results are those of GNU diff 3.8.
     #[test]
     fn palettes() {
         let parse = |text: &str| Palette::parse(text.as_bytes());

@@ -1,4 +1,5 @@
-//! Comparing directories: names in both are compared, others reported or taken as empty files.
+//! Comparing directories: files in both are compared; others are reported or treated as empty
+//! files.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -9,7 +10,7 @@ use box_sys::{FileKind, Stat, meta, path};
 use super::compare::TextComparison;
 use super::{DiffForm, DiffOptions, Status, compare_files};
 
-/// Deeper trees are refused; links cannot lead in circles unnoticed.
+/// The maximum depth of a tree, so that links that form a cycle are noticed.
 const MAX_DEPTH: usize = 200;
 
 /// Compares two directories; subdirectories only with `-r`.
@@ -24,7 +25,7 @@ pub fn compare_trees(
         ctx.error_bytes(&[a, b": recursive directory loop"]);
         return Ok(2);
     }
-    // Names of entries, those of the second directory with the ones that they have in the first.
+    // The names of entries. Those of the second directory are mapped to their names in the first.
     let mut names: BTreeMap<Vec<u8>, Vec<u8>> = BTreeMap::new();
     for dir in [a, b] {
         let found = match path::names_in(&ctx.path(dir)) {
@@ -35,7 +36,7 @@ pub fn compare_trees(
                 return Ok(2);
             }
         };
-        // Names that differ only in case are one entry where case is ignored; a name that both
+        // If case is ignored, names that differ only in case are one entry, but a name that both
         // directories have keeps its own entry.
         let first: Vec<Vec<u8>> = names.keys().cloned().collect();
         let mut free = BTreeMap::new();
@@ -125,7 +126,7 @@ fn report_only(ctx: &mut Ctx<'_>, dir: &[u8], name: &[u8]) -> io::Result<Status>
     Ok(1)
 }
 
-/// Compares two files of a tree: their difference is headed by the command that would show it.
+/// Compares two files of a tree. The heading of their difference is the command that would show it.
 fn compare_differing(
     ctx: &mut Ctx<'_>,
     options: &DiffOptions,

@@ -1,6 +1,6 @@
-//! A patched file in the place of the old one: a new file beside it, renamed over it, as GNU's
-//! does. So a file that may not be written to is patched, other hard links keep the old text, the
-//! old file itself becomes the backup, and no process reads half of a file.
+//! Saving a patched file: as in GNU patch, a new file is written beside the old one and renamed
+//! over it. So a read-only file can be patched, other hard links keep the old text, the old file
+//! itself becomes the backup, and no process reads half of a file.
 
 use std::fs;
 use std::io::{self, Write};
@@ -9,12 +9,13 @@ use std::path::Path;
 use box_applet::{Ctx, create_beside, inherit_metadata};
 use box_sys::meta;
 
-/// A file to write in the place of an old one, with the attributes and the backup of the old one.
+/// A file to write in the place of an old one, with the old one's attributes and backup.
 pub(super) struct SavedFile<'a> {
     pub destination: &'a Path,
-    /// The file that was patched, if there was one: its mode and owner stay.
+    /// The status of the file that was patched, if there was one; the new file gets its mode and
+    /// owner.
     pub old: Option<&'a meta::Stat>,
-    /// Permission bits that a git patch asks for.
+    /// The permission bits that a git patch sets.
     pub mode: Option<u16>,
     /// The path that the old file is moved to.
     pub backup: Option<&'a Path>,

@@ -1,4 +1,4 @@
-//! A file the walk has come to.
+//! A file that the walk has reached.
 
 use std::cell::OnceCell;
 use std::io;
@@ -6,16 +6,16 @@ use std::path::PathBuf;
 
 use box_sys::{FileKind, Stat, meta, path};
 
-/// One file. Metadata is read on first use and kept.
+/// A file of the walk. Its metadata is read on first use and kept.
 pub struct FindEntry {
-    /// As shown: the starting point and the names below it.
+    /// The shown path: the starting point and the names below it.
     pub shown: Vec<u8>,
-    /// Absolute.
+    /// The absolute path.
     pub path: PathBuf,
     pub depth: usize,
-    /// Length of the starting point within `shown`.
+    /// The length of the starting point within `shown`.
     pub point_len: usize,
-    /// Links are followed here.
+    /// Whether links are followed at this entry.
     pub follow: bool,
     /// The kind from the directory entry, where the file system supplies it.
     pub dir_kind: Option<FileKind>,
@@ -24,8 +24,7 @@ pub struct FindEntry {
 }
 
 impl FindEntry {
-    /// Creates the entry of a file that the walk met; its metadata are read when they are asked
-    /// for.
+    /// Creates the entry of a file in the walk; its metadata is read on first use.
     pub fn new(
         shown: Vec<u8>,
         path: PathBuf,
@@ -55,7 +54,8 @@ impl FindEntry {
         }
     }
 
-    /// Like [`FindEntry::base`] with the trailing slashes of a starting point.
+    /// Returns the last component as [`FindEntry::base`] does, but with the trailing slashes of a
+    /// starting point.
     pub fn base_with_slashes(&self) -> &[u8] {
         let trimmed = trim_slashes(&self.shown).len();
         let start = trimmed - self.base().len();
@@ -81,8 +81,8 @@ impl FindEntry {
         rest.strip_prefix(b"/").unwrap_or(rest)
     }
 
-    /// Metadata as the options want it: of a followed link's target, or of the link itself if
-    /// that is missing.
+    /// Returns the metadata that the options request: that of a followed link's target, or that of
+    /// the link itself if the target is missing.
     pub fn stat(&self) -> io::Result<&Stat> {
         let result = self.stat.get_or_init(|| {
             let read = match meta::stat(&self.path, self.follow) {

@@ -13,9 +13,9 @@ use super::primary::file_time;
 /// The requests of an evaluation to the walk.
 #[derive(Default)]
 pub struct EvalState {
-    /// `-prune`: do not go below this entry.
+    /// `-prune`: whether the walk omits the files below this entry.
     pub prune: bool,
-    /// `-quit`, or standard output is gone.
+    /// Whether the search is over, because of `-quit` or because standard output failed.
     pub quit: bool,
     /// Whether the exit status is 1.
     pub failed: bool,
@@ -35,13 +35,13 @@ impl EvalState {
         }
     }
 
-    /// Reports trouble with an entry.
+    /// Reports an error about an entry.
     pub fn report_error(&mut self, ctx: &mut Ctx<'_>, name: &[u8], e: &io::Error) {
         self.failed = true;
         ctx.error_bytes(&[&quote_name(name), b": ", box_sys::error_text(e).as_bytes()]);
     }
 
-    /// Evaluates for one entry.
+    /// Evaluates the expression for one entry.
     pub fn eval_entry(
         &mut self,
         ctx: &mut Ctx<'_>,
@@ -170,7 +170,8 @@ fn test_holds(test: &Test, entry: &FindEntry, settings: &FindSettings) -> io::Re
         Test::Regex(regex) => regex.is_match(&entry.shown),
         Test::Type(kinds, false) => kinds.contains(&entry.kind()?),
         Test::Type(kinds, true) => {
-            // The other way of looking: through links without -L, at them with it.
+            // `-xtype` treats links in the opposite way: it follows them without `-L`, and does not
+            // with `-L`.
             let kind = match meta::stat(&entry.path, !entry.follow) {
                 Ok(stat) => stat.kind,
                 Err(_) => entry.kind()?,
@@ -206,7 +207,7 @@ fn test_holds(test: &Test, entry: &FindEntry, settings: &FindSettings) -> io::Re
             stat.dev == *dev && stat.ino == *ino
         }
         Test::Access(want) => {
-            // access(2) looks through links.
+            // access(2) follows links.
             meta::stat(&entry.path, true).is_ok_and(|s| meta::may_access(&s, *want))
         }
         Test::FsType(name) => name == b"unknown",

@@ -16,11 +16,11 @@ use super::sinks::{SinkId, Sinks};
 
 /// A node. Operators hold all their operands, so that long chains are not deep trees.
 pub enum FindExpr {
-    /// Left to right, until one is false.
+    /// Evaluated from left to right, until one is false.
     And(Vec<FindExpr>),
-    /// Left to right, until one is true.
+    /// Evaluated from left to right, until one is true.
     Or(Vec<FindExpr>),
-    /// All; the last one's value.
+    /// All are evaluated; the value is that of the last one.
     List(Vec<FindExpr>),
     Not(Box<FindExpr>),
     Test(Test),
@@ -36,7 +36,7 @@ pub enum NumberTest<T> {
 }
 
 impl<T: PartialOrd> NumberTest<T> {
-    /// Returns whether a value compares so.
+    /// Returns whether a value passes the comparison.
     pub fn holds(&self, value: T) -> bool {
         match self {
             NumberTest::Less(n) => value < *n,
@@ -61,18 +61,18 @@ pub enum Test {
     Path(GlobPattern),
     LinkTarget(GlobPattern),
     Regex(Box<Regex>),
-    /// Kinds; the flag is for `-xtype`.
+    /// The kinds of files; the flag is true for `-xtype`.
     Type(Vec<FileKind>, bool),
     Size {
         cmp: NumberTest<u64>,
         unit: u64,
     },
     Empty,
-    /// The file's time against an instant (nanoseconds): newer than.
+    /// Whether the file's time is after this instant, in nanoseconds.
     Newer(TimeOf, i128),
-    /// The file's time in `(from, to]`, nanoseconds.
+    /// Whether the file's time is in `(from, to]`, in nanoseconds.
     Between(TimeOf, i128, i128),
-    /// Older than the instant.
+    /// Whether the file's time is before this instant, in nanoseconds.
     Older(TimeOf, i128),
     Used(NumberTest<f64>),
     Perm(PermTest),
@@ -108,14 +108,14 @@ pub enum FindFollow {
     Always,
 }
 
-/// Nanoseconds since the epoch as seconds and nanoseconds.
+/// Splits nanoseconds since the epoch into seconds and nanoseconds.
 pub fn split_nanos(nanos: i128) -> (i64, u32) {
     const SECOND: i128 = 1_000_000_000;
     let seconds = nanos.div_euclid(SECOND).clamp(i128::from(i64::MIN), i128::from(i64::MAX));
     (seconds as i64, nanos.rem_euclid(SECOND) as u32)
 }
 
-/// An option of the expression that is answered before any search.
+/// An option of the expression that prints information instead of searching.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Question {
     Help,
@@ -124,7 +124,7 @@ pub enum Question {
 
 /// The settings of the whole run: options, and values that tests share.
 pub struct FindSettings {
-    /// A question in place of a search.
+    /// A request for information, instead of a search.
     pub question: Option<Question>,
     pub follow: FindFollow,
     pub depth_first: bool,
@@ -132,10 +132,10 @@ pub struct FindSettings {
     pub min_depth: u64,
     pub one_device: bool,
     pub files_from: Option<Vec<u8>>,
-    /// Nanoseconds since the epoch.
+    /// The current time in nanoseconds since the epoch.
     pub now: i128,
     pub zone: Zone,
-    /// Read when they are asked for.
+    /// The names of users and groups, which are read on first use.
     pub names: LazyCell<AccountNames>,
     pub sinks: Sinks,
     pub utf8: bool,

@@ -1,4 +1,4 @@
-//! `-ls`: one line as `ls -dils` gives it.
+//! `-ls`: a line in the form of `ls -dils`.
 
 use box_sys::{FileKind, Stat};
 use box_text::mode;
@@ -6,7 +6,7 @@ use box_text::mode;
 use super::entry::FindEntry;
 use super::expr::FindSettings;
 
-/// Half a year, in nanoseconds: older files show the year.
+/// Half a year in nanoseconds; for older files the year is shown.
 const RECENT: i128 = 31_556_952 / 2 * 1_000_000_000;
 
 /// Appends the line for an entry.
@@ -42,7 +42,8 @@ pub fn write(entry: &FindEntry, stat: &Stat, settings: &FindSettings, out: &mut 
     out.push(b'\n');
 }
 
-/// Blocks of 512 bytes a file takes, by its size: file systems below us do not say.
+/// Returns the number of 512-byte blocks that a file takes, computed from its size, because our
+/// file systems do not report it.
 pub fn block_count(stat: &Stat) -> u64 {
     match stat.kind {
         FileKind::File | FileKind::Dir => stat.size.div_ceil(4096) * 8,

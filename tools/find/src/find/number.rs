@@ -2,7 +2,7 @@
 
 use super::expr::NumberTest;
 
-/// Parses a non-negative integer with its sign as comparison.
+/// Parses a non-negative integer, whose sign is the comparison.
 pub fn parse_integer(text: &[u8]) -> Option<NumberTest<u64>> {
     let (wrap, digits): (fn(u64) -> NumberTest<u64>, _) = match text {
         [b'+', rest @ ..] => (NumberTest::More, rest),
@@ -12,7 +12,7 @@ pub fn parse_integer(text: &[u8]) -> Option<NumberTest<u64>> {
     parse_digits(digits).map(wrap)
 }
 
-/// Like [`parse_integer`] with decimals.
+/// Parses a number as [`parse_integer`] does, but with decimals.
 pub fn parse_decimal(text: &[u8]) -> Option<NumberTest<f64>> {
     let (wrap, digits): (fn(f64) -> NumberTest<f64>, _) = match text {
         [b'+', rest @ ..] => (NumberTest::More, rest),
@@ -26,7 +26,7 @@ pub fn parse_decimal(text: &[u8]) -> Option<NumberTest<f64>> {
     value.is_finite().then(|| wrap(value))
 }
 
-/// Digits only.
+/// Parses a number that consists only of digits.
 pub fn parse_digits(digits: &[u8]) -> Option<u64> {
     if digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) {
         return None;

@@ -1,4 +1,4 @@
-//! Operators of the expression: `,` below `-o` below `-a` below `!`, parentheses.
+//! Operators of the expression, by increasing precedence: `,`, `-o`, `-a`, `!`; and parentheses.
 
 use box_applet::Ctx;
 
@@ -6,7 +6,7 @@ use super::expr::{FindAction, FindExpr, FindSettings, Test};
 use super::primary::{self, Primaries};
 use super::sinks::SinkId;
 
-/// The maximum number of levels of parentheses: bounds the recursion of parser and evaluation.
+/// The maximum nesting of parentheses, which bounds the recursion of parser and evaluation.
 const MAX_DEPTH: u32 = 200;
 
 /// A message, without the `find: ` prefix.
@@ -24,7 +24,7 @@ impl<'w> WordCursor<'w> {
         self.list.get(self.at).map(Vec::as_slice)
     }
 
-    /// Takes the next word.
+    /// Consumes and returns the next word.
     pub fn next(&mut self) -> Option<&'w [u8]> {
         let word = self.peek()?;
         self.at += 1;
@@ -32,7 +32,7 @@ impl<'w> WordCursor<'w> {
     }
 }
 
-/// Parses the expression. Without an action that prints or the like, `-print` is added.
+/// Parses the expression. `-print` is added unless there is an action that makes it unnecessary.
 pub fn parse(
     ctx: &mut Ctx<'_>,
     list: &[Vec<u8>],

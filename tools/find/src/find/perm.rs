@@ -8,7 +8,7 @@ pub enum PermTest {
     Exact(u16),
     /// `-MODE`
     All(u16),
-    /// `/MODE`; no bits at all match everything.
+    /// `/MODE`; a mode without bits matches every file.
     Any(u16),
 }
 
@@ -32,7 +32,7 @@ pub fn parse(text: &[u8]) -> Option<PermTest> {
     }
 }
 
-/// Bits of a mode, symbolic ones applied to no bits at all.
+/// Parses the bits of a mode; a symbolic one is applied to 0.
 fn parse_bits(text: &[u8]) -> Option<u16> {
     mode::parse(text).map(|mode| mode.apply(0, false, 0))
 }

@@ -18,7 +18,7 @@ use super::parse::{Message, WordCursor};
 use super::sinks::SinkId;
 use super::{expr, number, perm};
 
-/// Tests whose argument a shell may have expanded.
+/// The tests whose argument may be a pattern that the shell has expanded by mistake.
 const PATTERNS: &[&[u8]] =
     &[b"-name", b"-iname", b"-path", b"-ipath", b"-wholename", b"-lname", b"-ilname"];
 
@@ -30,18 +30,19 @@ pub struct Primaries<'p, 'c> {
     ctx: &'p mut Ctx<'c>,
     settings: &'p mut FindSettings,
     syntax: RegexSyntax,
-    /// End of the day that ages are counted from: now, or with `-daystart` midnight.
+    /// The time from which ages are counted: now, or the end of the day with `-daystart`.
     day_end: i128,
-    /// The words seen last, for hints.
+    /// The last words, for hints.
     last: Vec<u8>,
-    /// Some action makes `-print` unnecessary.
+    /// Whether an action makes `-print` unnecessary.
     pub acts: bool,
     prunes: bool,
     deletes: bool,
     depth_given: bool,
 }
 
-/// `-delete` visits children first, when `-prune` comes too late.
+/// Returns the message about `-prune` with `-delete`, which visits children first, so that `-prune`
+/// comes too late.
 pub fn find_contradiction(p: &Primaries<'_, '_>) -> Option<Message> {
     (p.deletes && p.prunes && !p.depth_given).then(|| {
         b"The -delete action automatically turns on -depth, but -prune does nothing when -depth \
@@ -51,7 +52,7 @@ pub fn find_contradiction(p: &Primaries<'_, '_>) -> Option<Message> {
 }
 
 impl<'p, 'c> Primaries<'p, 'c> {
-    /// Reads primaries; options among them change the settings.
+    /// Creates a parser of primaries; options among them change `settings`.
     pub fn new(ctx: &'p mut Ctx<'c>, settings: &'p mut FindSettings) -> Primaries<'p, 'c> {
         let day_end = settings.now;
         Primaries {
@@ -67,7 +68,7 @@ impl<'p, 'c> Primaries<'p, 'c> {
         }
     }
 
-    /// Parses the primary `word`; takes its arguments off `words`.
+    /// Parses the primary `word`, and consumes its arguments from `words`.
     pub fn parse(&mut self, word: &[u8], words: &mut WordCursor<'_>) -> Result<FindExpr, Message> {
         let Some(name) = word.strip_prefix(b"-").filter(|n| !n.is_empty()) else {
             let mut message = [b"paths must precede expression: `".as_slice(), word, b"'"].concat();
@@ -78,7 +79,7 @@ impl<'p, 'c> Primaries<'p, 'c> {
             }
             return Err(message);
         };
-        // GNU also takes two dashes.
+        // GNU also accepts two dashes.
         let name = name.strip_prefix(b"-").unwrap_or(name);
         self.last = word.to_vec();
         if let b"help" | b"version" = name {
@@ -334,7 +335,7 @@ impl<'p, 'c> Primaries<'p, 'c> {
         }
     }
 
-    /// Age in minutes: exactly N means between N-1 and N.
+    /// Parses an age in minutes; exactly N means between N-1 and N.
     fn parse_minutes(
         &self,
         of: TimeOf,
@@ -351,7 +352,7 @@ impl<'p, 'c> Primaries<'p, 'c> {
         })
     }
 
-    /// Age in whole days: exactly N means at least N and less than N+1.
+    /// Parses an age in whole days; exactly N means at least N and less than N+1.
     fn parse_days(
         &self,
         of: TimeOf,
@@ -373,7 +374,7 @@ impl<'p, 'c> Primaries<'p, 'c> {
         Ok(Test::Newer(of, file_time(&stat, from)))
     }
 
-    /// Metadata of a file that a test names.
+    /// Returns the metadata of a file that a test names.
     fn stat_of(&self, file: &[u8]) -> Result<Stat, Message> {
         let path = self.ctx.path(file);
         let follow = self.settings.follow != FindFollow::Never;
@@ -425,7 +426,7 @@ impl<'p, 'c> Primaries<'p, 'c> {
     }
 }
 
-/// Takes the argument of a primary.
+/// Consumes and returns the argument of a primary.
 pub fn take_argument<'w>(word: &[u8], words: &mut WordCursor<'w>) -> Result<&'w [u8], Message> {
     words.next().ok_or_else(|| [b"missing argument to `".as_slice(), word, b"'"].concat())
 }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use box_applet::Ctx;
 
-/// Index of an output.
+/// The number of an output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SinkId {
     Stdout,
@@ -36,7 +36,7 @@ impl Sinks {
         Ok(SinkId::File(self.files.len() - 1))
     }
 
-    /// Writes to one of them.
+    /// Writes to an output.
     pub fn write(&mut self, ctx: &mut Ctx<'_>, id: SinkId, text: &[u8]) -> io::Result<()> {
         match id {
             SinkId::Stdout => ctx.stdout.write_all(text),

@@ -14,7 +14,7 @@ use super::expr::{FindExpr, FindSettings};
 /// A directory whose entries are being visited.
 struct FindLevel {
     dir: FindEntry,
-    /// Entries still to come, the next one last.
+    /// The entries still to be visited, the next one last.
     names: Vec<(OsString, Option<FileKind>)>,
 }
 
@@ -52,7 +52,7 @@ struct FindWalk<'t, 'c> {
     settings: &'t mut FindSettings,
     expr: &'t mut FindExpr,
     state: &'t mut EvalState,
-    /// Of the starting point.
+    /// The device of the starting point.
     device: u64,
     levels: Vec<FindLevel>,
 }
@@ -86,7 +86,7 @@ impl FindWalk<'_, '_> {
         }
     }
 
-    /// Evaluates for an entry and prepares going below it.
+    /// Evaluates the expression for an entry, and prepares the visit of its children.
     fn visit_entry(&mut self, entry: FindEntry) {
         let kind = match entry.kind() {
             Ok(kind) => kind,
@@ -147,7 +147,7 @@ impl FindWalk<'_, '_> {
         !self.settings.one_device || entry.stat().is_ok_and(|s| s.dev == self.device)
     }
 
-    /// Returns whether a followed link leads to a directory we are in.
+    /// Returns whether a followed link leads to a directory that is being visited.
     fn is_loop(&mut self, entry: &FindEntry) -> bool {
         if entry.dir_kind == Some(FileKind::Dir) {
             return false;

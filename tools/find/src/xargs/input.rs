@@ -1,15 +1,15 @@
-//! Input to items.
+//! From input to items.
 
 use std::io::{self, BufRead};
 
 /// The rule by which items end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Splitting {
-    /// At blanks and newlines; quotes and backslashes protect.
+    /// At blanks and newlines that no quote or backslash protects.
     Words,
-    /// At newlines; leading blanks are dropped, quotes and backslashes protect (`-I`).
+    /// At newlines that no quote or backslash protects; leading blanks are dropped (`-I`).
     Lines,
-    /// At this byte; nothing protects.
+    /// At this byte, in any case.
     Byte(u8),
 }
 
@@ -48,12 +48,13 @@ impl ItemReader {
         }
     }
 
-    /// Lines read so far; one that ends in a blank counts with the next.
+    /// Returns the number of lines read so far; a line that ends in a blank counts as one with the
+    /// next.
     pub fn lines_read(&self) -> u64 {
         self.lines
     }
 
-    /// Returns whether a NUL was met that has not been reported yet.
+    /// Returns once whether the input has a NUL.
     pub fn take_nul_warning(&mut self) -> bool {
         let warn = self.nul && !self.nul_warned;
         self.nul_warned |= warn;
@@ -104,7 +105,7 @@ impl ItemReader {
     fn read_protected(&mut self, whole_lines: bool) -> Result<Option<Vec<u8>>, InputError> {
         let mut item = Vec::new();
         let mut state = ItemState::Before;
-        // Quotes make an item even if nothing is in them.
+        // Quotes make an item even if they are empty.
         let mut begun = false;
         loop {
             let buffer = match self.reader.fill_buf() {
@@ -126,7 +127,7 @@ impl ItemReader {
             let mut used = 0;
             let mut done = false;
             while let Some(&c) = buffer.get(used) {
-                // Ordinary bytes are taken in one go.
+                // Runs of ordinary bytes are copied at once.
                 if matches!(state, ItemState::Within) {
                     let rest = &buffer[used..];
                     let run = rest.iter().position(|&b| is_special(b)).unwrap_or(rest.len());
@@ -196,7 +197,7 @@ enum ItemState {
     Escape,
 }
 
-/// Bytes that may mean something outside quotes.
+/// Returns whether a byte may have a special meaning outside of quotes.
 fn is_special(b: u8) -> bool {
     matches!(b, b' ' | b'\t' | b'\n' | b'\\' | b'"' | b'\'')
 }
@@ -219,7 +220,7 @@ mod tests {
         out
     }
 
-    /// Expected: the items that GNU xargs passes to printf '[%s]\n'.
+    /// The expected values are the items that GNU xargs passes to printf '[%s]\n'.
     #[test]
     fn items_as_gnu_splits_them() {
         assert_eq!(

@@ -1,4 +1,4 @@
-//! Items to command lines, and their statuses.
+//! From items to command lines, and the statuses of the commands.
 
 use std::collections::VecDeque;
 use std::fs::File;
@@ -13,9 +13,9 @@ use box_sys::WaitStatus;
 pub struct XargsLimits {
     pub args: Option<u64>,
     pub lines: Option<u64>,
-    /// Bytes, each argument with its NUL.
+    /// The maximum number of bytes, in which each argument counts with its NUL.
     pub chars: usize,
-    /// Too much is an error instead of another command line.
+    /// Whether a command line that is too long is an error, and is not split.
     pub exit_if_large: bool,
 }
 
@@ -34,10 +34,10 @@ pub struct XargsRunner {
     pub slot_var: Option<Vec<u8>>,
     pending: Vec<Vec<u8>>,
     pending_chars: usize,
-    /// Lines seen when the pending command line was begun.
+    /// The number of lines that were read when the pending command line was begun.
     lines_before: u64,
     started: bool,
-    /// Running commands with their slots, oldest first.
+    /// The running commands with their slots, oldest first.
     running: VecDeque<(usize, Child)>,
     status: u8,
 }
@@ -54,7 +54,7 @@ impl XargsRunner {
         }
     }
 
-    /// Takes an item; `lines` have been read with it.
+    /// Adds an item; `lines` is the number of lines that have been read with it.
     pub fn push(&mut self, ctx: &mut Ctx<'_>, item: Vec<u8>, lines: u64) -> Result<(), u8> {
         if let Some(pattern) = &self.replace {
             let argv = self.command.iter().enumerate().map(|(i, word)| match i {
@@ -92,7 +92,7 @@ impl XargsRunner {
         Ok(())
     }
 
-    /// Runs the pending command line; with `even_empty` also if no item ever came.
+    /// Runs the pending command line; with `even_empty`, even if there were no items at all.
     pub fn flush(&mut self, ctx: &mut Ctx<'_>, even_empty: bool) -> Result<(), u8> {
         if self.pending.is_empty() && (self.started || !even_empty) {
             return Ok(());
@@ -103,7 +103,7 @@ impl XargsRunner {
         self.start_command(ctx, argv)
     }
 
-    /// Waits for all commands; the status of the whole.
+    /// Waits for all commands and returns the exit status.
     pub fn wait_all(&mut self, ctx: &mut Ctx<'_>) -> u8 {
         while !self.running.is_empty() {
             if let Err(status) = self.wait_oldest(ctx) {
@@ -143,7 +143,7 @@ impl XargsRunner {
         Ok(())
     }
 
-    /// `Err` holds the status to end with at once.
+    /// Waits for the oldest command; the error is the status to exit with at once.
     fn wait_oldest(&mut self, ctx: &mut Ctx<'_>) -> Result<(), u8> {
         let Some((_, child)) = self.running.pop_front() else { return Ok(()) };
         let name = self.command.first().map(|n| String::from_utf8_lossy(n).into_owned());
@@ -154,7 +154,7 @@ impl XargsRunner {
                 ctx.error(format_args!("{name}: exited with status 255; aborting"));
                 Err(124)
             }
-            // A tool here may end by SIGPIPE with the status that a shell reports for it.
+            // Our tools end with this status, which a shell reports for SIGPIPE.
             Ok(WaitStatus::Exited(141)) => {
                 ctx.error(format_args!("{name}: terminated by signal 13"));
                 Err(125)
@@ -175,7 +175,7 @@ impl XargsRunner {
         }
     }
 
-    /// `-t` and `-p`: shows the command; `false` if it was declined.
+    /// Shows the command for `-t` and `-p`; returns `false` if the user declines it.
     fn announce_command(&mut self, ctx: &mut Ctx<'_>, argv: &[Vec<u8>]) -> bool {
         let _ = ctx.stdout.flush();
         let mut line = Vec::new();

@@ -12,7 +12,7 @@ use super::{
 use crate::colors::GrepColors;
 use crate::config::{BinaryMode, Directories, FileRule, GrepConfig, GrepMode, GrepSyntax};
 
-/// Does as an option says; `Err` holds the status to end with.
+/// Applies an option; the error is the exit status.
 pub(super) fn apply_option(
     ctx: &mut Ctx<'_>,
     config: &mut GrepConfig,
@@ -80,7 +80,7 @@ fn apply_output_option(
     Ok(())
 }
 
-/// Options about which files are searched.
+/// Applies an option about the files to search.
 fn apply_file_option(
     ctx: &mut Ctx<'_>,
     config: &mut GrepConfig,

@@ -9,8 +9,7 @@ use super::program::{PatternProgram, Step};
 
 /// The maximum number of steps of one search.
 const MOST_STEPS: usize = 10_000_000;
-/// The maximum number of bytes of all alternatives, each of which may have stored values of its
-/// own.
+/// The maximum size in bytes of all alternatives, each of which may have its own stored values.
 const MOST_ROOM: usize = 64 << 20;
 /// The maximum number of calls within each other.
 const MOST_CALLS: usize = 20_000;
@@ -18,7 +17,7 @@ const MOST_CALLS: usize = 20_000;
 /// A value that is not stored.
 const UNSET: usize = usize::MAX;
 
-/// A call that has not returned. What groups caught is restored when it does, as in PCRE.
+/// A call that has not returned. As in PCRE, its return restores the text that groups have matched.
 struct PatternCall {
     back: usize,
     slots: Rc<Vec<usize>>,
@@ -27,7 +26,8 @@ struct PatternCall {
 }
 
 impl Drop for PatternCall {
-    /// Drops the frames above one by one, because a long chain would drop itself recursively.
+    /// Drops the outer frames one by one, because a long chain would otherwise be dropped
+    /// recursively.
     fn drop(&mut self) {
         let mut up = self.up.take();
         while let Some(frame) = up {
@@ -212,7 +212,7 @@ impl Search<'_> {
         is_match.then_some(width)
     }
 
-    /// Returns the width of what a group caught, if it stands again at the position.
+    /// Returns the width of the text that a group has matched, if it occurs again at the position.
     fn match_repeated(&self, state: &MachineState, group: usize, casei: bool) -> Option<usize> {
         let (begin, end) = (*state.slots.get(2 * group)?, *state.slots.get(2 * group + 1)?);
         let caught = self.text.get(begin..end)?;
@@ -272,7 +272,7 @@ impl Search<'_> {
     }
 }
 
-/// Returns whether two characters are one letter in different case.
+/// Returns whether two characters are the same letter in different case.
 fn is_same_letter(a: char, b: char) -> bool {
     a.eq_ignore_ascii_case(&b) || a.to_lowercase().eq(b.to_lowercase())
 }

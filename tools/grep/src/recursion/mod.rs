@@ -1,8 +1,8 @@
-//! `-P` with subroutine calls: `(?R)`, `(?1)`, `(?&name)`, by a backtracking machine of our own.
+//! `-P` with subroutine calls: `(?R)`, `(?1)`, `(?&name)`, by our own backtracking machine.
 //!
-//! `fancy-regex` parses such patterns, but unrolls the calls when it compiles them, 19 levels deep, which takes room that
-//! grows with a power of the levels where a group calls itself twice. So its syntax tree becomes a program here in
-//! which a call is a step.
+//! `fancy-regex` parses such patterns, but unrolls the calls when it compiles them, 19 levels deep,
+//! which takes memory that is exponential in the levels if a group calls itself twice. So this
+//! module turns the syntax tree into a program in which a call is a step.
 //!
 //! | file | contents |
 //! |---|---|
@@ -25,13 +25,14 @@ pub struct RecursivePattern {
     utf8: bool,
 }
 
-/// A search took too many steps or too much room.
+/// The error of a search that took too many steps or too much memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("exceeded the limits of backtracking")]
 pub struct MatchLimitHit;
 
 impl RecursivePattern {
-    /// Compiles a pattern in the parser's spelling; `None` if no call is in it. The error is the text to report.
+    /// Compiles a pattern in the parser's spelling; `None` if it has no calls. The error is the
+    /// text to report.
     pub fn new(
         pattern: &str,
         ignore_case: bool,
@@ -84,7 +85,7 @@ pub fn respell_calls(text: &str) -> String {
     out
 }
 
-/// Parses a call at the beginning of `text`; returns its target and what stands after it.
+/// Parses a call at the beginning of `text`; returns its target and the text after it.
 fn parse_call(text: &str) -> Option<(&str, &str)> {
     let inner = text.strip_prefix("(?")?;
     let (word, after) = inner.split_once(')')?;
@@ -139,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn a_palindrome_needs_what_a_group_caught() {
+    fn a_palindrome_needs_the_match_of_a_group() {
         let palindrome = r"^((.)(?1)\2|.?)$";
         assert_eq!(found(palindrome, "abcba"), Some("abcba".to_string()));
         assert_eq!(found(palindrome, "abcbx"), None);

@@ -19,14 +19,15 @@ pub(super) enum Step {
     Any {
         newline: bool,
     },
-    /// A run of the characters of one step, as long as possible, which is not given back.
+    /// A run, as long as possible, of characters that one step matches; it is never shortened by
+    /// backtracking.
     Run {
         one: Box<Step>,
         least: usize,
         most: usize,
     },
     Newline,
-    /// Goes on; `other` is tried when that fails.
+    /// Continues, and tries `other` if that fails.
     Split {
         other: usize,
     },
@@ -35,18 +36,18 @@ pub(super) enum Step {
     },
     /// Stores the position.
     Save(usize),
-    /// Goes back to a stored position.
+    /// Returns to a stored position.
     Restore(usize),
     /// Stores the height of the stack of alternatives, for `Cut`.
     Mark(usize),
     /// Drops the alternatives since `Mark`.
     Cut(usize),
-    /// Goes to `to` if nothing was matched since the position was stored.
+    /// Jumps to `to` if nothing was matched since the position was stored.
     LeaveIfEmpty {
         slot: usize,
         to: usize,
     },
-    /// Goes back by this number of characters.
+    /// Moves back by this number of characters.
     Back(usize),
     Assert(Assertion),
     SearchStart,
@@ -58,7 +59,7 @@ pub(super) enum Step {
         group: usize,
         casei: bool,
     },
-    /// Goes to `other` unless the group has matched.
+    /// Jumps to `other` unless the group has matched.
     IfGroup {
         group: usize,
         other: usize,
@@ -75,7 +76,7 @@ pub(super) struct PatternProgram {
     pub sets: Vec<Vec<(char, char)>>,
     /// The index at which the steps of a called group begin.
     pub entries: HashMap<usize, usize>,
-    /// Number of stored positions and heights; group `n` has 2n and 2n + 1.
+    /// The number of stored positions and heights; those of group `n` are 2n and 2n + 1.
     pub slots: usize,
 }
 
@@ -90,7 +91,7 @@ pub(super) fn compile_program(tree: &Expr) -> Result<PatternProgram, String> {
     let mut compiler = ProgramCompiler { numbers: numbers.collect(), wanted, program };
     compiler.emit_tree(tree)?;
     compiler.push(Step::Match)?;
-    // A group that is called has steps of its own, as their end is another.
+    // A group that is called gets a second copy of its steps, because these end with a return.
     while let Some(group) = compiler.next_missing() {
         let body = match group.checked_sub(1) {
             None => tree,
@@ -118,7 +119,7 @@ fn collect_groups<'t>(tree: &'t Expr, groups: &mut Vec<&'t Expr>, wanted: &mut H
 struct ProgramCompiler {
     /// The number of each group.
     numbers: HashMap<*const Expr, usize>,
-    /// The groups of which something asks what they caught.
+    /// The groups whose matched text is used.
     wanted: HashSet<usize>,
     program: PatternProgram,
 }
@@ -181,8 +182,8 @@ impl ProgramCompiler {
         Ok(())
     }
 
-    /// Emits a group. Its beginning is stored after its end, because a group that is being matched still has what it
-    /// caught before.
+    /// Emits a group. Its beginning is stored only at its end, because while a group is being
+    /// matched, its previous match still counts.
     fn emit_group(&mut self, tree: &Expr, inner: &Expr) -> Result<(), String> {
         let number = self.numbers.get(&std::ptr::from_ref(tree)).copied().unwrap_or(0);
         if !self.wanted.contains(&number) {
@@ -247,8 +248,8 @@ impl ProgramCompiler {
         Ok(())
     }
 
-    /// Emits the choice between continuing and leaving; returns where it begins, and the step that
-    /// leaves.
+    /// Emits the choice between continuing and leaving a repetition; returns the place of the
+    /// choice, and that of the step that leaves.
     fn emit_choice(&mut self, greedy: bool) -> Result<(usize, usize), String> {
         let first = self.push(Step::Split { other: 0 })?;
         if greedy {
@@ -303,7 +304,7 @@ impl ProgramCompiler {
         Ok(())
     }
 
-    /// Emits what a look-behind looks for; each of its branches has one length.
+    /// Emits the content of a look-behind, each of whose branches has a fixed length.
     fn emit_behind(&mut self, inner: &Expr) -> Result<(), String> {
         let branches = match inner {
             Expr::Alt(branches) => branches.as_slice(),
@@ -367,7 +368,8 @@ impl ProgramCompiler {
     }
 }
 
-/// Returns the step of a tree that is one; an error for what this machine lacks.
+/// Returns the step for a tree that needs only one, or an error if this machine does not support
+/// it.
 fn simple_step(tree: &Expr) -> Result<Step, String> {
     Ok(match tree {
         Expr::Assertion(assertion) => Step::Assert(*assertion),

@@ -28,7 +28,7 @@ impl SedMachine<'_, '_> {
         if command.is_some() {
             return self.write_out(&out);
         }
-        // The output's last newline is the line's own.
+        // The output's last newline becomes that of the line.
         if out.last() == Some(&self.line_delimiter()) {
             out.pop();
         }

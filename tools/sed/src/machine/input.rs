@@ -1,4 +1,4 @@
-//! Lines from the input files one after the other; which one is the last; `-i`.
+//! The lines of the input files in order, the test for the last line, and `-i`.
 
 use std::collections::VecDeque;
 use std::fs::{self, File};
@@ -36,16 +36,16 @@ enum OpenSedFile {
 pub(super) struct SedInput {
     files: VecDeque<Vec<u8>>,
     open: OpenSedFile,
-    /// Name of the open file, `-` for standard input.
+    /// The name of the open file; `-` for standard input.
     pub name: Vec<u8>,
-    /// Number of the current line; counts on over files unless they are separate.
+    /// The number of the current line, counted over all files unless they are separate.
     pub line: u64,
-    /// File edited in place: its path and the temporary file's.
+    /// The file that is edited in place: its path, that of the temporary file, and its name.
     editing: Option<(PathBuf, PathBuf, Vec<u8>)>,
 }
 
 impl SedInput {
-    /// Creates an input of the lines of these files.
+    /// Creates an input that reads the lines of these files.
     pub fn new(files: Vec<Vec<u8>>) -> SedInput {
         let files: VecDeque<Vec<u8>> =
             if files.is_empty() { [b"-".to_vec()].into() } else { files.into() };
@@ -81,11 +81,11 @@ impl SedMachine<'_, '_> {
         self.settings.separate || self.settings.in_place.is_some()
     }
 
-    /// Reads the next line into the pattern space. `false` at the end of all input.
+    /// Reads the next line into the pattern space. Returns `false` at the end of all input.
     #[inline]
     pub(super) fn read_line(&mut self) -> Result<bool> {
         let delimiter = self.line_delimiter();
-        // `t` asks about the line that was read last, whichever command read it.
+        // `t` refers to the line that was read last, whichever command read it.
         self.substituted = false;
         loop {
             if let Some(s) = open_stream(&mut self.input.open, self.ctx) {
@@ -177,7 +177,7 @@ impl SedMachine<'_, '_> {
         Ok(true)
     }
 
-    /// Output goes to a temporary file beside the one edited.
+    /// Directs output to a temporary file beside the one that is edited.
     fn begin_edit(&mut self, path: PathBuf, name: &[u8]) -> Result<()> {
         let (file, temporary) = create_beside(self.ctx, &path, "sed").map_err(|e| {
             let (shown, why) = (String::from_utf8_lossy(name), error_text(&e));
@@ -191,7 +191,7 @@ impl SedMachine<'_, '_> {
         Ok(())
     }
 
-    /// Ends the current file, and puts an edited one in its place.
+    /// Closes the current file, and replaces it by the edited one.
     pub(super) fn close_input(&mut self) -> Result<()> {
         self.input.open = OpenSedFile::None;
         let Some((path, temporary, name)) = self.input.editing.take() else { return Ok(()) };
@@ -245,8 +245,8 @@ impl SedMachine<'_, '_> {
     }
 }
 
-/// Returns the name of a backup: `*` in the suffix stands for the base name; without one the suffix
-/// is appended. A `/` in it names another directory.
+/// Returns the name of a backup. A `*` in the suffix stands for the base name; without a `*`, the
+/// suffix is appended. A suffix with a `/` names another directory.
 fn backup_name(name: &[u8], suffix: &[u8]) -> Vec<u8> {
     let slash = name.iter().rposition(|c| *c == b'/').map_or(0, |n| n + 1);
     let (dir, base) = name.split_at(slash);

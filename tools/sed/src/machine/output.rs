@@ -22,7 +22,7 @@ enum OutputKind {
 #[derive(Default)]
 pub(super) struct SedOutput {
     kind: OutputKind,
-    /// The last line lacked its newline.
+    /// Whether the last line lacked its newline.
     missing: bool,
 }
 
@@ -46,9 +46,9 @@ impl SedOutput {
 /// All outputs.
 #[derive(Default)]
 pub(super) struct SedOutputs {
-    /// Standard output, or the file edited in place.
+    /// Standard output, or the file that is edited in place.
     pub main: SedOutput,
-    /// `w` files by number. `/dev/stdout` among them is `None`: the real one.
+    /// The files of `w`, by number. `/dev/stdout` among them is the real standard output.
     files: Vec<SedOutput>,
 }
 
@@ -132,7 +132,7 @@ impl SedMachine<'_, '_> {
         Ok(())
     }
 
-    /// Makes up for a missing newline.
+    /// Writes the newline that the last line lacked.
     pub(super) fn write_newline(&mut self) -> Result<()> {
         if !std::mem::take(&mut self.outputs.main.missing) {
             return Ok(());
@@ -186,7 +186,7 @@ impl SedMachine<'_, '_> {
         self.check_result(written)
     }
 
-    /// Makes `w` files readable by `r` and commands.
+    /// Flushes the files of `w`, so that `r` and commands can read them.
     pub(super) fn flush_files(&mut self) {
         for out in &mut self.outputs.files {
             if let OutputKind::File(w) = &mut out.kind {

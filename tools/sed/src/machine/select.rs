@@ -1,4 +1,4 @@
-//! Addresses against the current line (GNU sed manual 4; the states of ranges).
+//! The comparison of addresses with the current line (GNU sed manual 4), and the states of ranges.
 
 use std::rc::Rc;
 
@@ -8,7 +8,7 @@ use super::{Result, SedMachine};
 use crate::error::SedRunError;
 use crate::script::{RangeEnd, SedAddress, SedCommand, SedPattern, Select};
 
-/// The end of a range that only its pattern or `$` knows.
+/// The end of a range that ends only at a match of its pattern, or at `$`.
 const OPEN: u64 = u64::MAX;
 
 impl SedMachine<'_, '_> {
@@ -32,7 +32,7 @@ impl SedMachine<'_, '_> {
         })
     }
 
-    /// Returns the pattern, the last one used if it is empty.
+    /// Returns the compiled pattern; an empty one means the last one used.
     pub(super) fn pattern_regex(&mut self, p: &SedPattern) -> Result<Rc<Regex>> {
         match p {
             SedPattern::Regex(re) => {
@@ -57,7 +57,8 @@ impl SedMachine<'_, '_> {
         let line = self.input.line;
         let Some(until) = self.ranges.get(state).copied().flatten() else {
             let starts = match first {
-                // A range from a line that another command hid begins at the next one shown.
+                // If other commands consumed the line at which a range begins, it begins at the
+                // next line that this command sees.
                 SedAddress::Line(n) if line > *n && !self.started[state] => {
                     !matches!(end, RangeEnd::Line(m) if line > *m)
                 }
@@ -67,12 +68,13 @@ impl SedMachine<'_, '_> {
                 return Ok(false);
             }
             self.started[state] = true;
-            // Where it ends; a line not after this one makes it one line long.
+            // The end of the range; a line that is not after the current one makes the range one
+            // line long.
             let until = match end {
                 RangeEnd::Line(n) => *n,
                 RangeEnd::Count(n) => line.saturating_add(*n),
                 RangeEnd::Multiple(0) => line,
-                // The next one, even if this line is a multiple itself.
+                // The next multiple, even if this line is one itself.
                 RangeEnd::Multiple(n) => (line / n).saturating_add(1).saturating_mul(*n),
                 RangeEnd::Step(..) | RangeEnd::Regex(_) => OPEN,
                 RangeEnd::Last => {
@@ -92,7 +94,7 @@ impl SedMachine<'_, '_> {
             RangeEnd::Last => self.is_last()?,
             RangeEnd::Step(first, step) => on_step(line, *first, *step),
             _ => {
-                // Commands that read on may have passed the end.
+                // Commands that read more lines may have passed the end.
                 if line > until {
                     self.ranges[state] = None;
                     return self.begin_range_again(first, end, state);
@@ -128,7 +130,7 @@ impl SedMachine<'_, '_> {
         }
     }
 
-    /// For `c`: whether its text is due now, at the end of a range.
+    /// Returns whether a range ends at this line, where `c` prints its text.
     pub(super) fn range_ended(&self, command: &SedCommand) -> bool {
         match &command.select {
             Select::Range(_, _, state) if !command.negate => {

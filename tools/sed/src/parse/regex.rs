@@ -1,4 +1,4 @@
-//! Delimited patterns, and the escapes that are sed's and not the expression's.
+//! Delimited patterns, and the escapes that belong to sed, not to regular expressions.
 
 use std::rc::Rc;
 
@@ -9,9 +9,9 @@ use crate::error::ScriptError;
 use crate::script::SedPattern;
 
 impl SedParser<'_> {
-    /// Reads up to an unescaped delimiter, which is taken too. `\n` stays, an escaped
-    /// delimiter loses its backslash. In a pattern a bracket expression may hold the delimiter.
-    /// `None` if the text ends (or, in a pattern, the line).
+    /// Reads up to an unescaped delimiter, and consumes that. `\n` stays; an escaped delimiter
+    /// loses its backslash. In a pattern, a bracket expression may contain the delimiter. Returns
+    /// `None` if the text (or, in a pattern, the line) ends before the delimiter.
     pub(super) fn read_delimited(&mut self, delimiter: u8, pattern: bool) -> Option<Vec<u8>> {
         let mut out = Vec::new();
         loop {
@@ -21,14 +21,14 @@ impl SedParser<'_> {
             }
             match c {
                 b'\n' => {
-                    // Left for the error's position.
+                    // The byte is not consumed, because the error is reported at its position.
                     self.at -= 1;
                     return None;
                 }
                 b'\\' => {
                     let next = self.take_byte()?;
                     if next == delimiter && (pattern || next != b'&') {
-                        // `s,x\,y,z,`. A delimiter `n` could no longer mean a newline.
+                        // `s,x\,y,z,`: the backslash is removed.
                         out.push(next);
                     } else if next == b'\n' && pattern {
                         out.push(b'\n');
@@ -42,7 +42,7 @@ impl SedParser<'_> {
         }
     }
 
-    /// After a `[`: copies a bracket expression. One that is not closed takes the rest.
+    /// Copies a bracket expression after its `[`. One that is not closed extends to the end.
     fn copy_bracket(&mut self, delimiter: u8, out: &mut Vec<u8>) {
         out.push(b'[');
         let rest = &self.text[self.at..];
@@ -69,7 +69,8 @@ impl SedParser<'_> {
                 Some(_) => n += 1,
             }
         }
-        // An escaped delimiter keeps its backslash here, which stands for itself.
+        // An escaped delimiter keeps its backslash here, because that is an ordinary character in
+        // brackets.
         out.extend_from_slice(&rest[..=n]);
         self.at += n + 1;
     }
@@ -91,16 +92,16 @@ impl SedParser<'_> {
         let syntax = if self.dialect.extended { RegexSyntax::Ere } else { RegexSyntax::Bre };
         let mut options = RegexOptions::new(syntax).icase(icase).utf8(self.dialect.utf8);
         options = options.outer_brackets();
-        // GNU compiles `M` with REG_NEWLINE.
+        // For `M`, GNU compiles with REG_NEWLINE.
         options = options.newline_apart(multiline);
         match (multiline, self.dialect.null_data) {
-            // The lines of `M` are those that `-z` reads.
+            // With `-z`, the lines of `M` also end with NULs.
             (true, true) => options = options.lines(0),
             (multiline, _) => options = options.multiline(multiline),
         }
         match Regex::new(&body, &options) {
             Ok(re) => Ok(SedPattern::Regex(Rc::new(re))),
-            // GNU's matcher reports this one itself, without a place.
+            // GNU's matcher reports this error itself, without a place.
             Err(e @ RegexError::ClassSyntax) => {
                 Err(ScriptError { offset: None, message: e.to_string() })
             }
@@ -109,8 +110,8 @@ impl SedParser<'_> {
     }
 }
 
-/// Parses a character by one of sed's escapes (without the backslash): the byte, and the bytes of
-/// the escape. `\n` is not among them.
+/// Parses one of sed's escapes, given without its backslash. Returns the character and the length
+/// of the escape. `\n` is not among these escapes.
 pub(super) fn parse_escape(text: &[u8]) -> Option<(u8, usize)> {
     let number = |base: u32, most: usize| -> Option<(u8, usize)> {
         let digits = text[1..].iter().take(most).map_while(|c| char::from(*c).to_digit(base));
@@ -131,7 +132,7 @@ pub(super) fn parse_escape(text: &[u8]) -> Option<(u8, usize)> {
     }
 }
 
-/// Replaces sed's escapes in a pattern by the characters meant.
+/// Replaces sed's escapes in a pattern by the characters that they stand for.
 fn resolve_escapes(body: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(body.len());
     let mut at = 0;
@@ -146,17 +147,18 @@ fn resolve_escapes(body: &[u8]) -> Vec<u8> {
                 continue;
             }
             if let Some((byte, len)) = parse_escape(rest) {
-                // One that is an operator acts as one, as in GNU sed 4.9.
+                // A character that is an operator acts as one, as in GNU sed 4.9.
                 out.push(byte);
                 at += 1 + len;
                 continue;
             }
-            // Without digits these are their letters, in brackets without the backslash.
+            // Without digits, these escapes are their letters; in brackets, the backslash is
+            // removed.
             if !bracket || !matches!(rest[0], b'd' | b'o' | b'x') {
                 out.push(c);
             }
-            // In brackets a backslash is itself, but two of them are read together: the `n` of
-            // `[\\n]` is a letter.
+            // In brackets a backslash is an ordinary character, but two are read together, so that
+            // the `n` of `[\\n]` is a letter.
             if !bracket || rest[0] == b'\\' {
                 out.push(rest[0]);
                 at += 1;

@@ -58,7 +58,8 @@ impl SedParser<'_> {
         Ok(SedAction::Substitute(Box::new(s)))
     }
 
-    /// Flags up to the end of the command; whether case is ignored and lines matter.
+    /// Parses the flags up to the end of the command. Returns whether case is ignored (`I`), and
+    /// whether `^` and `$` match at lines (`M`).
     fn parse_flags(&mut self, s: &mut SedSubstitute) -> Result<(bool, bool)> {
         let (mut icase, mut multiline, mut numbered) = (false, false, false);
         loop {
@@ -132,7 +133,7 @@ impl SedParser<'_> {
         let table = if pairs().all(|(a, b)| a.len() == 1 && b.len() == 1) {
             let mut table = Box::new([0u8; 256]);
             (0..=255u8).for_each(|c| table[usize::from(c)] = c);
-            // The first of several wins.
+            // If a character occurs more than once, its first occurrence counts.
             pairs().rev().for_each(|(a, b)| table[usize::from(a[0])] = b[0]);
             Translate::Bytes(table)
         } else {
@@ -187,7 +188,7 @@ impl SedParser<'_> {
     }
 }
 
-/// Takes a replacement apart.
+/// Parses a replacement into its parts.
 fn replacement_parts(text: &[u8], posix: bool) -> Vec<SedPart> {
     let mut parts = Vec::new();
     let mut plain = Vec::new();

@@ -1,12 +1,12 @@
-//! Arguments that are text: of `a`, `i`, `c`; file names; labels.
+//! Arguments that are texts: those of `a`, `i` and `c`, file names, labels.
 
 use super::regex::parse_escape;
 use super::{Result, SedParser};
 use crate::script::SedAction;
 
 impl SedParser<'_> {
-    /// Parses the text of `a`, `i`, `c`: after `\` and a newline (POSIX) or on the line itself
-    /// (GNU). Ends at a newline that has no backslash before it; the newline is part of it.
+    /// Parses the text of `a`, `i` or `c`: after `\` and a newline (POSIX), or on the same line
+    /// (GNU). The text ends with the first newline that has no backslash before it.
     pub(super) fn text_argument(&mut self) -> Result<Vec<u8>> {
         self.skip_blanks();
         if self.peek_byte().is_none() {
@@ -64,7 +64,7 @@ impl SedParser<'_> {
         Ok(out)
     }
 
-    /// Returns the rest of the line, taken with its newline.
+    /// Consumes the rest of the line and its newline, and returns the rest.
     pub(super) fn rest_of_line(&mut self) -> Vec<u8> {
         let from = self.at;
         while self.peek_byte().is_some_and(|c| c != b'\n') {
@@ -105,7 +105,7 @@ impl SedParser<'_> {
         Ok(label)
     }
 
-    /// Returns the label of a branch, empty for none.
+    /// Parses the label of a branch; empty if there is none.
     pub(super) fn label_use(&mut self) -> Vec<u8> {
         self.skip_blanks();
         let from = self.at;

@@ -1,24 +1,25 @@
-//! Escapes to bytes.
+//! From escapes to bytes.
 
-/// The language that the escapes belong to; each has a set of its own.
+/// The language of the escapes; each has its own set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EscapeDialect {
-    /// `$'...'`: `\'`, `\cX` is a control character, `\x{...}`, ends at the first NUL.
+    /// `$'...'`: has `\'`, `\cX` for a control character, and `\x{...}`; the text ends at the first
+    /// NUL.
     AnsiC,
     /// `echo -e`: octal only as `\0nnn`, `\c` ends all output.
     Echo,
-    /// The same to GNU's program `echo`: `\nnn` as well, no `\u`, `\U`, `\E`.
+    /// The escapes of GNU's program `echo`: also `\nnn`, but no `\u`, `\U` or `\E`.
     GnuEcho,
     /// The argument of `printf %b`: as `echo -e`, and `\nnn`.
     PrintfB,
     /// A `printf` format: `\nnn`, `\"`, `\'`, `\?`; `\c` is text.
     Format,
-    /// The same to GNU's `printf`, where `\c` ends all output.
+    /// The same for GNU's `printf`, where `\c` ends all output.
     GnuFormat,
 }
 
 impl EscapeDialect {
-    /// Returns whether it is that of a `printf` format.
+    /// Returns whether this is the language of a `printf` format.
     fn is_format(self) -> bool {
         matches!(self, EscapeDialect::Format | EscapeDialect::GnuFormat)
     }
@@ -28,9 +29,9 @@ impl EscapeDialect {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DecodedText {
     pub bytes: Vec<u8>,
-    /// `\c` was met: no more output at all.
+    /// Whether the text has a `\c`, after which there is no output at all.
     pub stop: bool,
-    /// The escapes that `printf` warns about (they stay as they are).
+    /// The escapes that `printf` warns about, which stay unchanged.
     pub warnings: Vec<EscapeWarning>,
 }
 
@@ -239,7 +240,8 @@ mod tests {
             .map(|d| decode_escapes(text.as_bytes(), d).bytes)
     }
 
-    /// Values: `echo -en`, `printf %b`, `printf`, `$'..'` of bash 5.2 through xxd.
+    /// The values are those of `echo -en`, `printf %b`, `printf` and `$'..'` in bash 5.2, through
+    /// xxd.
     #[test]
     fn dialects_as_bash() {
         let cases: &[(&str, [&[u8]; 4])] = &[

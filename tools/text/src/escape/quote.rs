@@ -1,9 +1,10 @@
-//! Bytes to shell source that reads back as the same bytes, in the several styles bash writes.
+//! From bytes to shell source that the shell reads as the same bytes, in the styles that bash
+//! writes.
 
 use super::push_escaped;
 
-/// Quotes as `printf %q`: backslashes, `$'...'` where control characters or invalid bytes occur,
-/// `''` for the empty string.
+/// Quotes as `printf %q` does: with backslashes, `$'...'` if there are control characters or
+/// invalid bytes, and `''` for the empty string.
 pub fn printf_q(text: &[u8]) -> Vec<u8> {
     if text.is_empty() {
         return b"''".to_vec();
@@ -21,17 +22,17 @@ pub fn printf_q(text: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Quotes as `${x@Q}`: always quoted, `'...'` or `$'...'`.
+/// Quotes as `${x@Q}` does: always, as `'...'` or `$'...'`.
 pub fn at_q(text: &[u8]) -> Vec<u8> {
     if needs_ansi_c(text) { ansi_c_quote(text) } else { single_quote(text) }
 }
 
-/// Quotes as `declare -p` and `export -p`: `"..."` or `$'...'`.
+/// Quotes as `declare -p` and `export -p` do: `"..."` or `$'...'`.
 pub fn declare_quote(text: &[u8]) -> Vec<u8> {
     if needs_ansi_c(text) { ansi_c_quote(text) } else { double_quote(text) }
 }
 
-/// Quotes as `set` without operands: only where needed.
+/// Quotes as `set` without operands does: only where needed.
 pub fn set_quote(text: &[u8]) -> Vec<u8> {
     if needs_ansi_c(text) {
         ansi_c_quote(text)
@@ -42,7 +43,7 @@ pub fn set_quote(text: &[u8]) -> Vec<u8> {
     }
 }
 
-/// Quotes as `alias` and `trap`: always `'...'`, control characters as they are.
+/// Quotes as `alias` and `trap` do: always `'...'`, with control characters unchanged.
 pub fn alias_quote(text: &[u8]) -> Vec<u8> {
     single_quote(text)
 }
@@ -79,7 +80,7 @@ pub fn double_quote(text: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Quotes as `$'...'`: printable characters as they are, other bytes as escapes.
+/// Quotes as `$'...'`, with printable characters unchanged and other bytes as escapes.
 pub fn ansi_c_quote(text: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(text.len() + 8);
     out.extend_from_slice(b"$'");
@@ -197,7 +198,8 @@ mod tests {
             .map(|b| String::from_utf8_lossy(&b).into_owned())
     }
 
-    /// Values: `printf %q`, `${v@Q}`, `declare -p v`, `set` of bash 5.2 (C.UTF-8).
+    /// The values are those of `printf %q`, `${v@Q}`, `declare -p v` and `set` in bash 5.2
+    /// (C.UTF-8).
     #[test]
     fn styles_as_bash() {
         let cases: &[(&[u8], [&str; 4])] = &[

@@ -6,7 +6,7 @@ use super::{char_at, fold_case};
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Bracket {
     negated: bool,
-    /// Membership of ASCII characters (after folding where case is ignored).
+    /// The ASCII characters that match (after folding if case is ignored), as bits.
     ascii: [u64; 2],
     /// Inclusive ranges of code points above ASCII.
     ranges: Vec<(u32, u32)>,
@@ -165,8 +165,8 @@ impl Bracket {
 /// A bracket expression longer than this is text, so that many unclosed ones are not quadratic.
 const MAX_LENGTH: usize = 4096;
 
-/// Parses the bracket expression that opens at `at` (the `[`). Returns it with the position
-/// after its `]`; `None` where it never closes and `[` is an ordinary character.
+/// Parses the bracket expression that opens at `at` (the `[`). Returns it with the position after
+/// its `]`, or `None` if it has no end, so that `[` is an ordinary character.
 pub(super) fn parse(
     text: &[u8],
     at: usize,
@@ -222,8 +222,8 @@ pub(super) fn parse(
     }
 }
 
-/// Returns whether the expression that opens at `at` and does not close reaches the end of the text
-/// after a backslash, or a dash that wants the end of a range.
+/// Returns whether the unclosed expression that opens at `at` ends, with the text, after a
+/// backslash, or after the dash of a range without an end.
 pub(super) fn breaks_off(text: &[u8], at: usize, options: super::GlobOptions) -> bool {
     let mut i = at + 1;
     if matches!(text.get(i), Some(b'!' | b'^')) {
@@ -280,7 +280,7 @@ fn parse_element(
 /// Returns the text up to `delimiter` and `]`, with the position after both.
 fn split_delimited(text: &[u8], start: usize, delimiter: u8) -> Option<(&[u8], usize)> {
     let rest = text.get(start..)?;
-    // A name is short; looking further would make unclosed brackets quadratic.
+    // Names are short, and a longer search would take quadratic time for unclosed brackets.
     let rest = &rest[..rest.len().min(64)];
     let length = rest.windows(2).position(|pair| pair == [delimiter, b']'])?;
     Some((&rest[..length], start + length + 2))

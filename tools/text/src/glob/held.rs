@@ -1,15 +1,16 @@
-//! A star before a group, as bash 5.2 matches it (found by experiment). The star gives way at every
-//! place but the end of the text, so after it `@(..)`, `+(..)` and `!(..)` with all that follows
-//! must take something: `*@()` does not match `a`, nor `*!(b)` `b`. Groups `?(..)` and `*(..)`
-//! between the two are skipped; with `?(..)` it is tried where the star begins only. And a star
-//! before `!(..)` that begins at the end matches without looking further: `a*!(b)c` matches `a`.
+//! A star before a group, as bash 5.2 matches it (found by experiment). The star may end at every
+//! place but the end of the text, so that `@(..)`, `+(..)` or `!(..)` after it, with all that
+//! follows, must match at least one character: `*@()` does not match `a`, nor does `*!(b)` match
+//! `b`. Groups `?(..)` and `*(..)` between the two are skipped; with `?(..)`, only the place where
+//! the star begins is tried. A star before `!(..)` that begins at the end of the text matches
+//! without a check of the rest: `a*!(b)c` matches `a`.
 
 use super::set::IntervalSet;
 use super::sim::{Direction, Sim};
 use super::{ExtGroup, GlobNode};
 
-/// The maximum number of stars of a sequence that are held: each holds all after it, and matching
-/// recurses.
+/// The maximum number of [`HeldStar`]s in a sequence. Each contains all nodes after it, and
+/// matching recurses.
 const MAX_HELD: usize = 8;
 
 /// A star and the nodes after it.
@@ -17,9 +18,9 @@ const MAX_HELD: usize = 8;
 pub(super) struct HeldStar {
     /// The nodes after the star.
     nodes: Vec<GlobNode>,
-    /// The number of leading ones that are skipped.
+    /// The number of leading nodes that are skipped.
     passed: usize,
-    /// The next one is `!(..)`.
+    /// Whether the node after these is `!(..)`.
     negated: bool,
 }
 
@@ -30,7 +31,7 @@ impl HeldStar {
     }
 }
 
-/// Joins each star with the nodes after it, where that changes the result.
+/// Joins each star with the nodes after it, if that changes the result.
 pub(super) fn hold_stars(mut nodes: Vec<GlobNode>) -> Vec<GlobNode> {
     let mut count = 0;
     for at in (0..nodes.len()).rev() {
@@ -88,7 +89,7 @@ impl Sim<'_> {
         if held.negated { out.union(set) } else { out }
     }
 
-    /// Matches a star and these nodes, which take at least one character.
+    /// Matches a star and these nodes, which must match at least one character.
     fn step_anywhere(
         &mut self,
         nodes: &[GlobNode],

@@ -1,10 +1,10 @@
-//! Pattern text to nodes.
+//! From pattern text to nodes.
 
 use super::bracket::{self, Bracket};
 use super::held::{self, HeldStar};
 use super::{ExtGroup, GlobNode, GlobOptions, char_at, fold_case};
 
-/// Groups nested deeper than this are taken as text: the matcher recurses over them.
+/// The maximum nesting of groups, over which the matcher recurses. Deeper ones are text.
 const MAX_DEPTH: usize = 100;
 
 pub(super) fn parse(text: &[u8], options: GlobOptions) -> Vec<GlobNode> {
@@ -18,20 +18,20 @@ pub(super) fn parse(text: &[u8], options: GlobOptions) -> Vec<GlobNode> {
 struct GlobParser<'t> {
     text: &'t [u8],
     options: GlobOptions,
-    /// Opening parenthesis and closing parenthesis of each group, sorted.
+    /// The places of the opening and closing parentheses of each group, sorted.
     closes: Vec<(usize, usize)>,
-    /// The last `]`: no bracket expression opens after it.
+    /// The place of the last `]`, after which no bracket expression opens.
     last_close: usize,
-    /// A bracket expression may break off at the end of the text.
+    /// Whether a bracket expression may break off at the end of the text.
     breaks_off: bool,
     at: usize,
 }
 
 impl GlobParser<'_> {
-    /// Nodes up to `end`; within a group (`depth` > 0) also up to a bar.
+    /// Parses nodes up to `end`; within a group (`depth` > 0), at most up to a bar.
     fn parse_sequence(&mut self, end: usize, depth: usize) -> Vec<GlobNode> {
         let mut nodes = NodeBuilder { nodes: Vec::new(), text: Vec::new(), options: self.options };
-        // Open plain parentheses inside a group: their bars are text.
+        // The number of open plain parentheses inside a group; bars in them are text.
         let mut plain = 0usize;
         while self.at < end {
             let byte = self.text[self.at];
@@ -43,7 +43,7 @@ impl GlobParser<'_> {
                 let rest = &self.text[self.at..end];
                 self.at = end;
                 match (nodes.at_star(), byte) {
-                    // The star takes all.
+                    // The star before it matches this, too.
                     (true, b'?' | b'*') => {}
                     (true, b'!') => {
                         nodes.nodes.pop();
@@ -156,8 +156,8 @@ fn group_kind(byte: u8) -> Option<ExtGroup> {
     })
 }
 
-/// Finds where each parenthesis that may open a group closes: one pass with a stack, so that many
-/// unclosed groups stay linear. Plain parentheses count only inside a group.
+/// Finds the closing parenthesis for each one that may open a group, in one pass with a stack, so
+/// that many unclosed groups take linear time. Plain parentheses count only inside a group.
 fn group_ends(text: &[u8], options: GlobOptions) -> Vec<(usize, usize)> {
     let mut pairs = Vec::new();
     let mut stack: Vec<usize> = Vec::new();
@@ -188,7 +188,7 @@ fn group_ends(text: &[u8], options: GlobOptions) -> Vec<(usize, usize)> {
     pairs
 }
 
-/// Collects nodes, joining text and stars.
+/// A builder of a list of nodes, which joins adjacent texts and stars.
 struct NodeBuilder {
     nodes: Vec<GlobNode>,
     text: Vec<u8>,
@@ -200,7 +200,7 @@ impl NodeBuilder {
         self.flush();
         match node {
             GlobNode::Star if self.nodes.last() == Some(&GlobNode::Star) => {}
-            // `*?` means `?*`.
+            // `*?` becomes `?*`.
             GlobNode::Any if self.nodes.last() == Some(&GlobNode::Star) => {
                 let star = self.nodes.len() - 1;
                 self.nodes.insert(star, GlobNode::Any);
@@ -240,7 +240,7 @@ fn folded_node(text: &[u8], utf8: bool) -> GlobNode {
     while let Some((code, width)) = char_at(text, at, utf8) {
         match char::from_u32(fold_case(code)) {
             Some(c) => chars.push(c),
-            // An invalid byte has no case: the whole text is compared as it is.
+            // An invalid byte has no case, so the whole text is compared unchanged.
             None => return GlobNode::Literal(text.into()),
         }
         at += width;

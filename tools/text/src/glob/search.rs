@@ -94,7 +94,7 @@ impl GlobPattern {
         if let Some(literal) = self.as_literal() {
             return text.ends_with(literal).then(|| text.len() - literal.len());
         }
-        // A few characters at the end decide whether the text's tail is valid UTF-8 there.
+        // Whether the end of the text is valid UTF-8 depends only on its last few characters.
         let tail = self.longest_fixed().min(text.len());
         let mut from = text.len() - tail;
         while from > 0 && text.len() - from < tail + 4 && text[from] & 0xC0 == 0x80 {
@@ -108,7 +108,8 @@ impl GlobPattern {
         Some(from + at)
     }
 
-    /// Returns an upper bound of the bytes a pattern without star and group takes.
+    /// Returns an upper bound of the number of bytes that a pattern without stars and groups
+    /// matches.
     fn longest_fixed(&self) -> usize {
         let width = |node: &GlobNode| match node {
             GlobNode::Literal(text) => text.len(),
@@ -124,13 +125,13 @@ impl GlobPattern {
     }
 }
 
-/// Iterator over matches as `(start, end)`; see [`GlobPattern::matches`].
+/// An iterator over matches as `(start, end)`; see [`GlobPattern::matches`].
 pub struct GlobMatches<'p, 't> {
     pattern: &'p GlobPattern,
     text: &'t [u8],
     at: usize,
-    /// For patterns with stars or groups: where a match can begin at all, found in one
-    /// backward pass, so that hopeless places cost nothing.
+    /// For patterns with stars or groups: the places where a match can begin, found in one backward
+    /// pass, so that other places cost no time.
     general: Option<(Sim<'t>, IntervalSet)>,
 }
 

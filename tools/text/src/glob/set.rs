@@ -1,8 +1,8 @@
 //! Sets of text positions as sorted, disjoint, inclusive ranges.
 //!
-//! Ranges and not bits: after a `*` the set is one range however long the text is, and after
-//! a literal it is as small as the number of places where the literal occurred. A position
-//! inside a UTF-8 character may be covered by a range; it does not count as a member.
+//! A set has ranges, not bits, because after a `*` the set is one range for a text of any length,
+//! and after a literal it has only the places where the literal occurs. A range may cover a
+//! position inside a UTF-8 character, which does not count as a member.
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct IntervalSet {
@@ -45,7 +45,7 @@ impl IntervalSet {
         self.ranges.get(index).map(|r| r.0.max(position))
     }
 
-    /// Collects ranges in any order.
+    /// Makes a set of ranges that are in any order.
     pub(super) fn from_unsorted(mut ranges: Vec<(usize, usize)>) -> IntervalSet {
         if !ranges.is_sorted() {
             ranges.sort_unstable();
@@ -72,7 +72,7 @@ impl IntervalSet {
         IntervalSet::from_unsorted(ranges)
     }
 
-    /// Members of `self` that are not in `other`.
+    /// Returns the members of `self` that are not in `other`.
     pub(super) fn minus(&self, other: &IntervalSet) -> IntervalSet {
         let mut out = Vec::new();
         let mut cut = 0;

@@ -1,6 +1,6 @@
-//! Matching by sets of positions: each node maps the set of places where a match may have arrived
-//! to the set of places where it may continue. Works in both directions, so that suffixes and
-//! "where can a match begin" cost the same as prefixes.
+//! Matching by sets of positions: each node maps the set of places that a match may have reached to
+//! the set of places where it may continue. This works in both directions, so that finding suffixes
+//! and the beginnings of matches takes no more time than finding prefixes.
 
 use std::collections::HashMap;
 
@@ -17,18 +17,19 @@ pub(super) enum Direction {
     Backward,
 }
 
-/// Results kept for `!(...)` at most, in ranges; beyond that they are computed again.
+/// The maximum number of ranges in the cached results for `!(...)`; beyond it, results are computed
+/// again.
 const MEMO_RANGES: usize = 1 << 20;
 
-/// One text with the facts that are cached about it.
+/// A text, with cached facts about it.
 pub(super) struct Sim<'t> {
     text: &'t [u8],
     options: GlobOptions,
-    /// The text has characters of several bytes.
+    /// Whether the text has characters of several bytes.
     wide: bool,
-    /// Any character may be taken by a wildcard.
+    /// Whether wildcards may match any character.
     free: bool,
-    /// `(group, start)` to the complement's positions, for `!(..)` within repetitions.
+    /// The positions of the complement by `(group, start)`, for `!(..)` within repetitions.
     memo: HashMap<(usize, usize, bool), IntervalSet>,
     memo_ranges: usize,
 }
@@ -36,7 +37,7 @@ pub(super) struct Sim<'t> {
 impl<'t> Sim<'t> {
     pub(super) fn new(text: &'t [u8], mut options: GlobOptions) -> Sim<'t> {
         let wide = options.utf8 && !text.is_ascii() && std::str::from_utf8(text).is_ok();
-        // Bytes of an invalid text are characters of their own, all of them.
+        // In an invalid text, each byte is a character.
         options.utf8 = wide;
         let leading_period = options.period && text.first() == Some(&b'.');
         let free = !options.no_slash && !leading_period;
@@ -58,7 +59,7 @@ impl<'t> Sim<'t> {
 
     /// Returns the largest member.
     pub(super) fn last_member(&self, set: &IntervalSet) -> Option<usize> {
-        // Ends of ranges are boundaries except where a difference cut one off.
+        // The end of a range is a boundary, unless a difference has cut the range off.
         let mut limit = set.last()?;
         loop {
             while limit > 0 && !self.is_boundary(limit) {
@@ -165,7 +166,7 @@ impl<'t> Sim<'t> {
         IntervalSet::from_unsorted(shifted.collect())
     }
 
-    /// Nodes that examine one place after another.
+    /// Matches a node that examines one place after another.
     fn step_each(&self, node: &GlobNode, set: &IntervalSet, direction: Direction) -> IntervalSet {
         let mut out = Vec::new();
         for &(first, last) in set.ranges() {
@@ -226,8 +227,8 @@ impl<'t> Sim<'t> {
         match direction {
             Direction::Forward => {
                 for &(first, last) in set.ranges() {
-                    // An earlier range that already grew over these positions makes a second walk
-                    // superfluous.
+                    // If an earlier range has already grown over these positions, they need no
+                    // second walk.
                     if out.last().is_some_and(|r| last <= r.1) {
                         continue;
                     }
@@ -254,7 +255,7 @@ impl<'t> Sim<'t> {
         IntervalSet::from_unsorted(out)
     }
 
-    /// Returns the places where `*`, `@(..)`, `+(..)` and `!(..)` may match nothing.
+    /// Returns the places where `*`, `@(..)`, `+(..)` and `!(..)` may be empty.
     fn without_guarded(&self, set: &IntervalSet) -> IntervalSet {
         if self.free {
             return set.clone();
@@ -336,7 +337,8 @@ impl<'t> Sim<'t> {
         seen
     }
 
-    /// Matches `!(..)`: from each place by itself, everywhere the alternatives do not lead.
+    /// Matches `!(..)`: from each place separately, up to every place to which no alternative
+    /// leads.
     fn none_of(
         &mut self,
         alternatives: &[Vec<GlobNode>],

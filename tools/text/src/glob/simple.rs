@@ -1,10 +1,10 @@
-//! Patterns without groups, against a whole text: two cursors and the last star.
+//! Matching of patterns without groups with a whole text, by two cursors and the last star.
 
 use memchr::memmem;
 
 use super::{GlobNode, GlobOptions, char_at, fold_case};
 
-/// Returns whether the character at `at` may be taken by anything but itself.
+/// Returns whether anything but itself may match the character at `at`.
 pub(super) fn may_wildcard(text: &[u8], at: usize, options: GlobOptions) -> bool {
     match text.get(at) {
         Some(b'.') if options.period => at != 0 && !(options.no_slash && text[at - 1] == b'/'),
@@ -69,7 +69,7 @@ pub(super) fn match_fixed(
 
 pub(super) fn is_match(nodes: &[GlobNode], text: &[u8], options: GlobOptions) -> bool {
     let (mut node, mut at) = (0, 0);
-    // Node after the last star, and where that star's text ends for now.
+    // The index of the node after the last star, and the current end of that star's text.
     let mut star: Option<(usize, usize)> = None;
     loop {
         match nodes.get(node) {
@@ -122,7 +122,7 @@ fn grow_star(
     match nodes.get(behind) {
         Some(GlobNode::Literal(literal)) => {
             if behind + 1 == nodes.len() {
-                // Nothing follows: it must be the very end.
+                // Nothing follows, so the literal must be at the very end.
                 let last = text.len().checked_sub(literal.len())?;
                 return (last >= next).then_some(last);
             }
