@@ -1,15 +1,16 @@
-// The beginning of the JavaScript half: what `internalBinding(name)` gives, and the functions that
-// run Node's bootstrap files. The parts after this one add to `host.bindings`.
+// The first part of the JavaScript half: `internalBinding(name)`, and the functions that run Node's bootstrap files.
+// Later parts add to `host.bindings`.
 //
-// A binding is what the table of the pinned Node says of it (constants, typed arrays; functions that say
-// that they are absent), with what a part provides put over it.
+// A binding begins with the values in the table of the pinned Node (constants, typed arrays, and functions that fail
+// because they are absent); the parts replace those that they implement.
 (function (native, host) {
 'use strict';
 
 host.native = native;
 
-// Scripts may replace or spoil what arrays, maps and sets iterate by. What runs beside a script (the event loop, traces, `vm`,
-// writes) therefore takes arrays by index, and maps and sets by these: no `for` with `of`, no spread, no pattern of an array.
+// Scripts may replace or break the iterators of arrays, maps and sets. Code that runs beside a script (the event
+// loop, traces, `vm`, writes) therefore accesses arrays by index, and maps and sets through these functions: no `for`
+// with `of`, no spread, no array pattern.
 host.keysOf = (map) => {
   const keys = [];
   map.forEach((_, key) => { keys.push(key); });
@@ -20,7 +21,7 @@ host.valuesOf = (map) => {
   map.forEach((value) => { values.push(value); });
   return values;
 };
-// A script may put another `length` over that of typed arrays.
+// A script may override the `length` of typed arrays.
 const lengthGetter = Object.getOwnPropertyDescriptor(Object.getPrototypeOf(Uint8Array.prototype), 'length').get;
 host.lengthOf = lengthGetter.call.bind(lengthGetter);
 host.someOf = (map, test) => {
@@ -118,7 +119,7 @@ host.privateSymbols = privateSymbols;
 
 // --- bindings ----------------------------------------------------------------
 
-// Bindings of what is not here; modules that need them fail when they use them.
+// Bindings of absent features; modules that need them fail when they use them.
 const ABSENT = ['url_pattern', 'icu', 'profiler', 'http2', 'quic', 'sqlite', 'webstorage', 'sea', 'wasi',
                 'ipc_serdes', 'internal_only_v8'];
 
@@ -140,9 +141,9 @@ host.binding = function(name) {
 // --- Node's files --------------------------------------------------------------
 
 const replaced = { __proto__: null };
-// A file of Node's library that one of ours stands for.
+// Replaces a file of Node's library by one of ours.
 host.replace = (id, source) => { replaced[id] = source; };
-// A function that changes the text of one.
+// Registers a function that changes the text of a file of Node's library.
 const patches = { __proto__: null };
 host.patch = (id, change) => { patches[id] = change; };
 
@@ -155,7 +156,7 @@ host.compile = function(id, parameters) {
 
 const MAIN = 'process, require, internalBinding, primordials';
 const mains = new Map();
-// Compiles what a process may begin with, for `runMain`.
+// Compiles the files with which a process may begin, for `runMain`.
 host.readyMain = (id) => { mains.set(id, host.compile(id, MAIN)); };
 host.runMain = (id) => (mains.get(id) ?? host.compile(id, MAIN))(host.process, host.require, host.internalBinding, host.primordials);
 

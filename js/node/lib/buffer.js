@@ -2,7 +2,7 @@
 (function (native, host) {
 'use strict';
 
-// Scripts may take these away.
+// Scripts may delete these, so they are kept here.
 const { ArrayBuffer, Uint8Array } = globalThis;
 const { max, min, trunc } = Math;
 const { isView } = ArrayBuffer;
@@ -48,7 +48,7 @@ function writer(encoding) {
   };
 }
 
-// The end of the last whole character in the first `room` bytes.
+// Returns the end of the last whole character in the first `room` bytes.
 function wholeUtf8(bytes, room) {
   let end = room;
   while (end > 0 && (bytes[end] & 0xc0) === 0x80) end--;
@@ -63,7 +63,7 @@ function compareBytes(a, b) {
   return a.length < b.length ? -1 : a.length > b.length ? 1 : 0;
 }
 
-// The first place at or after `offset` (`forward`), or the last at or before it; -1.
+// Returns the first position at or after `offset` (`forward`), or the last one at or before it; -1 if there is none.
 function search(bytes, needle, offset, forward, step = 1) {
   const { length } = bytes;
   offset = trunc(offset);
@@ -189,7 +189,7 @@ host.bindings.buffer = () => ({
 host.bindings.string_decoder = (table) => {
   const { kMissingBytes, kBufferedBytes, kEncodingField, encodings } = table;
   const UNIT = { utf16le: 2, base64: 3, base64url: 3, utf8: 4 };
-  // How many bytes at the end of `b` begin a character that is not whole, and how many it lacks.
+  // Returns the number of bytes at the end of `b` that begin an incomplete character, and the number that it lacks.
   const unfinished = (b, encoding) => {
     if (encoding === 'utf8') {
       for (let back = 1; back <= min(3, b.length); back++) {
@@ -274,7 +274,7 @@ host.bindings.encoding_binding = (table) => ({
     const start = !ignoreBom && bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0;
     return native.decode(bytes, 'utf8', start, bytes.length);
   },
-  // Of what is in ASCII already nothing is looked at but the letters' size.
+  // Names that are already ASCII are only converted to lower case.
   toASCII: (text) => (/^(?!.*xn--)[\0-\x7f]*$/i.test(text) ? text.toLowerCase() : native.domainToASCII(text)),
   toUnicode: native.domainToUnicode,
 });

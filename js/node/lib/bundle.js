@@ -2,10 +2,10 @@
 
 // `js --bundle ENTRY`: a program and what it imports as one file.
 //
-// Graph: each file by Node's resolution and TypeScript's (`find`), its text as the body of a function
-// (`native.moduleBody`). Link: names that are imported of packages without side effects go straight to the files that
-// have them (`follow`), and what is not imported stays out. Output: the functions, a table that resolves their
-// specifiers, a loader of a few lines, one map.
+// Graph: finds each file by the resolution of Node and of TypeScript (`find`), and turns its text into the body of a
+// function (`native.moduleBody`). Link: connects names imported from packages without side effects directly to the
+// files that define them (`follow`), and leaves out what is not imported. Output: the functions, a table that
+// resolves their specifiers, a loader of a few lines, and one source map.
 
 const { host } = internalBinding('host');
 const { native } = host;
@@ -58,7 +58,7 @@ function parse(words) {
 
 const CONDITIONS = ['node', 'import', 'module-sync'];
 
-// The file of a specifier, or `{ external }`.
+// Returns the file of a specifier, or `{ external }`.
 function find(specifier, parent, how, options) {
   const outside = options.external.some((name) => {
     const star = name.indexOf('*');
@@ -91,7 +91,7 @@ function find(specifier, parent, how, options) {
 
 const packageTypes = host.binding('modules');
 
-// Whether the package of a file says that nothing happens by loading it alone.
+// Returns whether the package of a file declares that loading it has no side effects.
 function isPure(file) {
   const found = packageTypes.getNearestParentPackageJSON(file);
   if (found === undefined) return false;
@@ -110,7 +110,7 @@ function isPure(file) {
 }
 const pure = new Map();
 
-// The text of a file as a module.
+// Returns the text of a file as a module.
 function read(file) {
   const source = host.readText(file);
   const end = path.extname(file);
@@ -133,7 +133,7 @@ function read(file) {
   throw typescript.refusal(made.error, file);
 }
 
-// All modules that the entry reaches, by file; those outside by name.
+// Returns all modules that the entry reaches, by file, and external ones by name.
 function graph(options) {
   const modules = new Map();
   const externals = new Map();
@@ -154,7 +154,7 @@ function graph(options) {
       try {
         found = find(request.specifier, module.file, request.how, options);
       } catch (error) {
-        // CommonJS asks for what may be missing, within `try`.
+        // CommonJS modules may require a missing module within `try`.
         if (request.how === 'import') throw new BundleError(`${module.file}: cannot resolve '${request.specifier}': ${error.message.split('\n')[0]}`);
         found = { external: request.specifier };
       }
@@ -175,7 +175,7 @@ function graph(options) {
 
 const targetOf = (module, specifier) => module.requests.find((r) => r.specifier === specifier && r.how === 'import').target;
 
-// Where a name of a module really is: `{ module, name }`; undefined if there is no such name.
+// Returns the module that defines an exported name: `{ module, name }`; undefined if there is none.
 function follow(module, name, seen = new Set()) {
   if (module.external !== undefined || !module.module || name === '*') return { module, name };
   const key = `${module.file}\0${name}`;
@@ -199,7 +199,7 @@ function follow(module, name, seen = new Set()) {
   return unsure ? { module, name } : undefined;
 }
 
-// The names that a module exports, for the entry.
+// Returns the names that a module exports, for the entry.
 function namesOf(module, seen = new Set()) {
   if (seen.has(module) || module.external !== undefined || !module.module) return [];
   seen.add(module);
@@ -207,7 +207,7 @@ function namesOf(module, seen = new Set()) {
   return [...new Set([...module.exports.map((e) => e.name), ...passed])];
 }
 
-// Numbers the modules that are needed, in the order in which they are met, and says what each request is.
+// Numbers the needed modules in the order in which they are found, and resolves each request.
 function link({ entry }) {
   const order = [];
   const include = (module) => {
@@ -224,7 +224,7 @@ function link({ entry }) {
         if (there === undefined) throw new BundleError(`${module.file}: '${request.specifier}' (${target.file}) has no export '${name}'`);
         return [name, there];
       }) : [];
-      // Straight to the files, unless loading what lies between does something.
+      // Imports go directly to the defining files, unless loading a module between them has side effects.
       if (single && target.pure) {
         request.picked = found;
         for (const [, there] of found) include(there.module);
@@ -237,7 +237,7 @@ function link({ entry }) {
   return order;
 }
 
-// A module waits if it does so itself, or imports one that does.
+// A module is asynchronous if it has a top-level `await`, or imports an asynchronous one.
 function spreadWaiting(order) {
   for (let changed = true; changed;) {
     changed = false;
@@ -257,9 +257,9 @@ function spreadWaiting(order) {
 
 // --- output ------------------------------------------------------------------------------------------------
 
-// The loader. A module is a function, begun when it is first imported; its exports are there from the beginning, so
-// that cycles find what is hoisted. `links[id][specifier]` is a module's number, `[name]` of something outside, or
-// `{ name: [where, name there] }`.
+// The loader. A module is a function that is called when it is first imported. Its exports object exists before that,
+// so that cycles find hoisted names. `links[id][specifier]` is the number of a module, `[name]` of an external one,
+// or `{ name: [module, name in it] }`.
 const LOADER = `
 const begun = [];
 const outer = {};
@@ -368,7 +368,7 @@ const here = import.meta;
 ` };
 }
 
-// The lines of the bundle, and for those of modules the segments of their maps.
+// The lines of the bundle, and for lines of modules the segments of their source maps.
 class Lines {
   text = [];
   map = [];
@@ -422,7 +422,7 @@ function write({ entry, externals }, order, options) {
   return lines;
 }
 
-// Small, with the map led back through both steps.
+// Minifies the bundle, and composes the source maps of both steps.
 function minify(lines, options) {
   const kind = options.format === 'esm' ? 'module' : 'commonjs';
   const small = native.minify(lines.text.join('\n'), 'bundle.js', kind);

@@ -1,9 +1,9 @@
-// Cells: code that runs in an interpreter that stays (src/cells.rs).
+// Cells: code that runs in an interpreter that stays between them (src/cells.rs).
 //
-// Each cell is a script of its own, `<cell 3>`, in the global scope. So that a name may be declared again by a later
-// one, `let`, `const` and classes of its top become properties of the global object; with `await` at its top, the
-// text becomes an async function's, whose declarations do (what Node's prompt does, too). `import` at its top is an
-// import that is waited for, `export` says nothing.
+// Each cell is a script of its own, `<cell 3>`, in the global scope. So that a later cell may declare a name again,
+// top-level `let`, `const` and classes become properties of the global object. With a top-level `await` the text
+// becomes the body of an async function, whose declarations do the same (as at Node's prompt). A top-level `import`
+// becomes an awaited `import()`, and `export` has no effect.
 //
 // A cell ends when its value is there and what it has begun has ended: timers, children, requests.
 // Intervals and servers stay, and keep running while the next cell does.
@@ -89,7 +89,7 @@ function begin() {
   rememberValue();
 }
 
-// `_` is the last value, until the code gives the name another meaning.
+// `_` is the last value, until the code declares that name.
 let last;
 function rememberValue() {
   Object.defineProperty(globalThis, '_', {
@@ -112,10 +112,10 @@ function takeOver(pairs, cwd) {
   if (cwd !== directory) {
     directory = host.cwd = cwd;
     try {
-      // So that Node's library forgets the one that it remembers.
+      // This makes Node's library forget the directory that it has cached.
       host.process.chdir(cwd);
     } catch {
-      // It was removed.
+      // The directory was removed.
     }
   }
   const { Module } = host.require('internal/modules/cjs/loader');
@@ -130,7 +130,7 @@ const OPTIONS = {
 };
 const acorn = () => host.require('internal/deps/acorn/acorn/dist/acorn');
 
-// The parts of a node of the tree.
+// Returns the children of a node of the syntax tree.
 function* partsOf(node) {
   for (const key in node) {
     const value = node[key];
@@ -141,7 +141,7 @@ function* partsOf(node) {
 
 const isFunction = (node) => /Function/.test(node.type) || node.type === 'StaticBlock' || node.type === 'PropertyDefinition';
 
-// Whether there is an `await` outside of functions.
+// Returns whether there is a top-level `await`.
 function waits(node) {
   if (node.type === 'AwaitExpression' || (node.type === 'ForOfStatement' && node.await)) return true;
   if (isFunction(node)) return false;
@@ -149,7 +149,7 @@ function waits(node) {
   return false;
 }
 
-// The names that a pattern binds.
+// Returns the names that a pattern binds.
 function* names(pattern) {
   switch (pattern?.type) {
     case 'Identifier': yield pattern.name; break;
@@ -162,7 +162,7 @@ function* names(pattern) {
 
 class Rewrite {
   edits = [];
-  // Names that begin as undefined, and names that keep what they have.
+  // Names that begin as undefined, and names that keep their value.
   fresh = new Set();
   shared = new Set();
   functions = [];
@@ -219,7 +219,7 @@ class Rewrite {
     this.#assignments(node, node.kind !== 'var');
   }
 
-  // A declaration in the place of a statement as assignments.
+  // Turns a declaration that stands as a statement into assignments.
   #assignments(node, resets) {
     const stop = this.source[node.end - 1] === ';' ? node.end - 1 : node.end;
     this.#put(node.start, node.declarations[0].start, 'void (');
@@ -262,7 +262,7 @@ class Rewrite {
     this.#put(node.start, node.end, `void ${text};${'\n'.repeat(lines)}`);
   }
 
-  // `var` within blocks is the global scope's, too.
+  // `var` within blocks also belongs to the global scope.
   #hoisted(node, isTop) {
     if (isFunction(node)) return;
     if (node.type === 'VariableDeclaration' && node.kind === 'var' && !isTop) {
@@ -294,7 +294,7 @@ class Rewrite {
     }
     let out = '';
     let from = 0;
-    // What stands in the text as it was written: where, from where, how much.
+    // Unchanged pieces of the text: position, source position, length.
     this.pieces = [];
     const copy = (end) => {
       this.pieces.push({ at: out.length, from, length: end - from });
@@ -313,7 +313,7 @@ class Rewrite {
     return `${head}${out}\n})()`;
   }
 
-  // What the names are before the text runs: properties that can be assigned.
+  // Defines the names before the text runs, as writable properties.
   declare() {
     for (const [set, resets] of [[this.fresh, true], [this.shared, false]]) {
       for (const name of set) {
@@ -328,7 +328,7 @@ class Rewrite {
   }
 }
 
-// An error of syntax in the words of V8, which are those that people know.
+// Returns a syntax error with V8's message, which is the one that people know.
 function syntaxError(error, source, name) {
   const { line, column } = error.loc ?? { line: 1, column: 0 };
   let message = error.message.replace(/ \(\d+:\d+\)$/, '');
@@ -343,7 +343,8 @@ function syntaxError(error, source, name) {
   return made;
 }
 
-// A cell in TypeScript: what is left without types, and its tree. Nothing if it is not that, either.
+// Strips the types from a cell in TypeScript; returns its text and its syntax tree, or undefined if it is not
+// TypeScript either.
 function typed(source, name) {
   const done = native.transform(source, `${name}.ts`, { verbatimModuleSyntax: true });
   if (done.error) return undefined;
@@ -356,17 +357,17 @@ function typed(source, name) {
   }
 }
 
-// A cell's text, ready to run; or what is wrong with it.
+// Returns a cell's text, ready to run, or the error in it.
 function prepare(given, name) {
   const { parse } = acorn();
   let source = given;
-  // As at Node's prompt: what looks like a block and is an object, is an object.
+  // As at Node's prompt, a text that could be a block or an object is an object.
   if (/^\s*\{/.test(source) && !/;\s*$/.test(source)) {
     try {
       const { body } = parse(`(${source}\n)`, OPTIONS);
       if (body.length === 1) source = `(${source}\n)`;
     } catch {
-      // A block.
+      // It is a block.
     }
   }
   let program;
@@ -374,7 +375,7 @@ function prepare(given, name) {
     program = parse(source, OPTIONS);
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
-    // The engine may know what the parser does not.
+    // The engine may accept syntax that the parser does not know.
     try {
       native.checkSyntax(source, name);
       return { text: source, isAsync: false };
@@ -400,7 +401,7 @@ function shown(value) {
   return `${native.decode(bytes, 'utf8', 0, MOST_TEXT - 3).replace(/\ufffd+$/, '')}...`;
 }
 
-// The value as JSON if it is plain data, as one writes it in JSON.
+// Returns the value as JSON if it is plain data that JSON can represent.
 function plain(value) {
   const waiting = [[value, 0]];
   let parts = 0;
@@ -450,12 +451,12 @@ function evaluate(source, name) {
   const { text, isAsync } = prepare(source, name);
   const value = native.evaluate(text, name, false);
   if (!isAsync) return { value };
-  // settle() looks at it: that it is rejected is no news then.
+  // settle() handles its rejection, so it is not an unhandled one.
   value.then(undefined, () => {});
   return { promise: value };
 }
 
-// Runs the loop until a promise is settled; its value.
+// Runs the event loop until a promise is settled; returns its value.
 function settle(promise) {
   const isSettled = () => native.promiseState(promise) !== 0;
   host.runCell(isSettled);

@@ -1,4 +1,4 @@
-// fs.cpSync: what Node has in C++, with its errors' codes.
+// Implements the parts of fs.cpSync that Node has in C++, with their error codes.
 (function (native, host) {
 'use strict';
 
@@ -13,7 +13,7 @@ function fail(code, message) {
 const within = (path, folder) => path === folder || path.startsWith(`${folder}/`);
 const dirname = (path) => host.require('path').dirname(path);
 
-// What would destroy the source, or cannot be.
+// Refuses copies that would destroy the source or are impossible.
 function checkPaths(src, dest, dereference, recursive) {
   const [from, to] = [host.absolute(src), host.absolute(dest)];
   const stat = native.tryStat(from, dereference);

@@ -1,9 +1,9 @@
-// The binding crypto: hashes, HMAC, key derivation, secret keys, and what the other parts lay in (crypto_*.js).
+// The binding crypto: hashes, HMAC, key derivation and secret keys; the other parts (crypto_*.js) add to it.
 (function (native, host) {
 'use strict';
 
 const { view } = host;
-// A buffer with memory of its own: Node's library hands the whole of it on.
+// Returns a buffer with memory of its own, because Node's library passes on the whole ArrayBuffer.
 const buffer = (bytes, encoding) => {
   const { Buffer } = host.require('buffer');
   if (typeof bytes === 'string') return Buffer.from(bytes, encoding);
@@ -15,7 +15,7 @@ const bytesOf = (data, encoding) => {
 };
 const give = (bytes, encoding) => encoding && encoding !== 'buffer' ? buffer(bytes).toString(encoding) : buffer(bytes);
 
-// An error of OpenSSL's as Node shows it.
+// Returns an OpenSSL error as Node shows it.
 host.opensslError = function(message, code) {
   const error = new Error(message);
   const [, number, library, , reason] = message.split(':');
@@ -24,7 +24,7 @@ host.opensslError = function(message, code) {
   return error;
 };
 
-// Errors that Node's C++ throws.
+// Returns an error as Node's C++ throws it.
 function coded(Kind, code, message) {
   const error = new Kind(message);
   error.code = code;
@@ -193,7 +193,7 @@ const ScryptJob = checked(job((password, salt, N, r, p, maxmem, length) =>
 (password, salt, N, r, p, maxmem) => {
   const bad = (text) => coded(RangeError, 'ERR_CRYPTO_INVALID_SCRYPT_PARAMS', `Invalid scrypt params${text}`);
   if (!Number.isInteger(Math.log2(N)) || N < 2 || r < 1 || p < 1) throw bad('');
-  // As OpenSSL counts: the blocks of all lanes, the table, and one block to work in.
+  // OpenSSL counts the blocks of all lanes, the table, and one working block.
   if (N >= 2 ** (16 * r) || 128 * r * (p + N + 2) > maxmem) throw bad(': error:030000AC:digital envelope routines::memory limit exceeded');
 });
 

@@ -1,4 +1,4 @@
-// Of the binding crypto: pairs of keys that are made, keys that two sides agree on, primes.
+// Part of the binding crypto: generation of key pairs, key agreement, primes.
 (function (native, host) {
 'use strict';
 
@@ -23,14 +23,15 @@ function newEc(curve) {
   const { size } = CURVES[curve];
   for (;;) {
     const scalar = random(size);
-    // 521 bits fill one bit of the last byte.
+    // The first byte of a number of 521 bits has only one bit.
     if (curve === 'secp521r1') scalar[0] &= 1;
     const key = ecPrivate(curve, scalar);
     if (key !== undefined) return key;
   }
 }
 
-// What a job of `mode` gives of a pair: handles of keys, in the encodings that were asked for, or keys of subtle's.
+// Returns the result of a job for a key pair: handles of keys, keys in the requested encodings, or keys for subtle,
+// depending on `mode`.
 function given(mode, key, options) {
   const handle = (one) => Object.assign(new host.KeyObjectHandle(), { key: one, type: host.binding('crypto')[one.isPrivate ? 'kKeyTypePrivate' : 'kKeyTypePublic'] });
   const [open, secret] = [toPublic(key), key];
@@ -49,7 +50,8 @@ function given(mode, key, options) {
   ];
 }
 
-// A job that makes a pair: `prepare` looks at the arguments and says how many it took, and how the key is made.
+// A job that generates a key pair. `prepare` checks the arguments; it returns the number of those it has used, and a
+// function that generates the key.
 const pairJob = (prepare) => class extends job((work) => work()) {
   constructor(mode, ...args) {
     const [taken, makeKey] = prepare(...args);
@@ -81,7 +83,7 @@ const NidKeyPairGenJob = pairJob((nid) => {
   return [1, () => okpPrivate(type, random(32))];
 });
 
-// A group by its name, or by its prime or the prime's length.
+// Returns a group by its name, by its prime or by the prime's length.
 const DhKeyPairGenJob = pairJob((prime, generator) => {
   const isNamed = typeof prime === 'string';
   const group = isNamed ? new DiffieHellmanGroup(prime) : new DiffieHellman(prime, generator);
@@ -123,7 +125,7 @@ class ECDH {
   }
   computeSecret(bytes) {
     const point = wholePoint(this.curve, view(bytes));
-    // The caller makes an error of a string.
+    // The caller turns a string into an error.
     if (point === undefined) return 'invalid';
     const own = this.key?.scalar && ecPrivate(this.curve, this.key.scalar);
     if (own === undefined || native.compare(own.point, this.key.point) !== 0) throw coded(Error, 'ERR_CRYPTO_INVALID_KEYPAIR', 'Invalid key pair');
@@ -195,7 +197,7 @@ function groupPrime(name) {
   return toBytes((1n << n) - (1n << n - 64n) - 1n + (piTimes(n - 130n) + k << 64n));
 }
 
-// Node's name of what DH_check finds.
+// Node's names for the findings of DH_check.
 function checkNumbers(prime, generator) {
   const p = toBig(prime);
   const g = toBig(generator);
@@ -258,7 +260,7 @@ class DiffieHellman {
 class DiffieHellmanGroup extends DiffieHellman {
   constructor(name) {
     super(groupPrime(name), 2);
-    // Nobody has to find out that these are safe.
+    // These primes are known to be safe, so they are not checked.
     this.found = 0;
   }
 }

@@ -1,5 +1,5 @@
-// Of the binding crypto: ciphers, as streams and as the jobs of subtle. The states are `native.cipher`; here are names,
-// lengths, and the order in which calls may come.
+// Part of the binding crypto: ciphers, as streams and as jobs of subtle. `native.cipher` holds the states; this file
+// checks names, lengths and the order of calls.
 (function (native, host) {
 'use strict';
 
@@ -8,7 +8,7 @@ const { bytesOf, buffer, coded, constantTimeEqual, job, join } = host.crypto;
 const NOTHING = new Uint8Array(0);
 const TAG = 16;
 
-// What a name of OpenSSL's is: Node's own description of it, and the mode that `native.cipher` knows.
+// Maps OpenSSL's names to Node's description of the cipher and to the mode that `native.cipher` knows.
 const MODES = ['ecb', 'cbc', 'ctr', 'cfb', 'cfb8', 'ofb', 'gcm', 'wrap'];
 function modeOf(name, info) {
   if (/^chacha20(-poly1305)?$/.test(name)) return name;
@@ -113,7 +113,7 @@ class CipherBase {
   }
 }
 
-// A wrapped key is made in one piece.
+// A wrapped key is produced in one piece.
 const wrapOnce = (encrypt, key, iv) => (what, data) => (what === 'update' ? native.keyWrap(encrypt, key, iv, data) : new ArrayBuffer(0));
 
 // Text and tag in one buffer, as subtle has them: the tag after the text.
@@ -129,7 +129,7 @@ function sealed(kind, encrypt, key, nonce, additional, data, tagLength) {
   return text.buffer;
 }
 
-// What subtle says of a counter that comes around within the text.
+// The error of subtle for a counter that wraps around within the text.
 function counterStream(key, counter, bits, data) {
   const blocks = BigInt(Math.ceil(data.length / 16));
   const begin = BigInt(`0x${buffer(counter).toString('hex')}`);

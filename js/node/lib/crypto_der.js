@@ -1,4 +1,4 @@
-// Of the binding crypto: DER (X.690) and PEM (RFC 7468), object identifiers, and PKCS#8 and old PEM under a passphrase.
+// Part of the binding crypto: DER (X.690) and PEM (RFC 7468), object identifiers, and encrypted PKCS#8 and old PEM.
 (function (native, host) {
 'use strict';
 
@@ -8,7 +8,7 @@ const malformed = () => host.opensslError('error:1E08010C:DECODER routines::unsu
 
 // --- reading ---------------------------------------------------------------------------------------
 
-// The elements that lie in bytes one after the other: tag, contents, all of it.
+// Returns the consecutive elements in bytes: tag, contents, and the whole element.
 function elements(bytes) {
   const found = [];
   for (let at = 0; at < bytes.length;) {
@@ -29,13 +29,13 @@ function elements(bytes) {
   return found;
 }
 
-// The contents of an element of this tag.
+// Returns the contents of an element, which must have this tag.
 function body(element, tag) {
   if (element?.tag !== tag) throw malformed();
   return element.body;
 }
 const list = (element) => elements(body(element, 0x30));
-// The elements of the one sequence that bytes are. What follows it is not looked at, as OpenSSL does.
+// Returns the elements of the sequence with which bytes begin. Bytes after it are ignored, as by OpenSSL.
 function whole(bytes) {
   if (bytes[0] !== 0x30) throw malformed();
   let length = bytes[1];
@@ -110,7 +110,7 @@ const HASHES = {
   'sha3-224': '2.16.840.1.101.3.4.2.7', 'sha3-256': '2.16.840.1.101.3.4.2.8', 'sha3-384': '2.16.840.1.101.3.4.2.9',
   'sha3-512': '2.16.840.1.101.3.4.2.10', 'sm3': '1.2.156.10197.1.401',
 };
-// Any of a hash's names as it is a key of the table; undefined for one without an identifier.
+// Returns the key in the table for any name of a hash; undefined for a hash without an identifier.
 const hashKey = (name) => Object.keys(HASHES).find((key) => native.hashName(key) === native.hashName(name));
 const hashOf = (identifier) => Object.keys(HASHES).find((key) => HASHES[key] === identifier);
 
@@ -118,7 +118,7 @@ const hashOf = (identifier) => Object.keys(HASHES).find((key) => HASHES[key] ===
 
 const BOUNDS = /-----BEGIN ([A-Z0-9 ]+)-----\r?\n([^]*?)-----END \1-----/;
 
-// The first block of a text that `takes` takes by its label: label, headers, bytes. Nothing if there is none.
+// Returns the first block of a text whose label `takes` accepts: label, headers, bytes; undefined if there is none.
 function readPem(bytes, takes) {
   let text = buffer(bytes).toString('latin1');
   for (;;) {
@@ -146,7 +146,7 @@ const PRF = {
 const [PBES2, PBKDF2, SHA256_PRF] = ['1.2.840.113549.1.5.13', '1.2.840.113549.1.5.12', '1.2.840.113549.2.9'];
 const ITERATIONS = 2048;
 
-// PEM is read by a part of OpenSSL that asks for the passphrase by itself.
+// PEM is read by a part of OpenSSL that has an error of its own for a missing passphrase.
 const noPassphrase = (isPem) => (isPem ?
   host.opensslError('error:07880109:common libcrypto routines::interrupted or cancelled', 'ERR_OSSL_CRYPTO_INTERRUPTED_OR_CANCELLED') :
   coded(TypeError, 'ERR_MISSING_PASSPHRASE', 'Passphrase required for encrypted key'));
@@ -161,7 +161,7 @@ function cbc(encrypt, key, iv, data) {
   }
 }
 
-// The key that a cipher named `aes-...-cbc` wants; other ciphers are not for keys here.
+// Returns the key length of a cipher named `aes-...-cbc`; other ciphers are not supported for keys.
 function keyLength(cipher) {
   const found = /^aes-?(128|192|256)(-cbc)?$/i.exec(cipher);
   if (found === null) throw coded(Error, 'ERR_CRYPTO_UNKNOWN_CIPHER', 'Unknown cipher');
@@ -197,7 +197,8 @@ function sealPkcs8(bytes, cipher, passphrase) {
   return sequence(algorithm, octets(cbc(true, key, iv, bytes)));
 }
 
-// What old PEM makes of a passphrase: MD5 again and again, over what it gave, the passphrase and the begin of the iv.
+// Derives the key of old PEM from a passphrase: repeated MD5 over the previous digest, the passphrase and the
+// beginning of the iv.
 function oldKey(passphrase, iv, length) {
   let key = new Uint8Array(0);
   let last = new Uint8Array(0);

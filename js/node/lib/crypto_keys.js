@@ -1,5 +1,5 @@
-// Of the binding crypto: public and private keys. A key is a plain object: `type` as Node names it, whether it is
-// `isPrivate`, and its numbers as bytes. Here they come out of DER, PEM, JWK and raw bytes, and go there again.
+// Part of the binding crypto: public and private keys. A key is a plain object: its `type` as Node names it,
+// `isPrivate`, and its numbers as bytes. This file converts keys from and to DER, PEM, JWK and raw bytes.
 (function (native, host) {
 'use strict';
 
@@ -23,7 +23,7 @@ const CURVES = {
 };
 const OKP_JWK = { __proto__: null, ed25519: 'Ed25519', x25519: 'X25519' };
 
-// OpenSSL's name of a curve by one of its names.
+// Returns OpenSSL's name for a curve from any of its names.
 function curveOf(name) {
   const found = Object.keys(CURVES).find((key) => key === name || CURVES[key].jwk === name);
   if (found === undefined) throw coded(TypeError, 'ERR_CRYPTO_INVALID_CURVE', 'Invalid EC curve name');
@@ -77,7 +77,7 @@ function toPublic(key) {
   return { ...rest, isPrivate: false };
 }
 
-// Of Diffie and Hellman's: the group, the private power, and what it makes of the generator.
+// A Diffie-Hellman key: the group, the private exponent and the public value.
 function dhPrivate(prime, generator, power) {
   return { type: 'dh', isPrivate: true, prime, generator, power, value: new Uint8Array(native.modPow(generator, power, prime)) };
 }
@@ -157,7 +157,7 @@ function ofPkcs8(bytes, passphrase, isPem) {
   throw malformed();
 }
 
-// The key that a certificate is about (RFC 5280).
+// Returns the public key in a certificate (RFC 5280).
 function ofCertificate(bytes) {
   const parts = list(d.whole(bytes)[0]).filter((part) => part.tag !== 0xa0);
   return ofSpki(parts[5].all);
@@ -243,7 +243,8 @@ function ofRaw(bytes, isPrivate, type, name) {
   return key;
 }
 
-// A key of what came with a call: a handle's, or one in a format. A private key does where a public one is asked for.
+// Returns the key among the arguments of a call: that of a handle, or one in a format. A private key is accepted in
+// place of a public one.
 function read(isPrivate, data, format, encoding, passphrase, curve) {
   const k = host.binding('crypto');
   const secret = passphrase === null || passphrase === undefined ? undefined : bytesOf(passphrase);
@@ -286,7 +287,7 @@ const spki = (key) => sequence(algorithmOf(key), d.bits(isRsa(key) ? pkcs1(toPub
 const inner = (key) => (isRsa(key) ? pkcs1(key) : key.type === 'ec' ? sec1(key, false) : key.type === 'dh' ? makeInteger(key.power) : octets(key.seed));
 const pkcs8 = (key) => sequence(makeInteger(0), algorithmOf(key), octets(inner(key)));
 
-// A key as bytes or text, as Node's `export` gives it.
+// Returns a key as bytes or text, as Node's `export` does.
 function write(key, format, encoding, cipher, passphrase) {
   const k = host.binding('crypto');
   if (format === k.kKeyFormatJWK) return toJwk({}, key);
@@ -309,7 +310,7 @@ function rawPart(key, name) {
   return key[name];
 }
 
-// A point of a key in one of the forms of SEC 1.
+// Returns the point of a key in one of the forms of SEC 1.
 function formOf({ curve, point }, form) {
   const { crypto } = host.binding('constants');
   if (form === crypto.POINT_CONVERSION_COMPRESSED) return new Uint8Array(native.ecPoint(curve, point, true));

@@ -1,4 +1,5 @@
-// Of the binding crypto: signatures by RSA (PKCS#1 v1.5, PSS), ECDSA and Ed25519, and RSA's encryption (RFC 8017).
+// Part of the binding crypto: signatures with RSA (PKCS#1 v1.5, PSS), ECDSA and Ed25519, and RSA encryption (RFC
+// 8017).
 (function (native, host) {
 'use strict';
 
@@ -41,7 +42,7 @@ function mgf1(hash, seed, size) {
   return join(parts).subarray(0, size);
 }
 
-// A message of type 1 or 2 (RFC 8017, 7.2.1 and 9.2).
+// Returns a padded message of type 1 or 2 (RFC 8017, 7.2.1 and 9.2).
 function pkcs1Message(key, type, message) {
   const fill = sizeOf(key) - message.length - 3;
   if (fill < 8) throw tooLarge();
@@ -50,7 +51,7 @@ function pkcs1Message(key, type, message) {
   return join([new Uint8Array([0, type]), padding, new Uint8Array(1), message]);
 }
 
-// The digest with the name of its hash (RFC 8017, 9.2); MD5 and SHA-1 together go without.
+// Returns the digest with the identifier of its hash (RFC 8017, 9.2); MD5 with SHA-1 has none.
 function digestInfo(hash, bytes) {
   const key = hashKey(hash);
   return key === undefined ? bytes : sequence(sequence(oid(HASHES[key]), NULL), octets(bytes));
@@ -68,7 +69,7 @@ function pssMessage(key, hash, mgf, hashed, saltSize) {
   return join([masked, made, filled(1, 0xbc)]);
 }
 
-// `saltSize` undefined takes any.
+// If `saltSize` is undefined, a salt of any length is accepted.
 function pssFits(key, hash, mgf, hashed, saltSize, message) {
   const bits = bitLength(key.n) - 1;
   const [size, h] = [Math.ceil(bits / 8), hashed.length];
@@ -85,7 +86,8 @@ function pssFits(key, hash, mgf, hashed, saltSize, message) {
   return constantTimeEqual(digest(hash, filled(8, 0), hashed, salt), made);
 }
 
-// How a key of RSA signs: padding, hash of the mask, length of the salt (undefined: any, when it is looked at).
+// Returns the parameters of an RSA signature: padding, hash of the mask, length of the salt (undefined: verification
+// accepts any).
 function rsaWay(key, hash, padding, saltSize, isSigning) {
   const c = constants();
   const way = { padding: padding ?? (key.type === 'rsa' ? c.RSA_PKCS1_PADDING : c.RSA_PKCS1_PSS_PADDING), mgf: hash };
@@ -190,7 +192,7 @@ function whollySigned(isSigning, key, data, algorithm, options, signature) {
   return signature.length === 64 && native.edVerify(key.point, data, signature);
 }
 
-// Digest and key are looked at when the job is made.
+// Digest and key are checked when the job is created.
 class SignJob extends job((work) => work()) {
   constructor(mode, way, data, format, type, passphrase, curve, message, algorithm, saltSize, padding, encoding, context, signature) {
     const isSigning = way === host.binding('crypto').kSignJobModeSign;
@@ -233,7 +235,8 @@ function oaepText(key, hash, label, message) {
   return data.subarray(end);
 }
 
-// What a faulty message of type 2 becomes: bytes that look like any, the same each time (OpenSSL's implicit rejection).
+// Returns the result for an invalid message of type 2: bytes that look random and are the same each time (OpenSSL's
+// implicit rejection).
 function rejected(key, bytes) {
   const secret = digest('sha256', padded(key.d, sizeOf(key)));
   const mac = (...parts) => {

@@ -18,15 +18,14 @@ const typescript = lazy(() => require('internal/modules/typescript'));
 const cjs = lazy(() => require('internal/modules/cjs/loader'));
 const codes = lazy(() => require('internal/errors').codes);
 
-// What was found for a URL: the format, and the attributes of the import.
+// Resolved URLs: the format of each, and the attributes of its import.
 const known = new Map();
-// What the text of a synthetic module exports.
+// The exports of synthetic modules, which their text refers to.
 const synthetic = new Map();
 let mainURL;
 
-// Returns the URL that specifiers of a module or script of that name are relative to. Code of strings (`eval`,
-// `new Function`) has no place of its own; the engine does not say who made it, so the program's main file stands
-// for its maker.
+// Returns the URL that specifiers of a module or script of that name are relative to. Code from strings (`eval`, `new
+// Function`) has no file. The engine does not report which script created it, so the program's main file is used.
 function parentOf(base) {
   if (base === '<eval>' || base === '<input>') base = mainURL ?? host.process.mainModule?.filename;
   if (base === undefined || base === null || base === '') return pathToFileURL(`${process.cwd()}/`).href;
@@ -43,7 +42,7 @@ function resolve(specifier, base, type) {
   return found.url;
 }
 
-// Node's resolution, with that of TypeScript for imports of its files.
+// Resolves a specifier as Node does, and as TypeScript does for imports of its files.
 function resolveTyped(specifier, context) {
   const { defaultResolve } = resolver();
   const parent = context.parentURL.startsWith('file:') ? fileURLToPath(context.parentURL) : undefined;
@@ -64,7 +63,7 @@ const conditions = lazy(() => require('internal/modules/esm/utils').getDefaultCo
 
 const IDENTIFIER = /^[\p{ID_Start}$_][\p{ID_Continue}$\u200c\u200d]*$/u;
 
-// A module whose exports are the properties of `exports`.
+// Creates a module whose exports are the properties of `exports`.
 function exporting(url, exports, whole) {
   const isObject = exports !== null && (typeof exports === 'object' || typeof exports === 'function');
   const names = isObject ? Object.keys(exports).filter((n) => n !== 'default' && IDENTIFIER.test(n)) : [];
@@ -174,7 +173,7 @@ class ModuleLoader {
     return native.importModule(url);
   }
 
-  // `require` of an ECMAScript module: it must be done when it returns.
+  // `require` of an ECMAScript module must have run the module when it returns.
   importSyncForRequire(mod, filename, source, isMain) {
     const url = pathToFileURL(filename).href;
     if (isMain) mainURL = url;
@@ -215,7 +214,7 @@ class ModuleLoader {
   get loadCache() { return new Map(); }
 }
 
-// A module whose end nothing waits for any more.
+// A module whose end is no longer waited for.
 host.unsettled = () => {
   const promise = globalThis[host.privateSymbols.entry_point_promise_private_symbol];
   return promise !== undefined && native.promiseState(promise) === 0;

@@ -10,7 +10,7 @@ const { lengthOf } = host;
 const { apply } = Reflect;
 const uv = new Map(host.tables.$uvErrors.map(([errno, [name, text]]) => [name, [errno, text]]));
 
-// Node's error for a failed system call.
+// Returns Node's error for a failed system call.
 host.uvException = function(code, syscall, path, dest) {
   const { 0: errno, 1: text } = uv.get(code) ?? [-5, 'i/o error'];
   let message = `${code}: ${text}, ${syscall}`;
@@ -35,9 +35,9 @@ host.bindings.uv = () => ({
   getErrorMessage: (errno) => host.tables.$uvErrors.find((entry) => entry[0] === errno)?.[1][1] ?? `Unknown system error ${errno}`,
 });
 
-// Paths may be buffers; they are texts from here on.
+// Converts a path, which may be a buffer, to text.
 const pathText = (path) => typeof path === 'string' ? path : native.decode(host.view(path), 'utf8', 0, path.byteLength);
-// The absolute path that the system gets. An empty one names nothing.
+// Returns the absolute path for the system. An empty path names no file.
 const absolute = (path) => {
   const text = pathText(path);
   return text === '' || text[0] === '/' ? text : `${host.cwd === '/' ? '' : host.cwd}/${text}`;
@@ -65,7 +65,7 @@ const stats = (numbers, bigint) => {
 
 const MISSING = ['ENOENT', 'ENOTDIR'];
 
-// Makes what is missing of a path; the first directory made.
+// Creates the missing directories of a path; returns the first one created.
 host.mkdirRecursive = mkdirRecursive;
 function mkdirRecursive(path, mode) {
   const whole = host.require('path').resolve(pathText(path));
@@ -218,7 +218,7 @@ const CALLS = {
   mkdtemp: ['mkdtemp', 2, mkdtemp, [0]],
 };
 
-// The error for what was thrown: the name of a system's error, or an error already.
+// Returns the error for a thrown value, which is the name of a system error or already an error.
 function failure(thrown, syscall, paths, args) {
   if (typeof thrown !== 'string') return thrown;
   const { 0: path, 1: dest } = paths.map((i) => pathText(args[i]));
@@ -302,7 +302,7 @@ wrapped.rmSync = function(path, maxRetries, recursive) {
   try {
     remove(absolute(path), recursive);
   } catch (code) {
-    // Node's library has looked for what must be there; nothing is what was asked for with `force`.
+    // Node's library has checked that the file exists, unless `force` allows that it does not.
     if (code === 'ENOENT') return;
     if (code === 'ERR_FS_EISDIR') {
       const { ERR_FS_EISDIR } = host.require('internal/errors').codes;
@@ -315,7 +315,7 @@ wrapped.rmSync = function(path, maxRetries, recursive) {
 };
 
 const isFd = (v) => typeof v === 'number';
-// All of a file, by path or descriptor.
+// Returns the contents of a file, by path or descriptor.
 function readWhole(target, flags) {
   if (isFd(target)) return native.readAll(target);
   let fd;

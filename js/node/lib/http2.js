@@ -1,14 +1,14 @@
 'use strict';
 
-// Stands for Node's http2: packages that offer HTTP/2 beside HTTP/1.1 can be loaded, with its constants and its
-// default settings. There is no HTTP/2 here, because requests to the outside are made by the host and the
-// session's own servers speak HTTP/1.1; what would begin a connection is refused.
+// Replaces Node's http2, so that packages that offer HTTP/2 beside HTTP/1.1 can be loaded, with its constants and its
+// default settings. There is no HTTP/2 here, because requests to the outside are made by the host and the session's
+// own servers speak HTTP/1.1; what would begin a connection is refused.
 
 const { host } = internalBinding('host');
 const { codes: { ERR_FEATURE_UNAVAILABLE_ON_PLATFORM } } = require('internal/errors');
 const { constants, settings } = host.tables.$http2;
 
-// A function of Node's http2, of that many parameters, that is refused when it is called.
+// Returns a function with the given number of parameters that fails when it is called.
 function refused(name, length) {
   const made = { [name]() { throw new ERR_FEATURE_UNAVAILABLE_ON_PLATFORM(`http2.${name}()`); } }[name];
   Object.defineProperty(made, 'length', { __proto__: null, value: length, configurable: true });

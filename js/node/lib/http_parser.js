@@ -1,7 +1,7 @@
 // http_parser: parses messages of HTTP/1 (RFC 9112) for Node's library, which gives received bytes to `execute` and
 // gets heads and bodies by callbacks. Codes and texts of errors are llhttp's, because programs look at them.
 //
-// Strict where messages could be read in two ways: one length only, CRLF, no blanks around names.
+// It is strict where a message could be read in two ways: one length only, CRLF, no blanks around names.
 (function (native, host) {
 'use strict';
 
@@ -28,7 +28,7 @@ function fail(code, reason, parsed) {
   throw error;
 }
 
-// How much of a text is the beginning of a method.
+// Returns the length of the longest prefix of a text that begins a method.
 function begunOf(text) {
   const { allMethods } = host.binding('http_parser');
   let n = 0;
@@ -44,7 +44,7 @@ class HTTPParser {
   #lenient = 0;
   #list;
   #state = 'start';
-  // Bytes of a line that is not whole, and how many the head has so far.
+  // The bytes of an incomplete line, and the number of bytes of the head so far.
   #part = [];
   #head = 0;
   #extensions = 0;
@@ -66,7 +66,7 @@ class HTTPParser {
     this.#part = [];
     this.#list = list;
     this.#headDone = false;
-    // Connections that say nothing count as begun.
+    // A connection without data counts as a request that has begun.
     this.#begun = list ? performance.now() : 0;
     list?.add(this);
   }
@@ -87,7 +87,7 @@ class HTTPParser {
   duration() { return this.#begun === 0 ? 0 : performance.now() - this.#begun; }
   headersCompleted() { return this.#headDone; }
 
-  // The number of bytes that are HTTP; less than all if another protocol begins. Or what is wrong.
+  // Returns the number of bytes that are HTTP, which is less than all if another protocol begins; or an error.
   execute(data) {
     const bytes = host.view(data);
     this.#current = data;
@@ -148,7 +148,7 @@ class HTTPParser {
     return at;
   }
 
-  // Takes a whole line, or what there is of one.
+  // Consumes a whole line, or the part of it that has arrived.
   #line(bytes, at) {
     const end = bytes.indexOf(LF, at);
     const stop = end < 0 ? bytes.length : end + 1;
@@ -184,7 +184,7 @@ class HTTPParser {
     return stop;
   }
 
-  // What cannot become a message is refused before its line is whole.
+  // Input that cannot become a message is refused before its line is complete.
   #checkBeginning(begin) {
     if (this.#type !== REQUEST) {
       if (!'HTTP/'.startsWith(begin.slice(0, 5))) fail('HPE_INVALID_CONSTANT', 'Expected HTTP/, RTSP/ or ICE/');
@@ -351,13 +351,13 @@ class HTTPParser {
   #complete() {
     this.#begun = 0;
     this.#state = this.#upgrades ? 'upgraded' : this.#keeps || this.#lenient & LENIENT.keepAlive ? 'start' : 'closed';
-    // A response to HEAD, or one that is only for the time being, is followed by others.
+    // After an interim response (1xx) another message follows, even if the connection is to be closed.
     if (this.#state === 'closed' && this.#type !== REQUEST && this.#message.status < 200) this.#state = 'start';
     this[ON_END]?.();
   }
 }
 
-// The parsers of a server, by what they are at.
+// The parsers of a server, by their state.
 class ConnectionsList {
   #all = new Set();
   add(parser) { this.#all.add(parser); }

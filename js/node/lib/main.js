@@ -5,7 +5,7 @@
 // --- options: Node's own table of them ----------------------------------------------------------
 
 const defaults = host.revive(host.tables.$options, 'options', '');
-// What is not here.
+// Options that are not supported.
 Object.assign(defaults, {
   '--async-context-frame': false, '--no-async-context-frame': true,
   '--experimental-sqlite': false, '--no-experimental-sqlite': true,
@@ -26,13 +26,13 @@ host.bindings.options = (table) => ({
   shouldNotRegisterESMLoader: false,
 });
 
-// Names of options with an argument that is not of the table's kinds.
+// The long names of short options.
 const SHORT = { '-e': '--eval', '-p': '--print', '-c': '--check', '-r': '--require', '-i': '--interactive',
                 '-v': '--version', '-h': '--help', '-C': '--conditions', '-pe': '--print', '-ep': '--print' };
 
 class UsageError extends Error {}
 
-// One option of a command line, or of NODE_OPTIONS; how many words it took.
+// Reads one option of a command line or of NODE_OPTIONS; returns the number of words it has consumed.
 function takeOption(words, at, into) {
   let [word, ...rest] = words[at].split(/=(.*)/s);
   let value = rest.length > 0 ? rest[0] : undefined;
@@ -77,7 +77,7 @@ function takeOption(words, at, into) {
   return took;
 }
 
-// Variables that stand for options.
+// Variables that have the effect of options.
 const VARIABLES = [
   ['NODE_PENDING_DEPRECATION', '--pending-deprecation'], ['NODE_PRESERVE_SYMLINKS', '--preserve-symlinks'],
   ['NODE_PRESERVE_SYMLINKS_MAIN', '--preserve-symlinks-main'], ['NODE_REDIRECT_WARNINGS', '--redirect-warnings'],
@@ -100,7 +100,7 @@ function parseCommandLine(args, env) {
   return { into, execArgv: args.slice(1, at), rest: args.slice(at) };
 }
 
-// Whether an option of V8's is given, of which Node's table knows the name only.
+// Returns whether an option of V8 is given; Node's table has only the names of these.
 const asksFor = (execArgv, env, option) => [...execArgv, ...(env.NODE_OPTIONS ?? '').split(/\s+/)]
   .some((word) => word.replace(/_/g, '-').replace(/^-+/, '--') === option);
 
@@ -144,10 +144,10 @@ host.printUncaught = function(error) {
   host.writeError(host.inCell ? text : `${text}\nNode.js ${host.process.version}\n`);
 };
 
-// An error reached the end of the stack: handlers of the script, or the end of the process.
+// Handles an uncaught error: calls the script's handlers, or ends the process.
 host.uncaught = function(error, fromPromise) {
   let handled = false;
-  // Who handles none does not end with the first one there.
+  // In a cell, an error that the code does not handle ends the cell only.
   if (host.inCell && !host.require('internal/process/execution').hasUncaughtExceptionCaptureCallback() &&
       host.process.listenerCount('uncaughtException') === 0) {
     host.cellFailed(error);
@@ -167,7 +167,7 @@ host.uncaught = function(error, fromPromise) {
 
 // --- the halves of a start ----------------------------------------------------------------------
 
-// What most scripts use; loaded once, with the engine.
+// The modules that most scripts use; they are loaded once, during the preparation.
 const WARM = [
   'assert', 'buffer', 'child_process', 'crypto', 'events', 'fs', 'fs/promises', 'module', 'os', 'path', 'perf_hooks',
   'process', 'querystring', 'readline', 'readline/promises', 'stream', 'stream/promises', 'string_decoder', 'test',
@@ -219,7 +219,7 @@ function choose(parsed) {
   return 'stdin';
 }
 
-// The other commands that the program is, by the name it is called by: their words as those of `node`.
+// The other commands of this program, by the name it is called by; their arguments are converted to those of `node`.
 function command(args) {
   const name = (args[0] ?? 'node').split('/').at(-1);
   host.tsx = name === 'tsx';
@@ -254,14 +254,14 @@ host.goOn = function() {
   host.beginLoop();
   host.restrictStrings(asksFor(execArgv, env, '--disallow-code-generation-from-strings'));
   const which = host.bundleWords === undefined ? choose(parsed) : 'bundle';
-  // What reads options as it begins must not see those of the preparation.
+  // Code that reads options at its start must not see those of the preparation.
   host.require('internal/options').refreshOptions();
   host.turn(() => host.runMain(MAIN[which]));
   host.runLoop();
   return host.end();
 };
 
-// Exit handlers, then the status.
+// Runs the exit handlers, then returns the status.
 host.end = function() {
   const { process } = host;
   if (!process._exiting) {

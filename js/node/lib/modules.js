@@ -1,5 +1,5 @@
-// Bindings about modules and scripts: contextify, module_wrap, modules, cjs_lexer; and Node's loader of
-// ECMAScript modules, for which one over the engine's own stands (esm_loader.js).
+// Bindings for modules and scripts: contextify, module_wrap, modules, cjs_lexer. Node's loader of ECMAScript modules
+// is replaced by one that uses the engine's (esm_loader.js).
 (function (native, host) {
 'use strict';
 
@@ -24,7 +24,7 @@ function compileFunction(source, filename, parameters) {
   }
 }
 
-// Whether a text that is no CommonJS is a module (Node's syntax detection).
+// Returns whether a text that is not valid CommonJS is a module (Node's syntax detection).
 const looksLikeModule = (source) => native.isModuleText(source, '/source.js');
 
 function containsModuleSyntax(source, filename) {
@@ -43,7 +43,7 @@ class ContextifyScript {
     this[host.privateSymbols.host_defined_option_symbol] = id ?? Symbol(filename);
     this.#source = String(source);
     this.#filename = filename;
-    // Errors of syntax are the constructor's.
+    // The constructor reports syntax errors.
     try {
       native.checkSyntax(body(this.#source), filename);
     } catch (error) {
@@ -64,7 +64,7 @@ class ContextifyScript {
   createCachedData() { return host.require('buffer').Buffer.alloc(0); }
 }
 
-// A context is an engine's realm of its own, whose global object passes on to the sandbox object.
+// A context is a realm of the engine, whose global object is synchronised with the sandbox object.
 const realms = new WeakMap();
 function makeContext(sandbox) {
   const object = typeof sandbox === 'symbol' ? {} : sandbox;
@@ -78,7 +78,7 @@ function makeContext(sandbox) {
 function runIn(context, source, filename) {
   const realm = realms.get(context);
   const global = realm.global;
-  // What the sandbox has goes in before, what the script has made comes out after.
+  // The sandbox's properties are copied in before the script, and the script's new ones are copied out after it.
   const before = new Set();
   Reflect.ownKeys(global).forEach((key) => { before.add(key); });
   Reflect.ownKeys(context).forEach((key) => {
@@ -86,7 +86,7 @@ function runIn(context, source, filename) {
     try {
       Object.defineProperty(global, key, { ...descriptor, configurable: true });
     } catch {
-      // A name that the realm does not give away.
+      // A property of the realm that cannot be replaced.
     }
   });
   try {
@@ -100,7 +100,7 @@ function runIn(context, source, filename) {
       try {
         Object.defineProperty(context, key, descriptor);
       } catch {
-        // Frozen by the script's owner.
+        // The sandbox object is frozen.
       }
     });
     Reflect.ownKeys(context).forEach((key) => {
@@ -132,7 +132,7 @@ host.bindings.contextify = () => ({
     }
   },
   containsModuleSyntax,
-  // Interrupts end a process here; there is nothing to start.
+  // Nothing has to be started, because interrupts end the process.
   startSigintWatchdog: () => true,
   stopSigintWatchdog: () => false,
   watchdogHasPendingSigint: () => false,
@@ -143,7 +143,7 @@ host.bindings.contextify = () => ({
 
 const packages = new Map();
 
-// What Node's C++ reader gives: [name, main, type, imports, exports, file], absent parts undefined.
+// Returns the same as Node's C++ reader: [name, main, type, imports, exports, file], with undefined for absent parts.
 function readPackage(path, base, specifier) {
   if (packages.has(path)) return packages.get(path);
   let found;
@@ -204,8 +204,8 @@ host.bindings.cjs_lexer = () => ({ parse: () => [[], []] });
 
 // --- module_wrap: only what Node's library looks at -----------------------------------------------
 
-// The namespace that `require` gives of a module with a default export: the module's own names and
-// `__esModule`, by which what compilers make of `import` knows it.
+// Returns the namespace that `require` returns for a module with a default export: its names and `__esModule`, by
+// which compiled `import` statements recognise it.
 function createRequiredModuleFacade({ url }) {
   const from = JSON.stringify(url);
   const text = `export * from ${from}; export { default } from ${from}; export const __esModule = true;`;
@@ -238,14 +238,14 @@ host.bindings.module_wrap = (table) => {
 };
 
 host.replace('internal/modules/esm/loader', native.esmLoader);
-// Symbols are refused in V8's words, which Node's documentation of URLSearchParams has.
+// Symbols are refused with V8's message, which Node's documentation of URLSearchParams contains.
 host.patch('internal/url', (text) => `${text.replace(/StringPrototypeToWellFormed\(`\$\{([^`}]+)\}`\)/g, 'usvString($1)')}
 function usvString(value) {
   if (typeof value === 'symbol') throw new TypeError('Cannot convert a Symbol value to a string');
   return StringPrototypeToWellFormed(\`\${value}\`);
 }`);
-// For programs of the host's own, run with --expose-internals: the modules that others may load, and `vm` as it is where no policy
-// switches it off.
+// For the host's own programs, which run with --expose-internals: the modules that other programs may load, and `vm`
+// as it is without a policy that switches it off.
 host.replace('internal/wasibox', `exports.BuiltinModule = require('internal/bootstrap/realm').BuiltinModule;
 exports.vm = internalBinding('host').host.vm ?? require('vm');`);
 host.replace('internal/modules/typescript', native.typescript);
@@ -259,14 +259,14 @@ host.patch('internal/modules/esm/get_format', (text) => text.replace(
 host.bindings.host = () => ({ host });
 
 host.afterBootstrap = function() {
-  // Node's own, which scripts may replace.
+  // These are Node's own functions, which scripts may replace.
   host.defaultPrepare = Error.prepareStackTrace;
   const { resolve, load, meta, refused } = host.require('internal/modules/esm/loader').hooks;
   native.setModuleHooks(resolve, load, meta, refused);
   const { Module } = host.require('internal/modules/cjs/loader');
   const typescript = host.require('internal/modules/typescript');
   const { _resolveFilename: resolveFilename } = Module;
-  // `require` of TypeScript's files, as `import` in esm_loader.js.
+  // Handles `require` of TypeScript files as esm_loader.js handles `import`.
   Module._resolveFilename = function(request, parent, isMain, options) {
     const from = parent?.filename ?? undefined;
     if (isMain && host.tsx) request = typescript.fileOf(request) ?? request;

@@ -1,5 +1,5 @@
-// tcp_wrap and cares_wrap: sockets of the session's loopback, and names. Connections to hosts outside are rows of
-// requests to the sandbox's host (outside.js); a name out there has an address that stands for it.
+// tcp_wrap and cares_wrap: sockets on the session's loopback, and name resolution. Connections to other hosts are
+// series of requests to the sandbox's host (outside.js); the name of such a host has a stand-in address.
 (function (native, host) {
 'use strict';
 
@@ -26,7 +26,7 @@ host.nameOf = (address) => namesOf.get(address);
 const isLoopbackName = (name) => name === 'localhost' || name.endsWith('.localhost');
 host.isLoopback = (address) => /^(?:::ffff:)?127\.|^::1$|^0\.0\.0\.0$|^::$/.test(address);
 
-// What /etc/hosts says of a name.
+// Returns the addresses of a name in /etc/hosts.
 function fromHosts(name) {
   let text;
   try {
@@ -55,7 +55,7 @@ function getnameinfo(req, address, port) {
   return 0;
 }
 
-// There are no servers of names to ask: requests are resolved by the sandbox's host.
+// There are no name servers, because the sandbox's host resolves the names in requests.
 class ChannelWrap {
   getServers() { return []; }
   setServers() { return 0; }
@@ -70,7 +70,8 @@ for (const kind of ['Any', 'A', 'Aaaa', 'Caa', 'Cname', 'Mx', 'Ns', 'Txt', 'Tlsa
 }
 ChannelWrap.prototype.getHostByAddr = ChannelWrap.prototype.queryA;
 
-// What Node's library makes a stream of the program's own a socket by. TLS over it is not spoken, so nothing is read.
+// The handle by which Node's library turns a program's own stream into a socket. TLS over it is not possible, so
+// nothing is read.
 host.bindings.js_stream = () => ({
   JSStream: class JSStream {
     readBuffer() {}
@@ -104,14 +105,14 @@ host.bindings.cares_wrap = (table) => ({
 // --- sockets ------------------------------------------------------------------------------------------------
 
 class TCP extends host.Stream {
-  // The way to a host outside, instead of a socket.
+  // The connection to another host, instead of a socket.
   way;
   constructor(type) {
     super();
     this.type = type;
   }
 
-  // Parsers of HTTP take what comes from the stream, not from here.
+  // HTTP parsers get data from the stream, not from this handle.
   get isStreamBase() { return false; }
   getProviderType() { return 0; }
   get resource() { return this.type === SERVER ? 'TCPServerWrap' : 'TCPSocketWrap'; }
@@ -217,7 +218,7 @@ class TCP extends host.Stream {
 
 host.bindings.tcp_wrap = (table) => ({ ...table, TCP, TCPConnectWrap: class TCPConnectWrap {} });
 
-// Why a connection has failed, where more is known than a number.
+// Returns the reason why a connection has failed, if more is known than an error number.
 host.explain = (error, handle) => {
   if (handle.why !== undefined) error.message = `${error.message}: ${handle.why}`;
 };

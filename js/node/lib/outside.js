@@ -1,21 +1,20 @@
-// Connections to hosts outside. A program's bytes are taken apart as a server would (http_parser.js), its request
-// goes to the sandbox's host by the node /.box/http, and the bytes of a response come back. So Node's own http,
-// https and what is made of them work as they are; `fetch` of Node's library goes by them, too.
+// Connections to other hosts. A program's bytes are parsed as by a server (http_parser.js), the request is passed to
+// the sandbox's host through the node /.box/http, and the bytes of a response are returned. So Node's own http and
+// https, and packages based on them, work unchanged; `fetch` of Node's library uses them, too.
 //
 //   program's bytes -> HTTPParser -> steps to the host -> answers -> bytes for the program
 //
-// Names are resolved by the host, TLS is the host's, redirects are left to the program. A connection is for one
-// request.
+// The host resolves names and speaks TLS; redirects are left to the program. A connection is for one request.
 (function (native, host) {
 'use strict';
 
 const NODE = '/.box/http';
 const READ_WRITE = 2;
 const PART = 256 << 10;
-// Bytes that wait to be sent before a write is not done at once.
+// The number of pending bytes from which a write is reported later.
 const MOST_QUEUED = 1 << 20;
 const EOF = -4095;
-// Headers that the host makes, and those of one connection.
+// Headers that the host writes, and those that apply to a single connection.
 const HOSTS_OWN = new Set(['connection', 'keep-alive', 'te', 'trailer', 'transfer-encoding', 'upgrade', 'http2-settings',
                            'host', 'content-length', 'expect']);
 
@@ -27,7 +26,7 @@ function openNode() {
   }
 }
 
-// Whether a rule of the policy names a server on the host's own loopback.
+// Returns whether a rule of the policy names a server on the host's own loopback.
 function isNamed(names, port) {
   const fd = openNode();
   if (fd === undefined) return undefined;
@@ -38,7 +37,8 @@ function isNamed(names, port) {
   }
 }
 
-// The way to an address, undefined if it is on the session's loopback, a number if there is none.
+// Returns the connection for an address; undefined if it is on the session's loopback, an error number if it cannot
+// be reached.
 host.outside = (handle, address, port) => {
   let name = host.nameOf(address);
   if (name === undefined && host.isLoopback(address)) {
@@ -54,10 +54,10 @@ host.outside = (handle, address, port) => {
   return new Exchange(handle, name, port, fd);
 };
 
-// In the words of curl(1).
+// The messages are curl(1)'s.
 const notAllowed = (name, port) => `${name}:${port} is not allowed by the sandbox's policy`;
 
-// Errors by what curl(1) exits with.
+// Error codes by the exit status of curl(1).
 const ERRORS = { 1: 'ECONNABORTED', 3: 'ECONNABORTED', 6: 'EAI_NONAME', 7: 'ECONNREFUSED', 28: 'ETIMEDOUT', 35: 'EPROTO', 43: 'ECONNABORTED',
                  55: 'EPIPE', 60: 'EPROTO' };
 
@@ -178,7 +178,7 @@ class Exchange {
   close() {
     if (this.#closed) return;
     this.#closed = true;
-    // What is being opened has no number yet.
+    // A request that is being opened has no number yet.
     if (this.#pending !== 'open') this.#leave();
     for (const req of this.#waiting.splice(0)) host.later(() => req.oncomplete(host.uvErrno('ECANCELED')));
   }
@@ -193,7 +193,7 @@ class Exchange {
         native.requestAnswer(this.#fd);
       }
     } catch {
-      // It is gone with the descriptor.
+      // The request ended with the descriptor.
     }
     native.close(this.#fd);
   }
@@ -207,7 +207,7 @@ class Exchange {
 
   #pump() {
     if (this.#pending !== undefined || this.#steps.length === 0 || this.#closed || this.#ended) return;
-    // Nothing more is asked for while the program does not read.
+    // No more bytes are requested while the program does not read.
     if (this.#steps[0].kind === 'read' && !this.#reading) return;
     const { kind, bytes, open } = this.#steps.shift();
     this.#queued -= bytes?.length ?? 0;
@@ -242,7 +242,7 @@ class Exchange {
   }
 
   #failed(kind, code, why) {
-    // What a server does that closes the connection, programs know by its end.
+    // The connection is closed after the response, so the program sees its end.
     if ((kind === 'end' && code === 52) || (kind === 'read' && code === 18)) {
       this.#end();
     } else if (kind === 'body') {
@@ -268,7 +268,7 @@ class Exchange {
     this.#deliver(EOF);
   }
 
-  // The response's head, as a server would write it.
+  // Returns the response's head as a server would write it.
   #head(status, version, headers) {
     const { STATUS_CODES } = host.require('_http_server');
     let text = `HTTP/1.${version === 10 ? 0 : 1} ${status} ${STATUS_CODES[status] ?? ''}\r\n`;
@@ -289,7 +289,7 @@ class Exchange {
 
   // --- bytes for the program ------------------------------------------------------------------------------
 
-  // A buffer, or a number: the end, or an error.
+  // Passes a buffer to the program, or a number for the end or an error.
   #deliver(what) {
     this.#ready.push(what);
     this.#flush();
@@ -317,7 +317,7 @@ class Exchange {
 
 host.replace('internal/tls/wrap', native.tlsWrap);
 host.replace('internal/tls/common', `'use strict';
-// Certificates and keys are the sandbox's host's; a context is what was asked for.
+// The sandbox's host has the certificates and keys; a context only stores its options.
 class SecureContext { constructor(options) { this.options = options; this.context = {}; } }
 module.exports = {
   SecureContext,
@@ -336,7 +336,7 @@ host.moreOfCrypto = {
 
 // --- fetch ----------------------------------------------------------------------------------------------------
 
-// undici's own client needs WebAssembly to parse HTTP; its `fetch` asks a dispatcher, which is this one.
+// undici's own client needs WebAssembly to parse HTTP. Its `fetch` uses a dispatcher, which is this one.
 host.makeDispatcher = (Dispatcher) => new (class HttpDispatcher extends Dispatcher {
   dispatch(options, handler) {
     const url = new URL(options.path, options.origin);
@@ -344,7 +344,7 @@ host.makeDispatcher = (Dispatcher) => new (class HttpDispatcher extends Dispatch
     const headers = {};
     const given = Array.isArray(options.headers) ? pairsOf(options.headers) : Object.entries(options.headers ?? {});
     for (const [name, value] of given) headers[name] = value;
-    // There is no brotli here.
+    // This dispatcher does not decode brotli.
     if (headers['accept-encoding'] === 'br, gzip, deflate') headers['accept-encoding'] = 'gzip, deflate';
     if (options.upgrade) Object.assign(headers, { connection: 'upgrade', upgrade: options.upgrade });
     const req = request({

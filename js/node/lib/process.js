@@ -1,5 +1,4 @@
-// The process and the event loop: process_methods, timers, credentials, os, and bindings that only say
-// what is not there.
+// The process and the event loop: process_methods, timers, credentials, os, and bindings of absent features.
 (function (native, host) {
 'use strict';
 
@@ -19,7 +18,7 @@ function deprecate() {
     'convert the value to a string before setting process.env with it.', 'DeprecationWarning', 'DEP0104');
 }
 
-// Environment variables as Node has them: values are texts, a missing one is undefined.
+// Environment variables as in Node: values are texts, and a missing variable is undefined.
 function environment(values) {
   return new Proxy(values, {
     set(target, key, value) {
@@ -37,7 +36,7 @@ function environment(values) {
       return true;
     },
     defineProperty(target, key, descriptor) {
-      // Node's C++ makes this error, so its library has no class of it.
+      // Node's C++ creates this error, so its library has no class for it.
       const refused = (message) => Object.assign(new TypeError(message), { code: 'ERR_INVALID_OBJECT_DEFINE_PROPERTY' });
       if (!('get' in descriptor || 'set' in descriptor)) {
         if (!descriptor.configurable || !descriptor.writable || !descriptor.enumerable) {
@@ -81,7 +80,7 @@ host.makeProcess = function() {
   host.process = object;
 };
 
-// What is of this process alone; called each time one begins.
+// Initialises the state of one process; called each time a process begins.
 host.beginProcess = function(argv, execArgv) {
   host.begun = true;
   native.beginClock();
@@ -130,7 +129,7 @@ function chdir(path) {
   host.cwd = real;
 }
 
-// Of Linux.
+// Numbers of Linux.
 const LAST_SIGNAL = 64;
 
 // The memory that a program can address, which `free` also prints.
@@ -153,7 +152,7 @@ host.bindings.process_methods = (table) => {
     chdir,
     umask: (mask) => native.umask(mask === undefined ? -1 : mask),
     memoryUsage(values) {
-      // Buffers lie in the engine's heap, too: nothing is external.
+      // Buffers are in the engine's heap, so no memory is external.
       values.fill(0);
       values.set(native.memory());
     },
@@ -238,7 +237,7 @@ host.requests = new Set();
 host.sockets = new Set();
 host.later = (callback) => { completions.push(callback); };
 
-// Handles by descriptor: what is called when it can be read; whether it keeps the process alive.
+// Handles by descriptor: the function that is called when it can be read, and whether it keeps the process alive.
 const readers = new Map();
 host.watch = (fd, handle) => { readers.set(fd, handle); };
 host.unwatch = (fd) => { readers.delete(fd); };
@@ -247,7 +246,7 @@ host.watchWriting = (fd, handle) => { writers.set(fd, handle); };
 host.unwatchWriting = (fd) => { writers.delete(fd); };
 const children = new Map();
 host.watchChild = (pid, handle) => { children.set(pid, handle); };
-// To be called before a child is started: it may end at once, and its end is a signal.
+// Must be called before a child is started, because the child may end at once and its end is a signal.
 let hasChildren = false;
 host.expectChild = () => {
   if (hasChildren) return;
@@ -307,13 +306,13 @@ function alive() {
   return someOf(readers, isHeld) || someOf(children, isHeld) || someOf(signalHandles, isHeld) || someOf(ports, hasMessages);
 }
 
-// What is open and keeps the process alive.
+// Returns the open handles that keep the process alive.
 function openHandles() {
   const others = valuesOf(readers).filter((handle) => !host.sockets.has(handle.socket ?? handle));
   return valuesOf(host.sockets).concat(others, valuesOf(children)).filter(isHeld);
 }
 
-// The same, as what Node's library has made of each.
+// Returns the same as the objects that Node's library has made of them.
 function activeHandles() {
   const { owner_symbol: owner } = host.binding('symbols');
   return openHandles().map((handle) => handle[owner] ?? handle);
@@ -350,7 +349,7 @@ function runCompletions() {
   for (let i = 0; i < ready.length; i++) host.turn(ready[i]);
 }
 
-// Children that have ended since this was last asked, with their statuses.
+// Returns the children that have ended since the last call, with their statuses.
 function reapChildren() {
   const ended = [];
   children.forEach((handle, pid) => {
@@ -410,7 +409,7 @@ function stepped(time) {
   return now;
 }
 
-// How often a descriptor is read for that at the most, as by libuv in one turn of its loop.
+// The maximum number of reads of a descriptor in one turn of the loop, as in libuv.
 const READS = 32;
 
 function poll() {
@@ -419,13 +418,13 @@ function poll() {
   pollDescriptors(time);
   if (children.size === 0) return;
   const ended = reapChildren();
-  // What a child has written is there before the news of its end, and so is that it writes no more: nothing else may keep us
-  // alive until then.
+  // The output of a child, and its end, are delivered before the child's exit is reported, because nothing else may
+  // keep the process alive until then.
   for (let round = 0; ended.length > 0 && round < READS && pollDescriptors(0); round++);
   for (let i = 0; i < ended.length; i++) host.turn(ended[i]);
 }
 
-// Calls those who can read or write; whether there were any.
+// Calls the handlers of descriptors that can be read or written; returns whether there were any.
 function pollDescriptors(time) {
   const ready = native.poll(keysOf(readers), keysOf(writers), time);
   dispatchSignals();
@@ -460,7 +459,8 @@ function turnLoop() {
   runImmediates();
 }
 
-// Whether there is something that ends by itself: no interval, no server or what it has accepted.
+// Returns whether there is work that ends by itself, which excludes intervals, servers and the connections that they
+// have accepted.
 function isBusy() {
   if (completions.length > 0 || host.immediateInfo[1] > 0 || writers.size > 0) return true;
   const ends = (handle) => handle.held && !handle.stays;
@@ -488,7 +488,7 @@ host.forgetInput = function() {
 host.patch('internal/bootstrap/switches/is_main_thread', (text) => text.replace(
   'rawMethods.resetStdioForTesting = ', 'rawMethods.forgetStdin = () => { stdin = undefined; };\n$&'));
 
-// Until nothing is left to wait for.
+// Runs the event loop until there is nothing to wait for.
 host.runLoop = function() {
   for (;;) {
     do turnLoop(); while (alive());
@@ -606,7 +606,7 @@ host.bindings.diagnostics_channel = (table) => ({
 });
 host.bindings.block_list = () => ({});
 host.bindings.blob = () => {
-  // A blob is its bytes.
+  // A blob is represented by its bytes.
   const pieces = (parts) => {
     const arrays = parts.map((p) => p.bytes ?? host.view(p));
     const out = new Uint8Array(arrays.reduce((n, a) => n + a.length, 0));

@@ -1,5 +1,6 @@
 // The binding serdes: V8's format of values (`v8.serialize`), version 15, which tests in processes of their own and
-// messages of child processes use, too. A value is a tag and what the tag asks for; objects are numbered as they begin.
+// messages of child processes use, too. A value is a tag followed by the data that the tag requires; objects are
+// numbered in the order in which they begin.
 (function (native, host) {
 'use strict';
 
@@ -124,7 +125,7 @@ class Serializer {
     }
     const size = text.length * 2;
     const head = 1 + Math.max(1, Math.ceil((32 - Math.clz32(size)) / 7));
-    // The units begin at an even place.
+    // The units begin at an even offset.
     if ((this.#length + head) % 2 === 1) this.#byte(0);
     this.#tag('c');
     this.#varint(size);
@@ -179,7 +180,7 @@ class Serializer {
     counts.forEach((count) => this.#varint(count));
   }
 
-  // How many properties were there still when it was their turn.
+  // The number of properties that still existed when they were written.
   #properties(value, keys) {
     let count = 0;
     for (const key of keys) {
@@ -387,7 +388,7 @@ class Deserializer {
     return bits & 1 ? -value : value;
   }
 
-  // Its number is taken before what lies in it is read.
+  // An object gets its number before its contents are read.
   #keep(object) {
     this.#objects.push(object);
     return object;

@@ -1,11 +1,11 @@
 // Maps positions in generated code to the source, so that stack traces name the file that was written by hand.
 //
-// Files that this program has transformed itself are known with their maps (ECMA-426); with
-// --enable-source-maps those that a file names by `sourceMappingURL` are read when a trace is made of it.
+// The maps (ECMA-426) of files that this program has transformed are stored. With --enable-source-maps, the map that
+// a file names by `sourceMappingURL` is read when a trace of the file is made.
 (function (native, host) {
 'use strict';
 
-// File (no URL) to `{ mappings, sources }`, sources being what is shown.
+// File (not a URL) to `{ mappings, sources }`, where `sources` are the names to show.
 host.sourceMaps = new Map();
 host.endProcessMaps = () => host.sourceMaps.clear();
 
@@ -46,7 +46,7 @@ const encodeNumber = (n) => {
   return text;
 };
 
-// The other way.
+// The inverse.
 host.encodeMappings = function(lines) {
   const at = [0, 0, 0, 0];
   return lines.map((segments) => {
@@ -59,7 +59,7 @@ host.encodeMappings = function(lines) {
   }).join(';');
 };
 
-// The segment that a place (line and column from 0) is in.
+// Returns the segment that contains a position (line and column from 0).
 host.segmentAt = function(lines, line, column) {
   const segments = lines[line];
   if (segments === undefined || segments.length === 0) return undefined;
@@ -72,7 +72,7 @@ host.segmentAt = function(lines, line, column) {
   return segments[low];
 };
 
-// The map that a file names itself.
+// Returns the map that a file names itself.
 function namedMap(file) {
   const { getOptionValue } = host.require('internal/options');
   if (!getOptionValue('--enable-source-maps')) return undefined;
@@ -102,8 +102,8 @@ function mapOf(file) {
   return host.sourceMaps.get(file);
 }
 
-// A site of a trace at another place. Its methods are those of a prototype, as V8 has them: source-map-support
-// copies sites by the names that their prototype has.
+// A call site with another position. Its methods are those of a prototype, as V8 has them: source-map-support copies
+// sites by the names that their prototype has.
 const METHODS = [
   'getThis', 'getTypeName', 'getFunction', 'getFunctionName', 'getMethodName', 'getEvalOrigin', 'isToplevel', 'isEval', 'isNative',
   'isConstructor', 'isAsync', 'isPromiseAll', 'getPromiseIndex', 'getScriptHash', 'getEnclosingLineNumber',
@@ -151,7 +151,7 @@ host.mapSites = function(sites) {
 
 // --- errors of syntax ---------------------------------------------------------------------------------------
 
-// The engine has refused a text: the error gets the line at which the parser stops, as Node shows it.
+// Adds to a syntax error of the engine the line at which the parser stops, as Node shows it.
 host.showPlace = function(error, source, filename, kind) {
   const arrow = host.privateSymbols.arrow_message_private_symbol;
   if (error === null || typeof error !== 'object' || typeof error[arrow] === 'string') return error;

@@ -6,7 +6,7 @@ const { ArrayBuffer, Uint8Array } = globalThis;
 const { max, min } = Math;
 
 const EOF = -4095;
-// Read at once; and what a pipe takes without waiting (PIPE_BUF).
+// The number of bytes that are read at once, and the number that a pipe accepts without waiting (PIPE_BUF).
 const PIECE = 65536;
 const ATOMIC = 4096;
 
@@ -63,7 +63,7 @@ class Stream {
     this.onread(n > 0 ? buffer.slice(0, n) : undefined);
   }
 
-  // What each way of writing comes to.
+  // Performs every kind of write.
   put(req, bytes) {
     const state = host.binding('stream_wrap').streamBaseState;
     state[2] = bytes.length;
@@ -86,7 +86,8 @@ class Stream {
     return 0;
   }
 
-  // As much as is taken without waiting; how much that is. Who writes and closes counts on it.
+  // Writes as much as is accepted without waiting and returns the number of bytes. Programs that write and then close
+  // rely on it.
   #writeSome(bytes) {
     const fd = this.writeFd ?? this.fd;
     let at = 0;
@@ -105,7 +106,7 @@ class Stream {
     }
   }
 
-  // There is room for a piece.
+  // Called when there is room for a piece.
   writable() {
     const first = this.#queue[0];
     if (first === undefined) {
@@ -144,7 +145,7 @@ class Stream {
     else for (let i = 0; i < chunks.length; i += 2) parts.push(Buffer.from(chunks[i], chunks[i + 1]));
     return this.put(req, host.view(Buffer.concat(parts)));
   }
-  // Bytes that wait for room.
+  // The number of bytes that wait for room.
   get writeQueueSize() { return this.#queue.reduce((n, { bytes, at }) => n + (bytes === undefined ? 0 : bytes.length - at), 0); }
   #text(req, text, encoding) { return this.put(req, host.view(host.require('buffer').Buffer.from(text, encoding))); }
   writeUtf8String(req, text) { return this.#text(req, text, 'utf8'); }
@@ -170,7 +171,7 @@ class Stream {
     try {
       native.close(fd);
     } catch {
-      // Closed by the script.
+      // The script has closed it.
     }
   }
 
@@ -184,15 +185,15 @@ class Stream {
       this.#release(fd);
     });
     this.#queue.splice(0).forEach(({ req }) => { host.later(() => req.oncomplete(host.uvErrno('ECANCELED'))); });
-    // What is being closed keeps the loop alive for a turn.
+    // A handle that is being closed keeps the loop alive for one turn.
     host.later(() => { if (typeof callback === 'function') callback.call(this); });
   }
 }
 
 const refused = () => host.uvErrno('ENOTSUP');
 
-// A channel between a process and its child (`fork`) is two pipes. The child has the one that it reads at the number that
-// NODE_CHANNEL_FD names, and the one that it writes so many numbers behind.
+// A channel between a process and its child (`fork`) is two pipes. The child reads from the descriptor that
+// NODE_CHANNEL_FD names, and writes to the one that is a fixed number above it.
 const IPC = 2;
 const UPWARD = 64;
 
@@ -241,7 +242,7 @@ host.Stream = Stream;
 
 // --- children --------------------------------------------------------------------------------
 
-// The program of a name, looked for as execvp(3) does.
+// Returns the program with a name, searched for as by execvp(3).
 function findProgram(file, env, cwd) {
   const runnable = (path) => {
     const stat = native.tryStat(path, true);
@@ -263,7 +264,7 @@ function findProgram(file, env, cwd) {
   throw denied ? 'EACCES' : 'ENOENT';
 }
 
-// The program to run for a file: the interpreter of its `#!` line, or itself.
+// Returns the program to run for a file: the interpreter of its `#!` line, or the file itself.
 function interpreted(path, args, depth = 0) {
   let head;
   try {
@@ -293,7 +294,7 @@ function environmentPairs(pairs) {
   return [out, object];
 }
 
-// Starts a program; `fds` are numbers of the child and ours in turn.
+// Starts a program; `fds` alternates between numbers of the child and ours.
 function start({ file, args, cwd, envPairs, detached }, fds) {
   const [pairs, env] = environmentPairs(envPairs);
   if (cwd === '') throw 'ENOENT';
@@ -334,7 +335,7 @@ class Process {
     return 0;
   }
 
-  // Makes one of the child's streams; ends that only the child keeps go to `ours`, to be closed.
+  // Creates one of the child's streams; ends that only the child uses are added to `ours`, to be closed.
   #stream(entry, number, fds, ours) {
     switch (entry.type) {
       case 'pipe':
@@ -348,7 +349,7 @@ class Process {
           ours.push(downward, upward);
           break;
         }
-        // A child reads from its descriptor 0, and writes to all others.
+        // The child reads from its descriptor 0 and writes to all others.
         const [reader, writer] = native.pipe();
         const child = number === 0 ? reader : writer;
         entry.handle.open(number === 0 ? writer : reader);
@@ -458,7 +459,7 @@ function spawnSync(options) {
     try {
       native.kill(pid, options.killSignal || 15);
     } catch {
-      // It has ended.
+      // The child has ended.
     }
   };
   const results = (options.stdio ?? []).map(() => null);

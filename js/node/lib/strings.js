@@ -1,6 +1,6 @@
 // Code from strings, switched off: by Node's --disallow-code-generation-from-strings (`eval` and the constructors of
-// functions), or by the session's policy (`vm` and modules of data: URLs, too). Modules of files are code as ever,
-// and so is what the command line and cells give.
+// functions), or by the session's policy (`vm` and modules of data: URLs, too). Modules in files, the command line
+// and cells still run.
 (function (native, host) {
 'use strict';
 
@@ -30,7 +30,7 @@ let isOff = false;
 function switchOff() {
   if (isOff) return;
   isOff = true;
-  // The engine runs a direct call of `eval` in the caller's scope only if it is its own.
+  // The engine runs a direct call of `eval` in the caller's scope only if the function is its own `eval`.
   replace(globalThis, 'eval', { eval: (source) => refuse(source) }.eval);
   const Function = refusing(globalThis.Function);
   for (const one of [async () => {}, function*() {}, async function*() {}]) refusing(Object.getPrototypeOf(one).constructor, Function);
