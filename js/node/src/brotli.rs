@@ -159,7 +159,7 @@ mod tests {
         out
     }
 
-    /// Bytes that do not repeat (xorshift).
+    /// Returns bytes that do not repeat (xorshift).
     fn noise(length: usize) -> Vec<u8> {
         let mut state = 0x9e37_79b9_7f4a_7c15u64;
         let mut next = || {

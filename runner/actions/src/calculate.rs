@@ -233,7 +233,7 @@ fn put_back(
     }
 }
 
-/// Nothing is granted; limits are never more than other sessions have.
+/// Returns a policy that grants nothing, with limits that are at most those of other sessions.
 fn calculator_policy(most: &Limits) -> Policy {
     let limits = Limits { memory: most.memory.min(MEMORY), ..*most };
     Policy { limits, network: NetworkPolicy::default(), ..Policy::default() }

@@ -116,7 +116,7 @@ impl<T> ToolResult<T> {
 pub(crate) trait ToolAction: DeserializeOwned + JsonSchema {
     type Answer: Serialize + JsonSchema;
 
-    /// Does it.
+    /// Performs the action.
     ///
     /// # Errors
     /// The reason why the action was refused.
@@ -180,7 +180,7 @@ impl ToolEntry {
         })
     }
 
-    /// Does it; blocks until it is done.
+    /// Performs the action; blocks until it is done.
     ///
     /// # Errors
     /// The reason why the action was refused.

@@ -253,7 +253,7 @@ pub fn sock_accept<H: Host>(c: &mut GuestCall<'_, H>, fd: Fd, flags: FdFlags, ou
     accept_socket(c, fd, flags, out).map(drop)
 }
 
-/// [`sock_accept`]; also stores the peer's address at `from`.
+/// Does the same as [`sock_accept`], and stores the peer's address at `from`.
 pub fn sock_accept_v2<H: Host>(
     c: &mut GuestCall<'_, H>,
     fd: Fd,

@@ -202,7 +202,7 @@ impl Descriptors {
         self.slots.get_mut(fd.0 as usize).and_then(|s| s.as_mut()).ok_or(Errno::BADF)
     }
 
-    /// EMFILE if there is no room for another descriptor.
+    /// Returns EMFILE if there is no room for another descriptor.
     pub fn check_room(&self) -> Result<(), Errno> {
         if self.used_count() >= self.limit { Err(Errno::MFILE) } else { Ok(()) }
     }

@@ -79,7 +79,7 @@ pub fn layer_parts(mut layer: &[u8]) -> impl Iterator<Item = Option<LayerPart<'_
 mod tests {
     use super::*;
 
-    /// Pseudo-random bytes (splitmix64).
+    /// Returns pseudo-random bytes (splitmix64).
     fn noise(seed: u64) -> impl Iterator<Item = u64> {
         (1..).map(move |n: u64| {
             let mut z = (seed ^ n << 20).wrapping_mul(0x9e37_79b9_7f4a_7c15);

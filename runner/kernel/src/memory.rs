@@ -55,7 +55,7 @@ pub trait CallMemory {
         Ok(())
     }
 
-    /// EFAULT unless the bytes lie in the memory.
+    /// Returns EFAULT unless the bytes lie in the memory.
     fn check_range(&self, at: u32, len: usize) -> Result<(), Errno> {
         let end = (at as usize).checked_add(len).ok_or(Errno::FAULT)?;
         if end <= self.size() { Ok(()) } else { Err(Errno::FAULT) }

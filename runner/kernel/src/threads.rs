@@ -209,7 +209,7 @@ impl<H: Host> ThreadGroupState<H> {
         }
     }
 
-    /// Has a thread queue for the baton.
+    /// Puts a thread into the queue for the baton.
     fn queue_up(&mut self, number: u32) {
         self.queue.push_back(number);
         self.pass_baton();
@@ -544,7 +544,7 @@ impl<H: Host> Threads<H> {
         self.many.store(false, Ordering::SeqCst);
     }
 
-    /// CPU time in nanoseconds of the calling thread, which is not the first one.
+    /// Returns the CPU time in nanoseconds of the calling thread, which is not the first one.
     pub fn own_cpu_ns(&self) -> u64 {
         let s = self.lock_state();
         let member = s.members.get(&current_thread());
@@ -552,7 +552,7 @@ impl<H: Host> Threads<H> {
         clock.map_or(0, |(clock, from)| H::time_of(clock).map_or(0, |t| t.saturating_sub(from)))
     }
 
-    /// CPU time in nanoseconds of all threads but the first one.
+    /// Returns the CPU time in nanoseconds of all threads but the first one.
     pub fn cpu_ns(&self) -> u64 {
         let past = self.past_ns.load(Ordering::Relaxed);
         if !self.is_many() {

@@ -120,8 +120,8 @@ fn vectors(types: &[&str], r: &mut Random) -> Vec<Vec<u64>> {
     out
 }
 
-/// A program that makes the calls and exits with 0, or with 1 after an answer that is not an error
-/// number, or 2 after one that was late.
+/// Returns a program that makes the calls and exits with 0, or with 1 after an answer that is not
+/// an error number, or 2 after one that was late.
 fn program(pages: u32, module: &str, name: &str, types: &[&str], r: &mut Random) -> String {
     let wide = |t: &&str| matches!(*t, "u64" | "i64");
     let kinds: Vec<_> = types.iter().map(|t| if wide(t) { "i64" } else { "i32" }).collect();

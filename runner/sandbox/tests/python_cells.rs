@@ -66,7 +66,7 @@ fn any(sandbox: &SessionSandbox, code: &str) -> Ran {
     ran
 }
 
-/// A cell that must go well; its value.
+/// Runs a cell that must succeed; returns its value.
 fn cell(sandbox: &SessionSandbox, code: &str) -> String {
     let ran = any(sandbox, code);
     assert_eq!(ran.status(), 0, "{code}: {}", ran.err);

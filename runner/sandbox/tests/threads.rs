@@ -54,8 +54,8 @@ const PRELUDE: &str = r#"
     (call $ok (call $futex_wake_all (local.get $at) (i32.const 104))))
 "#;
 
-/// A sandbox whose program `/bin/it` is `PRELUDE`, a memory of two pages and `text`; `/bin/other`
-/// exits with 9.
+/// Returns a sandbox whose program `/bin/it` is `PRELUDE`, a memory of two pages and `text`;
+/// `/bin/other` exits with 9.
 fn sandbox(text: &str, limits: Limits) -> SessionSandbox {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("image.webc");
@@ -84,7 +84,7 @@ fn run(text: &str, limits: Limits) -> RunResult {
     ran
 }
 
-/// The status that the program exits with.
+/// Returns the status that the program exits with.
 fn exits(text: &str) -> u8 {
     let limits = Limits { timeout: Some(Duration::from_secs(60)), ..Limits::default() };
     let ran = run(text, limits);

@@ -342,7 +342,7 @@ impl TreeState {
     }
 }
 
-/// EACCES unless entries of the directory may be created and removed.
+/// Returns EACCES unless entries of the directory may be created and removed.
 pub(crate) fn can_change(st: &TreeState, dir: Ino) -> Result<(), Errno> {
     if (BRIDGE..16).contains(&dir) {
         return Err(Errno::ACCES);

@@ -196,7 +196,7 @@ impl Inode {
         }
     }
 
-    /// EACCES unless the owner has all of `bits` (4 read, 2 write, 1 execute).
+    /// Returns EACCES unless the owner has all of `bits` (4 read, 2 write, 1 execute).
     pub fn require_access(&self, bits: u16) -> Result<(), Errno> {
         if (self.mode >> 6) & bits == bits { Ok(()) } else { Err(Errno::ACCES) }
     }

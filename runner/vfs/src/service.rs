@@ -100,7 +100,7 @@ impl AnswerSlot {
         &self.asker
     }
 
-    /// Answers.
+    /// Delivers the answer.
     pub fn give(mut self, answer: Result<Vec<u8>, Errno>) {
         if let Some(give) = self.give.take() {
             give(answer);

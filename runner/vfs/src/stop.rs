@@ -31,7 +31,7 @@ impl Drop for StopGuard {
     }
 }
 
-/// EINTR if the thread must leave.
+/// Returns EINTR if the thread must leave.
 pub(crate) fn check_stop() -> Result<(), Errno> {
     let stop = STOP.try_with(|stop| stop.borrow().as_ref().is_some_and(|test| test()));
     if stop.unwrap_or(false) { Err(Errno::INTR) } else { Ok(()) }

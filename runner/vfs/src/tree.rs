@@ -176,7 +176,7 @@ impl NodeTree {
         }
     }
 
-    /// ENOSPC if all numbers were given.
+    /// Returns ENOSPC if all numbers are used.
     pub fn has_numbers(&self) -> Result<(), Errno> {
         if self.next < base::FIRST { Ok(()) } else { Err(Errno::NOSPC) }
     }

@@ -120,8 +120,8 @@ impl Place for Linux {
     }
 }
 
-/// The result of `stat`. Sizes of directories depend on the file system; so do their link counts on
-/// some (btrfs, overlays), so another test compares them on ours.
+/// Returns the result of `stat`. Sizes of directories depend on the file system; so do their link
+/// counts on some (btrfs, overlays), so another test compares them on ours.
 fn told(kind: FileKind, size: u64, nlink: u32) -> String {
     if kind == FileKind::Dir { "dir".into() } else { format!("{kind:?} {size} {nlink}") }
 }

@@ -12,7 +12,7 @@ fn session() -> Vfs {
     Vfs::new(image(), &[], DiskLimits::default(), unlimited(), &ProtectedPaths::default()).unwrap()
 }
 
-/// Through the form in which it is sent.
+/// Returns a delta after encoding and decoding it, as when it is sent.
 fn sent(delta: Delta) -> Delta {
     let text = serde_json::to_vec(&delta).unwrap();
     serde_json::from_slice(&text).unwrap()

@@ -15,7 +15,7 @@ struct World {
     dir: std::path::PathBuf,
 }
 
-/// A mounted directory beside a secret.
+/// Returns a mounted directory beside a secret.
 fn world() -> World {
     let tmp = tempfile::tempdir().unwrap();
     let dir = tmp.path().join("m");

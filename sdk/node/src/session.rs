@@ -310,7 +310,7 @@ impl NativeSession {
         })
     }
 
-    /// The paths that were applied, and those that were left as they are.
+    /// Returns the paths that were applied, and those that were left as they are.
     #[napi(ts_return_type = "Promise<Applied>")]
     pub fn workspace_apply<'env>(
         &self,

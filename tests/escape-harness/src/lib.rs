@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 
-/// The checkout's root.
+/// Returns the checkout's root.
 pub fn root() -> PathBuf {
     let here = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
     here.ancestors().nth(2).map(PathBuf::from).unwrap_or(here)
@@ -16,7 +16,7 @@ fn built(name: &str) -> PathBuf {
     path
 }
 
-/// The image.
+/// Returns the image.
 ///
 /// # Panics
 /// If there is none: a test without its subject must not pass.
@@ -24,7 +24,7 @@ pub fn image() -> PathBuf {
     built("image.webc")
 }
 
-/// The runner.
+/// Returns the runner.
 ///
 /// # Panics
 /// The same as [`image`].

@@ -7,7 +7,7 @@ use wasibox_snapshot::files::Writer;
 use wasibox_snapshot::wbs::Contents;
 use wasibox_snapshot::{Blob, Call, Cell, Commit, Digest, Files, Memory, State};
 
-/// The bytes with some changed: each five of `patches` are a place and a value.
+/// Returns the bytes with some changed: each five of `patches` are a place and a value.
 pub fn patched(bytes: &[u8], patches: &[u8]) -> Vec<u8> {
     let mut out = bytes.to_vec();
     for patch in patches.chunks_exact(5) {
@@ -18,7 +18,7 @@ pub fn patched(bytes: &[u8], patches: &[u8]) -> Vec<u8> {
     out
 }
 
-/// A small session with something of everything.
+/// Returns a small session with something of everything.
 pub fn session(objects: &Memory) -> Contents {
     let node =
         |what, nlink| Change::Is(Node { mode: 0o644, nlink, atime: 1, mtime: 2, ctime: 3, what });

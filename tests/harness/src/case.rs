@@ -60,7 +60,7 @@ fn all() -> Vec<Target> {
     vec![Target::Native, Target::Wasm]
 }
 
-/// All case files below a folder, with their paths.
+/// Returns all case files below a folder, with their paths.
 ///
 /// # Panics
 /// On a file that does not parse, an empty file or a case without target.

@@ -18,13 +18,13 @@ pub mod run;
 
 use std::path::PathBuf;
 
-/// The checkout's root.
+/// Returns the checkout's root.
 pub fn root() -> PathBuf {
     let here = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
     here.ancestors().nth(2).map(PathBuf::from).unwrap_or(here)
 }
 
-/// A path that `cargo xtask test` passes in, or its default.
+/// Returns a path that `cargo xtask test` passes in, or its default.
 ///
 /// # Panics
 /// If the file does not exist: a test without its subject must not pass.
@@ -34,17 +34,17 @@ pub fn given(variable: &str, default: &str) -> PathBuf {
     path
 }
 
-/// The image.
+/// Returns the image.
 pub fn image() -> PathBuf {
     given("WASIBOX_DIST", "dist").join("image.webc")
 }
 
-/// The runner.
+/// Returns the runner.
 pub fn runner() -> PathBuf {
     given("WASIBOX_DIST", "dist").join("runner")
 }
 
-/// The multicall binary for this machine.
+/// Returns the multicall binary for this machine.
 pub fn native_box() -> PathBuf {
     given("WASIBOX_NATIVE_BOX", "target/debug/box")
 }

@@ -50,8 +50,8 @@ fn parts(line: &str) -> Vec<Part> {
     parts
 }
 
-/// A decimal number with a fraction or an exponent at the beginning of the text, and its length.
-/// Whole numbers are text: they are counts and names.
+/// Parses a decimal number with a fraction or an exponent at the beginning of the text; returns it
+/// and its length. Whole numbers are text: they are counts and names.
 fn number(text: &str) -> Option<(usize, Part)> {
     let bytes = text.as_bytes();
     let digits = |from: usize| bytes[from..].iter().take_while(|b| b.is_ascii_digit()).count();

@@ -39,14 +39,14 @@ enum Step {
     Prints(usize, String, String),
 }
 
-/// The documents with commands.
+/// Returns the documents with commands.
 fn documents() -> Vec<PathBuf> {
     let mut all = vec![root().join("README.md")];
     all.extend(pages().into_iter().map(|name| root().join("docs").join(name)));
     all
 }
 
-/// The names of the pages in `docs`.
+/// Returns the names of the pages in `docs`.
 fn pages() -> Vec<String> {
     let entries = std::fs::read_dir(root().join("docs")).expect("docs");
     let names = entries.map(|e| e.expect("entry").file_name().into_string().expect("UTF-8"));
@@ -103,7 +103,7 @@ fn steps(text: &str) -> Result<Vec<Step>, String> {
     Ok(out)
 }
 
-/// The commands of a session at a console.
+/// Returns the commands of a session at a console.
 fn commands(line_number: usize, block: &str) -> Vec<Step> {
     let mut out: Vec<(String, String)> = Vec::new();
     for line in block.lines() {
@@ -149,7 +149,7 @@ fn bash(script: &str, folder: &Path) -> (bool, String) {
     (status.success(), String::from_utf8_lossy(&out).into_owned())
 }
 
-/// The folder of a variable, or its default below the home.
+/// Returns the folder of a variable, or its default below the home.
 fn folder_of(variable: &str, default: &str) -> PathBuf {
     let given = std::env::var_os(variable).map(PathBuf::from).filter(|p| p.is_absolute());
     given.unwrap_or_else(|| PathBuf::from(std::env::var_os("HOME").expect("HOME")).join(default))
@@ -211,7 +211,7 @@ fn commands_run() {
     assert!(count >= 30, "{count} steps: what has become of the documents?");
 }
 
-/// The targets of links in a text, outside of code.
+/// Returns the targets of links in a text, outside of code.
 fn links(text: &str) -> Vec<String> {
     let mut out = Vec::new();
     let mut is_code = false;
@@ -226,7 +226,7 @@ fn links(text: &str) -> Vec<String> {
     out
 }
 
-/// The names by which a page's headings can be reached, as GitHub and mdBook make them.
+/// Returns the names by which a page's headings can be reached, as GitHub and mdBook make them.
 fn anchors(text: &str) -> BTreeSet<String> {
     let headings = text.lines().filter_map(|line| line.strip_prefix('#'));
     let name = |heading: &str| -> String {
@@ -262,7 +262,7 @@ fn links_lead_somewhere() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// The languages of a document's blocks, but for those that are left out.
+/// Returns the languages of a document's blocks, but for those that are left out.
 fn languages(text: &str) -> BTreeSet<&str> {
     let mut out = BTreeSet::new();
     let (mut is_code, mut is_left_out) = (false, false);

@@ -12,7 +12,7 @@ fn parts(text: &str) -> Vec<(&str, &str)> {
     text.split("//# ").skip(1).filter_map(|part| part.split_once('\n')).collect()
 }
 
-/// The cases of a file.
+/// Returns the cases of a file.
 fn cases(file: &Path) -> Vec<Case> {
     let text = std::fs::read_to_string(file).expect("cases");
     let wanted = std::fs::read_to_string(format!("{}.out", file.display())).expect("outputs");

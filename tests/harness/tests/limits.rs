@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use wasibox_tests::exec::Exec;
 
-/// Ended by `--timeout 1`: status 124 and a message, soon after.
+/// Checks that `--timeout 1` ends a command: status 124 and a message, soon after.
 fn timed_out(exec: Exec) {
     let done = exec.opt(&["--timeout", "1"]).run();
     assert_eq!(done.status, 124, "{done:?}");

@@ -27,7 +27,7 @@ fn without_addresses(text: &str) -> String {
     out
 }
 
-/// The common result.
+/// Runs a script in both ways of starting; returns the result, which must be the same.
 fn same(script: &str) -> ExecResult {
     let [warm, cold] = both(script);
     let seen =

@@ -93,7 +93,7 @@ impl Kept {
         Kept { stream: BufReader::new(stream), request: request.into_bytes() }
     }
 
-    /// Asks, and reads the answer to its end.
+    /// Sends the request, and reads the answer to its end.
     fn ask(&mut self) {
         self.stream.get_mut().write_all(&self.request).expect("a request");
         let (mut len, mut is_chunked) = (0, false);

@@ -122,7 +122,7 @@ fn tools() -> Value {
     json!({ "tools": all })
 }
 
-/// The form of defaults.
+/// Returns the form with default values.
 fn defaults() -> Value {
     json!({
         "type": "object",
@@ -137,7 +137,7 @@ fn defaults() -> Value {
     })
 }
 
-/// The form of choices.
+/// Returns the form with choices.
 fn choices() -> Value {
     let plain = ["option1", "option2", "option3"];
     let titled = |titles: [&str; 3]| {

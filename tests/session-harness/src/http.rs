@@ -78,7 +78,7 @@ impl TestServer {
         Answer::of(&all)
     }
 
-    /// A request with headers, one a line.
+    /// Sends a request with headers, one per line; returns the answer.
     pub fn request(&self, method: &str, path: &str, headers: &str, body: &[u8]) -> Answer {
         let (host, len) = (self.address, body.len());
         let mut text = format!("{method} {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n");
@@ -89,14 +89,14 @@ impl TestServer {
         self.raw(&[text.as_bytes(), body].concat())
     }
 
-    /// A request of JSON with a token.
+    /// Sends a request of JSON with a token; returns the answer.
     pub fn json(&self, token: &str, method: &str, path: &str, body: &Value) -> Answer {
         let headers = format!("Authorization: Bearer {token}\nContent-Type: application/json");
         let body = if body.is_null() { String::new() } else { body.to_string() };
         self.request(method, path, &headers, body.as_bytes())
     }
 
-    /// A call of a tool in a session; its answer.
+    /// Calls a tool in a session; returns its answer.
     pub fn tool(&self, token: &str, session: &str, tool: &str, input: &Value) -> Value {
         let path = format!("/v1/sessions/{session}/tools/{tool}");
         let answer = self.json(token, "POST", &path, input);
@@ -131,7 +131,7 @@ impl Answer {
         Answer { status, head, body }
     }
 
-    /// A header's value.
+    /// Returns a header's value.
     pub fn header(&self, name: &str) -> Option<&str> {
         let lines = self.head.lines().filter_map(|line| line.split_once(": "));
         lines.into_iter().find(|(n, _)| *n == name).map(|(_, value)| value)

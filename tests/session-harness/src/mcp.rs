@@ -43,7 +43,7 @@ impl Stdio {
         Stdio::with_roots(args, Vec::new())
     }
 
-    /// The same, by a client that has roots.
+    /// Does the same for a client that has roots.
     pub fn with_roots(args: &[&str], roots: Vec<Value>) -> Stdio {
         let mut command = Command::new(dist().join("runner"));
         command.arg("mcp").arg("--image").arg(dist().join("image.webc")).args(args);
@@ -79,7 +79,7 @@ impl Stdio {
         self.send(&json!({ "jsonrpc": "2.0", "method": method, "params": params }));
     }
 
-    /// Asks, without waiting; the number.
+    /// Sends a request without waiting; returns its number.
     pub fn begin_ask(&mut self, method: &str, params: Value) -> u64 {
         self.next += 1;
         let id = self.next;
@@ -87,12 +87,12 @@ impl Stdio {
         id
     }
 
-    /// The next message.
+    /// Reads and returns the next message.
     pub fn hear(&mut self) -> Value {
         self.from.recv_timeout(WAIT).expect("a message")
     }
 
-    /// Asks; the result, or the error.
+    /// Sends a request; returns the result or the error.
     pub fn ask(&mut self, method: &str, params: Value) -> Result<Value, Value> {
         let id = self.begin_ask(method, params);
         loop {
@@ -161,7 +161,7 @@ impl Connection<'_> {
         Connection::begin_any(server, token, path).expect("a connection")
     }
 
-    /// The same, if the server wants one.
+    /// Does the same, if the server accepts the connection.
     pub fn begin_any<'a>(
         server: &'a TestServer,
         token: &str,
@@ -179,7 +179,7 @@ impl Connection<'_> {
         Some(made)
     }
 
-    /// A request as a message.
+    /// Returns a request as a message.
     pub fn message(&self, method: &str, params: Value) -> Value {
         json!({ "jsonrpc": "2.0", "id": self.next, "method": method, "params": params })
     }
@@ -198,7 +198,7 @@ impl Connection<'_> {
         self.server.request("POST", &self.path, &headers, message.to_string().as_bytes())
     }
 
-    /// Asks; the result, or the error.
+    /// Sends a request; returns the result or the error.
     pub fn ask(&mut self, method: &str, params: Value) -> Result<Value, Value> {
         self.next += 1;
         let answer = self.send(&self.message(method, params));

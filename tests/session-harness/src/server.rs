@@ -15,14 +15,14 @@ pub struct Request {
 }
 
 impl Request {
-    /// A header's value.
+    /// Returns a header's value.
     #[must_use]
     pub fn header(&self, name: &str) -> Option<&str> {
         let lines = self.head.lines().skip(1).filter_map(|l| l.split_once(':'));
         lines.filter(|(n, _)| n.eq_ignore_ascii_case(name)).map(|(_, v)| v.trim()).next()
     }
 
-    /// The request as text, for servers that show it.
+    /// Returns the request as text, for servers that show it.
     #[must_use]
     pub fn echo(&self) -> Vec<u8> {
         [self.head.as_bytes(), b"--\n", &self.body].concat()
@@ -52,19 +52,19 @@ pub enum Body {
 }
 
 impl Reply {
-    /// A whole body, with status 200.
+    /// Returns a whole body, with status 200.
     #[must_use]
     pub fn ok(body: impl Into<Vec<u8>>) -> Reply {
         Reply { status: 200, headers: Vec::new(), body: Body::Whole(body.into()) }
     }
 
-    /// The same with another status.
+    /// Returns the reply with another status.
     #[must_use]
     pub fn status(self, status: u16) -> Reply {
         Reply { status, ..self }
     }
 
-    /// The same with one more header.
+    /// Returns the reply with one more header.
     #[must_use]
     pub fn with(mut self, name: &'static str, value: impl Into<String>) -> Reply {
         self.headers.push((name, value.into()));
@@ -136,7 +136,7 @@ fn chunks(reader: &mut BufReader<&TcpStream>) -> Result<Vec<u8>> {
     }
 }
 
-/// Whether the connection stays open.
+/// Returns whether the connection stays open.
 fn reply(mut stream: &TcpStream, request: &Request, reply: Reply) -> Result<bool> {
     let mut head = format!("HTTP/1.1 {} -\r\n", reply.status);
     for (name, value) in &reply.headers {

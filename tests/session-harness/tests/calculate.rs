@@ -35,7 +35,7 @@ fn table(name: &str) -> toml::Table {
     text.parse().expect("TOML")
 }
 
-/// The cases of an array of arrays of strings.
+/// Returns the cases of an array of arrays of strings.
 fn cases(part: &toml::Table) -> Vec<Vec<String>> {
     part["cases"].clone().try_into().expect("cases")
 }

@@ -38,7 +38,7 @@ fn allowing(at: &[SocketAddr]) -> Policy {
 /// The exception of an expression.
 const RAISES: &str = "const raises = async (f) => { try { return await f() } catch (e) { return `${e.message} ${e.cause?.message ?? ''}` } }";
 
-/// A session whose cells know the server as `U`.
+/// Returns a session whose cells know the server as `U`.
 fn session(engine: &Engine, at: SocketAddr) -> Session {
     let s = engine.session(allowing(&[at])).unwrap();
     js(&s, &format!("const U = 'http://{at}'; const http = require('http'); {RAISES}"));

@@ -5,8 +5,8 @@ use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use wasibox::{Engine, Isolation, NetworkPolicy, Policy, Session};
 use wasibox_sessions::*;
 
-/// A server of HTTP/1.1 that answers each request with a description of it, on a thread until the
-/// process ends.
+/// Starts a server of HTTP/1.1 that answers each request with a description of it, on a thread
+/// until the process ends; returns its address.
 fn server() -> SocketAddr {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
     let address = listener.local_addr().unwrap();

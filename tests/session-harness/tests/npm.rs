@@ -47,7 +47,7 @@ fn unpacked(text: &str) -> Vec<u8> {
     bits.collect()
 }
 
-/// A registry; and the paths that it was asked for.
+/// Starts a registry; returns its address and the paths that are requested.
 fn registry() -> (SocketAddr, Arc<Mutex<Vec<String>>>) {
     let packages = json!([
         ["left", "1.0.0", {}, {"index.js": "module.exports = 'left 1.0.0'"}],
@@ -95,7 +95,7 @@ fn registry() -> (SocketAddr, Arc<Mutex<Vec<String>>>) {
     (at, asked)
 }
 
-/// A session with the registry in `.npmrc` and a package in `/tmp/p`.
+/// Returns a session with the registry in `.npmrc` and a package in `/tmp/p`.
 fn session(at: SocketAddr) -> Session {
     let network = NetworkPolicy { allow: vec![format!("* http://{at}/")], ..Default::default() };
     let policy = Policy { network, ..policy() };

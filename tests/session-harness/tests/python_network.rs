@@ -40,7 +40,7 @@ fn allowing(at: &[SocketAddr]) -> Policy {
     Policy { network: NetworkPolicy { allow, ..NetworkPolicy::default() }, ..policy() }
 }
 
-/// A session whose cells know the server as `U`.
+/// Returns a session whose cells know the server as `U`.
 fn session(engine: &Engine, at: SocketAddr) -> Session {
     let s = engine.session(allowing(&[at])).unwrap();
     py(&s, &format!("U = 'http://{at}'; HOST, PORT = '{}', {}", at.ip(), at.port()));
@@ -344,7 +344,7 @@ def left():
 /// The files of the test's index: file name, hash, bytes.
 type Wheels = Vec<(String, String, Vec<u8>)>;
 
-/// The wheels of `wheels.txt`, got by this machine's pip.
+/// Returns the wheels of `wheels.txt`, which this machine's pip has downloaded.
 fn wheels() -> Wheels {
     let folder = tempfile::tempdir().unwrap();
     let list = concat!(env!("CARGO_MANIFEST_DIR"), "/wheels.txt");
@@ -377,7 +377,8 @@ fn wheels() -> Wheels {
     std::fs::read_dir(folder.path()).unwrap().map(wheel).collect()
 }
 
-/// The index of PEP 503 and PEP 691, as the client asks; `/wrong/` names wrong hashes.
+/// Starts an index that speaks PEP 503 or PEP 691, as the client requests; `/wrong/` has wrong
+/// hashes.
 fn index(wheels: Wheels) -> (SocketAddr, Receiver<String>) {
     let (sender, asked) = channel();
     let sender = Mutex::new(sender);

@@ -11,8 +11,8 @@ use std::process::Command;
 use std::sync::Arc;
 use wasibox_sessions::dist;
 
-/// A server for `localhost` that answers every request alike; its URL. The authority is written to
-/// `pem`.
+/// Starts a server for `localhost` that answers every request alike; returns its URL. The authority
+/// is written to `pem`.
 fn serve(pem: &Path) -> String {
     let mut params = CertificateParams::new(Vec::new()).unwrap();
     params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);

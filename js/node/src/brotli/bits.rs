@@ -33,7 +33,7 @@ impl Bits {
         self.count == 0
     }
 
-    /// Whole bytes; the writer stands at the end of one.
+    /// Writes whole bytes; the writer must be at the end of one.
     pub fn copy(&mut self, bytes: &[u8]) {
         debug_assert!(self.is_aligned());
         self.bytes.extend_from_slice(bytes);

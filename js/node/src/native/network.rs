@@ -15,7 +15,7 @@ fn address(ctx: &Ctx<'_>, ip: &str, port: u16) -> Result<SocketAddr> {
     Ok(SocketAddr::new(ip, port))
 }
 
-/// Address, port and family, as `getsockname` has them.
+/// Returns the address, the port and the family, as `getsockname` does.
 fn told<'js>(ctx: &Ctx<'js>, at: SocketAddr) -> Result<Array<'js>> {
     let out = Array::new(ctx.clone())?;
     out.set(0, at.ip().to_string())?;

@@ -85,7 +85,7 @@ fn script_of_words(e: &clap::Error, args: &[OsString]) -> Option<String> {
     }
 }
 
-/// That a value is not there: `<IMAGE>`, `<SCRIPT|--...>`.
+/// Returns the message about a missing value: `<IMAGE>`, `<SCRIPT|--...>`.
 fn missing_value(arg: &str) -> String {
     let what = arg.trim_start_matches('<').split(['>', '|']).next().unwrap_or_default();
     match what {

@@ -91,7 +91,7 @@ fn guest_file() -> Vec<u8> {
     std::fs::read(scratch().join("guest/wasm32-wasip1/release/guest.wasm")).unwrap()
 }
 
-/// The guest's module.
+/// Returns the guest's module.
 pub fn guest() -> Vec<u8> {
     LazyLock::force(&IMAGE);
     guest_file()

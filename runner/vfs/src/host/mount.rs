@@ -274,7 +274,7 @@ impl HostMount {
         Ok(Node::at(self, rel)?.read_link()?)
     }
 
-    /// EROFS unless the guest may change it.
+    /// Returns EROFS unless the guest may change the mount.
     pub fn need_writable(&self) -> Result<(), Errno> {
         if self.writable { Ok(()) } else { Err(Errno::ROFS) }
     }

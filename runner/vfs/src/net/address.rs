@@ -74,7 +74,7 @@ impl SocketAddress {
         }
     }
 
-    /// EADDRNOTAVAIL unless the session has this address.
+    /// Returns EADDRNOTAVAIL unless the session has this address.
     pub(super) fn check_exists(&self) -> Result<(), Errno> {
         match self {
             SocketAddress::Ip(at) if !at.ip().is_unspecified() && !at.ip().is_loopback() => {

@@ -25,12 +25,12 @@ pub const WRITE: OpenFlags = OpenFlags { write: true, create: true, truncate: tr
 
 pub use wasibox_vfs::ProtectedPaths;
 
-/// The expected result of `executable` for a file.
+/// Returns the expected result of `executable` for a file.
 pub fn program_file(program: Option<ProgramMark>, name: &str, head: &str) -> Executable {
     Executable { program, head: head.into(), name: name.into() }
 }
 
-/// A budget without end.
+/// Returns a budget without end.
 pub fn unlimited() -> Arc<Budget> {
     Budget::new(u64::MAX)
 }

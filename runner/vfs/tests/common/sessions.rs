@@ -18,7 +18,7 @@ impl Folder for Deep {
     }
 }
 
-/// The files of the image.
+/// Returns the files of the image.
 pub fn image() -> [BaseFile; 2] {
     let kind = BaseKind::Dir(Arc::new(Deep(3)));
     let usr = BaseFile { path: b"/usr".to_vec(), mode: 0o755, time: 5, kind };
@@ -100,7 +100,7 @@ impl Random {
         path
     }
 
-    /// Does something; most of it is refused for one reason or other.
+    /// Performs a random operation; most of them are refused.
     pub fn act(&mut self, v: &Vfs) -> Result<(), Errno> {
         let (one, two) = (self.path(), self.path());
         let (a, b) = (one.as_bytes(), two.as_bytes());

@@ -92,7 +92,7 @@ const NOISE: f64 = 3.0;
 const OWN: u64 = 24;
 
 impl Program {
-    /// A program with the suite's small limits and nothing that it must do but end.
+    /// Returns a program with the suite's small limits and nothing that it must do but end.
     pub fn new(name: &str, kind: Kind, text: String) -> Program {
         Program {
             name: name.into(),
@@ -149,7 +149,7 @@ impl Program {
         self
     }
 
-    /// Whether a target of that name runs it.
+    /// Returns whether a target of that name runs it.
     pub fn runs_on(&self, target: &str) -> bool {
         self.targets.is_empty() || self.targets.iter().any(|t| t == target)
     }
@@ -266,7 +266,7 @@ pub fn load(dir: &Path) -> Result<Vec<Program>, String> {
     if wrong.is_empty() { Ok(programs) } else { Err(wrong.join("\n")) }
 }
 
-/// A number of bytes with an optional `K`, `M` or `G`.
+/// Parses a number of bytes with an optional `K`, `M` or `G`.
 fn size(text: &str) -> Option<u64> {
     let digits = text.trim_end_matches(['K', 'M', 'G']);
     let shift = match &text[digits.len()..] {

@@ -105,7 +105,7 @@ fn save(p: &Program) -> Result<String, String> {
     Ok(path.display().to_string())
 }
 
-/// The program of a seed.
+/// Returns the program of a seed.
 fn make(seed: u64) -> Program {
     let dice = &mut Dice::new(seed);
     let (kind, extension) = *dice.pick(&[
@@ -350,7 +350,7 @@ const PYTHON: &[&str] = &[
     "os.umask(N % 0o1000)",
 ];
 
-/// A few fragments, filled.
+/// Returns a few fragments, filled.
 fn script(dice: &mut Dice, from: &[&str], between: &str) -> String {
     let lines = 1 + dice.below(6);
     let all: Vec<String> = (0..lines).map(|_| filled(dice, from, 0)).collect();
@@ -364,7 +364,7 @@ fn javascript(dice: &mut Dice) -> String {
     format!("const fs = require('fs');\ntry {{\n{body}}} catch {{}}\n")
 }
 
-/// A fragment with its places filled; nested ones end at depth three.
+/// Returns a fragment with its places filled; nested ones end at depth three.
 fn filled(dice: &mut Dice, from: &[&str], depth: u32) -> String {
     let mut text = (*dice.pick(from)).to_owned();
     while let Some(at) = text.find("{}") {
@@ -387,7 +387,7 @@ fn filled(dice: &mut Dice, from: &[&str], depth: u32) -> String {
     out
 }
 
-/// A Python program: each fragment in a loop or alone, its exceptions caught.
+/// Returns a Python program: each fragment in a loop or alone, its exceptions caught.
 fn python(dice: &mut Dice) -> String {
     let mut out = "import ast, asyncio, gc, json, mmap, os, pickle, re, select, signal\n\
                    import subprocess, sys, threading, time, zlib\n"
@@ -506,7 +506,7 @@ const WORDS: &[u64] = &[
     0xffff_ffff,
 ];
 
-/// A module that makes a few calls, in a loop or once.
+/// Returns a module that makes a few calls, in a loop or once.
 fn module(dice: &mut Dice) -> String {
     let calls: Vec<_> = (0..1 + dice.below(12)).map(|_| *dice.pick(CALLS)).collect();
     let mut out = "(module\n".to_owned();

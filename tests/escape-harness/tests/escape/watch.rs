@@ -40,7 +40,7 @@ pub struct Usage {
     pub ticks: u64,
 }
 
-/// The fields of `/proc/PID/stat` after the name: state, parent, ..., CPU times, start.
+/// Returns the fields of `/proc/PID/stat` after the name: state, parent, ..., CPU times, start.
 fn stat(pid: u32) -> Option<Vec<String>> {
     let text = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     Some(text.rsplit_once(')')?.1.split_whitespace().map(str::to_owned).collect())
@@ -70,7 +70,7 @@ fn descriptors(pid: u32) -> u64 {
     std::fs::read_dir(format!("/proc/{pid}/fd")).map_or(0, |d| d.count() as u64)
 }
 
-/// Everything of this process.
+/// Returns the resources of this process.
 pub fn own() -> Usage {
     let pid = std::process::id();
     let ticks = stat(pid).map_or(0, |s| field(&s, UTIME) + field(&s, STIME));
@@ -156,14 +156,14 @@ impl Watch {
         self.alive().into_iter().chain([self.pid]).for_each(end);
     }
 
-    /// The descendants that still run.
+    /// Returns the descendants that still run.
     fn alive(&self) -> Vec<u32> {
         self.family.iter().filter(|f| f.0 != self.pid && alive(f)).map(|f| f.0).collect()
     }
 }
 
-/// Whether that very process still runs. One that has ended but was not waited for is ours to
-/// wait for if its parent is gone.
+/// Returns whether that very process still runs. One that has ended but was not waited for is ours
+/// to wait for if its parent is gone.
 fn alive((pid, start): &(u32, u64)) -> bool {
     let Some(stat) = stat(*pid).filter(|s| field(s, START) == *start) else { return false };
     let ended = stat.first().is_some_and(|s| s == "Z");

@@ -121,8 +121,8 @@ impl Pair {
     }
 }
 
-/// The outcome of another spelling with the first one's text in the file that is sourced, if both
-/// shells wrote the same there: it is a part of the script.
+/// Returns the outcome of another spelling with the first one's text in the file that is sourced,
+/// if both shells wrote the same there: it is a part of the script.
 fn with_its_text(script: &[u8], bash: &Outcome, ours: &Outcome, again: &Outcome) -> Outcome {
     const TEXT: &str = "f9";
     let sourced = contains(script, b". ./f9") || contains(script, b"source ./f9");
@@ -134,7 +134,7 @@ fn with_its_text(script: &[u8], bash: &Outcome, ours: &Outcome, again: &Outcome)
     again
 }
 
-/// Whether the system had no more processes to give, which is not a fault of the script.
+/// Returns whether the system had no more processes to give, which is not a fault of the script.
 fn starved(o: &Outcome) -> bool {
     const TEXT: &[u8] = b": Resource temporarily unavailable";
     contains(&o.stderr, TEXT) || contains(&o.stdout, TEXT)
@@ -161,13 +161,13 @@ fn races(script: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
     sorted(&bash.stdout) == sorted(&ours.stdout) && files(bash) == files(ours)
 }
 
-/// Whether a script has commands that run at the same time.
+/// Returns whether a script has commands that run at the same time.
 fn at_once(script: &[u8]) -> bool {
     [&b"|"[..], b"<(", b">("].iter().any(|part| contains(script, part))
         || in_order(script) != script
 }
 
-/// The script with `;` for each `&` that starts something in the background.
+/// Returns the script with `;` for each `&` that starts something in the background.
 fn in_order(script: &[u8]) -> Vec<u8> {
     let is = |at: Option<usize>, bytes: &[u8]| {
         at.and_then(|at| script.get(at)).is_some_and(|b| bytes.contains(b))
@@ -195,7 +195,7 @@ pub fn position(text: &[u8], part: &[u8]) -> Option<usize> {
     text.windows(part.len()).position(|w| w == part)
 }
 
-/// The text with `by` in the place of each `what`.
+/// Returns the text with `by` in the place of each `what`.
 pub fn replaced(text: &[u8], what: &[u8], by: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(text.len());
     let mut rest = text;

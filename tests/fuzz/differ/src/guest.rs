@@ -85,7 +85,7 @@ impl Guest {
         Ok(guest)
     }
 
-    /// Whether it should run no more scripts.
+    /// Returns whether it should run no more scripts.
     pub fn is_spent(&self) -> bool {
         self.left == 0
     }

@@ -24,7 +24,7 @@ impl Random {
         (self.next() % n.max(1) as u64) as usize
     }
 
-    /// True that often out of a hundred times.
+    /// Returns `true` with this probability, in percent.
     pub fn chance(&mut self, percent: usize) -> bool {
         self.below(100) < percent
     }

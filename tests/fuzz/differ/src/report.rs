@@ -3,7 +3,7 @@
 use crate::compare::{Difference, Kind};
 use crate::run::Outcome;
 
-/// A difference, for people.
+/// Returns a report about a difference, for people.
 pub fn difference(seed: u64, script: &str, d: &Difference) -> String {
     let kind = match d.kind {
         Kind::Main => "differs",
@@ -66,7 +66,7 @@ pub fn case(name: &str, script: &str, bash: &Outcome) -> String {
     out
 }
 
-/// A TOML string.
+/// Returns a text as a TOML string.
 fn basic(text: &str) -> String {
     let mut out = String::from("\"");
     for c in text.chars() {

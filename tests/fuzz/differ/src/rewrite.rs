@@ -29,7 +29,7 @@ const REWRITES: &[Rewrite] = &[
     ("bash's marks in texts", quotes_before_operators),
 ];
 
-/// The scripts to try, each with the deviation it avoids.
+/// Returns the scripts to try, each with the deviation it avoids.
 pub fn spellings(script: &[u8]) -> impl Iterator<Item = (&'static str, Vec<u8>)> + '_ {
     let made = REWRITES.iter().map(|(name, rewrite)| (*name, rewrite(script)));
     made.filter(move |(_, other)| other != script)
@@ -140,8 +140,8 @@ fn at_behind_error(script: &[u8]) -> Vec<u8> {
     with_at(script, |_| Some(0))
 }
 
-/// The script with `$@` for each unquoted `$*` after a blank, and so on, if `IFS` is null; of each
-/// line, `from` that place on.
+/// Returns the script with `$@` for each unquoted `$*` after a blank, and so on, if `IFS` is null;
+/// of each line, `from` that place on.
 fn with_at(script: &[u8], from: impl Fn(&[u8]) -> Option<usize>) -> Vec<u8> {
     // The last one within the text of an `eval`.
     const NULL: &[&[u8]] =

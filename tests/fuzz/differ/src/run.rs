@@ -49,7 +49,7 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// Everything but error output.
+    /// Returns everything but error output.
     pub fn main(&self) -> (&[u8], Option<i32>, &BTreeMap<String, Vec<u8>>) {
         (&self.stdout, self.status, &self.files)
     }
@@ -160,7 +160,7 @@ impl Place {
         Ok(Some(status))
     }
 
-    /// The files that scripts find.
+    /// Creates the files that scripts find.
     fn prepare(&self) -> Result<()> {
         let work = self.work();
         if work.exists() {
@@ -263,7 +263,7 @@ fn finish(mut child: Child, limit: Duration) -> Result<Option<ExitStatus>> {
     Ok(status)
 }
 
-/// Whether a process of the group had ended and was reaped.
+/// Returns whether a process of the group had ended and was reaped.
 fn reap(group: Pid) -> bool {
     matches!(rustix::process::waitpgid(group, WaitOptions::NOHANG), Ok(Some(_)))
 }

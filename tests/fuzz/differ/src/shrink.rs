@@ -11,7 +11,7 @@ use crate::compare::{Difference, Kind, Pair, Verdict, contains};
 /// Longest time of a run: a reduced script that hangs is not wanted.
 const LIMIT: Duration = Duration::from_millis(1500);
 
-/// The smallest script found with at most `runs` runs of each shell.
+/// Returns the smallest script found with at most `runs` runs of each shell.
 pub fn shrink(pair: &Pair, script: &str, first: &Difference, runs: usize) -> Result<String> {
     let mut s = Shrink { pair, kind: first.kind, odd: odd(first), left: runs };
     let mut best = script.to_string();

@@ -199,7 +199,7 @@ fn command_before(script: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
     pairs && pairwise(bash, ours, named)
 }
 
-/// A limit ends ours: until then it did the same as bash.
+/// Returns whether a limit ended our shell, which until then printed the same as bash.
 fn budgets(_: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
     let text = b": limit reached: ";
     says(ours, text) && !says(bash, text) && bash.stdout.starts_with(&ours.stdout)
@@ -251,8 +251,8 @@ fn same(bash: &Outcome, ours: &Outcome, plain: impl Fn(&[u8]) -> Cow<'_, [u8]>) 
     pairwise(bash, ours, |a, b| plain(a) == plain(b))
 }
 
-/// Whether the two did the same but for lines of standard output and files that pass the test,
-/// bash's line and ours.
+/// Returns whether the two did the same but for lines of standard output and files that pass the
+/// test, bash's line and ours.
 fn pairwise(bash: &Outcome, ours: &Outcome, test: impl Fn(&[u8], &[u8]) -> bool) -> bool {
     let agree = |a: &[u8], b: &[u8]| {
         let (a, b): (Vec<_>, Vec<_>) =
@@ -273,7 +273,7 @@ mod tests {
     use super::super::outcome;
     use super::reason;
 
-    /// The rule for two standard outputs.
+    /// Returns the rule for two standard outputs.
     fn rule(script: &str, bash: &str, ours: &str) -> Option<&'static str> {
         reason(script.as_bytes(), &outcome(bash, ""), &outcome(ours, ""))
     }

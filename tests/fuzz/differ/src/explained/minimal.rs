@@ -38,7 +38,7 @@ pub fn reason(script: &[u8], bash: &Outcome, ours: &Outcome) -> Option<&'static 
     RULES.iter().filter(|_| small).find(|(_, rule)| rule(script, bash, ours)).map(|(name, _)| *name)
 }
 
-/// Whether either shell said one of the texts.
+/// Returns whether either shell said one of the texts.
 fn either_says(bash: &Outcome, ours: &Outcome, texts: &[&[u8]]) -> bool {
     texts.iter().any(|text| says(bash, text) || says(ours, text))
 }
@@ -189,14 +189,14 @@ fn read_in_posix_mode(script: &[u8], _: &Outcome, _: &Outcome) -> bool {
     contains(script, b"posix") && (contains(script, b"${!#}") || contains(script, b">{"))
 }
 
-/// Whether the two did the same, but for bytes that are `ignored`.
+/// Returns whether the two did the same, but for bytes that are `ignored`.
 fn same_but(bash: &Outcome, ours: &Outcome, ignored: impl Fn(u8) -> bool) -> bool {
     let plain =
         |text: &[u8]| -> Vec<u8> { text.iter().copied().filter(|b| !ignored(*b)).collect() };
     same_texts(bash, ours, |text| plain(text).into())
 }
 
-/// Whether the two did the same in the lines that are `kept`.
+/// Returns whether the two did the same in the lines that are `kept`.
 fn same_lines(bash: &Outcome, ours: &Outcome, kept: impl Fn(&&[u8]) -> bool) -> bool {
     same_texts(bash, ours, |text| {
         let lines: Vec<&[u8]> = text.split(|b| *b == b'\n').filter(&kept).collect();

@@ -4,7 +4,7 @@
 
 use crate::compare::contains;
 
-/// The outputs with `N` for each number of a line: one after the word `line` and before a
+/// Returns the outputs with `N` for each number of a line: one after the word `line` and before a
 /// colon, or one that the script got from `LINENO` or `caller`.
 pub fn masked(script: &[u8], text: &[u8]) -> Vec<u8> {
     // Bash may count the lines of a command more than once, at its beginning and when its content

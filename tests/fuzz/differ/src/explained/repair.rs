@@ -344,7 +344,7 @@ fn first_error(o: &Outcome) -> Option<usize> {
     nested.then_some(at)
 }
 
-/// The script with a command of its own before the one whose beginning bash did not know.
+/// Returns the script with a command of its own before the one whose beginning bash did not know.
 fn begun_anew(script: &[u8], bash: &Outcome) -> Vec<Vec<u8>> {
     let Some((_, second)) =
         after_syntax_error(bash, &Outcome { stderr: bash_first(bash), ..Outcome::default() })
@@ -421,7 +421,7 @@ fn without_command(script: &[u8], bash: &Outcome, message: &[u8]) -> Vec<Vec<u8>
     ranges.into_iter().map(without).collect()
 }
 
-/// The line of the text that holds this place.
+/// Returns the line of the text that holds this place.
 fn line_of(text: &[u8], at: usize) -> Option<&[u8]> {
     let start = text.get(..at)?.iter().rposition(|b| *b == b'\n').map_or(0, |n| n + 1);
     text[start..].split(|b| *b == b'\n').next()
@@ -440,8 +440,8 @@ mod tests {
     use super::super::{outcome, reason};
     use crate::run::Outcome;
 
-    /// The rule for a script whose outcomes are these, and which after the repair says the same
-    /// in both, or not.
+    /// Returns the rule for a script whose outcomes are these, and which after the repair says the
+    /// same in both, or not.
     fn rule(script: &str, bash: &Outcome, ours: &Outcome, agree: bool) -> Option<&'static str> {
         let mut rerun = |repaired: &[u8]| {
             assert_ne!(repaired, script.as_bytes());

@@ -66,9 +66,9 @@ pub fn generate_places(seed: u64) -> String {
     Script::new(seed).places()
 }
 
-/// The script of a seed; `damage` of a hundred scripts have something taken out, doubled or
-/// put in (`Script::damaged`), which tests how errors are recovered from. A seed gives the
-/// same script for every share but for that.
+/// Returns the script of a seed; `damage` of a hundred scripts have something taken out, doubled or
+/// put in (`Script::damaged`), which tests how errors are recovered from. A seed gives the same
+/// script for every share but for that.
 pub fn generate(seed: u64, damage: usize) -> String {
     let mut s = Script::new(seed);
     let text = s.whole();
