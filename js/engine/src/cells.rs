@@ -9,7 +9,7 @@
 #[derive(Clone, Debug, Default)]
 pub struct CellInput {
     pub code: Vec<u8>,
-    /// Names and values as they are now.
+    /// The names and values as they are now.
     pub environment: Vec<(String, String)>,
     /// No cell was run here before.
     pub is_first: bool,

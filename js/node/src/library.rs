@@ -55,7 +55,7 @@ impl NodeLibrary {
     /// Reads the archive of the image.
     ///
     /// # Errors
-    /// It is missing or damaged.
+    /// The library is missing or damaged.
     pub fn open() -> io::Result<NodeLibrary> {
         let path = std::env::var_os(VARIABLE).unwrap_or_else(|| PATH.into());
         NodeLibrary::parse(std::fs::read(path)?)

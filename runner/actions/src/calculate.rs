@@ -267,7 +267,7 @@ fn calculator_result(outcome: &Outcome, time: Duration) -> Result<CalculatorResu
     }
 }
 
-/// The calculators of a machine, made as they are needed.
+/// The calculators of a machine, which are created as they are needed.
 #[derive(Default)]
 pub(crate) struct Calculators {
     places: Mutex<CalculatorPlaces>,
@@ -277,9 +277,9 @@ pub(crate) struct Calculators {
 #[derive(Default)]
 struct CalculatorPlaces {
     idle: Vec<Calculator>,
-    /// Idle, in use or being renewed.
+    /// The number of calculators that are idle, in use or being renewed.
     made: usize,
-    /// Being renewed, which takes less time than making one.
+    /// The number of those being renewed, which takes less time than creating one.
     renewing: usize,
 }
 
@@ -288,7 +288,7 @@ impl Calculators {
         self.places.lock().unwrap_or_else(|e| e.into_inner())
     }
 
-    /// Takes a free one, a new one while there are few, or the first that becomes free.
+    /// Takes a free calculator, a new one while there are few, or the first that becomes free.
     fn take_calculator(&self, machine: &Machine) -> Result<Calculator, Refusal> {
         let until = Instant::now() + TIME * 2;
         let mut places = self.lock_places();

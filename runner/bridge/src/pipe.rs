@@ -100,7 +100,7 @@ impl BodyPipe {
         }
     }
 
-    /// Does [`BodyPipe::read_blocking`] for a task.
+    /// Reads like [`BodyPipe::read_blocking`], for a task.
     pub(crate) fn poll_read(
         &self,
         cx: &mut Context<'_>,

@@ -408,7 +408,8 @@ fn leb_u32(bytes: &[u8]) -> Option<(u32, usize)> {
 mod tests {
     use super::*;
 
-    /// Memory of one page, a mutable global, the memory exported as `m`, `more`, a data segment.
+    /// Returns a module with a memory of one page, exported as `m`, a mutable global, `more`, and a
+    /// data segment.
     fn module(more: &[u8]) -> Vec<u8> {
         let parts: [&[u8]; 6] = [
             b"\0asm\x01\0\0\0",

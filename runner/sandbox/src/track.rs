@@ -295,7 +295,7 @@ mod tests {
     /// The page size of WebAssembly.
     const PAGE: usize = crate::template::ALIGN;
 
-    /// Eight pages, of which the second begins with constants.
+    /// Returns a memory of eight pages, of which the second begins with constants.
     fn memory() -> AddressRange {
         let mut wasm =
             b"\0asm\x01\0\0\0\x05\x03\x01\0\x08\x0b\x0b\x01\0\x41\x80\x80\x04\x0b\x03abc".to_vec();

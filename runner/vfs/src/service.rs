@@ -145,7 +145,7 @@ impl ServedNodes {
 }
 
 impl Vfs {
-    /// Has `service` serve the nodes of [`SERVICES`] that it has.
+    /// Lets `service` answer at the nodes of [`SERVICES`] that it implements.
     pub fn set_service(&self, service: Option<Arc<dyn Service>>) {
         *lock_mutex(&self.shared.service.0) = service;
     }

@@ -110,7 +110,8 @@ impl StateFile {
 }
 
 impl Drop for StateFile {
-    /// A process that is ended while it writes leaves a part, which changes nothing.
+    /// Stores the new state if it is whole. A process that is ended while it writes leaves a part,
+    /// which is discarded.
     fn drop(&mut self) {
         let Some(new) = self.new.take() else { return };
         let StateBuffer { bytes, mut held } = new.into_inner().unwrap_or_else(|e| e.into_inner());

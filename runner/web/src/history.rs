@@ -343,8 +343,8 @@ impl PageHistory {
         Ok(self.add_commit(call, state))
     }
 
-    /// Does [`PageHistory::turn_to`] for a commit that is followed by a new one: that one comes
-    /// after the old head.
+    /// Does the same as [`PageHistory::turn_to`] for a commit that a new one follows; the new one
+    /// comes after the old head.
     fn turn_with(&mut self, vfs: &Vfs, number: u64) -> Result<(), PageFailure> {
         let head = self.head;
         self.turn_to(vfs, number)?;

@@ -118,7 +118,8 @@ impl ReplacementFile {
         self.commit_over(limits, bits, None)
     }
 
-    /// Does [`ReplacementFile::put_in_place`], if the replaced file still has that stamp.
+    /// Does the same as [`ReplacementFile::put_in_place`], if the replaced file still has that
+    /// stamp.
     pub(crate) fn commit_over(
         mut self,
         limits: &ZipLimits,

@@ -89,7 +89,7 @@ impl ZipWorkspace {
         self.save_snapshot(&vfs.tree_version(), hidden, keep)
     }
 
-    /// Does [`ZipWorkspace::save`] for an earlier state of the files.
+    /// Does the same as [`ZipWorkspace::save`] for an earlier state of the files.
     ///
     /// # Errors
     /// The same as [`ZipWorkspace::save`].

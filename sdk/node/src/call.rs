@@ -82,7 +82,7 @@ impl Call {
         self.0.changed.notify_all();
     }
 
-    /// Output waits for its reader no longer.
+    /// Lets output no longer wait for its reader.
     #[napi]
     pub fn lift(&self) {
         self.0.lift_bound();

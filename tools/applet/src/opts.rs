@@ -214,8 +214,9 @@ impl<I: Copy + PartialEq> Spec<I> {
             .text(name)
     }
 
-    /// Parses, or answers `--help`/`--version`/a usage error on the applet's streams.
-    /// `Err` holds the status to end with: 0 after help, `usage_status` after an error.
+    /// Parses a command line, or prints the text of `--help`, of `--version` or of a usage error to
+    /// the applet's streams. `Err` holds the status to end with: 0 after help, `usage_status` after
+    /// an error.
     pub fn parse_or_exit(
         &self,
         ctx: &mut Ctx<'_>,

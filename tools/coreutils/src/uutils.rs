@@ -53,7 +53,8 @@ fn help_text(util: &str) -> String {
     help::find_page(util).map(|page| page.text(util)).unwrap_or_default()
 }
 
-/// Shared by all adapters: localisation, exit status, closed pipes, final flush.
+/// Runs a tool of uutils; it handles localisation, exit status, closed pipes and the final flush
+/// for all adapters.
 fn run_adapted(
     util: &str,
     argv: Vec<OsString>,

@@ -230,7 +230,7 @@ impl LoopbackConnection {
         }
     }
 
-    /// At most that many bytes of the body out of the buffer, which is filled if it is empty.
+    /// Returns at most `most` bytes of the body from the buffer, which is filled if it is empty.
     fn take_part(&mut self, most: u64) -> Result<Vec<u8>, CurlError> {
         if self.buffer.is_empty() && !self.fill_buffer()? {
             return Ok(Vec::new());

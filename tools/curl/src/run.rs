@@ -230,7 +230,7 @@ fn name_upload(url: &mut Url, file: &[u8]) {
     }
 }
 
-/// As curl's: 24 dashes and digits that no content has by accident.
+/// Returns a boundary like curl's: 24 dashes, and digits that no content has by accident.
 fn form_boundary() -> String {
     let random = |n: u64| RandomState::new().hash_one(n);
     format!("------------------------{:016x}{:06x}", random(1), random(2) & 0xff_ffff)

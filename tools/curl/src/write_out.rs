@@ -116,7 +116,7 @@ fn variable_value(stats: &Stats, name: &str) -> Option<WriteOutValue> {
     })
 }
 
-/// Prints; `%{stderr}` and `%{stdout}` say where to from then on.
+/// Prints a format; `%{stderr}` and `%{stdout}` switch the stream from there on.
 pub(crate) fn print_format(ctx: &mut Ctx<'_>, format: &[u8], stats: &Stats) {
     let (mut out, mut to_stderr) = (Vec::new(), false);
     let mut rest = format;

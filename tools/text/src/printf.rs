@@ -265,7 +265,7 @@ fn sign_prefix(spec: &ConversionSpec, negative: bool) -> &'static [u8] {
     }
 }
 
-/// Digits of a number in a base up to 16, written to the end of `buf`.
+/// Writes the digits of a number in a base up to 16 to the end of `buf`, and returns them.
 fn radix_digits(buf: &mut [u8], mut value: u64, base: u64, upper: bool) -> &[u8] {
     let table: &[u8; 16] = if upper { b"0123456789ABCDEF" } else { b"0123456789abcdef" };
     let mut at = buf.len();

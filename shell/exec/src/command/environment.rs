@@ -6,7 +6,7 @@ use std::rc::Rc;
 use crate::Shell;
 use crate::state::vars::{ShellVar, VarSlot};
 
-/// Names and values.
+/// The names and values of variables.
 pub(crate) type EnvList = Rc<Vec<(Vec<u8>, Vec<u8>)>>;
 
 /// The environment made last, which is valid until a variable in it changes.

@@ -94,8 +94,8 @@ fn into_itself(input: &File, output: &OutputSink) -> bool {
     box_sys::meta::same_file(input, out) && position.stream_position().is_ok_and(|at| at < size)
 }
 
-/// Copies, and flushes whenever a read returned less than it could, because a slow producer's
-/// output must not wait for a full buffer.
+/// Copies the input, and flushes whenever a read returned less than it could, because a slow
+/// producer's output must not wait for a full buffer.
 fn copy_unbuffered(reader: &mut impl BufRead, out: &mut OutStream) -> Result<(), CopyStop> {
     input::for_each_block(reader, |block| {
         write_output(out, block)?;

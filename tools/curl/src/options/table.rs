@@ -73,7 +73,7 @@ const fn long_option(long: &'static str, kind: CurlOptionKind, help: &'static st
     CurlOption { short: None, long, kind, help }
 }
 
-/// Taken and without meaning here.
+/// Declares an option that is accepted without effect.
 const fn ignored_option(name: &'static str) -> CurlOption {
     long_option(name, CurlOptionKind::Flag(|o| &mut o.ignored), "")
 }

@@ -112,7 +112,7 @@ pub(super) fn human_size(n: u64) -> String {
     if value < 10.0 { format!("{value:.1}{sign}") } else { format!("{value:.0}{sign}") }
 }
 
-/// Digits such that three of them count.
+/// Returns the number of digits after the point, so that three digits are significant.
 fn shown_digits(value: f64) -> usize {
     match value {
         v if v >= 99.95 => 0,
@@ -207,7 +207,7 @@ impl Dots {
         self.dots += 1;
     }
 
-    /// So many bytes have come.
+    /// Adds received bytes, and prints dots for them.
     pub(super) fn add_bytes(&mut self, log: &mut WgetLog, ctx: &mut Ctx<'_>, bytes: u64) {
         if log.talk != LogLevelChoice::All {
             self.done += bytes;

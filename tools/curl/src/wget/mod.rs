@@ -107,7 +107,7 @@ fn wrong(ctx: &mut Ctx<'_>, why: &str, fault: Fault) -> Exit {
     fault.exit()
 }
 
-/// URLs of the command line, then those of `-i`, one a line.
+/// Returns the URLs of the command line, then those of `-i`, one per line.
 fn urls(ctx: &mut Ctx<'_>, asked: &WgetOptions) -> Result<Vec<Vec<u8>>, String> {
     let mut urls = asked.urls.clone();
     if let Some(name) = &asked.list {

@@ -17,8 +17,8 @@ fn run(cwd: &Path, stdin: &str, line: &[&str]) -> Ran {
     ran
 }
 
-/// Messages without the parts that differ from run to run: `T` for times, `R` for rates, and no
-/// rows of dots.
+/// Returns the messages without the parts that differ from run to run: `T` for times, `R` for
+/// rates, and no rows of dots.
 fn said(ran: &Ran) -> String {
     let mut out = String::new();
     for line in ran.err.lines().filter(|l| !(l.starts_with("  ") && l.contains("K "))) {

@@ -17,7 +17,7 @@ use crate::value::{Value, type_error};
 pub trait JqInputs {
     /// Returns the next input; the error is a message.
     fn next(&mut self) -> Option<std::result::Result<Value, String>>;
-    /// Name of the file that the last one came from, or null.
+    /// Returns the name of the file that the last input came from, or null.
     fn filename(&self) -> Value;
     /// Returns the number of lines read.
     fn line(&self) -> u64;

@@ -108,7 +108,7 @@ impl SedMachine<'_, '_> {
         Ok(true)
     }
 
-    /// A line after a range may begin the next one.
+    /// Checks whether a line after a range begins the next range.
     fn begin_range_again(
         &mut self,
         first: &SedAddress,

@@ -111,7 +111,8 @@ impl GlobParser<'_> {
         broken.then(|| (Bracket::nothing(), end))
     }
 
-    /// Behind a group's opening that never closes bash compares the rest as it stands.
+    /// Returns whether the rest is compared literally, as bash does after the opening of a group
+    /// that is never closed.
     fn opens_nothing(&self, byte: u8, end: usize, at_star: bool) -> bool {
         self.options.extglob
             && group_kind(byte).is_some()

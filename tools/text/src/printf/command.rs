@@ -252,7 +252,7 @@ impl<'p, H: PrintfHooks, A: Deref<Target = Vec<u8>>> PrintfPrinter<'p, H, A> {
         Continue(len)
     }
 
-    /// Flags, width and precision, those from arguments included.
+    /// Reads flags, width and precision, including those from arguments.
     fn read_spec(
         &mut self,
         conversion: &Conversion<'_>,

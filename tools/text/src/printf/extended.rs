@@ -198,7 +198,7 @@ impl LongDouble {
         self.class == FloatClass::Nan
     }
 
-    /// Mantissa with the top bit set (0 for zero) and exponent of its lowest bit.
+    /// Returns the mantissa with its top bit set (0 for zero), and the exponent of its lowest bit.
     pub(super) fn parts(&self) -> (u64, i32) {
         (self.mantissa, self.exponent)
     }
@@ -392,7 +392,7 @@ impl BigUnsigned {
         self.normalize();
     }
 
-    /// Quotient (few bits long) and whether it is exact.
+    /// Returns the quotient, which is a few bits long, and whether it is exact.
     fn divide(mut self, mut divisor: BigUnsigned) -> (BigUnsigned, bool) {
         let steps = (self.bits() + 1).saturating_sub(divisor.bits());
         divisor.shift_left(steps);

@@ -46,7 +46,7 @@ pub fn long_double(out: &mut Vec<u8>, spec: &ConversionSpec, conversion: u8, val
 
 /// A finite number without sign that can be rounded in decimal, half to even on its exact value.
 pub(super) trait DecimalFloat {
-    /// Digits with `precision` ones after the point; no point if 0.
+    /// Returns the digits, with `precision` ones after the point; without a point if it is 0.
     fn fixed(&self, precision: usize) -> Vec<u8>;
     /// `d.ddd` with `precision` digits after the point (no point if 0), and the exponent of ten.
     fn scientific(&self, precision: usize) -> (Vec<u8>, i32);

@@ -241,7 +241,7 @@ impl RegexProgram {
     }
 }
 
-/// 128 bits that stand for a state; two states are mixed up with a chance of 2^-80 or so.
+/// Returns 128 bits that represent a state; two states collide with a probability of about 2^-80.
 fn state_digest(values: impl Iterator<Item = usize>) -> u128 {
     const FACTOR: u128 = 0x9E37_79B9_7F4A_7C15_F39C_C060_5CED_C835;
     values.fold(0xB504_F333_F9DE_6484, |h: u128, v| {

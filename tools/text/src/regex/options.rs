@@ -68,7 +68,7 @@ pub struct RegexOptions {
 }
 
 impl RegexOptions {
-    /// Case matters, one text, UTF-8.
+    /// Returns the default options: case matters, the text is one line, characters are UTF-8.
     pub const fn new(syntax: RegexSyntax) -> RegexOptions {
         RegexOptions {
             syntax,

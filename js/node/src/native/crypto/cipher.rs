@@ -159,7 +159,7 @@ impl<U: UniversalHash<BlockSize = aes::cipher::consts::U16>> AuthTag<U> {
         AuthTag { hash, rest: Vec::new(), lengths: [0; 2] }
     }
 
-    /// Part 0 is additional data, part 1 ciphertext.
+    /// Adds data to a part of the message: part 0 is additional data, part 1 ciphertext.
     fn take(&mut self, part: usize, data: &[u8]) {
         self.lengths[part] += data.len() as u64;
         self.rest.extend_from_slice(data);

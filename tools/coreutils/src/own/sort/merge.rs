@@ -53,7 +53,7 @@ impl SortRun {
     }
 }
 
-/// Merges; equal lines come in the order of the runs.
+/// Merges runs; equal lines come in the order of the runs.
 pub(super) fn merge_runs(
     mut runs: Vec<SortRun>,
     o: &SortOptions,

@@ -213,7 +213,7 @@ impl TerminalModes {
         self.put_word(mode.word, if on { rest | mode.bits } else { rest });
     }
 
-    /// Does what `sane` does.
+    /// Applies the setting `sane`.
     pub fn make_sane(&mut self) {
         for mode in MODES {
             match mode.sane {
