@@ -20,7 +20,7 @@ const DOORS: &[&str] = &["session", "mcp", "http", "python", "threads", "node"];
 const OTHERWISE_IN_SESSIONS: &[&str] = &[
     "a backslash at the end of a script",
     "a nameref that cannot be leaves no variable",
-    "a script ends behind the command that sets -t",
+    "a script ends after the command that sets -t",
     "an assignment before a command in POSIX mode",
     "expressions of test, and what is wrong with them",
     "listings without the assignments before them",
