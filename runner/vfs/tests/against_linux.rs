@@ -134,8 +134,8 @@ impl Random {
         (self.0 >> 33) as usize % n
     }
 
-    /// A path of one to three short names, sometimes with dots and slashes to spare.
-    /// Never above the top: there a chroot and a directory differ.
+    /// Returns a path of one to three short names, sometimes with dots and slashes to spare. Never
+    /// above the top: there a chroot and a directory differ.
     fn path(&mut self) -> String {
         const NAMES: &[&str] = &["a", "b", "c", "d", "a", "b", "."];
         let mut out = NAMES[self.next(6)].to_owned();

@@ -136,7 +136,7 @@ impl Watch {
         self.family.extend(all.iter().filter(|a| family.contains(&a.0)).map(|a| (a.0, a.2)));
     }
 
-    /// The descendants that still run though the process itself has ended, after a moment's
+    /// Returns the descendants that still run though the process itself has ended, after a moment's
     /// grace. They are ended now.
     pub fn left_over(&mut self) -> Vec<u32> {
         let until = Instant::now() + GONE;

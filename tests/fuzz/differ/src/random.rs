@@ -19,7 +19,7 @@ impl Random {
         z ^ (z >> 31)
     }
 
-    /// A number in `0..n`; 0 for an empty range.
+    /// Returns a number in `0..n`; 0 for an empty range.
     pub fn below(&mut self, n: usize) -> usize {
         (self.next() % n.max(1) as u64) as usize
     }
@@ -29,7 +29,7 @@ impl Random {
         self.below(100) < percent
     }
 
-    /// One of a list.
+    /// Returns a random element of a list.
     pub fn pick<'a>(&mut self, from: &[&'a str]) -> &'a str {
         from[self.below(from.len())]
     }

@@ -101,7 +101,8 @@ impl Script {
         })
     }
 
-    /// The right side of an operator: shifts by small numbers only, as C leaves others open.
+    /// Returns the right side of an operator. Shifts are by small numbers only, because C leaves
+    /// others undefined.
     fn shift_safe(&mut self, op: &str) -> String {
         if op.contains("<<") || op.contains(">>") {
             return self.random.pick(&["0", "1", "2", "3", "31", "62", "63"]).into();

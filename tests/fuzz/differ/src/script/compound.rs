@@ -105,7 +105,7 @@ impl Script {
         body
     }
 
-    /// A command whose status matters.
+    /// Returns a command whose status matters.
     fn test(&mut self) -> String {
         match self.random.below(8) {
             0..=3 => self.bare_condition(),
@@ -196,7 +196,7 @@ impl Script {
         format!("{shape}\n{after}")
     }
 
-    /// A function defined before.
+    /// Returns a call of a function that was defined before.
     pub(crate) fn call(&mut self) -> String {
         if self.functions == 0 || self.in_function {
             return format!("p {}", self.words(2));

@@ -60,8 +60,9 @@ impl Script {
     }
 }
 
-/// Returns the script of a seed that has constructs in places alone: functions, texts and groups with a redirection
-/// where they begin, as stages, in the background, in substitutions. There is no difference that is explained.
+/// Returns the script of a seed that only puts constructs into places: functions, texts and groups
+/// with a redirection at their beginning, as stages, in the background and in substitutions. No
+/// difference in these is explained by a deviation.
 pub fn generate_places(seed: u64) -> String {
     Script::new(seed).places()
 }
@@ -152,7 +153,7 @@ impl Script {
         text
     }
 
-    /// Up to `most` quoted values.
+    /// Returns up to `most` quoted values.
     fn list(&mut self, most: usize) -> String {
         let values: Vec<String> = (0..self.random.below(most + 1)).map(|_| self.value()).collect();
         values.join(" ")
@@ -175,7 +176,7 @@ impl Script {
         ])
     }
 
-    /// The text with something taken out, doubled or put in: mostly a syntax error.
+    /// Returns the text with something taken out, doubled or put in: mostly a syntax error.
     fn damaged(&mut self, text: &str) -> String {
         let mut lines: Vec<&str> = text.lines().collect();
         let at = 1 + self.random.below(lines.len().saturating_sub(1));
@@ -198,7 +199,7 @@ impl Script {
         lines.join("\n") + "\n"
     }
 
-    /// Whether to go deeper, with the depth counted for the time of `f`.
+    /// Runs `f` one level deeper, and returns its result.
     fn deeper<T>(&mut self, f: impl FnOnce(&mut Script) -> T) -> T {
         self.depth += 1;
         let result = f(self);

@@ -43,7 +43,7 @@ const PARAMETERS: &[&str] = &[
 ];
 
 impl Script {
-    /// The name part of an expansion.
+    /// Returns the name part of an expansion.
     fn parameter(&mut self) -> &'static str {
         if self.random.chance(55) {
             self.random.pick(SCALARS)
@@ -52,7 +52,7 @@ impl Script {
         }
     }
 
-    /// A scalar's name.
+    /// Returns a scalar's name.
     pub(crate) fn scalar(&mut self) -> &'static str {
         self.random.pick(SCALARS)
     }
@@ -230,7 +230,7 @@ impl Script {
         }
     }
 
-    /// The word of `${x:-word}`.
+    /// Returns the word of `${x:-word}`.
     fn operand(&mut self) -> String {
         match self.random.below(8) {
             0 => String::new(),
@@ -248,7 +248,8 @@ impl Script {
         }
     }
 
-    /// A pattern that does not end the expansion early: an unquoted slash would be a separator.
+    /// Returns a pattern that does not end the expansion early: an unquoted slash would be a
+    /// separator.
     fn operand_pattern(&mut self) -> String {
         match self.random.below(5) {
             0 => self.deeper(|s| s.param()),
@@ -272,7 +273,7 @@ impl Script {
         }
     }
 
-    /// An offset or a length.
+    /// Returns an offset or a length.
     fn offset(&mut self) -> String {
         match self.random.below(6) {
             0..=3 => self

@@ -3,7 +3,7 @@
 use super::Script;
 
 impl Script {
-    /// Any statement, on one line or on several.
+    /// Returns any statement, on one line or on several.
     pub(crate) fn statement(&mut self) -> String {
         if self.leaf() {
             return self.simple();
@@ -49,7 +49,7 @@ impl Script {
         parts.join("\n")
     }
 
-    /// A command without parts.
+    /// Returns a command without parts.
     pub(crate) fn simple(&mut self) -> String {
         match self.random.below(20) {
             0..=5 => format!("p {}", self.words(3)),
@@ -489,7 +489,7 @@ impl Script {
         }
     }
 
-    /// A statement under `set -x`, its trace on standard output.
+    /// Returns a statement under `set -x`, with its trace on standard output.
     fn traced(&mut self) -> String {
         format!("{{ set -x; {}; set +x; }} 2>&1", self.simple())
     }

@@ -107,7 +107,8 @@ impl Script {
         format!("{not}{first} {bar} {last}{after}")
     }
 
-    /// A function, text or group in a place of a process of its own, with a redirection where it begins.
+    /// Returns a function, a text or a group that runs in a process of its own, with a redirection
+    /// at its beginning.
     pub(crate) fn placed(&mut self) -> String {
         let first = self.random.pick(&[
             "ls > /dev/null",
@@ -161,7 +162,7 @@ impl Script {
         format!("{before}\n{place}\necho $?")
     }
 
-    /// A command about which the shells agree.
+    /// Returns a command about which the shells agree.
     fn plain(&mut self) -> String {
         self.random
             .pick(&[
@@ -184,7 +185,7 @@ impl Script {
             .into()
     }
 
-    /// A script of constructs in places alone.
+    /// Returns a script that only puts constructs into places.
     pub(crate) fn places(&mut self) -> String {
         self.is_plain = true;
         let mut out = String::from("p() { printf '[%s]' \"$#\" \"$@\"; echo; }\na=1\n");

@@ -204,12 +204,12 @@ const GLOBS: &[&str] = &[
 ];
 
 impl Script {
-    /// A quoted value without expansions.
+    /// Returns a quoted value without expansions.
     pub(crate) fn value(&mut self) -> String {
         self.random.pick(VALUES).into()
     }
 
-    /// A word as an argument.
+    /// Returns a word as an argument.
     pub(crate) fn word(&mut self) -> String {
         let parts = match self.random.below(10) {
             0..=5 => 1,
@@ -219,7 +219,7 @@ impl Script {
         (0..parts).map(|at| self.part(at == 0)).collect()
     }
 
-    /// Some words.
+    /// Returns some words.
     pub(crate) fn words(&mut self, most: usize) -> String {
         let words: Vec<String> = (0..1 + self.random.below(most)).map(|_| self.word()).collect();
         words.join(" ")
@@ -302,7 +302,7 @@ impl Script {
             .into()
     }
 
-    /// A pattern of one to three pieces.
+    /// Returns a pattern of one to three pieces.
     pub(crate) fn pattern(&mut self) -> String {
         let mut out = String::new();
         for _ in 0..1 + self.random.below(3) {
@@ -315,7 +315,7 @@ impl Script {
         out
     }
 
-    /// A pattern that names files, or another pattern.
+    /// Returns a pattern that names files, or another pattern.
     pub(crate) fn glob(&mut self) -> String {
         if self.random.chance(80) { self.random.pick(GLOBS).into() } else { self.pattern() }
     }
