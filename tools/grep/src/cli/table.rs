@@ -59,13 +59,13 @@ pub(super) const SPEC: Spec<GrepFlag> = Spec::new(
     "Print the lines that match any of PATTERNS, which newlines separate.",
     &[
         Opt::new(GrepFlag::ExtendedRegexp, 'E', "extended-regexp")
-            .with_help("Patterns are extended regular expressions: a+|b?"),
+            .with_help("Read patterns as extended regular expressions: a+|b?"),
         Opt::new(GrepFlag::FixedStrings, 'F', "fixed-strings")
-            .with_help("Patterns are plain text"),
+            .with_help("Read patterns as plain text"),
         Opt::new(GrepFlag::BasicRegexp, 'G', "basic-regexp")
-            .with_help("Patterns are basic regular expressions (default)"),
+            .with_help("Read patterns as basic regular expressions (default)"),
         Opt::new(GrepFlag::PerlRegexp, 'P', "perl-regexp")
-            .with_help("Patterns are Perl's regular expressions"),
+            .with_help("Read patterns as regular expressions of Perl"),
         Opt::new(GrepFlag::Regexp, 'e', "regexp")
             .with_argument("PATTERNS", "Also search for PATTERNS, which may begin with -"),
         Opt::new(GrepFlag::File, 'f', "file")
@@ -76,9 +76,9 @@ pub(super) const SPEC: Spec<GrepFlag> = Spec::new(
         Opt::long(GrepFlag::NoIgnoreCase, "no-ignore-case")
             .with_help("Distinguish upper and lower case (default)"),
         Opt::new(GrepFlag::WordRegexp, 'w', "word-regexp")
-            .with_help("Match only whole words"),
+            .with_help("A match must consist of whole words"),
         Opt::new(GrepFlag::LineRegexp, 'x', "line-regexp")
-            .with_help("Match only whole lines"),
+            .with_help("A match must be a whole line"),
         Opt::new(GrepFlag::NullData, 'z', "null-data").with_help(words::NUL_LINES),
         Opt::new(GrepFlag::NoMessages, 's', "no-messages")
             .with_help("Do not complain about files that cannot be read"),
