@@ -230,7 +230,7 @@ fn reading_as_the_shell_does() {
     assert_eq!(commands("alias del='rm -f'\ndel x")[1], "del:unknown x");
 }
 
-/// Bounded work and stack for every text.
+/// Every text takes only bounded time and stack.
 #[test]
 fn hostile() {
     let deep = format!("{}rm a{}", "$(".repeat(100), ")".repeat(100));

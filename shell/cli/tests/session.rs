@@ -1,6 +1,6 @@
-//! Calls of a session: each runs in a shell of its own and finds the state that the one before has
-//! left. Their output is that of one bash that runs them one after another; where a call ends the
-//! shell, bash cannot give the answer, and the expectation is in the test.
+//! Calls of a session: each runs in a separate shell and begins with the state that the previous
+//! call has stored. Their output is that of one bash that runs them one after another. If a call
+//! ends the shell, bash cannot provide the output, and the test has it.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -169,7 +169,7 @@ fn no_call_ends_the_session() {
 }
 
 #[test]
-fn traps_but_that_of_exit() {
+fn all_traps_except_that_of_exit() {
     let s = Session::new();
     assert_eq!(s.out("trap 'echo bye $x' EXIT; trap 'echo usr' USR1; x=1; exit 3"), "bye 1\n");
     assert_eq!(s.out("x=2; trap -p"), "trap -- 'echo usr' SIGUSR1\n");
@@ -189,7 +189,7 @@ fn traps_but_that_of_exit() {
 }
 
 #[test]
-fn who_has_no_part_in_it() {
+fn processes_outside_of_the_session() {
     let s = Session::new();
     assert_eq!(s.out("x=1; (x=2; cd /usr); bash -c 'x=3'; x=4 | :; y=$(x=5; exit 3)"), "");
     assert_eq!(s.out("echo $? $x $PWD"), "3 1 /\n");
@@ -206,14 +206,14 @@ fn who_has_no_part_in_it() {
     assert_eq!(s.out("echo $x; exec 3>&1; echo $! >&3"), "6\n\n");
     let (err, _) = s.err("echo 1 >&3");
     assert!(err.ends_with("3: Bad file descriptor\n"), "{err}");
-    // Nor is there one outside of a session's process.
+    // There is no session outside of a session's process either.
     let out = with_env(&ours()).args(["--session", "-c", "echo ran"]).output().unwrap();
     assert_eq!(out.status.code(), Some(2));
     assert_eq!((out.stdout, out.stderr), (vec![], b"bash: --session: not in a session\n".to_vec()));
 }
 
 #[test]
-fn what_the_call_is_given() {
+fn arguments_and_environment_of_a_call() {
     let s = Session::new();
     s.out("set -- kept; x=1");
     let args = ["--session", "-c", "echo $0 $* $G", "name", "a", "b"];
@@ -258,7 +258,7 @@ fn what_the_call_is_given() {
 }
 
 #[test]
-fn what_cannot_be_taken_up_is_named() {
+fn parts_that_cannot_be_loaded_are_named() {
     let s = Session::new();
     let dir = s.folder.path().join("gone");
     std::fs::create_dir(&dir).unwrap();
@@ -299,7 +299,7 @@ fn what_cannot_be_taken_up_is_named() {
                 sh: line 1: two: corrupt function: not a function definition\n";
     assert_eq!(err, want);
 
-    // No state: the call continues without.
+    // The call continues without a state.
     let mut newer = SessionWriter::new().finish();
     newer[4] = 9;
     for (bytes, why) in [

@@ -23,7 +23,7 @@ use box_text::escape::control_char;
 use input::{ItemReader, Splitting};
 use runner::{XargsLimits, XargsRunner};
 
-/// The maximum number of bytes of a command line, and the default.
+/// The default number of bytes of a command line, and the maximum.
 const DEFAULT_CHARS: usize = 128 * 1024;
 const MAX_CHARS: usize = 2 * 1024 * 1024 - 4096;
 

@@ -1,7 +1,7 @@
-//! Patterns of Perl's kind, as PCRE2 (`grep -P`) and Oniguruma (jq) read them, rewritten for the
-//! crate `fancy-regex`, which agrees with both in groups and repetitions, but not in bracket
-//! expressions and escapes: it nests brackets, knows the operators `&&`, `--` and `~~`, has classes
-//! of its own, and refuses letters that have no meaning.
+//! Patterns in Perl syntax, as PCRE2 (`grep -P`) and Oniguruma (jq) read them, rewritten for the
+//! crate `fancy-regex`. That agrees with both in groups and repetitions, but not in bracket
+//! expressions and escapes: it nests brackets, has the operators `&&`, `--` and `~~`, has other
+//! classes, and refuses letters that have no meaning.
 //!
 //! | part | file |
 //! |---|---|
@@ -10,8 +10,8 @@
 //! | characters by number, properties | `perl/escape.rs` |
 //! | errors, with the texts of both libraries | `perl/error.rs` |
 //!
-//! Absent: what `fancy-regex` cannot do (verbs, subroutines, callouts) stays as it is and fails
-//! there.
+//! Absent: features that `fancy-regex` lacks (verbs, subroutines, callouts) are not rewritten, and
+//! fail there.
 
 mod bracket;
 mod error;
@@ -19,7 +19,7 @@ mod escape;
 
 pub use error::PerlPatternError;
 
-/// The library whose reading of patterns counts.
+/// The library whose syntax a pattern has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PerlDialect {
     /// PCRE2 without its option UCP: classes are ASCII.
@@ -55,9 +55,9 @@ struct PatternRewriter {
     at: usize,
     out: String,
     dialect: PerlDialect,
-    /// Between `\Q` and `\E`.
+    /// Whether the position is between `\Q` and `\E`.
     quoted: bool,
-    /// `(?x)` was read: comments end with their lines.
+    /// Whether `(?x)` was read, so that there are comments, which end with their lines.
     extended: bool,
 }
 
@@ -95,7 +95,7 @@ impl PatternRewriter {
                 '[' => self.rewrite_bracket()?,
                 '(' => self.begin_group(),
                 '#' if self.extended => self.copy_until('\n'),
-                // Neither library takes `{,n}` for a repetition.
+                // In neither library is `{,n}` a repetition.
                 '{' if self.peek_char(0) == Some(',') => self.out.push_str("\\{"),
                 _ => self.out.push(c),
             }
@@ -103,7 +103,7 @@ impl PatternRewriter {
         Ok(())
     }
 
-    /// Copies the beginning of a group: a comment whole, and flags are looked at.
+    /// Copies the beginning of a group, or a whole comment, and reads the flags of a group.
     fn begin_group(&mut self) {
         self.out.push('(');
         if self.peek_char(0) != Some('?') {
@@ -155,7 +155,7 @@ impl PatternRewriter {
                 None if self.is_pcre() && "FLUlu".contains(c) => {
                     return Err(PerlPatternError::CaseEscape);
                 }
-                // Oniguruma takes other letters for themselves.
+                // In Oniguruma, other letters stand for themselves.
                 None if !self.is_pcre() && c.is_ascii_alphabetic() && !KEPT.contains(c) => {
                     self.out.push(c);
                 }

@@ -1,5 +1,5 @@
-//! One `printf(3)` conversion over integers, floats and byte strings, exact C semantics (ISO C
-//! 7.21.6.1; POSIX XBD 5; digit counts and rounding as glibc gives them).
+//! One `printf(3)` conversion of integers, floats and byte strings, with exact C semantics (ISO C
+//! 7.21.6.1; POSIX XBD 5), and with the digits and rounding of glibc.
 //!
 //! A caller splits the format with [`parse`], fetches the arguments in its own way, fills `*`
 //! counts in with [`ConversionSpec::set_width`] and [`ConversionSpec::set_precision`], and calls
@@ -28,7 +28,7 @@ mod float;
 pub use extended::LongDouble;
 pub use float::{long_double, put_float};
 
-/// Largest width or precision, C's `INT_MAX`. [`parse`] and the setters clamp to it.
+/// The maximum width or precision, C's `INT_MAX`. [`parse`] and the setters clamp to it.
 pub const MAX_COUNT: usize = i32::MAX as usize;
 
 /// Flags, width and precision of a conversion.
@@ -36,7 +36,7 @@ pub const MAX_COUNT: usize = i32::MAX as usize;
 pub struct ConversionSpec {
     /// `-`: pad on the right.
     pub minus: bool,
-    /// `+`: a sign always.
+    /// `+`: always write a sign.
     pub plus: bool,
     /// ` `: a space where a plus would be.
     pub space: bool,
@@ -46,7 +46,7 @@ pub struct ConversionSpec {
     pub alt: bool,
     /// `'`: thousands grouping; without effect in the C and POSIX locales.
     pub group: bool,
-    /// Least number of bytes (or characters, see [`string_chars`]).
+    /// The minimum number of bytes (or characters, see [`string_chars`]).
     pub width: usize,
     pub precision: Option<usize>,
 }
@@ -69,7 +69,7 @@ impl ConversionSpec {
 pub enum FieldCount {
     #[default]
     Absent,
-    /// Already in the [`ConversionSpec`].
+    /// A number, which is already in the [`ConversionSpec`].
     Given,
     /// `*`: the next argument; `*N$`: argument number N, from 1.
     Star(Option<usize>),
@@ -85,7 +85,7 @@ pub struct PrintfDirective {
     pub position: Option<usize>,
     /// The conversion letter as written; `%` for `%%`. Not checked: `%y` gives `y`.
     pub conversion: u8,
-    /// Bytes of the directive after the `%`.
+    /// The number of bytes of the directive after the `%`.
     pub len: usize,
 }
 
@@ -194,9 +194,9 @@ pub fn put_unsigned(out: &mut Vec<u8>, spec: &ConversionSpec, conversion: u8, va
     put_integer(out, spec, prefix, digits);
 }
 
-/// Lays out an integer already in digits: precision as least number of digits, then width.
-/// `prefix` is the sign or `0x`. For numbers beyond 64 bits; `digits` of `0` with precision 0
-/// give nothing, as C says.
+/// Lays out an integer given as digits, also for numbers beyond 64 bits: first the precision as the
+/// minimum number of digits, then the width. `prefix` is the sign or `0x`. As in C, the digit `0`
+/// with precision 0 gives nothing.
 pub fn put_integer(out: &mut Vec<u8>, spec: &ConversionSpec, prefix: &[u8], digits: &[u8]) {
     let digits = if spec.precision == Some(0) && digits == b"0" { b"" } else { digits };
     let zeros = spec.precision.unwrap_or(0).saturating_sub(digits.len());
@@ -255,7 +255,7 @@ fn put_padding(out: &mut Vec<u8>, byte: u8, count: usize) {
     out.resize(out.len() + count, byte);
 }
 
-/// Returns the sign that the flags ask for.
+/// Returns the sign that the flags request.
 fn sign_prefix(spec: &ConversionSpec, negative: bool) -> &'static [u8] {
     match (negative, spec.plus, spec.space) {
         (true, _, _) => b"-",
@@ -290,8 +290,8 @@ mod tests {
         String::from_utf8(out).unwrap()
     }
 
-    /// Results of glibc 2.36's `printf`. (Of 400,000 random conversions all agreed but
-    /// `%#.2g` of 99.5, where glibc drops a digit that C asks for.)
+    /// The values are those of glibc 2.36's `printf`. (Of 400,000 random conversions, all agreed
+    /// except `%#.2g` of 99.5, where glibc omits a digit that C requires.)
     #[test]
     fn floats_as_glibc() {
         let cases: &[(&[u8], f64, &str)] = &[
@@ -323,7 +323,7 @@ mod tests {
         assert_eq!(print_float(b".2000f", 0.5).len(), 2002);
     }
 
-    /// Results of bash 5.2's and coreutils 9.1's `printf` on x86-64.
+    /// The values are those of the `printf` of bash 5.2 and of coreutils 9.1 on x86-64.
     #[test]
     fn long_doubles_as_bash() {
         let cases: &[(&[u8], &[u8], &str)] = &[
@@ -352,7 +352,7 @@ mod tests {
         assert!(LongDouble::parse(b"1e99999999999999999999").2);
     }
 
-    /// Results of glibc 2.36's `printf`.
+    /// The values are those of glibc 2.36's `printf`.
     #[test]
     fn integers_as_glibc() {
         let int = |f: &[u8], v: i64| {

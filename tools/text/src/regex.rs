@@ -8,7 +8,7 @@
 //! | a choice of a few plain texts | `literals` |
 //! | texts without which a line has no match | `required` |
 //! | matches: lazy automata of `regex-automata` | `hir`, `automaton` |
-//! | groups and back-references: own instructions and matcher | `program`, `backtrack` |
+//! | groups and back-references: our own instructions and matcher | `program`, `backtrack` |
 //!
 //! ```
 //! use box_text::regex::{Captures, Regex, RegexOptions, RegexSyntax};
@@ -61,13 +61,13 @@ pub use error::RegexError;
 pub use options::{MatchBound, RegexOptions, RegexSyntax};
 pub use required::RequiredTexts;
 
-/// The maximum weight (states, roughly) a pattern may have.
+/// The maximum weight of a pattern, which is roughly its number of states.
 const MAX_WEIGHT: u64 = 1 << 19;
 
-/// Up to this number, lines with a required text are always tried by themselves.
+/// The number of lines with a required text that are always searched one by one.
 const FEW_LINES: usize = 16;
-/// More of them are tried by themselves while they are rarer than one in this number of bytes on
-/// average.
+/// Further ones are searched one by one as long as there are on average at least this many bytes
+/// for each.
 const DENSE: usize = 400;
 
 /// A compiled pattern.
@@ -92,7 +92,7 @@ enum RegexEngine {
     Automaton(Box<Automata>),
 }
 
-/// Positions of a match and its groups. Reusable between searches.
+/// The positions of a match and its groups, which can be reused between searches.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Captures {
     slots: Vec<usize>,
@@ -126,9 +126,9 @@ impl Regex {
         Regex::build(node, groups, options)
     }
 
-    /// Compiles a choice of patterns (`grep -e A -e B`). Back-references and groups of each
-    /// count from the pattern's own start; in [`Captures`] they follow each other. No
-    /// pattern at all matches nothing.
+    /// Compiles a choice of patterns (`grep -e A -e B`). Back-references and groups of each count
+    /// from the pattern's own start; in [`Captures`] they follow each other. An empty list of
+    /// patterns matches nothing.
     pub fn new_any<P: AsRef<[u8]>>(
         patterns: &[P],
         options: &RegexOptions,
@@ -177,7 +177,7 @@ impl Regex {
             (_, Some(texts)) => RegexEngine::Choice(texts),
             _ => {
                 let direct = match options.bound {
-                    // Both ends are given.
+                    // Both ends of the match are fixed.
                     MatchBound::Line => true,
                     _ => {
                         literals_sorted || {
@@ -239,9 +239,9 @@ impl Regex {
         }
     }
 
-    /// Returns some position not before the end of a match's first complete form. It proves that
-    /// there is a match (and with [`RegexOptions::lines`] on which line), and is faster than
-    /// [`Regex::find_at`].
+    /// Returns a position at or after the first place where a match is complete. It shows that
+    /// there is a match (and with [`RegexOptions::lines`], on which line), and is found faster than
+    /// by [`Regex::find_at`].
     pub fn earliest_end(&self, hay: &[u8], start: usize) -> Option<usize> {
         match &self.engine {
             RegexEngine::Automaton(auto) if !self.backrefs && start <= hay.len() => {
@@ -251,9 +251,9 @@ impl Regex {
         }
     }
 
-    /// Returns the result of `find` from `start` on. Where every match contains one of a few texts,
-    /// `find` searches only the lines that contain one; once such lines come so densely that
-    /// looking for the texts gains nothing, it searches all of the rest.
+    /// Returns the result of `find` from `start` on. If every match contains one of a few texts,
+    /// `find` searches only the lines that contain one. Once such lines are so frequent that
+    /// searching for the texts saves nothing, it searches all of the rest.
     fn search<T>(
         &self,
         auto: &Automata,
@@ -278,7 +278,7 @@ impl Regex {
         find(self.pick(auto, hay, from)?, hay, from)
     }
 
-    /// Like [`Regex::find_at`], with the groups.
+    /// Finds a match as [`Regex::find_at`] does, and stores its groups.
     pub fn captures_at(&self, hay: &[u8], start: usize, captures: &mut Captures) -> bool {
         captures.slots.clear();
         captures.slots.resize(2 * (self.groups as usize + 1), NONE);
@@ -304,8 +304,8 @@ impl Regex {
         true
     }
 
-    /// Returns whether a search since the last call ended without answer (or without groups):
-    /// because back-references took too many steps, or the text is too long for the pattern.
+    /// Returns whether a search since the last call ended without a result (or without groups),
+    /// because back-references took too many steps or the text is too long for the pattern.
     pub fn gave_up(&self) -> bool {
         self.gave_up.replace(false)
     }

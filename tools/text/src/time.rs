@@ -2,7 +2,7 @@
 //!
 //! | module | contents |
 //! |---|---|
-//! | `civil` | the calendar: days and dates, a point in time broken down |
+//! | `civil` | the calendar: days and dates, the fields of a point in time |
 //! | `parse` | GNU date strings: `date -d`, `touch -d`, `find -newermt` |
 //! | `strftime` | formats of `strftime(3)` and of GNU `date` |
 //! | `zone` | time zones as `TZ` names them |

@@ -14,7 +14,7 @@ const PROMPT: Mode = Mode { interactive: true, ..SCRIPT };
 const STRING: Mode = Mode { command_string: true, ..SCRIPT };
 
 #[test]
-fn what_must_not_go_on() {
+fn interruptions_and_limits_in_every_mode() {
     for mode in [SCRIPT, POSIX, ERREXIT, PROMPT] {
         assert_eq!(verdict(ErrorReach::Interrupted, &mode), Verdict::PassOn);
         assert_eq!(verdict(ErrorReach::Limit, &mode), Verdict::Exit(1));

@@ -19,7 +19,7 @@ pub fn fixture() -> PathBuf {
         std::fs::write(path, "").expect("can make files");
     }
     for (target, name) in [("d", "link"), ("nowhere", "dangling")] {
-        // Left from an earlier test of the same process.
+        // The link may exist from an earlier test in the same process.
         let _ = std::os::unix::fs::symlink(target, dir.join(name));
     }
     dir

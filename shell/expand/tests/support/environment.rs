@@ -91,7 +91,7 @@ impl ExpandEnv for Shell {
         let bad = || {
             ExpandError::from(ExpandCause::BadSubscript { name: name.to_vec(), subscript: None })
         };
-        // Taken out, so that it has one owner and need not be copied.
+        // The value is taken out, so that it has only one owner and need not be copied.
         let old = self.variables.get_mut(name).and_then(|v| v.value.take());
         match (old, key) {
             (Some(VarValue::Assoc(mut array)), ElementKey::Name(key)) => {

@@ -24,7 +24,7 @@ fn pipeline(p: &mut Pipeline) {
             let target = RedirectTarget::Word(literal(b"1"));
             let fd = RedirectFd::Number(2);
             let both = Redirect { fd, op: RedirectOp::DupWrite, target, line: 0 };
-            // Behind a function's body, the redirection belongs to the body.
+            // After a function's body, the redirection belongs to the body.
             match &mut stage.command.kind {
                 CommandKind::Function(f) => Rc::make_mut(f).body.redirects.push(both),
                 _ => stage.command.redirects.push(both),
@@ -208,7 +208,7 @@ fn subscript(s: &mut Subscript) {
 fn arith(a: &mut ArithText) {
     // The text is parsed as if within double quotes.
     word_in(&mut a.word, true);
-    // Blanks alone have no meaning, also after a line continuation.
+    // Blanks alone have no meaning, even after a line continuation.
     if let [WordPart::Quoted(text)] = a.word.parts.as_slice()
         && text.trim_ascii().is_empty()
     {

@@ -97,7 +97,7 @@ fn whole_text_as_bash() {
     assert!(matches(b"\xff", b"[\xff]"));
 }
 
-/// The set machinery must agree with the two-cursor matcher on patterns that both can do.
+/// Matching by sets must agree with the two-cursor matcher on patterns that both support.
 #[test]
 fn matchers_agree() {
     let texts = ["", "a", "b", "ab", "aab", "abab", "ba", "aXb", "é", "aéb", ".a", "a/b"];
@@ -188,7 +188,7 @@ fn parts_of_a_text() {
     assert_eq!(all("*", ""), [(0, 0)]);
 }
 
-/// Patterns that take a backtracking matcher ages.
+/// Patterns that would take a backtracking matcher exponential time.
 #[test]
 fn stays_polynomial() {
     let text = vec![b'a'; 4000];

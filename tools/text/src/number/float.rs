@@ -8,8 +8,9 @@ const POWERS: [f64; 23] = [
     1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
 ];
 
-/// Returns the decimal number at the start of a text, after blanks: value and bytes used (0 if
-/// there is none; the value is then 0). No hexadecimal, `inf` or `nan`. Correctly rounded.
+/// Returns the decimal number at the start of a text, after blanks: its correctly rounded value,
+/// and the number of bytes used. Both are 0 if there is none. Hexadecimal numbers, `inf` and `nan`
+/// do not count.
 #[inline]
 pub fn decimal_prefix(text: &[u8]) -> (f64, usize) {
     let start = match text.first() {
@@ -61,7 +62,8 @@ pub fn decimal_prefix(text: &[u8]) -> (f64, usize) {
             at = end;
         }
     }
-    // Both operands exact, one correctly rounded division: exact result (Clinger's fast path).
+    // Both operands are exact, and one division is rounded correctly, so the result is correct
+    // (Clinger's fast path).
     if !exponent && digits + fraction <= 15 {
         let value = mantissa as f64 / POWERS[fraction];
         return (if negative { -value } else { value }, at);
@@ -142,7 +144,8 @@ fn parse_hexadecimal(text: &[u8]) -> Option<(f64, usize)> {
     Some((scale_mantissa(mantissa, sticky, exponent), at))
 }
 
-/// Returns `mantissa * 2^exponent`, rounded once to nearest even. `sticky`: lower bits were lost.
+/// Returns `mantissa * 2^exponent`, rounded once to nearest even. `sticky` says that lower bits
+/// were lost.
 pub(crate) fn scale_mantissa(mantissa: u64, sticky: bool, exponent: i64) -> f64 {
     if mantissa == 0 {
         return 0.0;
@@ -150,12 +153,12 @@ pub(crate) fn scale_mantissa(mantissa: u64, sticky: bool, exponent: i64) -> f64 
     let shift = mantissa.leading_zeros();
     let mantissa = mantissa << shift;
     let exponent = exponent.saturating_sub(i64::from(shift));
-    // Value is mantissa/2^63 * 2^top with the first in [1, 2).
+    // The value is mantissa/2^63 * 2^top, with the first factor in [1, 2).
     let top = exponent.saturating_add(63);
     if top > 1023 {
         return f64::INFINITY;
     }
-    // Bits that a double keeps there: 53, fewer for subnormals.
+    // The number of bits that a double keeps: 53, and fewer for subnormals.
     let keep = if top >= -1022 { 53 } else { 53 + (top + 1022).max(-54) };
     let drop = (64 - keep).min(64) as u32;
     let (kept, rest) = match drop {
@@ -167,7 +170,8 @@ pub(crate) fn scale_mantissa(mantissa: u64, sticky: bool, exponent: i64) -> f64 
     let up = rest > half || (rest == half && (sticky || kept & 1 == 1));
     let up = up && keep >= 0;
     let significand = kept + u64::from(up);
-    // Normal numbers: the exponent field counts the hidden bit's carry by itself.
+    // For normal numbers, adding the significand also carries its hidden bit into the exponent
+    // field.
     let bits = if top >= -1022 { (((top + 1022) as u64) << 52) + significand } else { significand };
     f64::from_bits(bits)
 }

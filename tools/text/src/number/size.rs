@@ -1,4 +1,4 @@
-//! Sizes in options, and sizes for people.
+//! Sizes in options, and sizes in a form for people.
 
 /// The reason why a number in an option is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

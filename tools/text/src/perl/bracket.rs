@@ -24,7 +24,7 @@ impl PatternRewriter {
             self.out.push('^');
         }
         if self.skip_char(']') {
-            // The first one stands for itself; Oniguruma wants another one after it.
+            // A `]` that comes first stands for itself; Oniguruma requires another one after it.
             if !self.is_pcre() && !self.chars[self.at..].contains(&']') {
                 return Err(PerlPatternError::EmptyClass);
             }
@@ -79,7 +79,7 @@ impl PatternRewriter {
         }
     }
 
-    /// Looks at a `-` after a class: an error in PCRE2, a character in Oniguruma.
+    /// Checks for a `-` after a class, which is an error in PCRE2 and a character in Oniguruma.
     fn check_behind_class(&mut self) -> Result<()> {
         if self.is_at_range() {
             if self.is_pcre() {
@@ -107,8 +107,8 @@ impl PatternRewriter {
         }
     }
 
-    /// Returns where the `:]` of a class begins whose `[` has just been read (`.]` and `=]` for
-    /// PCRE2).
+    /// Returns the place of the `:]` that ends a class (for PCRE2, also `.]` or `=]`), whose `[`
+    /// has just been read.
     fn find_class_end(&self) -> Option<usize> {
         let mark = self.peek_char(0)?;
         if mark != ':' && !(self.is_pcre() && matches!(mark, '.' | '=')) {

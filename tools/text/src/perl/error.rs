@@ -4,7 +4,7 @@ use thiserror::Error;
 
 use super::PerlDialect;
 
-/// A mistake in a pattern. It displays with the words of PCRE2.
+/// A mistake in a pattern. `Display` writes the message of PCRE2.
 #[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
 pub enum PerlPatternError {
     #[error("missing terminating ] for character class")]
@@ -37,13 +37,13 @@ pub enum PerlPatternError {
     HexDigit,
     #[error("malformed \\P or \\p sequence")]
     Property,
-    /// Bytes by number that are not a character.
+    /// Bytes given by number that are not a character.
     #[error("UTF-8 error")]
     BrokenText,
 }
 
 impl PerlPatternError {
-    /// Returns the text of the library.
+    /// Returns the message of a library.
     pub fn text(self, dialect: PerlDialect) -> String {
         if dialect == PerlDialect::Pcre2 {
             return self.to_string();

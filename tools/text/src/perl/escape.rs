@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::{PatternRewriter, PerlDialect, PerlPatternError, Result};
 
 /// Returns the class of one of Perl's letters, as the content of a bracket expression; `None` for
-/// any other letter. Those of two bytes mean the same without brackets.
+/// any other letter. A class of two bytes has the same meaning without brackets.
 pub fn class_text(letter: char, dialect: PerlDialect) -> Option<&'static str> {
     const HORIZONTAL: &str = r"\t\x20\xA0\x{1680}\x{180e}\x{2000}-\x{200a}\x{202f}\x{205f}\x{3000}";
     const NOT_HORIZONTAL: &str =
@@ -129,7 +129,7 @@ impl PatternRewriter {
     }
 
     /// Reads the other bytes of a character whose first byte was given by number, as Oniguruma
-    /// wants.
+    /// does.
     fn read_bytes(&mut self, first: u32) -> Result<char> {
         let mut bytes = vec![first as u8];
         while bytes.len() < 4 {
@@ -174,7 +174,7 @@ impl PatternRewriter {
     }
 }
 
-/// Returns a class as a bracket expression of its own.
+/// Returns a class as a separate bracket expression.
 pub fn bracketed_class(class: &str, negated: bool) -> String {
     match (class.strip_prefix('^'), negated) {
         (Some(rest), true) => format!("[{rest}]"),

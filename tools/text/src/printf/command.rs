@@ -1,8 +1,8 @@
-//! The command `printf` (POSIX XCU printf). It uses the format again while arguments are left.
+//! The command `printf` (POSIX XCU printf), which uses the format again while arguments are left.
 //!
-//! The shell's builtin and the applet of coreutils share this walk over the format. Where bash and
-//! GNU differ, each implements [`PrintfHooks`]: the escapes and conversions it has, the text of its
-//! messages, and whether a problem ends the command.
+//! The shell's builtin and the applet of coreutils share this walk over the format. Each implements
+//! [`PrintfHooks`] for the differences between bash and GNU: the escapes and conversions, the texts
+//! of messages, and whether a problem ends the command.
 
 use std::ops::ControlFlow::{self, Break, Continue};
 use std::ops::Deref;
@@ -20,7 +20,8 @@ pub const MAX_WIDTH: usize = 1 << 26;
 /// A problem, for a message.
 #[derive(Debug)]
 pub enum PrintfProblem<'p> {
-    /// An argument of which only the first `used` bytes are a number, or one out of `range`.
+    /// An argument of which only the first `used` bytes are a number, or whose number is out of
+    /// range.
     Number {
         text: &'p [u8],
         used: usize,
@@ -29,8 +30,8 @@ pub enum PrintfProblem<'p> {
     /// More text after the character of `'c`.
     Ignored(&'p [u8]),
     Escape(EscapeWarning),
-    /// The `text` after a percent sign is not a conversion: not with this letter, or it ends
-    /// before one.
+    /// The `text` after a percent sign is not a conversion, because of its letter, or because it
+    /// ends before one.
     Conversion {
         text: &'p [u8],
         letter: Option<u8>,
@@ -44,7 +45,7 @@ pub enum PrintfProblem<'p> {
     },
     /// A width or precision beyond [`MAX_WIDTH`] in the conversion `text`.
     Width(&'p [u8]),
-    /// The format uses no arguments, and there are some: this is the first.
+    /// The format uses no arguments, but there are some, of which this is the first.
     Excess(&'p [u8]),
 }
 
@@ -59,8 +60,8 @@ pub enum ProblemVerdict {
     Ends,
 }
 
-/// The differences between bash and GNU. `out` is the output that is not yet written: a message
-/// that must come after it takes it from there.
+/// The differences between bash and GNU. `out` is the output that is not yet written. A hook whose
+/// message must come after that output writes it first.
 pub trait PrintfHooks {
     /// The escapes of the format.
     const ESCAPES: EscapeDialect;
@@ -86,7 +87,7 @@ pub trait PrintfHooks {
         Vec::new()
     }
 
-    /// Gives a variable the number of bytes so far, for `%n`.
+    /// Assigns the number of bytes so far to a variable, for `%n`.
     fn count(&mut self, _out: &mut Vec<u8>, _name: &[u8]) -> ProblemVerdict {
         ProblemVerdict::Ends
     }
@@ -202,7 +203,7 @@ impl<'p, H: PrintfHooks, A: Deref<Target = Vec<u8>>> PrintfPrinter<'p, H, A> {
             Ok(conversion) => conversion,
             Err(problem) => {
                 self.report_problem(problem)?;
-                // Where that is not the end, the percent sign is text.
+                // If the hook does not end the command, the percent sign is text.
                 self.out.push(b'%');
                 return Continue(0);
             }
@@ -287,8 +288,8 @@ impl<'p, H: PrintfHooks, A: Deref<Target = Vec<u8>>> PrintfPrinter<'p, H, A> {
         self.next_number(signed_integer, |code| code)
     }
 
-    /// Returns the next argument as a number. `read` gives the number, how many bytes it has, and
-    /// whether it is out of range; `of` makes one of a character's code, and the zero of a missing
+    /// Returns the next argument as a number. `read` returns the number, its length in bytes, and
+    /// whether it is out of range; `of` converts the code of a character, or 0 for a missing
     /// argument.
     fn next_number<T>(
         &mut self,
@@ -314,7 +315,7 @@ impl<'p, H: PrintfHooks, A: Deref<Target = Vec<u8>>> PrintfPrinter<'p, H, A> {
         let text = self.next_arg().unwrap_or_default();
         let whole = ConversionSpec { precision: None, ..spec };
         match letter {
-            // Of an empty argument it is the NUL at its end.
+            // For an empty argument, it is the NUL at the argument's end.
             b'c' => put_string(&mut self.out, &whole, &[text.first().copied().unwrap_or(0)]),
             b'b' => {
                 let decoded = decode_escapes(text, EscapeDialect::PrintfB);
@@ -355,7 +356,7 @@ struct Conversion<'f> {
 fn read<'f>(text: &'f [u8], own: &[u8]) -> Result<Conversion<'f>, PrintfProblem<'f>> {
     let head = text.iter().take_while(|c| b"-+ #'0123456789.*".contains(c)).count();
     let behind = text.get(head + 1..).unwrap_or_default();
-    // These are modifiers or nothing to C.
+    // To C, these are modifiers or have no meaning.
     let own = match text.get(head).filter(|letter| own.contains(letter)) {
         Some(b'(') => {
             let time = time_format(behind).map_err(PrintfProblem::Time)?;
@@ -369,7 +370,7 @@ fn read<'f>(text: &'f [u8], own: &[u8]) -> Result<Conversion<'f>, PrintfProblem<
         None => parse(text),
     };
     let Some(d) = parsed else { return Err(PrintfProblem::Conversion { text, letter: None }) };
-    // Neither has `%1$s`.
+    // Neither bash nor GNU has `%1$s`.
     let letter = if d.position.is_some() { b'$' } else { d.conversion };
     let long = text.get(head..d.len).is_some_and(|modifiers| modifiers.contains(&b'L'));
     let (letter, len, time) = own.unwrap_or((letter, d.len, &[]));
@@ -378,8 +379,8 @@ fn read<'f>(text: &'f [u8], own: &[u8]) -> Result<Conversion<'f>, PrintfProblem<
     Ok(Conversion { spec: d.spec, star_width, star_precision, long, letter, time, len })
 }
 
-/// Returns the format of a time, given the text after `%(`. Otherwise the error is the byte in the
-/// place of its `T`.
+/// Returns the format of a time, given the text after `%(`. The error is the byte that is in the
+/// place of the `T`.
 fn time_format(text: &[u8]) -> Result<&[u8], Option<u8>> {
     let mut depth = 1;
     for (at, c) in text.iter().enumerate() {
@@ -407,7 +408,7 @@ fn char_code(text: &[u8]) -> Option<(i64, &[u8])> {
     Some((decoded.map_or(i64::from(first), |c| i64::from(u32::from(c))), behind))
 }
 
-/// Parses an integer; returns it, how many bytes it has, and whether it is out of range.
+/// Parses an integer; returns it, its length in bytes, and whether it is out of range.
 fn signed_integer(text: &[u8]) -> (i64, usize, bool) {
     let n = parse_integer(text, 0);
     let (value, range) = n.signed();
@@ -421,8 +422,7 @@ fn unsigned_integer(text: &[u8]) -> (u64, usize, bool) {
     (value, n.len, range)
 }
 
-/// Parses a `double`; returns it, how many bytes it has, and whether it is too large or too small
-/// for one.
+/// Parses a `double`; returns it, its length in bytes, and whether it is too large or too small.
 fn parse_double(text: &[u8]) -> (f64, usize, bool) {
     let (value, used) = parse_float(text);
     let (exact, ..) = LongDouble::parse(text);
@@ -434,8 +434,8 @@ fn parse_double(text: &[u8]) -> (f64, usize, bool) {
 mod tests {
     use super::*;
 
-    /// Has bash's conversions, and represents every problem by a word. Problems with numbers do not
-    /// stop the output; all others do.
+    /// Hooks with bash's conversions, which record a word for every problem. Problems with numbers
+    /// do not end the command; all others do.
     struct Words(Vec<String>);
 
     impl PrintfHooks for Words {
@@ -472,7 +472,7 @@ mod tests {
         (String::from_utf8_lossy(&out).into_owned(), failed, host.0)
     }
 
-    /// Values: `printf` of bash 5.2.
+    /// The values are those of `printf` in bash 5.2.
     #[test]
     fn prints_as_bash() {
         for (format, args, expected) in [
@@ -491,7 +491,7 @@ mod tests {
     }
 
     #[test]
-    fn problems_are_told_in_order() {
+    fn problems_are_reported_in_order() {
         for (format, args, expected, failed, problems) in [
             ("%d,", &["1x", "2"][..], "1,2,", true, &["Number"][..]),
             ("%d%b", &["x", r"a\c"], "0a", false, &["Number"]),

@@ -1,8 +1,8 @@
 //! x86's 80-bit `long double`, read from decimal text and printed, both correctly rounded.
 //!
-//! bash's and coreutils' `printf %f` work in it, so `printf %.20f 0.1` shows
-//! `0.10000000000000000000` where a double shows `0.10000000000000000555`.
-//! A small big-integer does the exact work; there is no arithmetic.
+//! The `printf %f` of bash and coreutils uses this type, so that `printf %.20f 0.1` shows
+//! `0.10000000000000000000`, where a double would show `0.10000000000000000555`. Conversions are
+//! exact by means of a small big-integer type; there is no arithmetic on long doubles.
 
 use super::float::DecimalFloat;
 use crate::number::parse_float;
@@ -12,7 +12,7 @@ use crate::number::parse_float;
 pub struct LongDouble {
     negative: bool,
     class: FloatClass,
-    /// Top bit set unless zero or subnormal.
+    /// The mantissa, whose top bit is set unless the value is zero or subnormal.
     mantissa: u64,
     /// The value is `mantissa * 2^exponent`.
     exponent: i32,
@@ -25,18 +25,18 @@ enum FloatClass {
     Nan,
 }
 
-/// Exponents of the least and the largest normal numbers' lowest mantissa bit.
+/// The exponents of the lowest mantissa bit of the smallest and the largest normal number.
 const MIN_EXPONENT: i64 = -16382 - 63;
 const MAX_EXPONENT: i64 = 16383 - 63;
-/// The number of digits that reading keeps; the digits after them only distinguish "above" from
-/// "exact". A midpoint between two numbers never needs more.
+/// The number of digits that are kept of a text, enough for any midpoint between two numbers. The
+/// digits after them only decide whether the number is exact.
 const MAX_DIGITS: usize = 12_000;
 
 impl LongDouble {
     const ZERO: LongDouble =
         LongDouble { negative: false, class: FloatClass::Finite, mantissa: 0, exponent: 0 };
 
-    /// Returns a double, exactly.
+    /// Converts a double, exactly.
     pub fn from_f64(value: f64) -> LongDouble {
         let negative = value.is_sign_negative();
         if !value.is_finite() {
@@ -54,7 +54,8 @@ impl LongDouble {
     pub fn from_bits(mantissa: u64, sign_exponent: u16) -> LongDouble {
         let negative = sign_exponent >> 15 == 1;
         let field = i32::from(sign_exponent & 0x7fff);
-        // Above the least exponent a mantissa's top bit is set, or it is not a number.
+        // Above the minimum exponent, the mantissa's top bit must be set; otherwise this is not a
+        // number.
         let class = match (field, mantissa >> 63, mantissa << 1) {
             (0x7fff, 1, 0) => FloatClass::Infinite,
             (0x7fff, ..) | (1.., 0, _) => FloatClass::Nan,
@@ -188,7 +189,7 @@ impl LongDouble {
         self.negative
     }
 
-    /// Returns whether it is a number, and no infinity.
+    /// Returns whether it is neither infinite nor NaN.
     pub fn is_finite(&self) -> bool {
         self.class == FloatClass::Finite
     }
@@ -341,9 +342,9 @@ impl BigUnsigned {
         }
     }
 
-    /// Times `base` (5 or 10) to a power.
+    /// Multiplies by a power of `base`, which is 5 or 10.
     fn multiply_power(&mut self, base: u32, mut power: usize) {
-        // 10^9 and 5^13 are the largest powers in a word.
+        // 10^9 and 5^13 are the largest powers that fit in a word.
         let (step, count) = if base == 5 { (1_220_703_125, 13) } else { (1_000_000_000, 9) };
         while power >= count {
             self.multiply_add(step, 0);

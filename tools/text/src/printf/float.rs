@@ -4,11 +4,11 @@ use std::io::Write;
 
 use super::{ConversionSpec, LongDouble, put_padding, sign_prefix};
 
-/// No double has more than 1074 fraction digits or 767 significant ones; digits that a precision
-/// asks for beyond these are zeros. (`std` refuses precisions above 65535.)
+/// The maximum precision that is passed to `std`, which refuses those above 65535. No double has
+/// more than 1074 fraction digits or 767 significant ones; further digits are zeros.
 const EXACT: usize = 1100;
 
-/// `%e %E %f %F %g %G %a %A` of a double; any other letter counts as `g`.
+/// Formats a double by `%e %E %f %F %g %G %a %A`; any other letter counts as `g`.
 pub fn put_float(out: &mut Vec<u8>, spec: &ConversionSpec, conversion: u8, value: f64) {
     if !value.is_finite() {
         return put_special(out, spec, conversion, value.is_sign_negative(), value.is_nan());
@@ -48,7 +48,8 @@ pub fn long_double(out: &mut Vec<u8>, spec: &ConversionSpec, conversion: u8, val
 pub(super) trait DecimalFloat {
     /// Returns the digits, with `precision` ones after the point; without a point if it is 0.
     fn fixed(&self, precision: usize) -> Vec<u8>;
-    /// `d.ddd` with `precision` digits after the point (no point if 0), and the exponent of ten.
+    /// Returns `d.ddd`, with `precision` digits after the point (no point if that is 0), and the
+    /// exponent of ten.
     fn scientific(&self, precision: usize) -> (Vec<u8>, i32);
 }
 
@@ -99,7 +100,7 @@ fn general_digits(value: &impl DecimalFloat, p: usize, alt: bool, upper: bool) -
         let digits = if alt { add_point(digits, p - 1, true) } else { trim_zeros(digits) };
         return with_exponent(digits, exponent, upper);
     }
-    // The digits are the same ones, only the point moves.
+    // The digits are the same; only the point moves.
     let mut digits = digits;
     digits.retain(|c| *c != b'.');
     let mut text = Vec::with_capacity(digits.len() + 8);
@@ -135,7 +136,7 @@ fn trim_zeros(mut text: Vec<u8>) -> Vec<u8> {
     text
 }
 
-/// `#`: a point even without a fraction.
+/// Adds the point that `#` requires even without a fraction.
 fn add_point(mut text: Vec<u8>, precision: usize, alt: bool) -> Vec<u8> {
     if alt && precision == 0 {
         text.push(b'.');

@@ -9,7 +9,7 @@ pub(super) const MAX_DEPTH: u32 = 250;
 #[derive(Clone, Debug)]
 pub(super) enum RegexNode {
     Empty,
-    /// Bytes of one character.
+    /// The bytes of one character.
     Char(Vec<u8>),
     Class(CharSet),
     Look(Look),

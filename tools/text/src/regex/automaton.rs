@@ -1,6 +1,5 @@
-//! Finding matches without groups: `regex-automata` for the leftmost start, and where
-//! priority order does not already give the longest match, a second automaton that reports
-//! all ends.
+//! Finding matches without groups: `regex-automata` finds the leftmost start. If priority order may
+//! not give the longest match, a second automaton reports all ends.
 
 use std::cell::{OnceCell, RefCell};
 
@@ -17,24 +16,25 @@ use super::options::RegexOptions;
 use super::required::RequiredTexts;
 use super::{hir, shape};
 
-/// Bytes an automaton's states may take; beyond it the pattern is "too big".
+/// The maximum number of bytes of an automaton's states; beyond it, the pattern is "too big".
 const SIZE_LIMIT: usize = 32 << 20;
 
-/// Texts up to this long are examined beforehand: if they are ASCII, a smaller automaton serves.
-/// Longer ones are not, because the same text may be searched many times from different starts.
+/// The maximum length of texts that are checked in advance: for ASCII, a smaller automaton
+/// suffices. Longer texts are not checked, because one text may be searched many times from
+/// different starts.
 const LOOK_MAX: usize = 2048;
 
 /// The automata of a pattern.
 #[derive(Clone, Debug)]
 pub(super) struct Automata {
-    /// For ASCII texts, where that makes a difference.
+    /// The automaton for ASCII texts, if that is much smaller.
     ascii: Option<Automaton>,
-    /// For all texts; with an ASCII one beside it built on first use.
+    /// The automaton for all texts; if there is also one for ASCII, it is built on first use.
     full: OnceCell<Option<Automaton>>,
     node: RegexNode,
     options: RegexOptions,
     first_is_longest: bool,
-    /// Searched for on lines only.
+    /// Texts without which no line matches, used only for searches by lines.
     required: Option<RequiredTexts>,
 }
 
@@ -53,7 +53,7 @@ impl Automata {
             required: None,
         };
         if options.lines.is_some() {
-            // One text is found by `regex-automata` itself.
+            // A single text is searched for by `regex-automata` itself.
             let required = RequiredTexts::from_hir(&hir::translate_node(node, options, true));
             automata.required = required.filter(RequiredTexts::has_several);
         }
@@ -65,7 +65,7 @@ impl Automata {
         Ok(automata)
     }
 
-    /// Texts of which every line with a match has one.
+    /// Returns the texts of which every line with a match has at least one.
     pub(super) fn required(&self) -> Option<&RequiredTexts> {
         self.required.as_ref()
     }
@@ -78,7 +78,7 @@ impl Automata {
     /// Returns the automaton for a text. `None` if it would be too big.
     pub(super) fn pick(&self, hay: &[u8], start: usize) -> Option<&Automaton> {
         if let Some(ascii) = &self.ascii {
-            // The text before the start matters to conditions only, and of it only one character.
+            // Only conditions depend on the text before the start, and only on its last character.
             let from = start.saturating_sub(4);
             if hay.len() - from <= LOOK_MAX && hay.get(from..)?.is_ascii() {
                 return Some(ascii);
@@ -92,14 +92,15 @@ impl Automata {
 pub(super) struct Automaton {
     meta: meta::Regex,
     cache: RefCell<meta::Cache>,
-    /// For patterns whose first match in priority order may not be the longest.
+    /// The second automaton, for patterns whose first match in priority order may not be the
+    /// longest.
     longest: Option<Longest>,
-    /// The pattern can match nothing, under a condition: the search for an end alone does not look
-    /// at the condition then.
+    /// Whether the pattern can match the empty text under a condition, which a search for only an
+    /// end does not check.
     conditional: bool,
 }
 
-/// Finds the last end of a match whose start is known. Built on first use.
+/// An automaton that finds the last end of a match whose start is known. It is built on first use.
 #[derive(Clone, Debug)]
 struct Longest {
     hir: Hir,
@@ -111,7 +112,8 @@ struct Longest {
 struct Engines {
     nfa: NFA,
     dfa: Option<(DFA, RefCell<LazyCache>)>,
-    /// For texts the lazy automaton refuses (word conditions beside non-ASCII letters).
+    /// The machine for texts that the lazy automaton refuses (word conditions next to non-ASCII
+    /// letters).
     pike: OnceCell<Option<(PikeVM, RefCell<PikeCache>)>>,
 }
 
@@ -157,7 +159,7 @@ impl Automaton {
         }
     }
 
-    /// Returns the end of the match that is complete first.
+    /// Returns the first position at which a match is complete.
     pub(super) fn earliest_end(&self, hay: &[u8], start: usize) -> Option<usize> {
         let input = Input::new(hay).range(start..);
         if self.conditional {

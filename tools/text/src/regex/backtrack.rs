@@ -13,7 +13,7 @@ use super::class::decode_char;
 use super::options::RegexOptions;
 use super::program::{Inst, Pc, RegexProgram};
 
-/// Steps of one search with back-references: well under a second.
+/// The maximum number of steps of one search with back-references, which take well under a second.
 pub(super) const BUDGET: u64 = 8_000_000;
 
 /// The maximum number of states of one search for groups: 64 MiB of marks.
@@ -22,7 +22,7 @@ const MAX_BITS: usize = 1 << 29;
 /// "No position" in a slot.
 pub(super) const NONE: usize = usize::MAX;
 
-/// Scratch memory, reused between searches.
+/// Memory that searches reuse.
 #[derive(Clone, Debug, Default)]
 pub(super) struct BacktrackMemory {
     slots: Vec<usize>,
@@ -36,7 +36,7 @@ pub(super) struct BacktrackMemory {
 enum BacktrackJob {
     Run(Pc, usize),
     Restore(u32, usize),
-    /// A star's instruction, where it began and where it ended last: it may end earlier.
+    /// A star that may also end earlier: its instruction, its start and its last end.
     Shorter(Pc, usize, usize),
 }
 
@@ -69,7 +69,7 @@ impl RegexProgram {
         scratch.visited.clear();
         scratch.visited.resize(bits / 64 + 1, 0);
         let utf8 = hay.options.utf8;
-        // Nothing beyond the match is consumed, though conditions see it.
+        // No text after the match is consumed, but conditions see it.
         let part = &hay.text[..end];
         scratch.slots.clear();
         scratch.slots.resize(slots.len(), NONE);
@@ -139,7 +139,7 @@ impl RegexProgram {
     }
 
     /// Finds the longest match that begins at `start`, for patterns with back-references. Every
-    /// step is taken off `budget`.
+    /// step is subtracted from `budget`.
     pub(super) fn longest_match(
         &self,
         hay: Haystack<'_>,
@@ -251,7 +251,7 @@ fn state_digest(values: impl Iterator<Item = usize>) -> u128 {
 }
 
 impl BacktrackMemory {
-    /// Marks a state; `false` if it was marked before.
+    /// Marks a state; returns `false` if it was already marked.
     fn visit_state(&mut self, bit: usize) -> bool {
         let mask = 1u64 << (bit % 64);
         match self.visited.get_mut(bit / 64) {
@@ -367,7 +367,7 @@ pub(super) fn word_after(hay: Haystack<'_>, at: usize) -> bool {
     }
 }
 
-/// As the automata's word conditions see it.
+/// Returns whether a code point is a word character for the automata's word conditions.
 fn is_word(code: u32) -> bool {
     char::from_u32(code)
         .is_some_and(|c| regex_syntax::try_is_word_character(c).unwrap_or(c.is_alphanumeric()))

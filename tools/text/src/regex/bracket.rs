@@ -6,7 +6,7 @@ use super::error::RegexError;
 use super::lex::RegexLexer;
 use super::options::RegexOptions;
 
-/// Longest name in `[: :]`, `[. .]`, `[= =]` (glibc).
+/// The maximum length of a name in `[: :]`, `[. .]` or `[= =]`, as in glibc.
 const NAME_MAX: usize = 32;
 
 enum Element {
@@ -14,7 +14,7 @@ enum Element {
     Char(u32),
     Byte(u8),
     Class(CharSet),
-    /// `[=x=]`: may not be a range's end.
+    /// `[=x=]`, which cannot be the end of a range.
     Equivalent(u32),
 }
 
@@ -44,7 +44,7 @@ pub(super) fn parse(
                 lexer.at += 1;
                 break;
             }
-            // Inside, a hyphen that is not a range must be first or last.
+            // A hyphen that does not make a range must be first or last.
             Some(b'-') if !first && !matches!(lexer.text.get(lexer.at + 1), Some(b']') | None) => {
                 return Err(RegexError::RangeEnd);
             }
@@ -88,7 +88,7 @@ pub(super) fn parse(
     if negated || strays.is_empty() {
         return Ok(RegexNode::Class(set));
     }
-    // Bytes that are not characters are beside the set.
+    // Bytes that are not characters are alternatives beside the set.
     let mut all = vec![RegexNode::Class(set)];
     all.extend(strays.into_iter().map(|b| RegexNode::Char(vec![b])));
     Ok(RegexNode::Alternate(all))
@@ -111,7 +111,7 @@ fn parse_element(
         }
         [b'[', b':', ..] if lexer.rules.classes => {
             let name = name(lexer, b':')?;
-            // Case-blind matching makes `upper` and `lower` mean letters.
+            // If case is ignored, `upper` and `lower` mean all letters.
             let name = match name {
                 b"upper" | b"lower" if options.icase => b"alpha",
                 other => other,

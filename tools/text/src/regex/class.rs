@@ -30,11 +30,12 @@ impl CharSet {
         set
     }
 
-    /// Adds a range of code points; without UTF-8 of bytes (beyond 255 nothing).
+    /// Adds a range of code points, or without UTF-8 of bytes, up to 255.
     pub(super) fn push(&mut self, first: u32, last: u32) {
         match self {
             CharSet::Unicode(class) => {
-                // Surrogates are not characters: a range across them loses only them.
+                // Surrogates are not characters, so they are removed from a range that contains
+                // them.
                 let up = |c: u32| if (0xD800..0xE000).contains(&c) { 0xE000 } else { c };
                 let down = |c: u32| if (0xD800..0xE000).contains(&c) { 0xD7FF } else { c };
                 if let (Some(a), Some(b)) = (char::from_u32(up(first)), char::from_u32(down(last)))
@@ -79,7 +80,7 @@ impl CharSet {
         }
     }
 
-    /// Takes a byte (a line terminator) out.
+    /// Removes a byte, which is a line terminator.
     pub(super) fn remove_byte(&mut self, byte: u8) {
         match self {
             CharSet::Unicode(c) => {
@@ -92,7 +93,7 @@ impl CharSet {
         }
     }
 
-    /// Ranges of code points or bytes, sorted.
+    /// Returns the ranges of code points or bytes, sorted.
     pub(super) fn ranges(&self) -> Vec<(u32, u32)> {
         match self {
             CharSet::Unicode(c) => {
@@ -104,7 +105,7 @@ impl CharSet {
         }
     }
 
-    /// Returns whether a character is in both.
+    /// Returns whether any character is in both sets.
     pub(super) fn intersects(&self, other: &CharSet) -> bool {
         match (self, other) {
             (CharSet::Unicode(a), CharSet::Unicode(b)) => {

@@ -1,4 +1,4 @@
-//! The errors for which a pattern does not compile, with GNU's messages (glibc `regerror(3)`).
+//! The errors of patterns that do not compile, with GNU's messages (glibc `regerror(3)`).
 
 /// A pattern that does not compile. `Display` is the text users know from `grep` and `sed`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -9,7 +9,7 @@ pub enum RegexError {
     Collation,
     #[error("Invalid character class name")]
     ClassName,
-    /// Of grep and sed: the outer brackets were forgotten.
+    /// An error of grep and sed: `[:space:]` without its outer brackets.
     #[error("character class syntax is [[:space:]], not [:space:]")]
     ClassSyntax,
     #[error("Trailing backslash")]

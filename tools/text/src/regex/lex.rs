@@ -8,7 +8,7 @@ use crate::escape::control_char;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum RegexToken {
-    /// One character, as its bytes; `b"{"` and the like when they lost their meaning.
+    /// One character, as its bytes; also `b"{"` and others where they have no special meaning.
     Char(Vec<u8>),
     Any,
     OpenBracket,
@@ -134,8 +134,8 @@ impl RegexLexer<'_> {
         })
     }
 
-    /// Escapes of awk's strings (POSIX awk, "Regular Expressions"); `c` follows the backslash
-    /// and is consumed already.
+    /// Reads an escape of awk's strings (POSIX awk, "Regular Expressions"); `c` follows the
+    /// backslash and is already consumed.
     pub(super) fn awk_escape(&mut self, c: u8) -> Option<u8> {
         Some(match c {
             b'0'..=b'7' => {

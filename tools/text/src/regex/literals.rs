@@ -2,23 +2,25 @@
 //!
 //! An automaton looks at every byte in Wasm: its own search for several texts at once is written
 //! for the vector instructions of x86 and ARM only, while `memmem` has one for Wasm's. Texts are
-//! searched for in steps, so that a rare one is not looked for through all that follows a frequent
-//! one.
+//! searched for in steps, so that the search for a rare text does not read far beyond the match of
+//! a frequent one.
 
 use memchr::memmem::Finder;
 
-/// More texts are left to the automaton, which does not take longer for them.
+/// The maximum number of texts. More are left to the automaton, which takes no longer for them.
 const MOST: usize = 6;
-/// Bytes of the first step. Each is twice as long as the one before it, up to [`LAST_STEP`].
+/// The number of bytes of the first step. Each step is twice as long as the previous one, up to
+/// [`LAST_STEP`].
 const FIRST_STEP: usize = 512;
 const LAST_STEP: usize = 64 << 10;
 
-/// The texts, longest first: where two begin at one place, the first is the longest.
+/// The texts, longest first, so that of two at one place the first is the longest.
 #[derive(Clone, Debug)]
 pub(super) struct Literals(Vec<Finder<'static>>);
 
 impl Literals {
-    /// `None` if there are too many, or one is empty and so would be found anywhere.
+    /// Prepares a search for texts; `None` if there are too many, or if one is empty, which would
+    /// be found anywhere.
     pub(super) fn new(mut texts: Vec<Vec<u8>>) -> Option<Literals> {
         if texts.len() > MOST || texts.iter().any(Vec::is_empty) {
             return None;
@@ -93,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn many_or_empty_texts_are_not_for_this() {
+    fn many_or_empty_texts_are_refused() {
         assert!(Literals::new(vec![b"a".to_vec(), Vec::new()]).is_none());
         assert!(Literals::new(vec![b"a".to_vec(); MOST + 1]).is_none());
     }

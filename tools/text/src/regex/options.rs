@@ -1,4 +1,4 @@
-//! Options: the meaning of a pattern's text, and the manner in which it is matched.
+//! Options: the syntax of a pattern, and the way in which it is matched.
 
 /// The dialect of a pattern. All have GNU's extensions (`\w \W \s \S \b \B \< \>`
 /// and the anchors of the text, a backslash with a grave accent or an apostrophe).
@@ -17,8 +17,8 @@ pub enum RegexSyntax {
     /// `grep`: as [`RegexSyntax::Bre`], more lenient about `*` and `\{`; a newline separates
     /// alternatives.
     Grep,
-    /// `grep -E`, `awk`-like leniency: `*` after nothing is ignored, `{` that opens no
-    /// interval and a lone `)` are themselves; a newline separates alternatives.
+    /// `grep -E`: lenient like awk. A `*` after nothing is ignored, and a `{` that opens no
+    /// interval and a lone `)` stand for themselves; a newline separates alternatives.
     Egrep,
     /// awk as gawk reads it: extended, no back-references, `\y` for `\b`, the string escapes
     /// `\a \b \f \n \r \t \v \/ \" \ddd \xHH`, also in brackets.
@@ -48,7 +48,7 @@ pub enum MatchBound {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RegexOptions {
     pub syntax: RegexSyntax,
-    /// Letters match without regard to case (simple Unicode folding).
+    /// Whether letters match without regard to case (simple Unicode folding).
     pub icase: bool,
     /// `^` and `$` also match at the newlines inside the text (sed's `M`); only the anchors of the
     /// text match at its ends alone.
@@ -131,7 +131,8 @@ pub(super) struct DialectRules {
     pub intervals: bool,
     /// `^` and `$` are anchors everywhere.
     pub anchors_anywhere: bool,
-    /// A repetition operator after nothing: an error, ignored, or (neither) itself.
+    /// Whether a repetition operator after nothing is an error, or ignored; otherwise it stands for
+    /// itself.
     pub leading_op_error: bool,
     pub leading_op_ignored: bool,
     /// `a**` and a leading `\{` are errors.

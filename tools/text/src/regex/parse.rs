@@ -1,5 +1,5 @@
-//! Text to [`RegexNode`]s. Which characters are operators at which place follows glibc's parser:
-//! context-dependent `*`, `^`, `$`, lone parentheses and malformed intervals.
+//! From text to [`RegexNode`]s. As in glibc's parser, it depends on the context whether `*`, `^`,
+//! `$`, lone parentheses and malformed intervals are operators.
 
 use super::ast::{MAX_DEPTH, RegexNode};
 use super::bracket;
@@ -16,7 +16,7 @@ pub(super) struct RegexParser<'a> {
     options: &'a RegexOptions,
     token: RegexToken,
     groups: u32,
-    /// Bit n: group n is closed, so that `\n` may refer to it.
+    /// The closed groups: bit n says that `\n` may refer to group n.
     closed: u32,
 }
 
@@ -27,7 +27,7 @@ pub(super) fn parse(text: &[u8], options: &RegexOptions) -> Result<(RegexNode, u
     let mut p = RegexParser { lexer, options, token: RegexToken::End, groups: 0, closed: 0 };
     p.advance_token(false)?;
     let node = p.parse_alternatives(0)?;
-    // At depth 0 only the end ends the alternatives.
+    // At depth 0, only the end of the text ends the alternatives.
     Ok((node, p.groups))
 }
 
@@ -104,7 +104,7 @@ impl RegexParser<'_> {
                 RegexNode::Backref(n)
             }
             RegexToken::Look(look) => {
-                // An anchor takes no repetition: in `^*` the star is at the start.
+                // An anchor cannot be repeated: in `^*`, the star counts as being at the start.
                 self.advance_token(true)?;
                 return Ok(RegexNode::Look(look));
             }
@@ -119,7 +119,7 @@ impl RegexParser<'_> {
                     return Err(RegexError::Repetition);
                 }
                 if rules.leading_op_ignored {
-                    // It repeats the empty string; a brace that opens no interval is left
+                    // The operator repeats the empty string; a brace that opens no interval is left
                     // as a character for the next call.
                     self.token = token;
                     return self.parse_repetitions(RegexNode::Empty);
@@ -205,8 +205,9 @@ impl RegexParser<'_> {
         }
     }
 
-    /// Parses the bounds of an interval whose opening is the current token; leaves its closing as
-    /// current. `None`: no valid interval, the brace is a character (left as current token).
+    /// Parses the bounds of an interval whose opening is the current token; the closing becomes the
+    /// current token. Returns `None` if there is no valid interval; the current token is then the
+    /// brace as a character.
     fn parse_interval(&mut self) -> Result<Option<(u32, Option<u32>)>, RegexError> {
         let start = self.lexer.at;
         let is_comma = |t: &RegexToken| matches!(t, RegexToken::Char(c) if c == b",");
@@ -303,7 +304,7 @@ enum IntervalNumber {
 /// Returns a character, with `icase` a set of its cases.
 pub(super) fn char_node(bytes: Vec<u8>, options: &RegexOptions) -> RegexNode {
     if options.lines.is_some_and(|t| bytes == [t]) {
-        // Nothing matches a terminator.
+        // No pattern matches a line terminator.
         return RegexNode::Class(CharSet::empty(options.utf8));
     }
     if !options.icase {

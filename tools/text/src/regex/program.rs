@@ -1,4 +1,4 @@
-//! Nodes to instructions for the matcher that knows groups and back-references.
+//! From nodes to instructions, for the matcher of groups and back-references.
 
 use super::ast::{Look, RegexNode};
 use super::class::{CharSet, decode_char};
@@ -7,23 +7,23 @@ use super::error::RegexError;
 /// The maximum number of instructions of a program.
 const MAX_INSTS: usize = 1 << 20;
 
-/// Index of an instruction.
+/// The index of an instruction.
 pub(super) type Pc = u32;
 
 #[derive(Clone, Debug)]
 pub(super) enum Inst {
     Byte(u8),
-    /// Index into [`RegexProgram::sets`].
+    /// A character of a set, by its index in [`RegexProgram::sets`].
     Set(u32),
     Look(Look),
     /// Stores the position in a slot (2n: start of group n, 2n+1: its end).
     Save(u32),
-    /// Continues at the first, and if that fails at the second. The third number counts
-    /// the splits, for the table of visited states.
+    /// Continues at the first instruction, and if that fails, at the second. The third number
+    /// identifies the split in the table of visited states.
     Split(Pc, Pc, u32),
-    /// As many characters of a set as there are, then fewer: `x*` for one character. The numbers
-    /// are the targets for entering the loop and for leaving it; the byte, if known, is the one
-    /// that must follow.
+    /// `x*` for one character: matches as many characters of a set as possible, then fewer. `enter`
+    /// and `leave` number the two ways, into the loop and out of it, in the table of visited
+    /// states; the byte, if known, must follow.
     Star {
         set: u32,
         enter: u32,
@@ -89,14 +89,14 @@ pub(super) struct RegexProgram {
     pub insts: Vec<Inst>,
     pub sets: Vec<SetLookup>,
     pub splits: u32,
-    /// Groups that back-references name, sorted.
+    /// The groups to which back-references refer, sorted.
     pub referenced: Vec<u32>,
     stars: bool,
 }
 
 impl RegexProgram {
-    /// With back-references the state of a search is more than a position, and loops are
-    /// kept elementary.
+    /// Compiles a pattern. With back-references, the state of a search is more than a position, so
+    /// there are no star instructions.
     pub(super) fn new(node: &RegexNode) -> Result<RegexProgram, RegexError> {
         let mut p = RegexProgram {
             insts: Vec::new(),
@@ -260,7 +260,7 @@ impl RegexProgram {
                 return Ok(());
             }
             // A part that can be empty is entered once even for an empty match, so that its groups
-            // are set: x* is (x+)?.
+            // are set. So x* becomes (x+)?.
             let skip = if min == 0 { Some(self.push_split()?) } else { None };
             for _ in 1..min {
                 self.compile_node(node)?;
@@ -278,7 +278,7 @@ impl RegexProgram {
         for _ in 0..min {
             self.compile_node(node)?;
         }
-        // x{0,2} is (x(x)?)?
+        // x{0,2} becomes (x(x)?)?.
         let mut splits = Vec::new();
         for _ in min..max {
             splits.push(self.push_split()?);

@@ -1,9 +1,9 @@
 //! Texts of which every match contains one (`ERROR|WARN` in ` [0-9]+ (ERROR|WARN)$`), for callers
 //! that search lines: they can skip a line that contains none of the texts.
 //!
-//! This is faster because an automaton looks at every byte, in Wasm at a fraction of the speed of
-//! `memmem`. `regex-automata` does the same with one text that matches begin with, end in or
-//! contain, but with several only on processors for which its own vector search is written.
+//! This is faster because an automaton reads every byte, in Wasm at a fraction of the speed of
+//! `memmem`. `regex-automata` does the same for a single text with which matches begin or end or
+//! which they contain, but for several only on processors that its vector search supports.
 
 use std::ops::Range;
 
@@ -12,7 +12,7 @@ use regex_syntax::hir::{Hir, HirKind};
 
 use super::literals::Literals;
 
-/// Shorter texts are found so often that nothing is saved.
+/// The minimum length of a text. Shorter ones occur so often that nothing is saved.
 const SHORTEST: usize = 3;
 
 /// The texts.
@@ -20,8 +20,8 @@ const SHORTEST: usize = 3;
 pub struct RequiredTexts(Literals);
 
 impl RequiredTexts {
-    /// Returns the texts that a pattern in the syntax of the crate `regex` requires; `None` if it
-    /// has another one (look-around, back-references), or if no texts are known that would help.
+    /// Returns the texts that a pattern requires; `None` if it is not in the syntax of the crate
+    /// `regex` (look-around, back-references), or if no useful texts are known.
     pub fn of_pattern(pattern: &str, ignore_case: bool) -> Option<RequiredTexts> {
         let mut parser = ParserBuilder::new();
         parser.case_insensitive(ignore_case).utf8(false);
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_that_have_one() {
+    fn lines_that_have_a_required_text() {
         let required = RequiredTexts::of_pattern("abc|def", false).unwrap();
         let hay = b"x\n-def-abc\ny\nabc";
         assert_eq!(required.next_line(hay, 0, b'\n'), Some(2..10));

@@ -30,8 +30,8 @@ pub(super) fn literal_choice(node: &RegexNode) -> Option<Vec<Vec<u8>>> {
     }
 }
 
-/// If the pattern is a choice of texts: the longer ones first, so that the first that
-/// matches is the longest.
+/// Sorts a choice of texts, the longer ones first, so that the first that matches is the longest;
+/// returns whether the pattern is such a choice.
 pub(super) fn sort_literals(node: &mut RegexNode) -> bool {
     let RegexNode::Alternate(all) = node else { return false };
     if !all.iter().all(|n| literal_bytes(n).is_some()) {
@@ -44,12 +44,12 @@ pub(super) fn sort_literals(node: &mut RegexNode) -> bool {
     true
 }
 
-/// Returns whether leftmost-first search gives the longest match from its start. Returns `false`
-/// when in doubt: then the end is searched for separately.
+/// Returns whether a leftmost-first search gives the longest match from its start. Returns `false`
+/// in doubt; the end is then searched for separately.
 ///
-/// The length is decided by at most one greedy repetition of pieces of one length, when all other
-/// parts have a fixed number of characters or stop where they must. With `ends_given` a `$` at the
-/// end leaves one possible end only.
+/// This is so if at most one greedy repetition of pieces of one length decides the length, and all
+/// other parts have a fixed number of characters or can stop at only one place. With `ends_given`,
+/// a `$` at the end leaves only one possible end.
 pub(super) fn first_is_longest(node: &RegexNode, utf8: bool, ends_given: bool) -> bool {
     let mut flat = Vec::new();
     flatten_node(node, &mut flat);
@@ -86,7 +86,7 @@ fn flatten_node<'a>(node: &'a RegexNode, out: &mut Vec<&'a RegexNode>) {
     }
 }
 
-/// Returns the number of characters every match has.
+/// Returns the number of characters that every match has.
 fn char_count(node: &RegexNode) -> Option<u32> {
     match node {
         RegexNode::Empty | RegexNode::Look(_) => Some(0),
@@ -110,7 +110,7 @@ fn char_count(node: &RegexNode) -> Option<u32> {
     }
 }
 
-/// Returns the characters a match can begin with; `None` if unknown.
+/// Returns the characters with which a match can begin; `None` if unknown.
 fn first_set(node: &RegexNode, utf8: bool) -> Option<CharSet> {
     match node {
         RegexNode::Class(set) => Some(set.clone()),
@@ -134,8 +134,8 @@ fn first_set(node: &RegexNode, utf8: bool) -> Option<CharSet> {
     }
 }
 
-/// Returns whether an automaton over ASCII alone is much smaller: big Unicode sets, or word
-/// conditions, which lazy automata decide only beside ASCII.
+/// Returns whether an automaton for ASCII alone is much smaller, because of big Unicode sets, or of
+/// word conditions, which lazy automata support only next to ASCII.
 pub(super) fn is_heavy(node: &RegexNode) -> bool {
     match node {
         RegexNode::Class(set) => set.weight() > 40,

@@ -111,8 +111,8 @@ fn lines_and_bounds() {
     assert_eq!(Regex::new(b"\\`b", &multi).unwrap().find_at(b"a\nb", 0), None);
 }
 
-/// Lines with a required text are looked at by themselves, however many there are; the same lines
-/// match as one by one.
+/// Whatever the number of lines with a required text, the same lines match as in a search line by
+/// line.
 #[test]
 fn lines_by_required_texts() {
     let regex =
@@ -150,7 +150,7 @@ fn hostile_patterns_end() {
     assert!(re.gave_up());
 }
 
-/// A condition at a place where the rest matches nothing.
+/// A condition at a place where the rest of the pattern matches the empty text.
 #[test]
 fn empty_matches_under_conditions() {
     for (text, found) in [(&b""[..], false), (b" ", false), (b"\x7f", false), (b" a", true)] {

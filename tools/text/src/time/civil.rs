@@ -20,12 +20,12 @@ pub const MONTHS: [&str; 12] = [
     "December",
 ];
 
-/// Finds the name at a position of one of these lists.
+/// Returns the name at a position in one of these lists.
 pub fn name(list: &'static [&'static str], index: i64) -> &'static str {
     usize::try_from(index).ok().and_then(|i| list.get(i)).copied().unwrap_or("???")
 }
 
-/// Days since 1970-01-01 of a date; the month may be out of 1..=12, the day too.
+/// Returns the days from 1970-01-01 to a date, whose month and day may be out of range.
 pub fn days_from_date(year: i64, month: i64, day: i64) -> i64 {
     let year = year + (month - 1).div_euclid(12);
     let month = (month - 1).rem_euclid(12) + 1;
@@ -37,7 +37,7 @@ pub fn days_from_date(year: i64, month: i64, day: i64) -> i64 {
     era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468 + day - 1
 }
 
-/// Year, month (1..=12), day (1..=31) of days since 1970-01-01.
+/// Converts days since 1970-01-01 to a year, a month (1..=12) and a day (1..=31).
 pub fn date_from_days(days: i64) -> (i64, i64, i64) {
     let z = days + 719_468;
     let era = z.div_euclid(146_097);
@@ -64,12 +64,12 @@ pub fn month_len(year: i64, month: i64) -> i64 {
     }
 }
 
-/// Day of the week, Sunday is 0.
+/// Returns the day of the week; Sunday is 0.
 pub fn weekday_of(days: i64) -> i64 {
     (days + 4).rem_euclid(7)
 }
 
-/// A point in time, broken down in some zone.
+/// A point in time, as a date and a time of day in some zone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CivilTime {
     pub year: i64,
@@ -114,27 +114,29 @@ impl CivilTime {
         }
     }
 
-    /// Name of the day of the week.
+    /// Returns the name of the day of the week.
     pub fn day_name(&self) -> &'static str {
         name(&DAYS, self.weekday)
     }
 
-    /// Name of the month.
+    /// Returns the name of the month.
     pub fn month_name(&self) -> &'static str {
         name(&MONTHS, self.month - 1)
     }
 
-    /// Hour on a clock of twelve, 1 to 12.
+    /// Returns the hour on a clock of twelve hours, 1 to 12.
     pub fn hour12(&self) -> i64 {
         (self.hour + 11).rem_euclid(12) + 1
     }
 
-    /// Week of the year, from 0; `first` is the day that weeks begin with (`%U` 0, `%W` 1).
+    /// Returns the week of the year, from 0; `first` is the day with which weeks begin (0 for `%U`,
+    /// 1 for `%W`).
     pub fn week(&self, first: i64) -> i64 {
         (self.yearday + 7 - (self.weekday - first).rem_euclid(7)).div_euclid(7)
     }
 
-    /// Year and number of the ISO 8601 week: the one with the year's first Thursday is week 1.
+    /// Returns the year and number of the ISO 8601 week; week 1 is the one with the year's first
+    /// Thursday.
     pub fn iso_week(&self) -> (i64, i64) {
         let thursday = self.yearday - (self.weekday + 6).rem_euclid(7) + 3;
         let len = |year| 365 + i64::from(is_leap(year));
@@ -148,7 +150,7 @@ impl CivilTime {
     }
 }
 
-/// Nanoseconds since the epoch, as file metadata has them, in seconds and nanoseconds.
+/// Splits nanoseconds since the epoch, as in file metadata, into seconds and nanoseconds.
 pub fn split_nanos(t: u64) -> (i64, u32) {
     ((t / 1_000_000_000) as i64, (t % 1_000_000_000) as u32)
 }

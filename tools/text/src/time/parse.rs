@@ -33,9 +33,9 @@ struct Relative {
 struct DateParser<'a> {
     tokens: &'a [DateToken],
     at: usize,
-    /// Names of the zone in force, over the year.
+    /// The names of the local zone, over the year.
     names: &'a [String],
-    /// Which of them was given.
+    /// The index of the name that was given.
     local_zone: Option<usize>,
     dates: u32,
     days: u32,
@@ -43,7 +43,7 @@ struct DateParser<'a> {
     zones: u32,
     local_zones: u32,
     relatives: u32,
-    /// Year with its number of digits; 0 digits if it comes from now.
+    /// The year with its number of digits; 0 digits if it is the current year.
     year: (i64, usize),
     month: i64,
     day: i64,
@@ -60,7 +60,7 @@ struct DateParser<'a> {
 }
 
 /// Parses the time that `text` describes, in seconds and nanoseconds since the epoch; `None` if it
-/// is not a date. `read` serves a `TZ="..."` in the text.
+/// is not a date. `read` reads the zone of a `TZ="..."` in the text.
 pub fn parse(text: &[u8], now: (i64, u32), zone: &Zone, read: Read) -> Option<(i64, u32)> {
     let text = text.trim_ascii();
     if let Some(rest) = text.strip_prefix(b"TZ=\"") {
@@ -80,7 +80,8 @@ pub fn parse(text: &[u8], now: (i64, u32), zone: &Zone, read: Read) -> Option<(i
         return parse(&rest[at + 1..], now, &Zone::from_env(Some(&name), read), read);
     }
     let here = zone.to_civil(now.0, now.1);
-    // Names of both halves of the year count as local.
+    // Both names of the zone, that of standard time and that of daylight saving time, count as
+    // local.
     let mut names = vec![here.zone.clone()];
     for t in [now.0 - 182 * 86_400, now.0 + 91 * 86_400, now.0 + 182 * 86_400] {
         names.push(zone.offset_at(t).1.to_string());
@@ -165,14 +166,15 @@ impl<'a> DateParser<'a> {
             DateToken::Number(n) => self.unsigned_item(*n),
             DateToken::Word(w) => self.word_item(*w),
             DateToken::Char(b',') => {
-                // Only after a day's name; elsewhere it is consumed with its item.
+                // A comma is allowed only after the name of a day; elsewhere it is consumed with
+                // its item.
                 None
             }
             DateToken::Char(_) => None,
         }
     }
 
-    /// `-1 day`, `+2.5 seconds`.
+    /// Parses `-1 day`, `+2.5 seconds`.
     fn signed_item(&mut self, n: DateNumber) -> Option<()> {
         let unit = self.peek_unit(1)?;
         self.parse_relative(n, unit, 2)
@@ -214,7 +216,7 @@ impl<'a> DateParser<'a> {
                     day.value.checked_neg()?,
                 );
                 self.at += 3;
-                // The T of ISO 8601.
+                // This is the T of ISO 8601.
                 let clock = self.is_char(2, b':') || self.peek_signed(2).is_some();
                 if self.peek_word(0) == Some(DateWord::T) && self.peek_unsigned(1).is_some() {
                     if !clock {
@@ -240,7 +242,7 @@ impl<'a> DateParser<'a> {
         Some(())
     }
 
-    /// `10:30`, `10:30:15.5`, with `pm` or an offset.
+    /// Parses `10:30`, `10:30:15.5`, perhaps with `pm` or an offset.
     fn parse_clock(&mut self) -> Option<()> {
         let hour = self.peek_unsigned(0)?;
         let minute = self.peek_unsigned(2)?;
@@ -265,7 +267,7 @@ impl<'a> DateParser<'a> {
         Some(())
     }
 
-    /// `+02`, `-0530`, `+05:30`.
+    /// Parses `+02`, `-0530`, `+05:30`.
     fn zone_offset(&mut self) -> Option<()> {
         let n = self.peek_signed(0)?;
         self.at += 1;
@@ -294,7 +296,7 @@ impl<'a> DateParser<'a> {
         Some(if n.negative { -minutes * 60 } else { minutes * 60 })
     }
 
-    /// `1/15`, `1/15/2024`, `2024/1/15`.
+    /// Parses `1/15`, `1/15/2024`, `2024/1/15`.
     fn parse_slashed(&mut self, first: DateNumber) -> Option<()> {
         let second = self.peek_unsigned(2)?;
         if !self.is_char(3, b'/') {
@@ -312,14 +314,14 @@ impl<'a> DateParser<'a> {
         Some(())
     }
 
-    /// `15 January`, `15 Jan 2024`, `15-Jan-2024`.
+    /// Parses `15 January`, `15 Jan 2024`, `15-Jan-2024`.
     fn day_month(&mut self, day: DateNumber, month: i64) -> Option<()> {
         if let Some(y) = self.peek_signed(2).filter(|y| y.negative && self.peek_unit(3).is_none()) {
             self.set_date((y.value.checked_neg()?, y.digits), month, day.value);
             self.at += 3;
             return Some(());
         }
-        // A number after it is the year, unless it begins another item.
+        // A number after the month is the year, unless it begins another item.
         if let Some(y) = self.peek_unsigned(2).filter(|_| !self.begins_item(2)) {
             self.set_date((y.value, y.digits), month, day.value);
             self.at += 3;
@@ -330,7 +332,7 @@ impl<'a> DateParser<'a> {
         Some(())
     }
 
-    /// Returns whether the number there is the start of a time or an amount.
+    /// Returns whether a number begins a time or an amount.
     fn begins_item(&self, ahead: usize) -> bool {
         self.is_char(ahead + 1, b':')
             || matches!(
@@ -422,7 +424,7 @@ impl<'a> DateParser<'a> {
         Some(())
     }
 
-    /// `January 15`, `Jan 15, 2024`, `Jan-15-2024`.
+    /// Parses `January 15`, `Jan 15, 2024`, `Jan-15-2024`.
     fn month_day(&mut self, month: i64) -> Option<()> {
         if let (Some(d), Some(y)) = (self.peek_signed(1), self.peek_signed(2)) {
             self.set_date((y.value.checked_neg()?, y.digits), month, d.value.checked_neg()?);
@@ -441,7 +443,7 @@ impl<'a> DateParser<'a> {
         Some(())
     }
 
-    /// Digits alone: a year, YYYYMMDD, or hours and minutes.
+    /// Parses digits alone: a year, YYYYMMDD, or hours and minutes.
     fn parse_bare(&mut self, n: DateNumber) {
         let v = n.value;
         if self.dates > 0
@@ -478,7 +480,7 @@ impl<'a> DateParser<'a> {
         (self.ordinal, self.weekday) = (ordinal, weekday);
     }
 
-    /// Adds an amount of a unit; `ago` after it turns its sign.
+    /// Adds an amount of a unit; `ago` after it changes its sign.
     fn parse_relative(&mut self, n: DateNumber, unit: DateUnit, used: usize) -> Option<()> {
         self.at += used;
         let mut sign = 1;
@@ -563,7 +565,8 @@ impl<'a> DateParser<'a> {
         let mut epoch = if self.zones > 0 {
             local.checked_sub(self.offset)?
         } else {
-            // Amounts alone keep the offset in force now, as `mktime` does with a known `tm_isdst`.
+            // If there are only amounts, the current offset is kept, as `mktime` does with a known
+            // `tm_isdst`.
             let t = if self.times + self.dates + self.days == 0 {
                 local.checked_sub(now.offset)?
             } else {
@@ -597,7 +600,7 @@ fn word_meridian(w: DateWord) -> Meridian {
     if w == DateWord::Am { Meridian::Am } else { Meridian::Pm }
 }
 
-/// Two digits at a position.
+/// Returns the number of the two digits at a position.
 fn two_digits(text: &[u8], at: usize) -> Option<i64> {
     let d = text.get(at..at + 2)?;
     if !d.iter().all(u8::is_ascii_digit) {
@@ -678,8 +681,8 @@ pub fn parse_touch(text: &[u8], now: (i64, u32), zone: &Zone) -> Option<(i64, u3
 mod tests {
     use super::*;
 
-    // Expected values: `faketime`-free check by `date -u -d "TEXT" +%s` of coreutils 9.1 with
-    // absolute bases, so that they hold on any day.
+    // The expected values are those of `date -u -d "TEXT" +%s` in coreutils 9.1, with absolute
+    // bases, so that they are right on any day.
     #[test]
     fn like_gnu() {
         let now = (1_700_000_000, 0);

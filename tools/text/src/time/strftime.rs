@@ -22,7 +22,7 @@ struct Flags {
     width_given: bool,
 }
 
-/// Widths beyond this are cut: a format cannot ask for gigabytes.
+/// The maximum width, so that a format cannot request gigabytes.
 const MAX_WIDTH: usize = 4096;
 
 /// Appends the time in GNU `date`'s format. An unknown conversion stays as it is.
@@ -97,7 +97,7 @@ impl Formatter<'_> {
         }
     }
 
-    /// Writes one conversion; whether there is one of that letter.
+    /// Writes one conversion, and returns whether there is one with that letter.
     fn put_conversion(&self, out: &mut Vec<u8>, conv: u8, f: Flags, colons: usize) -> bool {
         let t = self.t;
         if let Some((value, digits, pad)) = self.numeric_value(conv) {
@@ -126,7 +126,7 @@ impl Formatter<'_> {
             b'R' => self.put_composite(out, b"%H:%M", f),
             b'F' if !self.is_date() => self.put_composite(out, b"%Y-%m-%d", f),
             b'F' => {
-                // A width goes to the year, as the rest has a fixed one.
+                // A width applies to the year, because the rest has a fixed width.
                 let year = Flags { width: f.width.saturating_sub(6), ..f };
                 let year = if f.pad == 0 && !f.width_given {
                     Flags { pad: b'+', width: 4, ..f }
@@ -138,7 +138,7 @@ impl Formatter<'_> {
             }
             b'N' if self.is_date() => put_nanos(out, t.nanos, f),
             b'z' if !self.is_date() => {
-                // glibc pads the sign and the digits each.
+                // glibc pads the sign and the digits separately.
                 put_text(out, if t.offset < 0 { "-" } else { "+" }, f);
                 let minutes = t.offset.abs() / 60;
                 put_number(out, minutes / 60 * 100 + minutes % 60, 4, b'0', f);
@@ -195,7 +195,7 @@ impl Formatter<'_> {
     }
 }
 
-/// `#` makes names upper case where it has no opposite.
+/// Returns flags in which `#` means upper case, for conversions without an opposite case.
 fn swap_to_upper(f: Flags) -> Flags {
     Flags { upper: f.upper || f.swap, ..f }
 }
@@ -229,7 +229,7 @@ fn put_number(out: &mut Vec<u8>, value: i64, digits: usize, pad: u8, f: Flags) {
     } else {
         digits
     };
-    // `+`: a sign for years that need more digits than usual.
+    // `+` adds a sign to years that need more digits than usual.
     let plus = pad == b'+' && value >= 0 && text.len().max(width) > digits && digits >= 2;
     let sign: &[u8] = match (value < 0, plus) {
         (true, _) => b"-",
@@ -264,8 +264,8 @@ fn put_nanos(out: &mut Vec<u8>, nanos: u32, f: Flags) {
     }
 }
 
-/// `%z` and its colon forms: hour, minute and second as the digits of one number, as glibc
-/// prints it, so that `%-z` of `+0530` is `+530`.
+/// Appends `%z` and its forms with colons. As in glibc, hour, minute and second are the digits of
+/// one number, so that `%-z` of `+0530` is `+530`.
 fn put_zone(out: &mut Vec<u8>, offset: i64, colons: usize, f: Flags) -> bool {
     let a = offset.abs();
     let (h, m, s) = (a / 3600, a / 60 % 60, a % 60);
@@ -310,7 +310,8 @@ mod tests {
         String::from_utf8(out).unwrap()
     }
 
-    // Expected values: `TZ=UTC0 date -d @1704067205.123456789 +FORMAT`, coreutils 9.1.
+    // The expected values are those of `TZ=UTC0 date -d @1704067205.123456789 +FORMAT` in coreutils
+    // 9.1.
     #[test]
     fn like_gnu() {
         let t = 1_704_067_205;
@@ -336,7 +337,7 @@ mod tests {
         }
     }
 
-    // Expected values: `TZ=UTC printf '%(FORMAT)T' N` of bash 5.2, glibc 2.36.
+    // The expected values are those of `TZ=UTC printf '%(FORMAT)T' N` in bash 5.2 with glibc 2.36.
     #[test]
     fn like_glibc() {
         for (t, f, want) in [

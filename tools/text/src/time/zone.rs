@@ -1,5 +1,5 @@
-//! Time zones from `TZ`: POSIX rules (XBD 8.3), `Area/City` names by file where the image has a
-//! zone database, otherwise by the rule in force today for the best-known ones.
+//! Time zones from `TZ`: POSIX rules (XBD 8.3), and `Area/City` names, by the files of a zone
+//! database if there is one, and otherwise by the current rules of the best-known zones.
 
 use super::civil;
 
@@ -26,7 +26,7 @@ struct Dst {
     end: (TransitionDay, i64),
 }
 
-/// Reads a file whole; `None` if there is none. The crate itself does no input.
+/// A function that reads a whole file; `None` if there is none. The crate itself does no input.
 pub type Read = fn(&str) -> Option<Vec<u8>>;
 
 /// A time zone.
@@ -36,11 +36,11 @@ pub struct Zone {
     /// Seconds east of UTC.
     offset: i64,
     dst: Option<Dst>,
-    /// Recorded changes before the rule applies: from when on, offset, name.
+    /// The recorded changes before the rule applies: time, offset and name of each.
     history: Vec<(i64, i64, String)>,
 }
 
-/// Rules in force today (IANA tz data base 2024a and later) of zones people name most.
+/// The current rules (IANA time zone database 2024a and later) of the zones that people name most.
 const KNOWN: &[(&str, &str)] = &[
     ("Africa/Cairo", "EET-2EEST,M4.5.5/0,M10.5.4/24"),
     ("Africa/Johannesburg", "SAST-2"),
@@ -144,7 +144,7 @@ impl Zone {
         Zone { name: name.to_string(), offset, dst: None, history: Vec::new() }
     }
 
-    /// Universal time.
+    /// Returns universal time.
     pub fn utc() -> Zone {
         Zone::fixed(0, "UTC")
     }
@@ -180,7 +180,7 @@ impl Zone {
         Zone { name: if name.is_empty() { "UTC".to_string() } else { name }, ..Zone::utc() }
     }
 
-    /// Offset and name at a point in time.
+    /// Returns the offset and name at a point in time.
     pub fn offset_at(&self, epoch: i64) -> (i64, &str) {
         if self.history.last().is_some_and(|h| epoch < h.0 || self.dst.is_none()) {
             let n = self.history.partition_point(|h| h.0 <= epoch);
@@ -218,7 +218,7 @@ impl Zone {
         day * 86_400 + time - offset
     }
 
-    /// Breaks a point in time down.
+    /// Converts a point in time to a date and a time of day.
     pub fn to_civil(&self, epoch: i64, nanos: u32) -> civil::CivilTime {
         let (offset, name) = self.offset_at(epoch);
         civil::CivilTime::new(epoch, nanos, offset, name)
@@ -254,7 +254,7 @@ fn parse(text: &str) -> Option<Zone> {
         _ => -p.take_time(24)?,
     };
     let (start, end) = if p.is_done() {
-        // glibc's default rule: the United States' since 2007.
+        // This is glibc's default rule, that of the United States since 2007.
         let m = |month, week| TransitionDay::Month { month, week, day: 0 };
         ((m(3, 2), 7200), (m(11, 1), 7200))
     } else {
@@ -363,7 +363,7 @@ impl TzParser<'_> {
     }
 }
 
-/// Returns a zone of the data base (`tzfile(5)`, version 2 or later), if the file is there.
+/// Returns a zone of the database (`tzfile(5)`, version 2 or later), if its file exists.
 fn from_file(name: &str, read: Read) -> Option<Zone> {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '/' | '_' | '+' | '-');
     if name.starts_with('/') || !name.chars().all(plain) {
@@ -437,7 +437,7 @@ mod tests {
     #[test]
     fn rules() {
         let z = parse("EST5EDT,M3.2.0,M11.1.0").unwrap();
-        // 2024-03-10 07:00:00Z is when New York's clocks went forward.
+        // New York's clocks went forward at 2024-03-10 07:00:00Z.
         assert_eq!(z.offset_at(1_710_054_000 - 1), (-18_000, "EST"));
         assert_eq!(z.offset_at(1_710_054_000), (-14_400, "EDT"));
         assert_eq!(z.offset_at(1_730_613_600 - 1), (-14_400, "EDT"));

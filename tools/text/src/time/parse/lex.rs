@@ -5,7 +5,7 @@ use super::words::{self, DateWord};
 /// One token.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum DateToken {
-    /// A number: whether it had a sign, its value, nanoseconds, number of digits, fraction given.
+    /// A number with the details of its spelling.
     Number(DateNumber),
     Word(DateWord),
     /// Any other character.
@@ -17,7 +17,7 @@ pub(super) enum DateToken {
 pub(super) struct DateNumber {
     pub signed: bool,
     pub negative: bool,
-    /// Whole part, rounded down if there is a fraction.
+    /// The whole part, rounded down if there is a fraction.
     pub value: i64,
     pub nanos: u32,
     pub digits: usize,
@@ -62,7 +62,7 @@ pub(super) fn split_tokens(text: &[u8], zone_names: &[String]) -> Option<Vec<Dat
             continue;
         }
         if c == b'(' {
-            // A comment; comments nest.
+            // This is a comment; comments nest.
             let mut depth = 0usize;
             loop {
                 match text.get(at)? {
@@ -117,7 +117,7 @@ fn scan_number(
             nanos *= 10;
         }
         if negative && (nanos > 0 || lost) {
-            // Toward minus infinity.
+            // This rounds toward minus infinity.
             let up = u32::from(lost);
             value = value.checked_sub(1)?;
             nanos = 1_000_000_000 - nanos - up;

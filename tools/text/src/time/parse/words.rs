@@ -20,7 +20,7 @@ pub(super) enum DateWord {
     Ago(i64),
     /// Minutes east of UTC.
     Zone(i64),
-    /// A zone name that says it is daylight saving time: minutes east without the hour.
+    /// A zone name for daylight saving time: minutes east of UTC, without the extra hour.
     DayZone(i64),
     /// A name of the local zone, by its place in the list of names.
     LocalZone(usize),
@@ -76,7 +76,7 @@ const RELATIVE: [(&str, DateWord); 20] = [
     ("HENCE", DateWord::Ago(1)),
 ];
 
-/// Hours times 60 east of UTC; daylight saving names without their extra hour.
+/// Zone names with their minutes east of UTC; those of daylight saving time without the extra hour.
 const ZONES: [(&str, i64, bool); 54] = [
     ("GMT", 0, false),
     ("UT", 0, false),
@@ -135,7 +135,7 @@ const ZONES: [(&str, i64, bool); 54] = [
 ];
 
 fn month_or_day(word: &str) -> Option<DateWord> {
-    // Three letters suffice, with or without a period.
+    // An abbreviation of three letters suffices, with or without a period.
     let short = word.len() == 3 || word.len() == 4 && word.ends_with('.');
     let is_word = |name: &&str| {
         if short {
