@@ -21,7 +21,10 @@ pub enum InputSource {
 #[derive(Debug)]
 pub struct StdInput {
     source: InputSource,
+    /// Stays as large as it is, because clearing it for each read would cost more than a short read.
     buf: Vec<u8>,
+    /// The end of what was read into it.
+    filled: usize,
     pos: usize,
     /// Read position within `Source::Bytes`.
     offset: usize,
@@ -30,7 +33,7 @@ pub struct StdInput {
 impl StdInput {
     /// Returns a reader of a source, with an empty buffer.
     pub fn new(source: InputSource) -> StdInput {
-        StdInput { source, buf: Vec::new(), pos: 0, offset: 0 }
+        StdInput { source, buf: Vec::new(), filled: 0, pos: 0, offset: 0 }
     }
 
     /// Takes the stream itself, for a caller that must own it, and leaves a closed one in its
@@ -48,14 +51,14 @@ impl StdInput {
     /// Returns read-ahead to a seekable source, so that the next reader of the descriptor continues
     /// where this applet stopped (POSIX XCU 1.4, "INPUT FILES").
     pub fn give_back(&mut self) {
-        let ahead = self.buf.len() - self.pos;
+        let ahead = self.filled - self.pos;
         if ahead > 0
             && let InputSource::File(f) = &self.source
             && (&**f).seek(SeekFrom::Current(-(ahead as i64))).is_err()
         {
             return;
         }
-        self.buf.clear();
+        self.filled = 0;
         self.pos = 0;
     }
 
@@ -80,13 +83,13 @@ impl StdInput {
 
 impl Read for StdInput {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        if self.pos == self.buf.len() {
+        if self.pos == self.filled {
             if out.len() >= BUFFER {
                 return self.read_source(out);
             }
             self.fill_buf()?;
         }
-        let n = (self.buf.len() - self.pos).min(out.len());
+        let n = (self.filled - self.pos).min(out.len());
         out[..n].copy_from_slice(&self.buf[self.pos..self.pos + n]);
         self.pos += n;
         Ok(n)
@@ -95,7 +98,8 @@ impl Read for StdInput {
 
 impl BufRead for StdInput {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
-        if self.pos == self.buf.len() {
+        if self.pos == self.filled {
+            (self.pos, self.filled) = (0, 0);
             let mut buf = std::mem::take(&mut self.buf);
             buf.resize(BUFFER, 0);
             let read = loop {
@@ -104,20 +108,14 @@ impl BufRead for StdInput {
                     other => break other,
                 }
             };
-            self.pos = 0;
-            match read {
-                Ok(n) => {
-                    buf.truncate(n);
-                    self.buf = buf;
-                }
-                Err(e) => return Err(e),
-            }
+            self.buf = buf;
+            self.filled = read?;
         }
-        Ok(&self.buf[self.pos..])
+        Ok(&self.buf[self.pos..self.filled])
     }
 
     fn consume(&mut self, n: usize) {
-        self.pos = (self.pos + n).min(self.buf.len());
+        self.pos = (self.pos + n).min(self.filled);
     }
 }
 
