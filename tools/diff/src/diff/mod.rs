@@ -25,7 +25,7 @@ use std::io::{self, Write};
 
 use box_applet::command::{ChildCommand, ChildStream};
 use box_applet::opts::UsageError;
-use box_applet::{Ctx, Ended, Exit};
+use box_applet::{Ctx, Ended, Exit, InputSource};
 use box_sys::{FileKind, Stat, meta, path};
 use box_text::glob::GlobPattern;
 use box_text::regex::Regex;
@@ -216,6 +216,55 @@ fn stat_operand(ctx: &Ctx<'_>, options: &DiffOptions, name: &[u8]) -> io::Result
     meta::stat(&ctx.path(name), !options.no_dereference).map(Some)
 }
 
+/// Compares two files of which one at least is a symbolic link that is not followed: links by their
+/// targets, and a link with nothing else. Returns `None` if there is no such link.
+fn compare_links(
+    ctx: &mut Ctx<'_>,
+    options: &DiffOptions,
+    a: (&[u8], Option<Stat>),
+    b: (&[u8], Option<Stat>),
+) -> io::Result<Option<Status>> {
+    let is_link = |stat: Option<Stat>| stat.is_some_and(|s| s.kind == FileKind::Symlink);
+    if !options.no_dereference || !is_link(a.1) && !is_link(b.1) {
+        return Ok(None);
+    }
+    let stat_of = |ctx: &Ctx<'_>, (name, stat): (&[u8], Option<Stat>)| match ctx.stdin.source() {
+        InputSource::File(f) if name == b"-" => meta::of_file(f).ok(),
+        _ => stat,
+    };
+    let (Some(x), Some(y)) = (stat_of(ctx, a), stat_of(ctx, b)) else { return Ok(None) };
+    if x.kind != y.kind {
+        ctx.stdout.write_all(&kinds_text((a.0, &x), (b.0, &y)))?;
+        return Ok(Some(1));
+    }
+    let mut targets = Vec::new();
+    for (name, _) in [a, b] {
+        match std::fs::read_link(ctx.path(name)) {
+            Ok(target) => targets.push(target),
+            Err(e) => {
+                ctx.io_error(name, &e);
+                return Ok(Some(2));
+            }
+        }
+    }
+    if targets[0] != targets[1] {
+        let text = [b"Symbolic links ", a.0, b" and ", b.0, b" differ\n"];
+        ctx.stdout.write_all(&text.concat())?;
+        return Ok(Some(1));
+    }
+    if options.report_same {
+        let text = [b"Files ", a.0, b" and ", b.0, b" are identical\n"];
+        ctx.stdout.write_all(&text.concat())?;
+    }
+    Ok(Some(0))
+}
+
+/// Returns the line about two files that are not compared, because they are of different kinds.
+fn kinds_text((a, x): (&[u8], &Stat), (b, y): (&[u8], &Stat)) -> Vec<u8> {
+    let (x, y) = (x.kind_name().as_bytes(), y.kind_name().as_bytes());
+    [b"File ", a, b" is a ", x, b" while file ", b, b" is a ", y, b"\n"].concat()
+}
+
 /// Compares two files and prints their difference.
 fn compare_files(
     ctx: &mut Ctx<'_>,
@@ -224,6 +273,9 @@ fn compare_files(
     b: (&[u8], Option<Stat>),
     fill: bool,
 ) -> io::Result<Status> {
+    if let Some(status) = compare_links(ctx, options, a, b)? {
+        return Ok(status);
+    }
     let whole = options.prints_same();
     if a.0 == b"-" && b.0 == b"-" && !whole {
         // Both operands are the same file. It is not read, so that the next reader gets its

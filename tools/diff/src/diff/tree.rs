@@ -8,7 +8,7 @@ use box_applet::Ctx;
 use box_sys::{FileKind, Stat, meta, path};
 
 use super::compare::TextComparison;
-use super::{DiffForm, DiffOptions, Status, compare_files};
+use super::{DiffForm, DiffOptions, Status, compare_files, compare_links, kinds_text};
 
 /// The maximum depth of a tree, so that links that form a cycle are noticed.
 const MAX_DEPTH: usize = 200;
@@ -88,9 +88,7 @@ fn compare_entry(
                 || is_special(&p)
                 || is_special(&q) =>
         {
-            let (p, q) = (p.kind_name().as_bytes(), q.kind_name().as_bytes());
-            let text = [b"File ", &x[..], b" is a ", p, b" while file ", &y, b" is a ", q, b"\n"];
-            ctx.stdout.write_all(&text.concat())?;
+            ctx.stdout.write_all(&kinds_text((&x, &p), (&y, &q)))?;
             Ok(1)
         }
         (None, None) => {
@@ -138,6 +136,9 @@ fn compare_differing(
         None => Ok(Vec::new()),
     };
     let binary = |d: &[u8]| !options.text && d.contains(&0);
+    if let Some(status) = compare_links(ctx, options, x, y)? {
+        return Ok(status);
+    }
     if options.form != DiffForm::Brief
         && !options.paginate
         && let (Ok(p), Ok(q)) = (read(ctx, x), read(ctx, y))
