@@ -2,8 +2,8 @@
 //!
 //! Most fields fit inline, so that reading and storing them allocates nothing. Long strings grow in
 //! place when they are not shared, so that `s = s x` in a loop takes linear time. A long string
-//! caches the offsets of its characters after the first query, because programs walk through texts
-//! with `substr`.
+//! caches the offsets of its characters and its number after the first query, because programs walk
+//! through texts with `substr`, and compare one text with many numbers.
 
 use std::cell::OnceCell;
 use std::fmt;
@@ -12,6 +12,8 @@ use std::ops::Deref;
 use std::rc::Rc;
 
 use box_text::number::utf8_len;
+
+use crate::value::{looks_numeric, to_number};
 
 /// The maximum length of an inline string in bytes.
 const INLINE: usize = 22;
@@ -26,16 +28,20 @@ enum Repr {
     Shared(Rc<Long>),
 }
 
-/// A long string. The index is dropped whenever the bytes change.
+/// A long string, with what was asked of it. That is dropped whenever the bytes change.
 #[derive(Clone, Default)]
 struct Long {
     bytes: Vec<u8>,
     index: OnceCell<Index>,
+    /// The number at its start.
+    number: OnceCell<f64>,
+    /// The number that all of it is.
+    whole_number: OnceCell<Option<f64>>,
 }
 
 impl Long {
     fn shared_long(bytes: Vec<u8>) -> Repr {
-        Repr::Shared(Rc::new(Long { bytes, index: OnceCell::new() }))
+        Repr::Shared(Rc::new(Long { bytes, ..Long::default() }))
     }
 
     fn index(&self) -> &Index {
@@ -122,6 +128,24 @@ impl AwkText {
         }
     }
 
+    /// Returns the number at the start, as [`to_number`] reads it.
+    #[inline]
+    pub fn number(&self) -> f64 {
+        match &self.0 {
+            Repr::Inline { .. } => to_number(self.as_bytes()),
+            Repr::Shared(long) => *long.number.get_or_init(|| to_number(&long.bytes)),
+        }
+    }
+
+    /// Returns the number that all of the text is, as [`looks_numeric`] reads it.
+    #[inline]
+    pub fn whole_number(&self) -> Option<f64> {
+        match &self.0 {
+            Repr::Inline { .. } => looks_numeric(self.as_bytes()),
+            Repr::Shared(long) => *long.whole_number.get_or_init(|| looks_numeric(&long.bytes)),
+        }
+    }
+
     /// Returns the number of characters (UTF-8; a byte that belongs to none is one).
     pub fn char_count(&self) -> usize {
         match &self.0 {
@@ -168,6 +192,8 @@ impl AwkText {
         {
             v.bytes.extend_from_slice(more);
             v.index.take();
+            v.number.take();
+            v.whole_number.take();
             return;
         }
         let old = self.as_bytes();

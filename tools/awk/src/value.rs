@@ -43,7 +43,7 @@ impl AwkValue {
         match self {
             AwkValue::Num(n) => *n,
             AwkValue::Uninit | AwkValue::NoField => 0.0,
-            AwkValue::Input(t) | AwkValue::Str(t) | AwkValue::Regex(t) => to_number(t),
+            AwkValue::Input(t) | AwkValue::Str(t) | AwkValue::Regex(t) => t.number(),
         }
     }
 
@@ -54,7 +54,7 @@ impl AwkValue {
             AwkValue::Num(n) => *n != 0.0,
             AwkValue::Uninit | AwkValue::NoField => false,
             AwkValue::Str(t) | AwkValue::Regex(t) => !t.is_empty(),
-            AwkValue::Input(t) => match looks_numeric(t) {
+            AwkValue::Input(t) => match t.whole_number() {
                 Some(n) => n != 0.0,
                 None => !t.is_empty(),
             },
@@ -67,7 +67,7 @@ impl AwkValue {
         match self {
             AwkValue::Num(n) => Some(*n),
             AwkValue::Uninit => Some(0.0),
-            AwkValue::Input(t) => looks_numeric(t),
+            AwkValue::Input(t) => t.whole_number(),
             AwkValue::Str(_) | AwkValue::Regex(_) | AwkValue::NoField => None,
         }
     }
@@ -185,6 +185,11 @@ impl NumberFormat {
             },
             _ => plain,
         }
+    }
+
+    /// Returns the larger one of width and precision.
+    pub fn width(&self) -> usize {
+        self.spec.width.max(self.spec.precision.unwrap_or(0))
     }
 
     /// Appends a number: integers in full, others by the format.

@@ -35,7 +35,7 @@ impl AwkMachine<'_, '_> {
             B::And => all(|a, b| a & b),
             B::Or => all(|a, b| a | b),
             B::Xor => all(|a, b| a ^ b),
-            B::Compl => !arg(0) & MAX_EXACT,
+            B::Compl => !arg(0),
             B::Lshift => arg(0).checked_shl(shift).unwrap_or(0),
             _ => arg(0).checked_shr(shift).unwrap_or(0),
         };
@@ -48,8 +48,8 @@ fn exact_bits(n: u64) -> u64 {
     if n <= MAX_EXACT {
         return n;
     }
-    let spread = 64 - n.leading_zeros() - n.trailing_zeros();
-    if spread <= 53 { n } else { n & MAX_EXACT }
+    let low = n.trailing_zeros();
+    n & MAX_EXACT.checked_shl(low).unwrap_or(0)
 }
 
 /// Returns whether a text is a hexadecimal or octal number, apart from blanks around it.

@@ -8,7 +8,12 @@ use crate::error::AwkRunError;
 use crate::value::{AwkValue, append_special};
 
 /// The maximum width, so that a mistake does not use up all memory.
-const MAX_WIDTH: usize = 1 << 28;
+pub(super) const MAX_WIDTH: usize = 1 << 28;
+
+/// Returns the error about a width beyond the maximum.
+pub(super) fn too_wide() -> AwkRunError {
+    AwkRunError::fatal("format width or precision is too large")
+}
 
 impl AwkMachine<'_, '_> {
     /// Formats `args[1..]` by `args[0]`.
@@ -46,7 +51,7 @@ impl AwkMachine<'_, '_> {
                 spec.set_precision(v.num() as i64);
             }
             if spec.width > MAX_WIDTH || spec.precision.is_some_and(|p| p > MAX_WIDTH) {
-                return Err(AwkRunError::fatal("format width or precision is too large"));
+                return Err(too_wide());
             }
             let v = self.format_argument(args, d.position, &mut next, &format)?;
             match d.conversion {

@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use super::format::{MAX_WIDTH, too_wide};
 use super::reader::RecordSeparator;
 use super::record::MAX_FIELDS;
 use super::split::AwkFieldSplitter;
@@ -199,9 +200,6 @@ impl AwkMachine<'_, '_> {
         if n < 0.0 || n.is_nan() {
             return Err(AwkRunError::fatal(format!("attempt to access field {}", n as i64)));
         }
-        if n >= MAX_FIELDS as f64 {
-            return Err(AwkRunError::fatal(format!("field number {n} is too large")));
-        }
         Ok(n as usize)
     }
 
@@ -285,7 +283,13 @@ impl AwkMachine<'_, '_> {
             (AssignableTarget::Special(s), _) => self.store_special(s, v)?,
             (AssignableTarget::Record, _) => self.set_record(&v),
             (AssignableTarget::Field, ElementAddress::Field(0)) => self.set_record(&v),
-            (AssignableTarget::Field, ElementAddress::Field(n)) => self.record.set_field(n, v),
+            (AssignableTarget::Field, ElementAddress::Field(n)) => {
+                if n > MAX_FIELDS {
+                    let text = format!("field number {n} is too large");
+                    return Err(AwkRunError::fatal(text));
+                }
+                self.record.set_field(n, v);
+            }
             (AssignableTarget::Element(_), ElementAddress::Element(a, k)) => {
                 *scalar_slot(a.borrow_mut().slot_or_insert(k))? = v;
             }
@@ -323,9 +327,8 @@ impl AwkMachine<'_, '_> {
                 if n > MAX_FIELDS as f64 {
                     return Err(AwkRunError::fatal("NF set to a value that is too large"));
                 }
+                // The record is joined when it is needed, or when OFS changes.
                 self.record.set_count(n as usize);
-                // gawk joins the fields at once, so that a later change of OFS has no effect.
-                self.record.rebuild_text(&self.ofs, &self.convfmt);
                 return Ok(());
             }
             S::Nr => {
@@ -347,8 +350,8 @@ impl AwkMachine<'_, '_> {
             }
             S::Ors => self.ors = text.to_vec(),
             S::Subsep => self.subsep = text.to_vec(),
-            S::Convfmt => self.convfmt = NumberFormat::new(&text),
-            S::Ofmt => self.ofmt = NumberFormat::new(&text),
+            S::Convfmt => self.convfmt = number_format(&text)?,
+            S::Ofmt => self.ofmt = number_format(&text)?,
             S::Rs => {
                 match self.global_value(S::Rs) {
                     AwkValue::Regex(t) => {
@@ -541,6 +544,12 @@ pub(super) fn scalar_slot(slot: &mut ElementSlot) -> Result<&mut AwkValue> {
 
 pub(super) fn inner_as_scalar() -> AwkRunError {
     AwkRunError::fatal("attempt to use array in a scalar context")
+}
+
+/// Creates the format of CONVFMT or OFMT, within the bounds that `printf` has.
+fn number_format(text: &[u8]) -> Result<NumberFormat> {
+    let format = NumberFormat::new(text);
+    if format.width() > MAX_WIDTH { Err(too_wide()) } else { Ok(format) }
 }
 
 /// Parses FIELDWIDTHS, for example `3 2:4 *`.

@@ -45,7 +45,7 @@ impl AwkMachine<'_, '_> {
             Ok(AwkValue::Num(_)) => "number",
             Ok(AwkValue::Str(_)) => "string",
             Ok(AwkValue::Regex(_)) => "regexp",
-            Ok(AwkValue::Input(t)) => match crate::value::looks_numeric(t) {
+            Ok(AwkValue::Input(t)) => match t.whole_number() {
                 Some(_) => "strnum",
                 None => "string",
             },
