@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use box_applet::help::words;
 use box_applet::opts::{Opt, ParsedOptions, Spec};
 use box_applet::{Ctx, Ended, Exit};
-use box_text::number::parse_size;
+use box_text::number::parse_block_size;
 
 /// The options.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -106,7 +106,7 @@ fn compared_part(
     operands: &[Vec<u8>],
 ) -> Result<([usize; 2], usize), CmpNumberError> {
     let number = |text: &[u8]| {
-        let n = parse_size(text).ok().filter(|n| i64::try_from(*n).is_ok())?;
+        let n = parse_block_size(text).ok().filter(|n| i64::try_from(*n).is_ok())?;
         Some(usize::try_from(n).unwrap_or(usize::MAX))
     };
     let fault = |option, text: &[u8]| CmpNumberError { option, text: text.to_vec() };

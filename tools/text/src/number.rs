@@ -7,13 +7,16 @@
 //! | [`parse_float`] | C: also hexadecimal floats, `inf`, `nan` |
 //! | [`parse_integer`] | C: integers in a base, or base 0 with `0x` and `0` prefixes |
 //! | [`parse_size`] | `head -c`, `split -b`, `cmp -n`: `2K`, `1MB` |
+//! | [`parse_block_size`] | `du -B`, `cmp -i`, `hexdump -n`: in any base, without the unit `b` |
 //! | [`human_size`] | `ls -h`, `du -h`, `df -h` |
 
 mod float;
 mod size;
 
 pub use float::{decimal_prefix, parse_float};
-pub use size::{SizeError, human_size, parse_size, suffix_factor};
+pub use size::{
+    BlockSizeError, SizeError, human_size, parse_block_size, parse_size, suffix_factor,
+};
 
 /// The result of [`parse_integer`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 
 pub(crate) use box_text::number::{SizeError as NumberError, parse_size};
 
-use box_text::number::suffix_factor;
+use box_text::number::{BlockSizeError, parse_block_size, suffix_factor};
 
 /// Parses a number as C writes it, decimal, octal or hexadecimal, and a suffix as in [`parse_size`].
 pub(crate) fn any_base(text: &[u8]) -> Result<u64, NumberError> {
@@ -25,16 +25,12 @@ pub(crate) fn error_suffix(e: NumberError) -> &'static [u8] {
     }
 }
 
-/// Parses a plain decimal number.
+/// Parses a plain decimal number; `None` if it is none, or does not fit.
 pub(crate) fn parse_decimal(text: &[u8]) -> Option<u64> {
     if text.is_empty() || !text.iter().all(u8::is_ascii_digit) {
         return None;
     }
-    let mut value = 0u64;
-    for d in text {
-        value = value.saturating_mul(10).saturating_add(u64::from(d - b'0'));
-    }
-    Some(value)
+    count(text).ok()
 }
 
 /// The reason why a number of an option is refused where the suffix counts, too.
@@ -43,6 +39,16 @@ pub(crate) enum CountError {
     Invalid,
     Suffix,
     Overflow,
+}
+
+impl From<BlockSizeError> for CountError {
+    fn from(e: BlockSizeError) -> CountError {
+        match e {
+            BlockSizeError::Invalid => CountError::Invalid,
+            BlockSizeError::Suffix => CountError::Suffix,
+            BlockSizeError::Overflow => CountError::Overflow,
+        }
+    }
 }
 
 impl CountError {
@@ -134,13 +140,16 @@ pub(crate) enum SizeScale {
 
 impl SizeScale {
     /// Parses a `--block-size` argument: `K`, `1M`, `kB`, `512`, `human-readable`, `si`.
-    pub(crate) fn parse(text: &[u8]) -> Option<SizeScale> {
+    pub(crate) fn parse(text: &[u8]) -> Result<SizeScale, CountError> {
         match text {
-            b"human-readable" => return Some(SizeScale::Human(1024)),
-            b"si" => return Some(SizeScale::Human(1000)),
+            b"human-readable" => return Ok(SizeScale::Human(1024)),
+            b"si" => return Ok(SizeScale::Human(1000)),
             _ => {}
         }
-        let n = parse_size(text).ok().filter(|n| *n > 0)?;
+        let n = match parse_block_size(text)? {
+            0 => return Err(CountError::Invalid),
+            n => n,
+        };
         // A suffix without a number is shown after each size.
         let shown = match text {
             b"K" | b"k" | b"KiB" => "K",
@@ -155,7 +164,7 @@ impl SizeScale {
             b"E" => "E",
             _ => "",
         };
-        Some(SizeScale::Units(n, shown))
+        Ok(SizeScale::Units(n, shown))
     }
 
     /// Formats a number of bytes on this scale.
@@ -182,5 +191,13 @@ mod tests {
         assert_eq!(parse_size(b""), Err(NumberError::Invalid));
         assert_eq!(parse_size(b"99999999999999999999"), Err(NumberError::Overflow));
         assert_eq!(parse_size(b"1Y"), Err(NumberError::Overflow));
+        assert_eq!(parse_size(b" +2K"), Ok(2048));
+        assert_eq!(parse_size(b"+"), Err(NumberError::Invalid));
+        assert_eq!(parse_size(b"+K"), Err(NumberError::Invalid));
+        assert_eq!(parse_block_size(b"0x10"), Ok(16));
+        assert_eq!(parse_block_size(b"1b"), Err(BlockSizeError::Suffix));
+        assert_eq!(parse_block_size(b"b"), Err(BlockSizeError::Invalid));
+        assert_eq!(parse_block_size(b"16E"), Err(BlockSizeError::Overflow));
+        assert_eq!(parse_decimal(b"18446744073709551616"), None);
     }
 }

@@ -78,18 +78,15 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let mut width =
         ctx.env.get(b"COLUMNS").and_then(number::parse_decimal).filter(|n| *n > 0).unwrap_or(80);
     if let Some(text) = p.last_value(ColumnFlag::OutputWidth) {
-        match number::parse_decimal(text) {
-            Some(n) => width = n,
-            None if text == b"unlimited" => width = 0,
-            None => {
-                return Err(input::report_failure(
-                    ctx,
-                    &[b"invalid columns argument: ", &quote::quote_in_sentence(text)],
-                ));
-            }
+        width = match text {
+            b"unlimited" => 0,
+            text => parse_columns(text, "columns")
+                .map_err(|message| input::report_failure(ctx, &[&message]))?
+                .into(),
         }
     }
     let width = usize::try_from(width).unwrap_or(usize::MAX);
+    let limit = parse_limit(&p).map_err(|message| input::report_failure(ctx, &[&message]))?;
     let mut exit = Exit::SUCCESS;
     let mut text = Vec::new();
     for f in &input::or_stdin(p.operands.clone()) {
@@ -107,7 +104,7 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
         lines.retain(|l| !l.iter().all(u8::is_ascii_whitespace));
     }
     let out = if p.has_option(ColumnFlag::Table) || p.has_option(ColumnFlag::Json) {
-        format_table(&p, &lines)
+        format_table(&p, &lines, limit)
     } else {
         fill_columns(&lines, width, p.has_option(ColumnFlag::Fillrows))
     };
@@ -157,6 +154,27 @@ fn fill_columns(lines: &[&[u8]], width: usize, rows_first: bool) -> Vec<u8> {
         emit(&|r, c| c * rows + r)
     }
     out
+}
+
+/// Parses a number of columns, which fits in 32 bits. The error is a message.
+fn parse_columns(text: &[u8], noun: &str) -> Result<u32, Vec<u8>> {
+    let n = box_text::number::parse_integer(text, 10);
+    let why: &[u8] = match u32::try_from(n.magnitude) {
+        _ if n.len == 0 || n.len != text.len() => b"",
+        Ok(n) if text[0] != b'-' => return Ok(n),
+        _ => b": Numerical result out of range",
+    };
+    let what = format!("invalid {noun} argument: ");
+    Err([what.as_bytes(), &quote::quote_in_sentence(text), why].concat())
+}
+
+/// Returns the most columns of a table (`-l`). The error is a message.
+fn parse_limit(p: &ParsedOptions<ColumnFlag>) -> Result<Option<usize>, Vec<u8>> {
+    let Some(text) = p.last_value(ColumnFlag::TableColumnsLimit) else { return Ok(None) };
+    match parse_columns(text, "columns limit")? {
+        0 => Err(b"columns limit must be greater than zero".to_vec()),
+        n => Ok(usize::try_from(n).ok()),
+    }
 }
 
 /// Converts column numbers or names to indexes; `0` and `-` mean all (the last).
@@ -214,12 +232,9 @@ impl CellSplitter<'_> {
     }
 }
 
-fn format_table(p: &ParsedOptions<ColumnFlag>, lines: &[&[u8]]) -> Vec<u8> {
-    let limit = p.last_value(ColumnFlag::TableColumnsLimit).and_then(number::parse_decimal);
-    let splitter = CellSplitter {
-        separators: p.last_value(ColumnFlag::Separator),
-        limit: limit.and_then(|n| usize::try_from(n).ok()).filter(|n| *n > 0),
-    };
+/// Formats the lines as a table of at most `limit` columns.
+fn format_table(p: &ParsedOptions<ColumnFlag>, lines: &[&[u8]], limit: Option<usize>) -> Vec<u8> {
+    let splitter = CellSplitter { separators: p.last_value(ColumnFlag::Separator), limit };
     let names: Vec<Vec<u8>> = p
         .last_value(ColumnFlag::TableColumns)
         .map(|n| n.split(|c| *c == b',').map(<[u8]>::to_vec).collect())

@@ -126,12 +126,8 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
 
 fn parse_plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<DfPlan, Exit> {
     let p = SPEC.parse_or_exit(ctx, args, Exit::FAILURE)?;
-    let (scale, mut heading) = parse_scale(&p).map_err(|text| {
-        input::report_failure(
-            ctx,
-            &[b"invalid --block-size argument ", &quote::quote_in_sentence(&text)],
-        )
-    })?;
+    let (scale, mut heading) =
+        parse_scale(&p).map_err(|message| input::report_failure(ctx, &[&message]))?;
     let portable = p.has_option(DfFlag::Portability);
     if portable && heading == "1K-blocks" {
         heading = "1024-blocks".to_string();
@@ -153,8 +149,8 @@ fn parse_plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<DfPlan, Exit> {
     })
 }
 
-/// Parses how sizes are shown and the heading of their column. `Err` holds an argument that is not
-/// a size.
+/// Parses how sizes are shown and the heading of their column. The error is a message about an
+/// argument that is not a size.
 fn parse_scale(p: &ParsedOptions<DfFlag>) -> Result<(SizeScale, String), Vec<u8>> {
     let mut chosen = (SizeScale::Units(1024, ""), "1K-blocks".to_string());
     for (flag, value) in &p.options {
@@ -165,7 +161,7 @@ fn parse_scale(p: &ParsedOptions<DfFlag>) -> Result<(SizeScale, String), Vec<u8>
             DfFlag::Mebibytes => (SizeScale::Units(1 << 20, ""), "1M-blocks".to_string()),
             DfFlag::BlockSize => {
                 let text = value.as_deref().unwrap_or_default();
-                let scale = SizeScale::parse(text).ok_or(text)?;
+                let scale = SizeScale::parse(text).map_err(|e| e.message("--block-size", text))?;
                 let shown = String::from_utf8_lossy(text);
                 let one = if text.first().is_some_and(u8::is_ascii_digit) { "" } else { "1" };
                 (scale, format!("{one}{shown}-blocks"))

@@ -14,7 +14,7 @@ use box_text::time::Zone;
 use box_text::time::{civil, strftime};
 
 use super::stat::block_count;
-use crate::common::number::{self, SizeScale};
+use crate::common::number::{self, CountError, SizeScale};
 use crate::common::{files0, input, paths, quote};
 
 /// An option of `du`.
@@ -155,12 +155,8 @@ fn parse_options(ctx: &mut Ctx<'_>, p: &ParsedOptions<DuFlag>) -> Result<DuOptio
     let (scale, apparent) = parse_scale(ctx, p)?;
     let depth = parse_depth(ctx, p)?;
     let threshold = match p.last_value(DuFlag::Threshold) {
-        Some(text) => parse_threshold(text).ok_or_else(|| {
-            input::report_failure(
-                ctx,
-                &[b"invalid --threshold argument ", &quote::quote_in_sentence(text)],
-            )
-        })?,
+        Some(text) => parse_threshold(text)
+            .map_err(|e| input::report_failure(ctx, &[&e.message("--threshold", text)]))?,
         None => 0,
     };
     let time = time_format(ctx, p)?;
@@ -203,10 +199,8 @@ fn parse_scale(ctx: &mut Ctx<'_>, p: &ParsedOptions<DuFlag>) -> Result<(SizeScal
             DuFlag::Bytes => SizeScale::Units(1, ""),
             DuFlag::BlockSize => {
                 let text = value.as_deref().unwrap_or_default();
-                let what = b"invalid --block-size argument ";
-                SizeScale::parse(text).ok_or_else(|| {
-                    input::report_failure(ctx, &[what, &quote::quote_in_sentence(text)])
-                })?
+                SizeScale::parse(text)
+                    .map_err(|e| input::report_failure(ctx, &[&e.message("--block-size", text)]))?
             }
             _ => scale,
         };
@@ -217,7 +211,7 @@ fn parse_scale(ctx: &mut Ctx<'_>, p: &ParsedOptions<DuFlag>) -> Result<(SizeScal
 /// Returns how deep below operands directories are shown.
 fn parse_depth(ctx: &mut Ctx<'_>, p: &ParsedOptions<DuFlag>) -> Result<usize, Exit> {
     let given = match p.last_value(DuFlag::MaxDepth) {
-        Some(text) => Some(number::parse_decimal(text).ok_or_else(|| {
+        Some(text) => Some(number::count(text).map_err(|_| {
             input::usage_error(ctx, &[b"invalid maximum depth ", &quote::quote_in_sentence(text)])
         })?),
         None => None,
@@ -268,17 +262,21 @@ fn env_scale(ctx: &Ctx<'_>) -> SizeScale {
     let value =
         [&b"DU_BLOCK_SIZE"[..], b"BLOCK_SIZE", b"BLOCKSIZE"].iter().find_map(|n| ctx.env.get(n));
     let default = if ctx.env.get(b"POSIXLY_CORRECT").is_some() { 512 } else { 1024 };
-    value.and_then(SizeScale::parse).unwrap_or(SizeScale::Units(default, ""))
+    value.and_then(|v| SizeScale::parse(v).ok()).unwrap_or(SizeScale::Units(default, ""))
 }
 
-fn parse_threshold(text: &[u8]) -> Option<i128> {
+fn parse_threshold(text: &[u8]) -> Result<i128, CountError> {
     let (negative, digits) = match text.strip_prefix(b"-") {
         Some(d) => (true, d),
         None => (false, text),
     };
-    let n = number::parse_size(digits).ok()?;
-    let n = i128::from(i64::try_from(n).ok()?);
-    if negative { (n != 0).then_some(-n) } else { Some(n) }
+    let n = box_text::number::parse_block_size(digits)?;
+    let n = i128::from(i64::try_from(n).map_err(|_| CountError::Overflow)?);
+    match (negative, n) {
+        (true, 0) => Err(CountError::Invalid),
+        (true, n) => Ok(-n),
+        (false, n) => Ok(n),
+    }
 }
 
 fn time_format(

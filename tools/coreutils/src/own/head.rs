@@ -53,13 +53,13 @@ pub(super) struct HeadCount {
 }
 
 impl HeadCount {
-    /// Parses a number after an optional sign; an error quotes the number without its sign.
+    /// Parses a number after an optional minus sign, without which an error quotes it.
     pub(super) fn parse<'t>(
         text: &'t [u8],
         bytes: bool,
         sign: &[u8],
     ) -> Result<HeadCount, (&'t [u8], NumberError)> {
-        let digits = text.strip_prefix(b"-").or(text.strip_prefix(b"+")).unwrap_or(text);
+        let digits = text.strip_prefix(b"-").unwrap_or(text);
         match number::parse_size(digits) {
             Ok(n) => Ok(HeadCount { n, bytes, signed: text.starts_with(sign) }),
             Err(e) => Err((digits, e)),

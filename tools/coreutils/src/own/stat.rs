@@ -111,10 +111,15 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
         };
         let mut out = Vec::new();
         let shown = expand_format(&mut out, &format, &file, &plan, &names);
-        if let Err(directive) = &shown {
-            ctx.error_bytes(&[b"'", directive, b"': invalid directive"]);
+        if shown.is_ok() && plan.format.is_some() {
+            out.push(b'\n');
         }
-        if ctx.stdout.write_all(&out).is_err() || shown.is_err() {
+        if ctx.stdout.write_all(&out).is_err() {
+            return Ok(Exit::FAILURE);
+        }
+        if let Err(directive) = &shown {
+            let _ = ctx.stdout.flush();
+            ctx.error_bytes(&[b"'", directive, b"': invalid directive"]);
             return Ok(Exit::FAILURE);
         }
     }
@@ -130,7 +135,7 @@ fn parse_plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<StatPlan, Exit> {
     let given = |flag: StatFlag| p.last_value(flag).filter(|_| last == Some(flag));
     let file_system = p.has_option(StatFlag::FileSystem);
     Ok(StatPlan {
-        format: given(StatFlag::Format).map(|f| [f, b"\n"].concat()),
+        format: given(StatFlag::Format).map(<[u8]>::to_vec),
         printf: given(StatFlag::Printf).map(<[u8]>::to_vec),
         terse: p.has_option(StatFlag::Terse),
         file_system,
@@ -259,10 +264,15 @@ fn unescape_format(ctx: &mut Ctx<'_>, text: &[u8]) -> Vec<u8> {
     out
 }
 
+/// Widths beyond this are refused, because each takes as much memory.
+const MAX_WIDTH: usize = 1 << 20;
+
 /// A value of a directive.
 enum StatValue {
     Text(Vec<u8>),
     Number(u64),
+    /// A number that may have a plus sign.
+    Signed(i64),
     Octal(u64),
     Hex(u64),
     /// Seconds and nanoseconds: a precision shows a fraction.
@@ -296,28 +306,35 @@ fn expand_format(
             _ => None,
         };
         let Some(&letter) = rest.get(end) else {
+            if !rest.is_empty() {
+                return Err([b"%", rest].concat());
+            }
             out.push(b'%');
-            out.extend_from_slice(rest);
             return Ok(());
         };
-        let flags = [&rest[..n], b"s"].concat();
+        if letter == b'%' {
+            return Err([b"%", &rest[..=end]].concat());
+        }
+        // `I` asks for other digits, of which this locale has none.
+        let mut flags: Vec<u8> = rest[..n].iter().copied().filter(|c| *c != b'I').collect();
+        flags.push(b's');
         let Some(d) = printf::parse(&flags) else { break };
-        let text = &rest[..=end];
+        if d.spec.width.max(d.spec.precision.unwrap_or(0)) > MAX_WIDTH {
+            return Err([b"%", &rest[..=end]].concat());
+        }
         let value = if plan.file_system {
             fs_value(letter, f)
         } else {
             directive_value(letter, part, f, &plan.zone, names)
         };
         match value {
-            Some(v) => {
-                // `%.3s` needs its precision only where asked for.
-                let mut spec = d.spec;
-                spec.width = spec.width.min(4096);
-                spec.precision = spec.precision.map(|p| p.min(4096));
-                put_value(out, &spec, v);
+            // A precision without digits asks for all digits of a time.
+            Some(StatValue::Time(seconds, nanos)) if flags.ends_with(b".s") => {
+                let spec = printf::ConversionSpec { precision: Some(9), ..d.spec };
+                put_value(out, &spec, StatValue::Time(seconds, nanos));
             }
-            None if letter == b'\n' => out.extend_from_slice(b"%\n"),
-            None => return Err([b"%", text].concat()),
+            Some(v) => put_value(out, &d.spec, v),
+            None => out.push(b'?'),
         }
         rest = &rest[end + 1..];
     }
@@ -329,12 +346,15 @@ fn put_value(out: &mut Vec<u8>, spec: &printf::ConversionSpec, value: StatValue)
     match value {
         StatValue::Text(t) => printf::put_string(out, spec, &t),
         StatValue::Number(n) => printf::put_unsigned(out, spec, b'u', n),
+        StatValue::Signed(n) => printf::put_signed(out, spec, n),
         StatValue::Octal(n) => printf::put_unsigned(out, spec, b'o', n),
         StatValue::Hex(n) => printf::put_unsigned(out, spec, b'x', n),
         StatValue::Time(s, nanos) => match spec.precision {
-            None => printf::put_signed(out, spec, s),
+            None | Some(0) => {
+                let spec = printf::ConversionSpec { precision: None, ..*spec };
+                printf::put_signed(out, &spec, s);
+            }
             Some(p) => {
-                let p = if p == 0 { 9 } else { p };
                 let digits: String =
                     format!("{nanos:09}").chars().chain(std::iter::repeat('0')).take(p).collect();
                 let text = format!("{s}.{digits}");
@@ -399,7 +419,7 @@ fn directive_value(
         b'o' => StatValue::Number(IO_BLOCK),
         b'r' => StatValue::Number(0),
         b'R' | b't' | b'T' => StatValue::Hex(0),
-        b's' => StatValue::Number(s.size),
+        b's' => StatValue::Signed(i64::try_from(s.size).unwrap_or(i64::MAX)),
         b'u' => StatValue::Number(u64::from(s.uid)),
         b'U' => StatValue::Text(names.user(s.uid).unwrap_or("UNKNOWN").as_bytes().to_vec()),
         // No birth time is recorded: the oldest time known, as it is for a file never changed.

@@ -4,7 +4,6 @@ use box_applet::opts::{Opt, Spec};
 use box_applet::{Ctx, Ended, Exit};
 
 use crate::common::input::{self, CopyStop, write_output};
-use crate::common::number;
 
 /// An option of `strings`.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -101,12 +100,18 @@ fn modern_option(arg: &[u8]) -> Vec<u8> {
 }
 
 fn parse_plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<StringsPlan, Exit> {
-    let args: Vec<Vec<u8>> = args.iter().map(|a| modern_option(a)).collect();
-    let p = SPEC.parse_or_exit(ctx, &args, Exit::FAILURE)?;
+    let mut words = Vec::new();
+    let mut rest = args.iter();
+    while let Some(word) = rest.next() {
+        words.push(modern_option(word));
+        if SPEC.takes_next(word) {
+            words.extend(rest.next().cloned());
+        }
+    }
+    let p = SPEC.parse_or_exit(ctx, &words, Exit::FAILURE)?;
     let least = match p.last_value(StringsFlag::Bytes) {
-        Some(text) => parse_least(text).map_err(|what| {
-            let shown = String::from_utf8_lossy(text);
-            ctx.error(format_args!("{what} {shown}"));
+        Some(text) => parse_least(text).map_err(|message| {
+            ctx.error(message);
             Exit::FAILURE
         })?,
         None => 4,
@@ -133,15 +138,18 @@ fn parse_plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<StringsPlan, Exit> 
     })
 }
 
-/// Parses the argument of `-n`. The error is a message.
-fn parse_least(text: &[u8]) -> Result<usize, &'static str> {
-    match number::parse_decimal(text) {
-        Some(n) => match usize::try_from(n) {
-            Ok(n) if n > 0 => Ok(n),
-            _ => Err("invalid minimum string length"),
-        },
-        None => Err("invalid integer argument"),
+/// Parses the argument of `-n`, a number in any base that fits in C's `unsigned`. The error is a message.
+fn parse_least(text: &[u8]) -> Result<usize, String> {
+    let shown = String::from_utf8_lossy(if text.is_empty() { b"0" } else { text });
+    let n = box_text::number::parse_integer(text, 0);
+    if n.len != text.len() {
+        return Err(format!("invalid integer argument {shown}"));
     }
+    u32::try_from(n.magnitude)
+        .ok()
+        .filter(|least| *least > 0 && !n.negative)
+        .and_then(|least| usize::try_from(least).ok())
+        .ok_or_else(|| format!("invalid minimum string length {shown}"))
 }
 
 /// Parses the argument of `-e`.

@@ -16,7 +16,8 @@ use box_sys::meta;
 use super::head::{self, HeadCount};
 use super::sleep;
 use crate::common::input::{self, CopyStop, InputFile, write_output};
-use crate::common::{number, quote};
+use crate::common::number::{self, BoundError};
+use crate::common::quote;
 use follow::{FollowPlan, FollowedFile};
 
 /// An option of `tail`.
@@ -171,18 +172,31 @@ fn parse_follow(
         None => Duration::from_secs(1),
     };
     let pid = match p.last_value(TailFlag::Pid) {
-        Some(text) => number::parse_decimal(text)
-            .ok_or_else(|| {
-                input::report_failure(ctx, &[b"invalid PID: ", &quote::quote_in_sentence(text)])
-            })
-            .map(|n| u32::try_from(n).ok())?,
+        Some(text) => Some(parse_bounded(ctx, text, "PID", i64::from(i32::MAX))?),
         None => None,
     };
+    // Files are looked at each time, so that the number is only checked.
+    if let Some(text) = p.last_value(TailFlag::MaxUnchangedStats) {
+        parse_bounded(ctx, text, "maximum number of unchanged stats between opens", i64::MAX)?;
+    }
+    let pid = pid.and_then(|n| u32::try_from(n).ok());
     let by_name =
         p.has_option(TailFlag::FollowName) || p.last_value(TailFlag::Follow) == Some(b"name");
     let wanted = by_name || p.has_option(TailFlag::FollowPlain) || p.has_option(TailFlag::Follow);
     let retry = p.has_option(TailFlag::FollowName) || p.has_option(TailFlag::Retry);
     Ok(wanted.then_some(FollowPlan { by_name, retry, interval, pid }))
+}
+
+/// Parses a number of an option that is at most `most`.
+fn parse_bounded(ctx: &mut Ctx<'_>, text: &[u8], noun: &str, most: i64) -> Result<i64, Exit> {
+    let mut wrong = |e: BoundError| {
+        let shown = quote::quote_in_sentence(text);
+        input::report_failure(ctx, &[b"invalid ", noun.as_bytes(), b": ", &shown, e.suffix()])
+    };
+    match number::parse_bounded(text, (0, most)) {
+        Err(BoundError::OutOfRange) => Err(wrong(BoundError::Invalid)),
+        parsed => parsed.map_err(wrong),
+    }
 }
 
 /// Prints the end of each file; returns the files that may be followed, and the status so far.
@@ -213,6 +227,18 @@ fn print_ends(ctx: &mut Ctx<'_>, plan: &TailPlan) -> Result<(Vec<FollowedFile>, 
             Ok(()) => {}
             Err(CopyStop::Read(e)) => {
                 drop(reader);
+                if plan.count.bytes
+                    && plan.count.signed
+                    && e.kind() == std::io::ErrorKind::InvalidInput
+                {
+                    let offset = plan.count.n.saturating_sub(1).to_string();
+                    let why = box_sys::error_text(&e);
+                    let what = format!(": cannot seek to relative offset {offset}: {why}");
+                    let name: &[u8] = if file == b"-" { b"standard input" } else { file };
+                    let name = quote::quote_with_colon(name);
+                    exit = input::report_failure(ctx, &[&name, what.as_bytes()]);
+                    continue;
+                }
                 exit = input::report_cannot(ctx, "error reading", file, &e);
                 continue;
             }
@@ -255,9 +281,15 @@ fn skip_to(reader: &mut InputFile<'_>, count: HeadCount, delimiter: u8) -> Resul
     let mut left = count.n.saturating_sub(1);
     if count.bytes
         && let InputFile::File(f) = reader
-        && f.seek(SeekFrom::Start(left.min(i64::MAX as u64))).is_ok()
     {
-        return Ok(());
+        match f.seek(SeekFrom::Start(left.min(i64::MAX as u64))) {
+            Ok(_) => return Ok(()),
+            // No file is so long.
+            Err(e) if e.kind() == std::io::ErrorKind::InvalidInput => {
+                return Err(CopyStop::Read(e));
+            }
+            Err(_) => {}
+        }
     }
     if left == 0 {
         return Ok(());

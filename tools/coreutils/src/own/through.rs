@@ -75,8 +75,8 @@ pub(crate) fn run_nice(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     }
     let p = NICE.parse_or_exit(ctx, &args, Exit(125))?;
     if let Some(n) = p.last_value(NiceFlag::Adjustment) {
-        let n_text = String::from_utf8_lossy(n).into_owned();
-        if n_text.trim().parse::<i64>().is_err() {
+        let parsed = box_text::number::parse_integer(n, 10);
+        if parsed.len == 0 || parsed.len != n.len() {
             ctx.error_bytes(&[b"invalid adjustment ", &quote::quote_in_sentence(n)]);
             return Ok(Exit(125));
         }

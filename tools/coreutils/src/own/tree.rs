@@ -57,6 +57,7 @@ enum TreeFlag {
     Reverse,
     Size,
     Sort,
+    Timefmt,
     Unsorted,
 }
 
@@ -97,6 +98,8 @@ const SPEC: Spec<TreeFlag> = Spec::new(
         Opt::long(TreeFlag::ThousandSize, "si").with_help(words::SI),
         Opt::new(TreeFlag::HumanSize, 'h', "").with_help(words::HUMAN),
         Opt::new(TreeFlag::Date, 'D', "").with_help("Print when files were modified last"),
+        Opt::long(TreeFlag::Timefmt, "timefmt")
+            .with_argument("FORMAT", "With the date that FORMAT, as of date, gives"),
         Opt::new(TreeFlag::Classify, 'F', "")
             .with_help("Mark kinds of files behind names, as ls -F does"),
         Opt::new(TreeFlag::ByVersion, 'v', "").with_help("Sort by version: file9 before file10"),
@@ -189,8 +192,9 @@ fn parse_options(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<TreeOptions, Exi
         level,
         limit: p
             .last_value(TreeFlag::Filelimit)
-            .and_then(number::parse_decimal)
-            .and_then(|n| usize::try_from(n).ok()),
+            .and_then(|text| number::leading(text)?.0.ok())
+            .and_then(|n| usize::try_from(n).ok())
+            .filter(|n| *n > 0),
         only: patterns(TreeFlag::Pattern),
         ignore: patterns(TreeFlag::Ignore),
         unicode: charset.is_none_or(|c| c.to_ascii_lowercase().starts_with(b"utf"))

@@ -8,7 +8,8 @@ use box_applet::opts::{Opt, ParsedOptions, Spec};
 use box_applet::{Ctx, Ended, Exit};
 
 use crate::common::input::{self, CopyStop, write_output};
-use crate::common::{number, quote};
+use crate::common::number::{self, CountError};
+use crate::common::quote;
 
 /// An option of `uniq`.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -89,7 +90,13 @@ fn modern_options(args: &[Vec<u8>]) -> Vec<Vec<u8>> {
     let mut ended = false;
     let mut fields: Option<usize> = None;
     let mut out: Vec<Vec<u8>> = Vec::new();
-    for a in args {
+    let mut args = args.iter();
+    while let Some(a) = args.next() {
+        if !ended && SPEC.takes_next(a) {
+            out.push(a.clone());
+            out.extend(args.next().cloned());
+            continue;
+        }
         let digits = |t: &[u8]| !t.is_empty() && t.iter().all(u8::is_ascii_digit);
         match a.as_slice() {
             b"--" => ended = true,
@@ -233,10 +240,16 @@ fn parse_options(ctx: &mut Ctx<'_>, p: &ParsedOptions<UniqFlag>) -> Result<UniqO
     }
     let mut count = |flag: UniqFlag, what: &str, default: u64| match p.last_value(flag) {
         None => Ok(default),
-        Some(text) => number::parse_decimal(text).ok_or_else(|| {
-            let shown = quote::quote_with_colon(text);
-            input::report_failure(ctx, &[&shown, b": invalid ", what.as_bytes()])
-        }),
+        // No line has more than the largest number.
+        Some(text) => number::count(text)
+            .or_else(|e| match e {
+                CountError::Overflow => Ok(u64::MAX),
+                e => Err(e),
+            })
+            .map_err(|_| {
+                let shown = quote::quote_with_colon(text);
+                input::report_failure(ctx, &[&shown, b": invalid ", what.as_bytes()])
+            }),
     };
     let skip_fields = count(UniqFlag::SkipFields, "number of fields to skip", 0)?;
     let skip_chars = count(UniqFlag::SkipChars, "number of bytes to skip", 0)?;

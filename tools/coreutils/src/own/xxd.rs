@@ -128,7 +128,10 @@ impl XxdOptions {
     fn set_value<'v>(&mut self, letter: u8, value: &mut dyn FnMut() -> Option<&'v [u8]>) -> bool {
         match letter {
             b'c' => {
-                self.columns = value().and_then(parse_number).and_then(|n| usize::try_from(n).ok())
+                // A negative number is too large, too.
+                self.columns = value()
+                    .and_then(parse_number)
+                    .map(|n| usize::try_from(n).unwrap_or(usize::MAX));
             }
             b'g' => {
                 self.group = value().and_then(parse_number).and_then(|n| usize::try_from(n).ok())
@@ -137,7 +140,11 @@ impl XxdOptions {
                 self.length = value().and_then(parse_number).and_then(|n| u64::try_from(n).ok())
             }
             b'n' => self.name = value().map(<[u8]>::to_vec),
-            b'o' => self.offset = value().and_then(parse_number).unwrap_or(0),
+            // Offsets from 2^63 on are those of C's `unsigned long`.
+            b'o' => {
+                let n = value().map(|text| box_text::number::parse_integer(text, 0));
+                self.offset = n.map_or(0, |n| n.unsigned().0 as i64);
+            }
             b's' => {
                 let text = value().unwrap_or_default();
                 self.seek = parse_number(text.strip_prefix(b"+").unwrap_or(text));
@@ -198,7 +205,8 @@ fn convert_input(ctx: &mut Ctx<'_>, plan: &XxdPlan) -> Result<(), Exit> {
             return Err(Exit::USAGE);
         }
     };
-    let limit = if o.include || o.plain || o.binary { usize::MAX } else { 256 };
+    // Rows without text may be as long as C's `int` counts; the others are kept in memory.
+    let limit = if o.plain || o.include { i32::MAX as usize } else { 256 };
     if !o.reverse && o.columns.is_some_and(|c| c > limit) {
         return Err(input::report_failure(ctx, &[b"invalid number of columns (max. 256)."]));
     }
@@ -337,23 +345,30 @@ fn dump_plain(
     out: &mut impl Write,
 ) -> Result<(), CopyStop> {
     let (columns, digits) = (o.row_len(), o.digit_set());
-    let mut row = vec![0; if columns == 0 { 64 * 1024 } else { columns }];
+    let most = 64 * 1024;
+    let mut row = vec![0; if columns == 0 { most } else { columns.min(most) }];
     let mut line = Vec::new();
+    // Bytes that the row still takes.
+    let mut left = columns;
     loop {
-        let got = fill_row(reader, &mut row)?;
+        let part = if columns == 0 { row.len() } else { left.min(row.len()) };
+        let got = fill_row(reader, &mut row[..part])?;
         if got == 0 {
             break;
         }
+        left = left.saturating_sub(got);
         line.clear();
         for b in &row[..got] {
             line.extend_from_slice(&[digits[usize::from(b >> 4)], digits[usize::from(b & 15)]]);
         }
-        if columns > 0 {
+        if columns > 0 && (left == 0 || got < part) {
             line.push(b'\n');
+            left = columns;
         }
         write_output(out, &line)?;
     }
-    if columns == 0 { write_output(out, b"\n") } else { Ok(()) }
+    // The end came at the end of a part.
+    if left != columns || columns == 0 { write_output(out, b"\n") } else { Ok(()) }
 }
 
 fn hex_row(line: &mut Vec<u8>, data: &[u8], cols: usize, o: &XxdOptions) {

@@ -68,6 +68,8 @@ pub(super) fn checked(util: &str, option: &str, value: Vec<u8>) -> Result<Vec<u8
     let Some(bound) = BOUNDS.iter().find(|b| b.util == util && b.option == option) else {
         return Ok(value);
     };
+    // Blanks before a number count for nothing.
+    let value = value.trim_ascii_start().to_vec();
     let Some(n) = number(&value) else { return Ok(value) };
     let refused = |why: &str| {
         let shown = String::from_utf8_lossy(&value);

@@ -44,9 +44,8 @@ enum FindField {
     Time(TimeOf, u8),
 }
 
-/// Maximum width and precision; larger ones are reduced to it, so that a format cannot exhaust
-/// memory.
-const MAX_WIDTH: usize = 1 << 16;
+/// Widths beyond this are refused, because each takes as much memory.
+const MAX_WIDTH: usize = 1 << 20;
 
 impl FindFormat {
     /// Parses a format, and also returns warnings.
@@ -86,6 +85,9 @@ impl FindFormat {
                         continue;
                     }
                     let (layout, used) = parse_layout(rest);
+                    if layout.width.max(layout.precision.unwrap_or(0)) > MAX_WIDTH {
+                        return Err([b"too large a width in `%", &rest[..used], b"'"].concat());
+                    }
                     match parse_directive(&rest[used..]) {
                         FindDirective::Field(field, more) => {
                             if !literal.is_empty() {
@@ -174,7 +176,7 @@ fn parse_layout(rest: &[u8]) -> (Layout, usize) {
     let number = |at: &mut usize| {
         let mut n = 0usize;
         while let Some(d @ b'0'..=b'9') = rest.get(*at) {
-            n = (n * 10 + usize::from(d - b'0')).min(MAX_WIDTH);
+            n = (n * 10 + usize::from(d - b'0')).min(MAX_WIDTH + 1);
             *at += 1;
         }
         n

@@ -2,14 +2,15 @@
 
 use super::expr::NumberTest;
 
-/// Parses a non-negative integer, whose sign is the comparison.
+/// Parses a non-negative integer as `strtoumax(3)` does; a sign before it is the comparison.
 pub fn parse_integer(text: &[u8]) -> Option<NumberTest<u64>> {
     let (wrap, digits): (fn(u64) -> NumberTest<u64>, _) = match text {
         [b'+', rest @ ..] => (NumberTest::More, rest),
         [b'-', rest @ ..] => (NumberTest::Less, rest),
         _ => (NumberTest::Equal, text),
     };
-    parse_digits(digits).map(wrap)
+    let n = box_text::number::parse_integer(digits, 10);
+    (n.len > 0 && n.len == digits.len() && !n.negative && !n.overflow).then(|| wrap(n.magnitude))
 }
 
 /// Parses a number as [`parse_integer`] does, but with decimals.

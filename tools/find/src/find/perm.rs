@@ -28,6 +28,8 @@ pub fn parse(text: &[u8]) -> Option<PermTest> {
     match text {
         [b'-', rest @ ..] => parse_bits(rest).map(PermTest::All),
         [b'/', rest @ ..] => parse_bits(rest).map(PermTest::Any),
+        // The obsolete way to write `/MODE`.
+        [b'+', b'0'..=b'7', ..] => None,
         _ => parse_bits(text).map(PermTest::Exact),
     }
 }
@@ -49,6 +51,7 @@ mod tests {
         assert_eq!(parse(b"-u+s,+t"), Some(PermTest::All(0o5000)));
         assert_eq!(parse(b"u=rwx,go=u-w"), Some(PermTest::Exact(0o755)));
         assert_eq!(parse(b"9"), None);
+        assert_eq!(parse(b"+1"), None);
         assert_eq!(parse(b"u+z"), None);
         assert_eq!(parse(b"17777"), None);
     }

@@ -435,16 +435,19 @@ fn invalid_argument(arg: &[u8], word: &[u8]) -> Message {
     [b"invalid argument `".as_slice(), arg, b"' to `", word, b"'"].concat()
 }
 
+/// Parses a depth, which fits in C's `int`.
 fn parse_level(arg: &[u8], word: &[u8]) -> Result<u64, Message> {
-    number::parse_digits(arg).ok_or_else(|| {
-        [
+    if arg.is_empty() || !arg.iter().all(u8::is_ascii_digit) {
+        return Err([
             b"Expected a positive decimal integer argument to ".as_slice(),
             word,
             b", but got ",
             &quote_name(arg),
         ]
-        .concat()
-    })
+        .concat());
+    }
+    let level = number::parse_digits(arg).filter(|n| i32::try_from(*n).is_ok());
+    level.ok_or_else(|| [arg, b": Numerical result out of range"].concat())
 }
 
 fn parse_count(word: &[u8], words: &mut WordCursor<'_>) -> Result<NumberTest<u64>, Message> {

@@ -8,14 +8,17 @@ pub enum SizeError {
 }
 
 /// Parses a number with a suffix of `head -c`, `split -b`, `dd` or `truncate`: `b` 512, `kB` 1000,
-/// `K`/`KiB` 1024, and so on.
+/// `K`/`KiB` 1024, and so on. Blanks and a plus sign may stand before it, as before all numbers that
+/// `strtoumax(3)` reads.
 ///
 /// ```
 /// assert_eq!(box_text::number::parse_size(b"2K"), Ok(2048));
 /// ```
 pub fn parse_size(text: &[u8]) -> Result<u64, SizeError> {
-    let digits = text.iter().take_while(|c| c.is_ascii_digit()).count();
-    let (number, suffix) = text.split_at(digits);
+    let unsigned = &text[super::blank_len(text)..];
+    let unsigned = unsigned.strip_prefix(b"+").unwrap_or(unsigned);
+    let digits = unsigned.iter().take_while(|c| c.is_ascii_digit()).count();
+    let (number, suffix) = if digits > 0 { unsigned.split_at(digits) } else { (&[][..], text) };
     if text.is_empty() || (digits == 0 && suffix_factor(suffix).is_none()) {
         return Err(SizeError::Invalid);
     }
@@ -25,6 +28,36 @@ pub fn parse_size(text: &[u8]) -> Result<u64, SizeError> {
     }
     let factor = suffix_factor(suffix).ok_or(SizeError::Invalid)?;
     u64::try_from(value.saturating_mul(factor)).map_err(|_| SizeError::Overflow)
+}
+
+/// The reason why the size of a block is refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BlockSizeError {
+    Invalid,
+    Suffix,
+    Overflow,
+}
+
+/// Parses the size of a block, or another number in any base, with a unit as in [`parse_size`], though
+/// not `b`.
+///
+/// ```
+/// assert_eq!(box_text::number::parse_block_size(b"0x10K"), Ok(16384));
+/// ```
+pub fn parse_block_size(text: &[u8]) -> Result<u64, BlockSizeError> {
+    let factor_of = |suffix: &[u8]| suffix_factor(suffix).filter(|_| suffix != b"b");
+    // A unit alone counts once.
+    if text.first().is_some_and(u8::is_ascii_alphabetic) {
+        let unit = factor_of(text).ok_or(BlockSizeError::Invalid)?;
+        return u64::try_from(unit).map_err(|_| BlockSizeError::Overflow);
+    }
+    let n = super::parse_integer(text, 0);
+    if n.len == 0 || n.negative {
+        return Err(BlockSizeError::Invalid);
+    }
+    let factor = factor_of(&text[n.len..]).ok_or(BlockSizeError::Suffix)?;
+    let value = u128::from(n.magnitude).saturating_mul(factor);
+    u64::try_from(value).ok().filter(|_| !n.overflow).ok_or(BlockSizeError::Overflow)
 }
 
 /// Returns the number that a suffix of a size stands for.

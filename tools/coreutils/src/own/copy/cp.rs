@@ -6,6 +6,7 @@ use box_applet::{Ctx, Ended, Exit};
 
 use super::engine::{Copier, CopyFollow, CopyMethod, CopyPlan, ExistingPolicy};
 use super::targets::{self, Destination};
+use crate::common::choice::choice;
 use crate::common::paths::{self, Backup};
 use crate::common::{input, quote};
 
@@ -159,6 +160,7 @@ fn parse_plan(ctx: &mut Ctx<'_>, p: &ParsedOptions<CpFlag>) -> Result<CopyPlan, 
                 set_preserved(&mut plan, b"ownership", true);
                 set_preserved(&mut plan, b"timestamps", true);
             }
+            (CpFlag::Sparse | CpFlag::Reflink, Some(word)) => check_when(ctx, *flag, word)?,
             (CpFlag::Preserve, Some(list)) => parse_attributes(ctx, &mut plan, list, true)?,
             (CpFlag::NoPreserve, list) => {
                 parse_attributes(ctx, &mut plan, list.as_deref().unwrap_or_default(), false)?;
@@ -192,6 +194,15 @@ fn parse_plan(ctx: &mut Ctx<'_>, p: &ParsedOptions<CpFlag>) -> Result<CopyPlan, 
 }
 
 /// Applies a list of attributes to preserve, or not to.
+/// Checks the word of an option that changes nothing here.
+fn check_when(ctx: &mut Ctx<'_>, flag: CpFlag, word: &[u8]) -> Result<(), Exit> {
+    let (option, words): (_, &[(&str, u8)]) = match flag {
+        CpFlag::Sparse => ("--sparse", &[("never", 0), ("auto", 1), ("always", 2)]),
+        _ => ("--reflink", &[("auto", 0), ("always", 1), ("never", 2)]),
+    };
+    choice(words, word, option).map(|_| ()).map_err(|m| input::usage_error(ctx, &[&m]))
+}
+
 fn parse_attributes(
     ctx: &mut Ctx<'_>,
     plan: &mut CopyPlan,

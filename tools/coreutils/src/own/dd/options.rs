@@ -1,7 +1,7 @@
 //! The operands, which say which data to copy and how.
 
 use super::ebcdic::{ASCII_TO_EBCDIC, ASCII_TO_IBM, EBCDIC_TO_ASCII};
-use crate::common::number::{self, NumberError};
+use crate::common::number::{self, CountError, NumberError};
 use crate::common::quote;
 
 #[derive(Clone, Copy, Default, PartialEq)]
@@ -59,14 +59,10 @@ fn parse_size(text: &[u8]) -> Result<(u64, bool), NumberError> {
         let (b, bb) = parse_size(&text[x + 1..])?;
         return a.checked_mul(b).map(|n| (n, ab || bb)).ok_or(NumberError::Overflow);
     }
-    if !text.first().is_some_and(u8::is_ascii_digit) {
-        return Err(NumberError::Invalid);
-    }
-    let plain = |t: &[u8], f: u64| {
-        number::parse_decimal(t)
-            .ok_or(NumberError::Invalid)?
-            .checked_mul(f)
-            .ok_or(NumberError::Overflow)
+    let plain = |t: &[u8], f: u64| match number::count(t) {
+        Ok(n) => n.checked_mul(f).ok_or(NumberError::Overflow),
+        Err(CountError::Overflow) => Err(NumberError::Overflow),
+        Err(_) => Err(NumberError::Invalid),
     };
     let n = match text {
         [d @ .., b'c'] => plain(d, 1)?,

@@ -11,11 +11,11 @@ use std::io::Read;
 use box_applet::help::words;
 use box_applet::opts::{Opt, ParsedOptions, Spec};
 use box_applet::{Ctx, Ended, Exit};
+use box_text::number::{BlockSizeError, parse_block_size};
 use box_text::printf;
 
 use crate::common::input::{self, CopyStop, write_output};
-use crate::common::number::NumberError;
-use crate::common::{number, quote};
+use crate::common::quote;
 use crate::own::od;
 use format::{ConversionKind, HexdumpFormat, HexdumpPart, HexdumpUnit};
 
@@ -125,10 +125,10 @@ fn parse_plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<HexdumpPlan, Exit> 
         Exit::FAILURE
     })?;
     let mut amount = |flag: HexdumpFlag, what: &[u8]| match p.last_value(flag) {
-        Some(text) => number::any_base(text).map(Some).map_err(|e| {
+        Some(text) => parse_offset(text).map(Some).map_err(|e| {
             let why: &[u8] = match e {
-                NumberError::Invalid => b": Invalid argument",
-                NumberError::Overflow => b": Numerical result out of range",
+                BlockSizeError::Invalid | BlockSizeError::Suffix => b": Invalid argument",
+                BlockSizeError::Overflow => b": Numerical result out of range",
             };
             input::report_failure(ctx, &[what, &quote::quote_in_sentence(text), why])
         }),
@@ -141,6 +141,12 @@ fn parse_plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<HexdumpPlan, Exit> 
         verbose: p.has_option(HexdumpFlag::NoSqueezing),
         files: input::or_stdin(p.operands),
     })
+}
+
+/// Parses a number of bytes; offsets in files have a sign.
+fn parse_offset(text: &[u8]) -> Result<u64, BlockSizeError> {
+    parse_block_size(text)
+        .and_then(|n| i64::try_from(n).map(|_| n).map_err(|_| BlockSizeError::Overflow))
 }
 
 /// Returns the requested formats, in the language of `-e`.

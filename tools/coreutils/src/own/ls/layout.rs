@@ -199,7 +199,9 @@ fn layout_grid(
                 *slot = (*slot).max(need);
             }
         }
-        if cols.iter().sum::<usize>() < plan.width {
+        // Columns of the least width fit, because the division by it counts them.
+        let is_wider = cols.iter().any(|c| *c > MIN_COLUMN);
+        if !is_wider || cols.iter().sum::<usize>() < plan.width {
             columns = count;
             layout = cols;
             break;

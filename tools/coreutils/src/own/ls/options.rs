@@ -290,16 +290,27 @@ fn invalid_value(what: &[u8], value: &[u8]) -> LsUsageError {
     LsUsageError::Other([what, &*quote::quote_in_sentence(value)].concat())
 }
 
-/// Parses the number in an option; `what` is the message about an invalid one.
+/// Parses the number in an option, in any base; `what` is the message about an invalid one. There are no lines of
+/// more than 2^63 columns: a larger width is endless, and no tab stops are so far apart.
 fn parse_count(
     p: &ParsedOptions<LsFlag>,
     flag: LsFlag,
     what: &[u8],
     default: u64,
 ) -> Result<u64, LsUsageError> {
-    match p.last_value(flag) {
-        None => Ok(default),
-        Some(text) => number::parse_decimal(text).ok_or_else(|| invalid_value(what, text)),
+    let Some(text) = p.last_value(flag) else { return Ok(default) };
+    let n = box_text::number::parse_integer(text, 0);
+    if n.len == 0 || n.len != text.len() || n.negative {
+        return Err(invalid_value(what, text));
+    }
+    match i64::try_from(n.magnitude) {
+        Ok(_) => Ok(n.magnitude),
+        Err(_) if flag == LsFlag::Width => Ok(0),
+        Err(_) => {
+            let shown = quote::quote_in_sentence(text);
+            let why = number::error_suffix(number::NumberError::Overflow);
+            Err(LsUsageError::Other([what, &shown, why].concat()))
+        }
     }
 }
 
@@ -324,7 +335,7 @@ impl LsPlan {
         let block_env = [&b"LS_BLOCK_SIZE"[..], b"BLOCK_SIZE"]
             .iter()
             .find_map(|n| ctx.env.get(n))
-            .and_then(SizeScale::parse);
+            .and_then(|text| SizeScale::parse(text).ok());
         let style = chosen.time_style.as_deref().or_else(|| ctx.env.get(b"TIME_STYLE"));
         let colors = chosen.color.then(|| LsColors::new(ctx.env.get(b"LS_COLORS")));
         let dirs_first = p.has_option(LsFlag::GroupDirectoriesFirst);

@@ -4,7 +4,8 @@ use box_applet::help::words;
 use box_applet::opts::{Opt, ParsedOptions, Spec};
 
 use super::value::{NumfmtScale, NumfmtStyle, Round};
-use crate::common::{number, quote};
+use crate::common::number::{self, CountError};
+use crate::common::quote;
 
 /// An option of `numfmt`.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -169,11 +170,18 @@ fn parse_fields(text: &[u8]) -> Result<Vec<(usize, usize)>, Wrong> {
         if t.is_empty() {
             return Ok(None);
         }
-        match number::parse_decimal(t).filter(|n| *n < u64::MAX) {
-            Some(0) => Err((b"fields are numbered from 1".to_vec(), true)),
-            Some(n) => Ok(Some(usize::try_from(n).unwrap_or(usize::MAX))),
-            None => Err((
-                [b"invalid field value ".as_slice(), &quote::quote_in_sentence(t)].concat(),
+        let digits = t.iter().take_while(|c| c.is_ascii_digit()).count();
+        let count = if digits == t.len() { number::count(t) } else { Err(CountError::Suffix) };
+        match count {
+            Ok(u64::MAX) | Err(CountError::Overflow) => {
+                let shown = quote::quote_in_sentence(t);
+                Err(([&b"field number "[..], &shown, b" is too large"].concat(), true))
+            }
+            Ok(0) => Err((b"fields are numbered from 1".to_vec(), true)),
+            Ok(n) => Ok(Some(usize::try_from(n).unwrap_or(usize::MAX))),
+            Err(_) => Err((
+                [b"invalid field value ".as_slice(), &quote::quote_in_sentence(&t[digits..])]
+                    .concat(),
                 true,
             )),
         }
@@ -372,7 +380,7 @@ impl NumfmtOptions {
 fn parse_padding(p: &ParsedOptions<NumfmtFlag>) -> Result<(Option<usize>, bool), Wrong> {
     let Some(text) = p.last_value(NumfmtFlag::Padding) else { return Ok((None, false)) };
     let digits = text.strip_prefix(b"-");
-    let width = number::parse_decimal(digits.unwrap_or(text)).and_then(|n| usize::try_from(n).ok());
+    let width = number::count(digits.unwrap_or(text)).ok().and_then(|n| usize::try_from(n).ok());
     match width.filter(|w| (1..1 << 24).contains(w)) {
         Some(width) => Ok((Some(width), digits.is_some())),
         None => plain_error(&[b"invalid padding value ", &quote::quote_in_sentence(text)]),

@@ -36,6 +36,9 @@ enum OdFlag {
     Width,
 }
 
+/// The most bytes of a line.
+const MAX_WIDTH: usize = 1 << 24;
+
 const SPEC: Spec<OdFlag> = Spec::new(
     "[OPTION]... [FILE]...\n[-abcdfilosx]... [FILE] [[+]OFFSET[.][b]]\n--traditional \
         [OPTION]... [FILE] [[+]OFFSET[.][b] [+][LABEL][.][b]]",
@@ -153,12 +156,15 @@ fn parse_plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<OdPlan, Exit> {
         Some(text) => Some(number::count(text).map_err(|e| refuse(e.message("-w", text)))?),
     };
     let unit = types.iter().map(|t| t.size).max().unwrap_or(1);
-    // The width is capped at 16 MiB, because a line is kept in memory while it is shown.
-    let wanted = wanted.map(|n| usize::try_from(n).unwrap_or(usize::MAX).min(1 << 24));
-    let width = wanted.unwrap_or(16);
-    let fits = width > 0 && width.is_multiple_of(unit);
+    let wanted = wanted.unwrap_or(16);
+    let fits = wanted > 0 && wanted.is_multiple_of(unit as u64);
+    // A line is kept in memory while it is shown.
+    let width = usize::try_from(wanted).unwrap_or(usize::MAX);
+    if fits && width > MAX_WIDTH {
+        return Err(refuse(b"memory exhausted".to_vec()));
+    }
     if !fits {
-        ctx.error(format_args!("warning: invalid width {width}; using {unit} instead"));
+        ctx.error(format_args!("warning: invalid width {wanted}; using {unit} instead"));
     }
     Ok(OdPlan {
         types,

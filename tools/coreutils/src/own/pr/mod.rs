@@ -22,12 +22,15 @@ use row::Rows;
 use source::{PrItem, PrSource};
 
 pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
-    let args = modern_options(args);
-    let p = SPEC.parse_or_exit(ctx, &args, Exit::FAILURE)?;
     let wrong = |ctx: &mut Ctx<'_>, message: &[u8]| {
         ctx.error_bytes(&[message]);
         Exit::FAILURE
     };
+    let args = match modern_options(args) {
+        Ok(args) => args,
+        Err(m) => return Ok(wrong(ctx, &m)),
+    };
+    let p = SPEC.parse_or_exit(ctx, &args, Exit::FAILURE)?;
     let o = match PrOptions::from_options(&p, p.operands.len()) {
         Ok(o) => o,
         Err(m) => return Ok(wrong(ctx, &m)),

@@ -3,7 +3,8 @@
 use box_applet::help::words;
 use box_applet::opts::{Opt, ParsedOptions, Spec};
 
-use crate::common::{number, quote};
+use crate::common::number::{self, BoundError, CountError};
+use crate::common::quote;
 
 /// An option of `pr`.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -161,9 +162,13 @@ pub(super) struct PrOptions {
 
 /// Turns `-12` into `--columns=12` (digits may be among other letters, the last run of them counts)
 /// and `+3:5` into `--pages=3:5`.
-pub(super) fn modern_options(args: &[Vec<u8>]) -> Vec<Vec<u8>> {
+///
+/// # Errors
+/// Returns a message about a `+` that is not followed by a range of pages.
+pub(super) fn modern_options(args: &[Vec<u8>]) -> Result<Vec<Vec<u8>>, Vec<u8>> {
     let mut out: Vec<Vec<u8>> = Vec::new();
     let mut digits = Vec::new();
+    let mut has_pages = false;
     let mut args = args.iter();
     let columns = |digits: &mut Vec<u8>, out: &mut Vec<Vec<u8>>| {
         if !digits.is_empty() {
@@ -171,7 +176,10 @@ pub(super) fn modern_options(args: &[Vec<u8>]) -> Vec<Vec<u8>> {
         }
     };
     while let Some(a) = args.next() {
-        if let Some(pages) = a.strip_prefix(b"+").filter(|p| self::parse_pages(p).is_some()) {
+        let pages = a.strip_prefix(b"+").filter(|_| !has_pages);
+        let parsed = pages.map(|pages| parse_pages(pages, "+")).transpose()?;
+        if let Some(pages) = pages.filter(|_| parsed.flatten().is_some()) {
+            has_pages = true;
             out.push([b"--pages=", pages].concat());
         } else if a.len() < 2 || !a.starts_with(b"-") || a.starts_with(b"--") {
             columns(&mut digits, &mut out);
@@ -200,18 +208,23 @@ pub(super) fn modern_options(args: &[Vec<u8>]) -> Vec<Vec<u8>> {
         }
     }
     columns(&mut digits, &mut out);
-    out
+    Ok(out)
 }
 
-/// Parses `FIRST[:LAST]`, for example `2:5`.
-fn parse_pages(text: &[u8]) -> Option<(u64, u64)> {
-    let mut parts = text.splitn(2, |c| *c == b':');
-    let first = number::parse_decimal(parts.next()?).filter(|n| (1..u64::MAX).contains(n))?;
-    let last = match parts.next() {
-        Some(t) => number::parse_decimal(t)?,
-        None => u64::MAX,
+/// Parses `FIRST[:LAST]`, for example `2:5`; `None` if the numbers are no range of pages.
+///
+/// # Errors
+/// A message about what is no number, or too large, in the argument of the option.
+fn parse_pages(text: &[u8], option: &str) -> Result<Option<(u64, u64)>, Vec<u8>> {
+    let wrong = |e: CountError| e.message(option, text);
+    let (first, rest) = number::leading(text).ok_or_else(|| wrong(CountError::Invalid))?;
+    let first = first.map_err(wrong)?;
+    let last = match rest.strip_prefix(b":") {
+        None if rest.is_empty() => u64::MAX,
+        None => return Ok(None),
+        Some(last) => number::count(last).map_err(wrong)?,
     };
-    (first <= last).then_some((first, last))
+    Ok((first > 0 && first <= last).then_some((first, last)))
 }
 
 /// Parses `[CHAR][NUMBER]` with the defaults.
@@ -223,7 +236,7 @@ fn char_and_number(text: &[u8], default: (u8, usize)) -> Option<(u8, usize)> {
     if digits.is_empty() {
         return Some((c, default.1));
     }
-    let n = number::parse_decimal(digits).and_then(|n| usize::try_from(n).ok());
+    let n = number::count(digits).ok().and_then(|n| usize::try_from(n).ok());
     Some((c, n.filter(|n| (1..1 << 20).contains(n))?))
 }
 
@@ -232,12 +245,16 @@ fn parse_count(
     p: &ParsedOptions<PrFlag>,
     flag: PrFlag,
     what: &str,
-    least: u64,
+    least: i64,
 ) -> Result<Option<usize>, Vec<u8>> {
     let Some(t) = p.last_value(flag) else { return Ok(None) };
-    match number::parse_decimal(t).filter(|n| (least..1 << 20).contains(n)) {
-        Some(n) => Ok(Some(n as usize)),
-        None => Err([what.as_bytes(), b": ", &quote::quote_in_sentence(t)].concat()),
+    let parsed = number::parse_bounded(t, (least, i64::from(i32::MAX))).and_then(|n| {
+        // Pages and lines are held in memory.
+        usize::try_from(n).ok().filter(|n| *n < 1 << 20).ok_or(BoundError::TooLarge)
+    });
+    match parsed {
+        Ok(n) => Ok(Some(n)),
+        Err(e) => Err([what.as_bytes(), b": ", &quote::quote_in_sentence(t), e.suffix()].concat()),
     }
 }
 
@@ -336,12 +353,15 @@ impl ColumnGap {
 }
 
 fn parse_numbers(p: &ParsedOptions<PrFlag>) -> Result<Option<Numbers>, Vec<u8>> {
-    let parse = |t: &[u8]| std::str::from_utf8(t).ok().and_then(|t| t.parse().ok());
     let first = match p.last_value(PrFlag::FirstLineNumber) {
         None => None,
-        Some(t) => Some(parse(t).ok_or_else(|| {
-            [b"'-N NUMBER' invalid starting line number: ", &*quote::quote_in_sentence(t)].concat()
-        })?),
+        Some(t) => {
+            let bounds = (i64::from(i32::MIN), i64::from(i32::MAX));
+            Some(number::parse_bounded(t, bounds).map_err(|e| {
+                let what = b"'-N NUMBER' invalid starting line number: ";
+                [&what[..], &quote::quote_in_sentence(t), e.suffix()].concat()
+            })?)
+        }
     };
     let numbers = parse_extra(p, PrFlag::NumberLines, "n", (b'\t', 5))?;
     Ok(numbers.map(|(separator, digits)| Numbers { separator, digits, first }))
@@ -356,7 +376,7 @@ impl PrOptions {
         let columns = parse_columns(p, operands)?;
         let pages = match p.last_value(PrFlag::Pages) {
             None => (1, u64::MAX),
-            Some(t) => parse_pages(t)
+            Some(t) => parse_pages(t, "--pages")?
                 .ok_or_else(|| [b"invalid page range ", &*quote::quote_in_sentence(t)].concat())?,
         };
         let gap = ColumnGap::from_options(p, &columns)?;

@@ -215,7 +215,7 @@ mod tests {
 
     fn row(args: &[&str], cells: &[Option<&[u8]>]) -> String {
         let args: Vec<Vec<u8>> = args.iter().map(|a| a.as_bytes().to_vec()).collect();
-        let parsed = SPEC.parse(&modern_options(&args)).unwrap();
+        let parsed = SPEC.parse(&modern_options(&args).unwrap()).unwrap();
         let o = PrOptions::from_options(&parsed, cells.len()).unwrap();
         let mut out = Vec::new();
         let width = o.column_width().unwrap();

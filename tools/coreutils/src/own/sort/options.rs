@@ -203,6 +203,9 @@ const SINGLES: &[(SortFlag, &str)] = &[
     (SortFlag::RandomSource, "random sources"),
 ];
 
+/// The most files that can be merged at once: those that a process may have open (`ulimit -n`), without the streams.
+const MOST_OPEN: u64 = 1024 - 3;
+
 /// Checks numbers that change nothing here: there is one thread, and as many files are merged as there are.
 fn check_counts(p: &ParsedOptions<SortFlag>) -> Result<(), Vec<u8>> {
     for text in p.all_values(SortFlag::Parallel) {
@@ -218,7 +221,14 @@ fn check_counts(p: &ParsedOptions<SortFlag>) -> Result<(), Vec<u8>> {
                 let wrong = CountError::Invalid.message("--batch-size", text);
                 return Err([&wrong, &b"\nsort: minimum --batch-size argument is '2'"[..]].concat());
             }
-            Ok(_) => {}
+            Ok(n) if n <= MOST_OPEN => {}
+            Ok(_) | Err(CountError::Overflow) => {
+                let wrong = CountError::Overflow.message("--batch-size", text);
+                let most = format!(
+                    "\nsort: maximum --batch-size argument with current rlimit is {MOST_OPEN}"
+                );
+                return Err([&wrong, most.as_bytes()].concat());
+            }
             Err(e) => return Err(e.message("--batch-size", text)),
         }
     }

@@ -223,13 +223,14 @@ fn entry_details(o: &TreeOptions, names: &AccountNames, s: &Stat) -> Vec<u8> {
     if o.shows_sizes() {
         parts.push(o.size(s.size));
     }
-    if o.p.has_option(TreeFlag::Date) {
+    let format = o.p.last_value(TreeFlag::Timefmt);
+    if format.is_some() || o.p.has_option(TreeFlag::Date) {
         let (t, n) = civil::split_nanos(s.mtime);
         let recent = clock::current_time().0 - t < 31_556_952 / 2;
         let mut text = Vec::new();
         strftime::format_date(
             &mut text,
-            if recent { b"%b %e %H:%M" } else { b"%b %e  %Y" },
+            format.unwrap_or(if recent { b"%b %e %H:%M" } else { b"%b %e  %Y" }),
             &o.zone.to_civil(t, n),
         );
         parts.push(String::from_utf8_lossy(&text).into_owned());

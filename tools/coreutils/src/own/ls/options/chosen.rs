@@ -3,10 +3,8 @@
 use box_applet::Ctx;
 use box_applet::opts::ParsedOptions;
 
-use super::{
-    Indicator, LsFlag, LsFollow, LsFormat, LsUsageError, Sort, bad_argument, invalid_value,
-};
-use crate::common::number::SizeScale;
+use super::{Indicator, LsFlag, LsFollow, LsFormat, LsUsageError, Sort, bad_argument};
+use crate::common::number::{CountError, SizeScale};
 use crate::common::quote::QuoteStyle;
 
 /// Parses the argument of an option that takes one of several words.
@@ -206,8 +204,9 @@ impl LsChoices {
             LsFlag::Si => self.scale = Some(SizeScale::Human(1000)),
             LsFlag::BlockSize => {
                 let text = value.unwrap_or_default();
-                let what = b"invalid --block-size argument ";
-                self.scale = Some(SizeScale::parse(text).ok_or_else(|| invalid_value(what, text))?);
+                let scale = SizeScale::parse(text);
+                let wrong = |e: CountError| LsUsageError::Other(e.message("--block-size", text));
+                self.scale = Some(scale.map_err(wrong)?);
             }
             LsFlag::Unordered => self.color = false,
             LsFlag::Color => self.color = parse_when(value, "color", self.terminal)?,
