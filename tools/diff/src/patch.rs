@@ -36,6 +36,7 @@ enum PatchFlag {
     Verbose,
     Version,
     Posix,
+    BackupIfMismatch,
     NoBackupIfMismatch,
 }
 
@@ -73,6 +74,8 @@ const SPEC: Spec<PatchFlag> = Spec::new(
         Opt::new(PatchFlag::Version, 'v', "").with_help(words::VERSION),
         Opt::long(PatchFlag::Verbose, "verbose").with_help(words::IGNORED),
         Opt::long(PatchFlag::Posix, "posix").with_help(words::IGNORED),
+        Opt::long(PatchFlag::BackupIfMismatch, "backup-if-mismatch")
+            .with_help("Keep originals where lines have moved (default)"),
         Opt::long(PatchFlag::NoBackupIfMismatch, "no-backup-if-mismatch")
             .with_help("Keep no originals where lines have moved"),
     ],
@@ -159,6 +162,12 @@ pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
         output: parsed.last_value(PatchFlag::Output).map(<[u8]>::to_vec),
         reject: parsed.last_value(PatchFlag::RejectFile).map(<[u8]>::to_vec),
         backup: parsed.has_option(PatchFlag::Backup),
+        backup_if_mismatch: parsed
+            .last_choice(&[
+                (PatchFlag::BackupIfMismatch, true),
+                (PatchFlag::NoBackupIfMismatch, false),
+            ])
+            .unwrap_or(ctx.env.get(b"POSIXLY_CORRECT").is_none()),
         remove_empty: parsed.has_option(PatchFlag::RemoveEmptyFiles),
         loose: parsed.has_option(PatchFlag::IgnoreWhitespace),
         quiet: parsed.has_option(PatchFlag::Quiet),
@@ -209,6 +218,8 @@ struct PatchJob {
     output: Option<Vec<u8>>,
     reject: Option<Vec<u8>>,
     backup: bool,
+    /// Whether the original is kept where a hunk has moved, needed fuzz or failed.
+    backup_if_mismatch: bool,
     remove_empty: bool,
     loose: bool,
     quiet: bool,
@@ -591,14 +602,13 @@ fn patch_file(
     }
     let old = split_lines(&data);
     if already_applied(job, p, &old) {
-        let count = p.hunks.len();
-        let plural = if count == 1 { "" } else { "s" };
         ctx.stdout
             .write_all(b"Reversed (or previously applied) patch detected!  Skipping patch.\n")?;
-        writeln!(ctx.stdout, "{count} out of {count} hunk{plural} ignored")?;
+        let all: Vec<usize> = (0..p.hunks.len()).collect();
+        reject_hunks(ctx, job, p, &name, &all, "ignored")?;
         return Ok(false);
     }
-    let ApplyResult { lines: new, failed } = apply_hunks(ctx, job, p, &old)?;
+    let ApplyResult { lines: new, failed, mismatch } = apply_hunks(ctx, job, p, &old)?;
     if !failed.is_empty() {
         reject_hunks(ctx, job, p, &name, &failed, "FAILED")?;
     }
@@ -613,7 +623,9 @@ fn patch_file(
         return Ok(true);
     }
     let backup = ctx.path(&[&name[..], b".orig"].concat());
-    let backed_up = (job.backup || !failed.is_empty()) && stat.is_some() && job.output.is_none();
+    let backed_up = (job.backup || job.backup_if_mismatch && mismatch)
+        && stat.is_some()
+        && job.output.is_none();
     let destination = job.output.as_ref().map_or(file, |o| ctx.path(o));
     let save = save::SavedFile {
         destination: &destination,
@@ -651,7 +663,8 @@ fn reject_hunks(
 fn already_applied(job: &PatchJob, p: &FilePatch, old: &[&[u8]]) -> bool {
     let Some(first) = p.hunks.first() else { return false };
     let fits = |want: &[Vec<u8>]| {
-        find_place(old, want, first.start.saturating_sub(1), 0, job.loose).is_some()
+        let search = PlaceSearch { old, guess: first.start.saturating_sub(1), least: 0, fuzz: 0 };
+        search.find_hunk(first, want, job.loose).is_some()
     };
     !job.force && !first.new.is_empty() && !fits(&first.old) && fits(&first.new)
 }
@@ -660,6 +673,52 @@ struct ApplyResult {
     lines: Vec<Vec<u8>>,
     /// The indices of the hunks that did not fit.
     failed: Vec<usize>,
+    /// Whether a hunk has moved, needed fuzz or failed.
+    mismatch: bool,
+}
+
+/// The lines in which a hunk is looked for, and how.
+struct PlaceSearch<'a> {
+    old: &'a [&'a [u8]],
+    /// Where the hunk is expected.
+    guess: usize,
+    /// The first line that no earlier hunk has used.
+    least: usize,
+    /// Lines of context that may differ.
+    fuzz: usize,
+}
+
+impl PlaceSearch<'_> {
+    /// Returns the place of a hunk, whose lines are `lines`, and how many of them are not compared at its start
+    /// and at its end.
+    ///
+    /// A hunk with less context before it than after it belongs to the start of the file if its number says so, one
+    /// with less after it to the end (GNU patch's manual, "patch Options").
+    fn find_hunk(
+        &self,
+        h: &PatchHunk,
+        lines: &[Vec<u8>],
+        loose: bool,
+    ) -> Option<(usize, usize, usize)> {
+        let context = h.before.max(h.after);
+        let starts_file = self.fuzz + h.before < context && h.start <= 1;
+        let ends_file = self.fuzz + h.after < context;
+        let cut = (self.fuzz + h.before).saturating_sub(context);
+        let end = (self.fuzz + h.after).saturating_sub(context);
+        let want = lines.get(cut..lines.len().checked_sub(end)?)?;
+        let (guess, least, old) = (self.guess + cut, self.least, self.old);
+        let place = match (starts_file, ends_file) {
+            _ if want.is_empty() => find_place(old, want, guess, least, loose)?,
+            (false, false) => find_place(old, want, guess, least, loose)?,
+            (true, true) if want.len() != old.len() => return None,
+            (true, _) => find_place(old.get(..want.len())?, want, 0, least, loose)?,
+            (false, true) => {
+                let last = old.len().checked_sub(want.len())?;
+                last + find_place(&old[last..], want, 0, least.saturating_sub(last), loose)?
+            }
+        };
+        Some((place, cut, end))
+    }
 }
 
 fn apply_hunks(
@@ -670,32 +729,32 @@ fn apply_hunks(
 ) -> io::Result<ApplyResult> {
     let mut out: Vec<Vec<u8>> = Vec::new();
     let mut failed = Vec::new();
+    let mut mismatch = false;
     let mut at = 0;
     let mut offset = 0isize;
     for (i, h) in p.hunks.iter().enumerate() {
         let guess = (h.start.saturating_sub(1) as isize + offset)
             .clamp(at as isize, old.len() as isize) as usize;
-        let found = (0..=job.fuzz).find_map(|fuzz| {
-            let (cut, end) = (fuzz.min(h.before), fuzz.min(h.after));
-            if fuzz > 0 && cut == 0 && end == 0 {
-                return None;
-            }
-            let want = &h.old[cut..h.old.len() - end];
-            find_place(old, want, guess + cut, at, job.loose).map(|place| (place, cut, end, fuzz))
+        let found = (0..=job.fuzz.min(h.before.max(h.after))).find_map(|fuzz| {
+            let search = PlaceSearch { old, guess, least: at, fuzz };
+            let (place, cut, end) = search.find_hunk(h, &h.old, job.loose)?;
+            Some((place, cut, end, fuzz))
         });
         let Some((place, cut, end, fuzz)) = found else {
             writeln!(ctx.stdout, "Hunk #{} FAILED at {}.", i + 1, h.start.max(1))?;
             failed.push(i);
+            mismatch = true;
             continue;
         };
         let drift = place as isize - (h.start.saturating_sub(1) + cut) as isize;
-        if (fuzz > 0 || drift != offset) && !job.quiet {
+        mismatch |= fuzz > 0 || drift != 0;
+        if (fuzz > 0 || drift != 0) && !job.quiet {
             let mut text =
                 format!("Hunk #{} succeeded at {}", i + 1, place as isize - cut as isize + 1);
             if fuzz > 0 {
                 text.push_str(&format!(" with fuzz {fuzz}"));
             }
-            if drift != offset || drift != 0 {
+            if drift != 0 {
                 let lines = drift.unsigned_abs();
                 let sign = if drift < 0 { "-" } else { "" };
                 text.push_str(&format!(
@@ -712,7 +771,7 @@ fn apply_hunks(
         at = place + h.old.len() - cut - end;
     }
     out.extend(old[at.min(old.len())..].iter().map(|l| l.to_vec()));
-    Ok(ApplyResult { lines: out, failed })
+    Ok(ApplyResult { lines: out, failed, mismatch })
 }
 
 /// Returns the position of `want` in `old`, from `least` on, that is nearest to `guess`.

@@ -198,9 +198,12 @@ impl XargsRunner {
     }
 }
 
-/// Returns a word as a shell would read it back, in GNU's `shell` quoting style.
+/// Returns a word as a shell would read it back, in GNU's `shell-escape` quoting style.
 fn quote_word(word: &[u8]) -> Vec<u8> {
-    let plain = |b: &u8| b.is_ascii_alphanumeric() || b"_-./:=+@%,{}]#~".contains(b) || *b >= 0x80;
+    if word.iter().any(u8::is_ascii_control) {
+        return quote_controls(word);
+    }
+    let plain = |b: &u8| b.is_ascii_alphanumeric() || b"_-./:+@%,{}]#~".contains(b) || *b >= 0x80;
     let first_plain = !matches!(word.first(), Some(b'#' | b'~'));
     if !word.is_empty() && first_plain && word.iter().all(plain) {
         return word.to_vec();
@@ -209,6 +212,25 @@ fn quote_word(word: &[u8]) -> Vec<u8> {
         return [b"\"", word, b"\""].concat();
     }
     box_text::escape::single_quote(word)
+}
+
+/// Quotes a word with control characters: they stand in quotes of their own, as `$'\n'`.
+fn quote_controls(word: &[u8]) -> Vec<u8> {
+    let mut out = vec![b'\''];
+    let mut escapes = false;
+    for byte in word {
+        if byte.is_ascii_control() != escapes {
+            escapes = !escapes;
+            out.extend_from_slice(if escapes { b"'$'" } else { b"''" });
+        }
+        match byte {
+            b'\'' => out.extend_from_slice(b"'\\''"),
+            _ if escapes => box_text::escape::push_escaped(*byte, &mut out),
+            byte => out.push(*byte),
+        }
+    }
+    out.push(b'\'');
+    out
 }
 
 fn argv_chars(argv: &[Vec<u8>]) -> usize {
