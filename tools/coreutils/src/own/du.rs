@@ -168,7 +168,7 @@ fn parse_options(ctx: &mut Ctx<'_>, p: &ParsedOptions<DuFlag>) -> Result<DuOptio
         all: p.has_option(DuFlag::All),
         apparent,
         inodes: counts_inodes,
-        count_links: p.has_option(DuFlag::CountLinks) || p.has_option(DuFlag::Dereference),
+        count_links: p.has_option(DuFlag::CountLinks),
         separate: p.has_option(DuFlag::SeparateDirs),
         one_file_system: p.has_option(DuFlag::OneFileSystem),
         follow: links == Some(DuFlag::Dereference),
@@ -446,9 +446,13 @@ impl DuWalk<'_> {
         if o.one_file_system && device != stat.dev {
             return None;
         }
-        // A file with several names counts once.
-        let shared =
-            stat.kind == FileKind::Dir || (stat.nlink > 1 || self.may_repeat) && !o.count_links;
+        // A file that is reached several times counts once; with -l only what links could lead into for ever.
+        let is_dir = stat.kind == FileKind::Dir;
+        let shared = if o.count_links {
+            is_dir && o.follow
+        } else {
+            is_dir || stat.nlink > 1 || self.may_repeat || o.follow
+        };
         if shared && stat.ino != 0 && !self.seen.insert((stat.dev, stat.ino)) {
             return None;
         }
