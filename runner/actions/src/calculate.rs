@@ -15,7 +15,9 @@ use serde::{Deserialize, Serialize};
 use std::sync::{Condvar, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 use wasibox::files::{FileBytes, Request, UploadOf};
-use wasibox::{Exec, Input, LimitHit, Limits, NetworkPolicy, Outcome, Output, Policy, Session};
+use wasibox::{
+    End, Exec, Input, LimitHit, Limits, NetworkPolicy, Outcome, Output, Policy, Session, Streams,
+};
 
 /// The maximum number of characters of an expression.
 const CHARACTERS: usize = 1000;
@@ -185,7 +187,7 @@ impl Calculator {
         let time =
             machine.call_timeout(None)?.min(machine.tools().calculate.timeout.unwrap_or(TIME));
         exec.timeout = Some(time);
-        let outcome = stop.exec(&self.session, exec, None)?;
+        let outcome = stop.exec(&self.session, exec, Streams::default())?;
         calculator_result(&outcome, time)
     }
 
@@ -256,7 +258,7 @@ fn calculator_result(outcome: &Outcome, time: Duration) -> Result<CalculatorResu
         }
         _ => {}
     }
-    if outcome.exit_code == 130 {
+    if outcome.end == End::Interrupted {
         return Err(Refusal::new(RefusalKind::Cancelled, "nobody waits for the result any more"));
     }
     let told = outcome.value_json.as_deref().and_then(|json| serde_json::from_str(json).ok());

@@ -2,11 +2,13 @@
 
 use crate::machine::SessionSpace;
 use crate::refusal::{Refusal, RefusalKind};
-use crate::stream;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::time::Duration;
-use wasibox::{Cancel, Error, Exec, InheritedStreams, Interrupt, MountSpec, Outcome, Session};
+use wasibox::{
+    CAPTURE, CallEvent, CallOptions, Cancel, Error, Exec, Interrupt, MountSpec, Outcome, Output,
+    Session, Streams,
+};
 
 /// A client of a server, with a session of its own that is created on first use. Dropping the
 /// client removes the session if it has no changes, or if it is not stored anywhere.
@@ -140,19 +142,18 @@ impl CallStop {
         }
     }
 
-    /// Runs a command until it ends or is stopped; on the caller's descriptors, if given. One call
-    /// uses one session.
+    /// Runs a command until it ends or is stopped. One call uses one session.
     ///
     /// # Errors
-    /// The same as [`Session::exec_unless`].
+    /// The same as [`Session::call`].
     pub fn exec(
         &self,
         session: &Session,
         exec: Exec,
-        streams: Option<&InheritedStreams<'_>>,
+        streams: Streams<'_>,
     ) -> Result<Outcome, Error> {
         let _ = self.target.set(session.interrupter());
-        let outcome = session.exec_unless(exec, &self.cancel, streams)?;
+        let outcome = session.call(exec, Streams { cancel: Some(&self.cancel), ..streams })?;
         self.cpu.fetch_add((outcome.cpu_ms * 1000.0) as u64, Ordering::Relaxed);
         Ok(outcome)
     }
@@ -161,13 +162,6 @@ impl CallStop {
     pub fn cpu_time(&self) -> Duration {
         Duration::from_micros(self.cpu.load(Ordering::Relaxed))
     }
-}
-
-/// An event of a running call.
-#[derive(Clone, Copy, Debug)]
-pub enum CallEvent<'a> {
-    /// Output of a command.
-    Output { is_error: bool, bytes: &'a [u8] },
 }
 
 /// One call of a client.
@@ -184,16 +178,26 @@ impl ClientCall<'_> {
         self.client.session()
     }
 
+    /// Returns the command that a client asks for, within the machine's limit of time.
+    ///
+    /// # Errors
+    /// If the time is none, or there is nothing to run.
+    pub(crate) fn make_exec(
+        &self,
+        options: CallOptions,
+        stdin: Option<String>,
+    ) -> Result<Exec, Refusal> {
+        let timeout = self.client.space().machine().call_timeout(options.timeout)?;
+        let stdin = stdin.unwrap_or_default().into_bytes();
+        let mut exec = options.into_exec(stdin).map_err(Error::from)?;
+        exec.timeout = Some(timeout);
+        Ok(exec)
+    }
+
     /// Runs a command in a session until it ends or is stopped.
     pub(crate) fn exec(&self, session: &Session, mut exec: Exec) -> Result<Outcome, Refusal> {
-        let limit = session.policy().limits.output.unwrap_or(CAPTURE);
-        exec.output = wasibox::Output::Capture { limit };
-        Ok(match self.emit {
-            None => self.stop.exec(session, exec, None)?,
-            Some(emit) => stream::exec_streaming(session, exec, self.stop, limit, emit)?,
-        })
+        exec.output = Output::Capture { limit: session.policy().limits.output.unwrap_or(CAPTURE) };
+        let streams = Streams { emit: self.emit, ..Streams::default() };
+        Ok(self.stop.exec(session, exec, streams)?)
     }
 }
-
-/// The maximum number of bytes of output that are kept of a call.
-const CAPTURE: u64 = 16 << 20;

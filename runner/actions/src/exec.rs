@@ -2,12 +2,12 @@
 
 use crate::client::ClientCall;
 use crate::refusal::Refusal;
-use crate::show::{self, CallSettings, CommandAnswer};
+use crate::show::{self, CommandAnswer};
 use crate::tool::{ToolAction, ToolResult};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use std::collections::BTreeMap;
-use wasibox::Exec;
+use wasibox::CallOptions;
 
 /// The arguments of `sandbox_exec`.
 #[derive(Deserialize, JsonSchema)]
@@ -40,23 +40,15 @@ impl ToolAction for SandboxExec {
 
     fn run_action(self, call: &ClientCall<'_>) -> Result<ToolResult<CommandAnswer>, Refusal> {
         let session = call.session()?;
-        if self.command.contains('\0') {
-            return Err(Refusal::invalid_request("command: a NUL"));
-        }
-        let mut exec = Exec::script(self.command);
-        let how = CallSettings {
+        let options = CallOptions {
+            script: Some(self.command),
+            env: self.env.unwrap_or_default(),
+            cwd: self.cwd,
             timeout: self.timeout,
-            stdin: self.stdin.as_deref(),
-            env: self.env.as_ref(),
+            keep_background: self.background,
+            ..CallOptions::default()
         };
-        how.apply(call, &mut exec)?;
-        if let Some(cwd) = self.cwd {
-            if !cwd.starts_with('/') || cwd.contains('\0') {
-                return Err(Refusal::invalid_request("cwd: not an absolute path"));
-            }
-            exec.cwd = Some(cwd);
-        }
-        exec.keep_background = self.background;
+        let exec = call.make_exec(options, self.stdin)?;
         let outcome = call.exec(&session, exec)?;
         Ok(show::command_result(&session, outcome, self.max_output))
     }

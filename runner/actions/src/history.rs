@@ -8,10 +8,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::io::Write;
 use wasibox::diff::{find_differences, text};
+use wasibox::store;
 use wasibox::store::snapshot::Commit;
-use wasibox::store::{self, snapshot};
 use wasibox::value::shorten_text;
-use wasibox::{Error, Session};
+use wasibox::{Answer, CommitSummary, Error, HistoryRequest, Request, Session, Streams};
 
 /// The number of commits that are listed by default, and at most.
 const LISTED: usize = 20;
@@ -70,22 +70,19 @@ impl ToolAction for HistoryArgs {
 
     fn run_action(self, call: &ClientCall<'_>) -> Result<ToolResult<HistoryAnswer>, Refusal> {
         let session = call.session()?;
-        let (all, tags, head) = (session.history()?, session.tags()?, session.head()?.number);
-        let limit = self.limit.map_or(LISTED, |n| n as usize).min(MOST_LISTED);
-        let mut commits = Vec::new();
-        for commit in all.iter().skip(all.len().saturating_sub(limit)) {
-            commits.push(commit_entry(&session, commit, &tags)?);
-        }
-        let mut past = HistoryAnswer { commit: head, commits, diff: None, truncated: false };
+        let head = session.head()?.number;
+        let last = self.limit.map_or(LISTED, |n| n as usize).min(MOST_LISTED);
+        let commits = list_commits(&session, Some(last))?.into_iter().map(CommitEntry::from);
+        let mut past = HistoryAnswer {
+            commit: head,
+            commits: commits.collect(),
+            diff: None,
+            truncated: false,
+        };
         if let Some(number) = self.commit {
-            let commit = commit_of(&all, number)?;
-            let (shown, cut) = diff_commits(
-                call.client.space().machine(),
-                &session,
-                commit.parent,
-                number,
-                DIFFERENCE,
-            )?;
+            let parent = commit_of(&session.history()?, number)?.parent;
+            let machine = call.client.space().machine();
+            let (shown, cut) = diff_commits(machine, &session, parent, number, DIFFERENCE)?;
             (past.diff, past.truncated) = (Some(shown), cut);
         }
         let text = in_words(&past);
@@ -98,28 +95,28 @@ fn commit_of(all: &[Commit], number: u64) -> Result<&Commit, Refusal> {
     found.ok_or_else(|| Refusal::new(RefusalKind::Missing, format!("there is no commit {number}")))
 }
 
-fn commit_entry(
-    session: &Session,
-    commit: &Commit,
-    tags: &[(String, u64)],
-) -> Result<CommitEntry, Refusal> {
-    let call = &commit.call;
-    let command = session.store()?.with_objects(|o| call.command.load_bytes(o, 1 << 20));
-    // A command that is longer than the limit is not shown.
-    let command = command.or_else(|e| match e {
-        snapshot::SnapshotError::TooLarge(_) => Ok(b"[long]".to_vec()),
-        e => Err(store::StoreError::from(e)),
-    })?;
-    Ok(CommitEntry {
-        number: commit.number,
-        parent: commit.parent,
-        command: shorten_text(&command, COMMAND).0,
-        exit_code: call.exit_code,
-        time: call.time,
-        duration_ms: call.duration as f64 / 1e6,
-        changed_files: call.changed_count,
-        names: tags.iter().filter(|t| t.1 == commit.number).map(|t| t.0.clone()).collect(),
-    })
+fn list_commits(session: &Session, last: Option<usize>) -> Result<Vec<CommitSummary>, Refusal> {
+    let request = Request::History(HistoryRequest::List { last });
+    match session.apply(request, Streams::default())? {
+        Answer::Commits(commits) => Ok(commits),
+        _ => Err(Refusal::mismatch()),
+    }
+}
+
+impl From<CommitSummary> for CommitEntry {
+    fn from(commit: CommitSummary) -> CommitEntry {
+        let command = commit.command.as_deref().unwrap_or(b"[long]");
+        CommitEntry {
+            number: commit.number,
+            parent: commit.parent,
+            command: shorten_text(command, COMMAND).0,
+            exit_code: commit.exit_code,
+            time: commit.time,
+            duration_ms: commit.duration as f64 / 1e6,
+            changed_files: commit.changed_files,
+            names: commit.tags,
+        }
+    }
 }
 
 fn in_words(past: &HistoryAnswer) -> String {
@@ -199,9 +196,17 @@ pub struct HistoryPosition {
 }
 
 impl HistoryPosition {
-    fn position_at(commit: &Commit, what: &str) -> ToolResult<HistoryPosition> {
-        let at = HistoryPosition { commit: commit.number, name: None };
-        ToolResult::new(at, format!("{what} commit {}", commit.number))
+    fn position_at(number: u64, what: &str) -> ToolResult<HistoryPosition> {
+        let at = HistoryPosition { commit: number, name: None };
+        ToolResult::new(at, format!("{what} commit {number}"))
+    }
+}
+
+/// Moves a session in its history, and returns the number of the commit that it is at then.
+fn move_session(session: &Session, request: HistoryRequest) -> Result<u64, Error> {
+    match session.apply(Request::History(request), Streams::default())? {
+        Answer::Commit(commit) => Ok(commit.number),
+        _ => Ok(session.head()?.number),
     }
 }
 
@@ -217,12 +222,10 @@ impl ToolAction for SnapshotArgs {
     type Answer = HistoryPosition;
 
     fn run_action(self, call: &ClientCall<'_>) -> Result<ToolResult<HistoryPosition>, Refusal> {
-        if self.name.parse::<u64>().is_ok() {
-            return Err(Refusal::invalid_request("a name is no number"));
-        }
         let session = call.session()?;
         let commit = session.head()?.number;
-        session.tag(&self.name, commit)?;
+        let tag = HistoryRequest::Tag { name: self.name.clone(), number: commit };
+        session.apply(Request::History(tag), Streams::default())?;
         let text = format!("commit {commit} is '{}'", self.name);
         Ok(ToolResult::new(HistoryPosition { commit, name: Some(self.name) }, text))
     }
@@ -242,16 +245,16 @@ impl ToolAction for Undo {
 
     fn run_action(self, call: &ClientCall<'_>) -> Result<ToolResult<HistoryPosition>, Refusal> {
         let session = call.session()?;
-        let mut commit = session.undo()?;
+        let mut commit = move_session(&session, HistoryRequest::Undo)?;
         for _ in 1..self.steps.unwrap_or(1) {
-            match session.undo() {
+            match move_session(&session, HistoryRequest::Undo) {
                 Ok(further) => commit = further,
                 // The first commit is reached.
                 Err(Error::Store(store::StoreError::Nothing(_))) => break,
                 Err(e) => return Err(e.into()),
             }
         }
-        Ok(HistoryPosition::position_at(&commit, "back at"))
+        Ok(HistoryPosition::position_at(commit, "back at"))
     }
 }
 
@@ -264,7 +267,8 @@ impl ToolAction for Redo {
     type Answer = HistoryPosition;
 
     fn run_action(self, call: &ClientCall<'_>) -> Result<ToolResult<HistoryPosition>, Refusal> {
-        Ok(HistoryPosition::position_at(&call.session()?.redo()?, "forward at"))
+        let commit = move_session(&*call.session()?, HistoryRequest::Redo)?;
+        Ok(HistoryPosition::position_at(commit, "forward at"))
     }
 }
 
@@ -299,7 +303,7 @@ impl ToolAction for Restore {
                 }
             },
         };
-        let commit = session.restore(number)?;
-        Ok(HistoryPosition::position_at(&commit, &format!("all is as it was at {number}, by")))
+        let commit = move_session(&session, HistoryRequest::Restore(number))?;
+        Ok(HistoryPosition::position_at(commit, &format!("all is as it was at {number}, by")))
     }
 }

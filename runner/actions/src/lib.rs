@@ -10,7 +10,6 @@
 //! | `registry` | the tools that a server offers, with schemas and descriptions that fit its image |
 //! | `exec`, `python`, `packages`, `history`, `values`, `sessions`, `files`, `code`, `calculate` | the tools |
 //! | `code::modules` | the modules that programs of `execute_code` may import |
-//! | `stream` | a call whose output is passed on while it runs |
 //! | `show` | results for models: text, pictures, links |
 //! | `schema` | JSON Schemas as short as they can be |
 //! | `refusal` | the reason why a call was refused |
@@ -39,16 +38,16 @@ mod registry;
 mod schema;
 mod sessions;
 mod show;
-mod stream;
 mod table;
 mod tool;
 mod values;
 
 pub use calculate::{CalculateAnswer, calculate};
-pub use client::{CallEvent, CallStop, Client, ClientCall};
+pub use client::{CallStop, Client, ClientCall};
 pub use history::diff_commits;
 pub use machine::{Machine, MachineOptions, SessionInfo, SessionSpace};
 pub use refusal::{Refusal, RefusalKind};
 pub use registry::{ListedTool, Registry, UnknownTool};
 pub use table::TOOLS;
 pub use tool::{AnswerPart, Hints, ToolEntry, ToolResult, ToolScope};
+pub use wasibox::CallEvent;

@@ -148,11 +148,7 @@ impl Machine {
     pub(crate) fn call_timeout(&self, asked: Option<f64>) -> Result<Duration, Refusal> {
         let asked = match asked {
             None => self.0.timeout,
-            Some(s) => {
-                Duration::try_from_secs_f64(s).ok().filter(|t| !t.is_zero()).ok_or_else(|| {
-                    Refusal::invalid_request("timeout must be a positive number of seconds")
-                })?
-            }
+            Some(seconds) => wasibox::checked_seconds(seconds).map_err(Error::from)?,
         };
         Ok(self.0.policy.limits.timeout.map_or(asked, |most| most.min(asked)))
     }

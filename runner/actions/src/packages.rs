@@ -2,11 +2,11 @@
 
 use crate::client::ClientCall;
 use crate::refusal::Refusal;
-use crate::show::{self, CallSettings, CommandAnswer};
+use crate::show::{self, CommandAnswer};
 use crate::tool::{ToolAction, ToolResult};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use wasibox::Exec;
+use wasibox::CallOptions;
 
 /// The maximum number of packages of one call.
 const MOST: usize = 50;
@@ -31,11 +31,14 @@ impl ToolAction for InstallPackages {
     fn run_action(self, call: &ClientCall<'_>) -> Result<ToolResult<CommandAnswer>, Refusal> {
         let argv = self.command()?;
         let session = call.session()?;
-        let mut exec = Exec::new(argv);
-        CallSettings { timeout: self.timeout, stdin: None, env: None }.apply(call, &mut exec)?;
-        // A list of hundreds of files of a package would not help the caller.
-        exec.list_files = false;
-        let outcome = call.exec(&session, exec)?;
+        let options = CallOptions {
+            argv: Some(argv),
+            timeout: self.timeout,
+            // A list of hundreds of files of a package would not help the caller.
+            list_files: Some(false),
+            ..CallOptions::default()
+        };
+        let outcome = call.exec(&session, call.make_exec(options, None)?)?;
         Ok(show::command_result(&session, outcome, None))
     }
 }

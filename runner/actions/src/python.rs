@@ -3,11 +3,11 @@
 
 use crate::client::ClientCall;
 use crate::refusal::Refusal;
-use crate::show::{self, CallSettings, CommandAnswer};
+use crate::show::{self, CommandAnswer};
 use crate::tool::{ToolAction, ToolResult};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use wasibox::Exec;
+use wasibox::{CallOptions, Request, Streams};
 
 /// A cell of Python.
 #[derive(Deserialize, JsonSchema)]
@@ -38,7 +38,7 @@ impl ToolAction for ExecutePython {
     type Answer = CommandAnswer;
 
     fn run_action(self, call: &ClientCall<'_>) -> Result<ToolResult<CommandAnswer>, Refusal> {
-        self.0.run(call, Exec::python)
+        self.0.run(call, |code| CallOptions { python: Some(code), ..CallOptions::default() })
     }
 }
 
@@ -46,7 +46,7 @@ impl ToolAction for ExecuteJavascript {
     type Answer = CommandAnswer;
 
     fn run_action(self, call: &ClientCall<'_>) -> Result<ToolResult<CommandAnswer>, Refusal> {
-        self.0.run(call, Exec::javascript)
+        self.0.run(call, |code| CallOptions { javascript: Some(code), ..CallOptions::default() })
     }
 }
 
@@ -54,15 +54,13 @@ impl PythonArgs {
     fn run(
         self,
         call: &ClientCall<'_>,
-        make: fn(String) -> Exec,
+        make: fn(String) -> CallOptions,
     ) -> Result<ToolResult<CommandAnswer>, Refusal> {
         let session = call.session()?;
-        let mut exec = make(self.code);
-        let (timeout, max_output) = (self.timeout, self.max_output);
-        let how = CallSettings { timeout, stdin: self.stdin.as_deref(), env: None };
-        how.apply(call, &mut exec)?;
+        let options = CallOptions { timeout: self.timeout, ..make(self.code) };
+        let exec = call.make_exec(options, self.stdin)?;
         let outcome = call.exec(&session, exec)?;
-        Ok(show::command_result(&session, outcome, max_output))
+        Ok(show::command_result(&session, outcome, self.max_output))
     }
 }
 
@@ -83,7 +81,7 @@ impl ToolAction for Reset {
 
     fn run_action(self, call: &ClientCall<'_>) -> Result<ToolResult<WasReset>, Refusal> {
         let session = call.session()?;
-        session.reset()?;
+        session.apply(Request::Reset, Streams::default())?;
         let commit = session.head()?.number;
         Ok(ToolResult::new(WasReset { commit }, "the next cell begins a new interpreter"))
     }

@@ -39,6 +39,11 @@ impl Refusal {
         Refusal { kind, text: text.to_string() }
     }
 
+    /// Creates the refusal for an answer of another kind than the request's, a fault of ours.
+    pub(crate) fn mismatch() -> Refusal {
+        Refusal::new(RefusalKind::Internal, "another answer than was asked for")
+    }
+
     /// Creates the refusal of an invalid request.
     pub fn invalid_request(text: impl std::fmt::Display) -> Refusal {
         Refusal::new(RefusalKind::Invalid, text)
@@ -52,6 +57,7 @@ impl From<Error> for Refusal {
             Error::Files(e) => e.into(),
             e => {
                 let kind = match &e {
+                    Error::Request(_) => RefusalKind::Invalid,
                     Error::Cancelled => RefusalKind::Cancelled,
                     Error::Busy => RefusalKind::Busy,
                     Error::Cell(_) | Error::Unfit(_) | Error::Workspace(_) => RefusalKind::Conflict,

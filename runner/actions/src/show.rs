@@ -1,14 +1,11 @@
 //! Results for models: the output of a command, its pictures, and links to its files.
 
-use crate::client::ClientCall;
-use crate::refusal::Refusal;
 use crate::tool::{AnswerPart, ToolResult};
 use schemars::JsonSchema;
 use serde::Serialize;
-use std::collections::BTreeMap;
 use wasibox::files::{Answer, Request};
 use wasibox::value::{CellValue, shorten_text};
-use wasibox::{Exec, FileChange, FileChangeKind, Outcome, Session};
+use wasibox::{FileChange, FileChangeKind, Outcome, Session};
 
 /// Bytes of each stream and of a value that a model gets, if it asks for no other number; and at
 /// most.
@@ -72,41 +69,8 @@ pub struct ChangedFileInfo {
 
 impl From<&FileChange> for ChangedFileInfo {
     fn from(f: &FileChange) -> ChangedFileInfo {
-        let change = match f.change {
-            FileChangeKind::Created => "created",
-            FileChangeKind::Modified => "modified",
-            FileChangeKind::Deleted => "deleted",
-        };
         let (path, mime_type) = (f.path.clone(), f.mime_type.clone());
-        ChangedFileInfo { path, change, size: f.size, mime_type }
-    }
-}
-
-/// The settings of a call that several tools have in common.
-pub struct CallSettings<'a> {
-    pub timeout: Option<f64>,
-    pub stdin: Option<&'a str>,
-    pub env: Option<&'a BTreeMap<String, String>>,
-}
-
-impl CallSettings<'_> {
-    /// Completes a command.
-    ///
-    /// # Errors
-    /// If a time or a variable is invalid.
-    pub fn apply(&self, call: &ClientCall<'_>, exec: &mut Exec) -> Result<(), Refusal> {
-        exec.timeout = Some(call.client.space().machine().call_timeout(self.timeout)?);
-        if let Some(stdin) = self.stdin {
-            exec.input = wasibox::Input::Bytes(stdin.as_bytes().to_vec());
-        }
-        for (name, value) in self.env.into_iter().flatten() {
-            let is_bad = name.is_empty() || name.contains('=');
-            if is_bad || name.contains('\0') || value.contains('\0') {
-                return Err(Refusal::invalid_request(format!("env: '{name}' is no variable")));
-            }
-            exec.env.push((name.clone().into(), value.clone().into()));
-        }
-        Ok(())
+        ChangedFileInfo { path, change: f.change.name(), size: f.size, mime_type }
     }
 }
 

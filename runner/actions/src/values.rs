@@ -5,9 +5,8 @@ use crate::refusal::{Refusal, RefusalKind};
 use crate::tool::{ToolAction, ToolResult};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use wasibox::{Answer, Request, Streams, ValueRequest};
 
-/// The prefix of keys that belong to the host.
-const OWN: &[u8] = b"wasibox.";
 /// Bytes of a value that is read.
 const MOST: usize = 16 << 20;
 
@@ -34,19 +33,22 @@ impl ToolAction for KvGet {
 
     fn run_action(self, call: &ClientCall<'_>) -> Result<ToolResult<GetValueAnswer>, Refusal> {
         let session = call.session()?;
+        let ask = |request| session.apply(Request::Values(request), Streams::default());
         let Some(key) = self.key else {
-            let text = |key: Vec<u8>| String::from_utf8_lossy(&key).into_owned();
-            let keys = session.keys()?.into_iter().filter(|key| !key.starts_with(OWN));
-            let keys: Vec<String> = keys.map(text).collect();
+            let Answer::Keys(keys) = ask(ValueRequest::List)? else {
+                return Err(Refusal::mismatch());
+            };
+            let keys = keys.iter().map(|key| String::from_utf8_lossy(key).into_owned());
+            let keys: Vec<String> = keys.collect();
             let shown = keys.join("\n");
             return Ok(ToolResult::new(GetValueAnswer { value: None, keys: Some(keys) }, shown));
         };
-        let missing =
-            || Refusal::new(RefusalKind::Missing, format!("there is no value of '{key}'"));
-        if key.as_bytes().starts_with(OWN) {
-            return Err(missing());
-        }
-        let value = session.value(key.as_bytes())?.ok_or_else(missing)?;
+        let Answer::Value(value) = ask(ValueRequest::Get(key.clone().into()))? else {
+            return Err(Refusal::mismatch());
+        };
+        let value = value.ok_or_else(|| {
+            Refusal::new(RefusalKind::Missing, format!("there is no value of '{key}'"))
+        })?;
         if value.len() > MOST {
             return Err(Refusal::new(
                 RefusalKind::Limit,
@@ -80,26 +82,19 @@ impl ToolAction for KvSet {
     type Answer = SetValueAnswer;
 
     fn run_action(self, call: &ClientCall<'_>) -> Result<ToolResult<SetValueAnswer>, Refusal> {
-        let key = self.key;
-        if key.is_empty() || key.as_bytes().starts_with(OWN) {
-            return Err(Refusal::invalid_request(
-                "a key has at least one byte and does not begin with wasibox.",
-            ));
-        }
-        let session = call.session()?;
+        let (key, session) = (self.key, call.session()?);
+        let ask = |request| session.apply(Request::Values(request), Streams::default());
         let is_set = self.value.is_some();
         let text = match self.value {
             Some(value) => {
-                session.set_value(key.as_bytes(), value.as_bytes())?;
-                format!("{key} is set, {} bytes", value.len())
+                let bytes = value.len();
+                ask(ValueRequest::Set { key: key.clone().into(), value: value.into() })?;
+                format!("{key} is set, {bytes} bytes")
             }
-            None => {
-                if session.remove_value(key.as_bytes())? {
-                    format!("{key} is removed")
-                } else {
-                    format!("there was no value of {key}")
-                }
-            }
+            None => match ask(ValueRequest::Remove(key.clone().into()))? {
+                Answer::Removed(true) => format!("{key} is removed"),
+                _ => format!("there was no value of {key}"),
+            },
         };
         Ok(ToolResult::new(SetValueAnswer { key, is_set }, text))
     }

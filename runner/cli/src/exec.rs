@@ -16,7 +16,7 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 use wasibox::watchdog::{self, LastWords};
-use wasibox::{Action, Error, Exec, Image, Interrupt, LimitHit, Outcome, Policy, Session};
+use wasibox::{End, Error, Exec, Image, Interrupt, LimitHit, Outcome, Policy, Session};
 
 /// The time that the sandbox may take to end after a signal; after that the process exits anyway.
 const GRACE: Duration = Duration::from_millis(300);
@@ -57,7 +57,7 @@ pub fn run(o: ExecArgs) -> Result<u8, CliFailure> {
     watch_signals(signals, session.interrupter());
     let mut exec = call::prepare_exec(Exec::new(argv), &o.call, &limits);
     exec.list_files = o.call.json;
-    let outcome = session.apply(Action::Exec(exec)).map_err(failure_from)?;
+    let outcome = session.exec(exec).map_err(failure_from)?;
     call::print_outcome(&outcome, o.call.json, &limits)?;
     end_process(outcome.exit_code.into())
 }
@@ -154,12 +154,7 @@ fn make_ready(
 /// Makes the system end this process if it does not end in time otherwise.
 fn arm_watchdog(timeout: Option<Duration>, json: bool) -> Result<(), CliFailure> {
     let Some(after) = timeout.and_then(|t| t.checked_add(HELD_UP)) else { return Ok(()) };
-    let outcome = Outcome {
-        exit_code: 124,
-        truncated: true,
-        limit_hit: Some(LimitHit::Timeout),
-        ..Outcome::default()
-    };
+    let outcome = Outcome { truncated: true, ..Outcome::from_end(End::Limit(LimitHit::Timeout)) };
     let output = if json {
         serde_json::to_vec(&outcome).map_err(|e| CliFailure::new(125, e))?
     } else {

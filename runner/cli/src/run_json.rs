@@ -82,8 +82,8 @@ enum RunJsonFault {
 
 /// Reads a request and answers it; the status is 2 for an invalid request.
 pub fn run(args: &RunJsonArgs) -> Result<u8, CliFailure> {
-    match read_request().and_then(|request| Ok((program_command(&request)?, request))) {
-        Ok((argv, request)) => match run_request(args, argv, &request)? {
+    match read_request().and_then(|request| Ok((program_exec(&request)?, request))) {
+        Ok((program, request)) => match run_request(args, program, &request)? {
             Ok(answer) => print_answer(&answer).map(|()| 0),
             Err(wrong) => print_refusal(&wrong),
         },
@@ -117,16 +117,18 @@ fn parse(text: &[u8]) -> Result<RunJsonRequest, RunJsonFault> {
     if words().count() > MAX_WORDS || words().map(String::len).sum::<usize>() > MAX_WORD_BYTES {
         return Err(RunJsonFault::Words);
     }
-    if words().any(|w| w.contains('\0'))
-        || request.env.keys().any(|k| k.is_empty() || k.contains('='))
-    {
-        return Err(RunJsonFault::Nul);
-    }
     Ok(request)
 }
 
-/// Returns the command that runs the program.
-fn program_command(request: &RunJsonRequest) -> Result<Vec<String>, RunJsonFault> {
+/// A program and the call that runs it.
+struct ProgramExec {
+    /// The program's path in the guest.
+    path: String,
+    exec: Exec,
+}
+
+/// Returns the call that runs the program.
+fn program_exec(request: &RunJsonRequest) -> Result<ProgramExec, RunJsonFault> {
     let path = &request.entry_path;
     let plain = |p: &str| !matches!(p, "" | "." | "..") && !p.contains(['\\', '\0']);
     // A `~` was not expanded by a shell: it means the folder, because the program has nothing else.
@@ -142,13 +144,21 @@ fn program_command(request: &RunJsonRequest) -> Result<Vec<String>, RunJsonFault
         Some("ts" | "mts" | "cts" | "tsx") => "tsx",
         _ => return Err(RunJsonFault::Kind(path.clone())),
     };
-    let entry = format!("{}/{relative}", Workspace::GUEST);
-    Ok([interpreter.to_owned(), entry].into_iter().chain(request.argv.iter().cloned()).collect())
+    let path = format!("{}/{relative}", Workspace::GUEST);
+    let argv = [interpreter, &path].into_iter().chain(request.argv.iter().map(String::as_str));
+    let mut exec = Exec::new(argv);
+    exec.env = request.env.iter().map(|(k, v)| (k.clone().into(), v.clone().into())).collect();
+    exec.cwd = Some(Workspace::GUEST.into());
+    exec.list_files = false;
+    exec.timeout = request.timeout_ms.map(Duration::from_millis);
+    // Of words only NULs and names can be wrong here: there are not too many, or too long ones.
+    exec.check().map_err(|_| RunJsonFault::Nul)?;
+    Ok(ProgramExec { path, exec })
 }
 
 fn run_request(
     args: &RunJsonArgs,
-    argv: Vec<String>,
+    program: ProgramExec,
     request: &RunJsonRequest,
 ) -> Result<Result<RunJsonAnswer, RunJsonFault>, CliFailure> {
     let zip = match BASE64_STANDARD.decode(&request.zip_base64) {
@@ -176,18 +186,14 @@ fn run_request(
         }
         Err(e) => return Err(e.into()),
     };
-    let stat = wasibox::files::Request::Stat { path: argv[1].clone(), follow: true };
+    let stat = wasibox::files::Request::Stat { path: program.path, follow: true };
     if let Err(wasibox::Error::Files(_)) = session.files(&stat) {
         return Ok(Err(RunJsonFault::Missing(request.entry_path.clone())));
     }
-    let mut exec = Exec::new(argv);
-    exec.cwd = Some(Workspace::GUEST.into());
-    exec.env = request.env.iter().map(|(k, v)| (k.clone().into(), v.clone().into())).collect();
-    exec.list_files = false;
+    let mut exec = program.exec;
     exec.output = wasibox::Output::Capture { limit: limits.output.unwrap_or(MAX_OUTPUT) };
     // Never longer than the policy allows.
-    let asked = request.timeout_ms.map(Duration::from_millis);
-    exec.timeout = asked.map(|t| limits.timeout.map_or(t, |most| t.min(most)));
+    exec.cap_timeout(limits.timeout);
     let running = call::RunningCall::default();
     call::watch_signals(call::take_signals()?, session.interrupter(), running.clone());
     let outcome = running.run_during(|| session.exec(exec))?;
@@ -228,9 +234,13 @@ impl Drop for ScratchFolder {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use wasibox::Command;
 
     fn of(text: &str) -> Result<Vec<String>, RunJsonFault> {
-        program_command(&parse(text.as_bytes())?)
+        let Command::Program(argv) = program_exec(&parse(text.as_bytes())?)?.exec.command else {
+            panic!("{text}");
+        };
+        Ok(argv.into_iter().map(|word| String::from_utf8(word).unwrap()).collect())
     }
 
     #[test]

@@ -7,7 +7,8 @@ use common::*;
 use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 use wasibox::{
-    Engine, EngineOptions, Error, Exec, Isolation, Limits, Output, Policy, PoolOptions, Session,
+    Cancel, End, Engine, EngineOptions, Error, Exec, Isolation, Limits, Output, Policy,
+    PoolOptions, Request, RequestFault, Session, Streams,
 };
 
 /// Long enough for a busy machine.
@@ -51,6 +52,64 @@ fn held(s: &Session, path: &str) -> Option<usize> {
     }
     assert!(o.stdout.iter().all(|b| *b == 7));
     Some(o.stdout.len())
+}
+
+#[test]
+fn a_guests_own_130_leaves_no_interrupt_for_the_next_call() {
+    for engine in BOTH.iter() {
+        let s = engine.session(policy()).unwrap();
+        for n in 0..150 {
+            let (cancel, interrupt) = (Cancel::default(), s.interrupter());
+            let own = std::thread::scope(|scope| {
+                let call = scope.spawn(|| {
+                    let streams = Streams { cancel: Some(&cancel), ..Streams::default() };
+                    s.call(Exec::new(["exit", "130"]), streams)
+                });
+                // Before the call, within it and at its end.
+                std::thread::sleep(Duration::from_micros(n * 10));
+                cancel.cancel(&interrupt);
+                call.join().unwrap()
+            });
+            match own {
+                Ok(o) => assert!(matches!(o.end, End::Exited(130) | End::Interrupted), "{o:?}"),
+                // Before the first process has begun, an interrupt makes its start fail.
+                Err(e) => assert!(!matches!(e, Error::Worker(_)), "{e}"),
+            }
+            let next = s.exec(Exec::new(["exit", "3"])).unwrap();
+            assert_eq!((next.end, next.exit_code), (End::Exited(3), 3), "call {n}");
+        }
+    }
+}
+
+#[test]
+fn requests_that_are_invalid_begin_nothing() {
+    let s = BOTH[0].session(policy()).unwrap();
+    let begun = s.head().unwrap().number;
+    let exec = Exec { cwd: Some("tmp".into()), ..Exec::new(["echo"]) };
+    let large = Exec::script("x".repeat(5 << 20));
+    for (exec, is_size) in [(exec, false), (large, true)] {
+        let by_call = s.exec(exec.clone()).unwrap_err();
+        let by_request = s.apply(Request::Exec(exec), Streams::default()).unwrap_err();
+        for e in [by_call, by_request] {
+            match e {
+                Error::Request(RequestFault::CommandSize { .. }) => assert!(is_size),
+                Error::Request(RequestFault::Directory(cwd)) => assert!(!is_size && cwd == "tmp"),
+                e => panic!("{e}"),
+            }
+        }
+    }
+    assert_eq!(s.head().unwrap().number, begun);
+}
+
+#[test]
+fn long_input_goes_through_a_pipe() {
+    for engine in BOTH.iter() {
+        let s = engine.session(policy()).unwrap();
+        let mut exec = Exec::new(["cat"]);
+        exec.input = wasibox::Input::Bytes(vec![7; 6 << 20]);
+        let o = s.exec(exec).unwrap();
+        assert_eq!((o.exit_code, o.stdout.len()), (0, 6 << 20));
+    }
 }
 
 #[test]

@@ -8,8 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant};
 use wasibox::{
-    Action, Error, Exec, LimitHit, Limits, MountSpec, Outcome, Policy, PoolOptions, Session,
-    WorkerPool,
+    Error, Exec, LimitHit, Limits, MountSpec, Outcome, Policy, PoolOptions, Session, WorkerPool,
 };
 
 /// Long enough for a busy machine.
@@ -34,7 +33,7 @@ fn session() -> Session {
 }
 
 fn exec(s: &Session, argv: &[&str]) -> Result<Outcome, Error> {
-    s.apply(Action::Exec(Exec::new(argv)))
+    s.exec(Exec::new(argv))
 }
 
 fn out(s: &Session, argv: &[&str]) -> String {
@@ -112,7 +111,7 @@ fn limits_hold_and_the_session_goes_on() {
     let s = session();
     let mut spin = Exec::new(["spin"]);
     spin.timeout = Some(Duration::from_millis(200));
-    let o = s.apply(Action::Exec(spin)).unwrap();
+    let o = s.exec(spin).unwrap();
     assert_eq!((o.exit_code, o.limit_hit), (124, Some(LimitHit::Timeout)));
     assert_eq!(out(&s, &["echo", "on"]), "on\n");
     // Interrupted from another thread.

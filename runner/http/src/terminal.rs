@@ -18,10 +18,10 @@ use axum::http::Response;
 use futures_util::{SinkExt, StreamExt};
 use serde::Deserialize;
 use serde_json::{Value, json};
-use std::io::{PipeReader, PipeWriter, Read, Write};
-use std::sync::Arc;
+use std::io::{PipeReader, Write};
+use std::sync::{Arc, Mutex};
 use tokio::sync::mpsc::{Sender, channel};
-use wasibox::{Exec, InheritedStreams, Input, Output, Session};
+use wasibox::{CallEvent, Exec, InheritedStreams, Input, Output, Session, Streams, lock_mutex};
 use wasibox_actions::{CallStop, Refusal, ToolScope};
 
 /// The maximum size of a message in bytes.
@@ -165,22 +165,20 @@ fn run(
     stop: &CallStop,
     tell: &Sender<Value>,
 ) -> Result<Value, Refusal> {
-    if text.contains('\0') {
-        return Err(Refusal::invalid_request("the script contains a NUL"));
-    }
     let mut exec = Exec::script(text);
+    // All of it is passed on, and nothing kept.
     (exec.input, exec.output, exec.list_files) = (Input::Inherit, Output::Inherit, false);
-    let pipes = || Ok::<_, wasibox::Error>((std::io::pipe()?, std::io::pipe()?));
-    let ((out, to_out), (err, to_err)) = pipes()?;
-    let outcome = std::thread::scope(|scope| {
-        scope.spawn(|| pass_output(out, "stdout", tell));
-        scope.spawn(|| pass_output(err, "stderr", tell));
-        let streams = InheritedStreams { stdin: &stdin, stdout: &to_out, stderr: &to_err };
-        let outcome = stop.exec(session, exec, Some(&streams));
-        // The readers reach the end of the output when the last writing end is closed.
-        drop((to_out, to_err) as (PipeWriter, PipeWriter));
-        outcome
-    })?;
+    let rests = [const { Mutex::new(Vec::new()) }; 2];
+    let emit = |CallEvent::Output { is_error, bytes }: CallEvent<'_>| {
+        let text = whole_characters(&mut lock_mutex(&rests[usize::from(is_error)]), bytes);
+        let stream = if is_error { "stderr" } else { "stdout" };
+        // Even if the client has disconnected, the script goes on until it is stopped.
+        let _ = tell.blocking_send(json!({ "stream": stream, "text": text }));
+    };
+    let (stdout, stderr) = (std::io::stdout(), std::io::stderr());
+    let inherited = InheritedStreams { stdin: &stdin, stdout: &stdout, stderr: &stderr };
+    let streams = Streams { inherited: Some(&inherited), emit: Some(&emit), ..Streams::default() };
+    let outcome = stop.exec(session, exec, streams)?;
     let cwd = String::from_utf8_lossy(&session.directory()?).into_owned();
     Ok(json!({
         "exit_code": outcome.exit_code,
@@ -188,14 +186,4 @@ fn run(
         "commit": outcome.commit,
         "cwd": cwd,
     }))
-}
-
-/// Reads output to its end and sends it as messages; it reads on even if the client has
-/// disconnected.
-fn pass_output(mut from: PipeReader, stream: &str, tell: &Sender<Value>) {
-    let (mut piece, mut rest) = (vec![0; 16 << 10], Vec::new());
-    while let Ok(n @ 1..) = from.read(&mut piece) {
-        let text = whole_characters(&mut rest, &piece[..n]);
-        let _ = tell.blocking_send(json!({ "stream": stream, "text": text }));
-    }
 }

@@ -58,6 +58,7 @@ mod limits;
 mod memory;
 mod outcome;
 pub mod parked;
+mod placed;
 mod process;
 mod search;
 mod second;
@@ -76,6 +77,7 @@ pub use job::{EntryPoint, ProcessJob, ProgramEnd, ThreadJob, ThreadTask, complai
 pub use limits::Limits;
 pub use memory::CallMemory;
 pub use outcome::{LimitHit, ProcessStatus, limit_of_quota};
+pub use placed::{PlacedExec, command_text};
 pub use process::{CpuUsage, Cwd, MAX_HANDLERS, Process, ProcessBirth, ProcessStart};
 pub use search::{ProgramMatch, find_program};
 pub use table::{ChildStart, FIRST_PID, Kernel, PROCESS_COST, RunEnd, SNAPSHOT_SHARE, SpawnError};

@@ -21,7 +21,7 @@ pub enum RequestFault {
     /// A call has nothing to run, or more than one thing.
     #[error("a call is a script, a list of arguments or a cell of Python or JavaScript")]
     NoCommand,
-    #[error("command: a NUL")]
+    #[error("the command contains a NUL")]
     CommandNul,
     #[error("the command and its variables have {bytes} bytes, {MAX_COMMAND} at most")]
     CommandSize { bytes: usize },
@@ -33,7 +33,7 @@ pub enum RequestFault {
     #[error("cwd: '{0}' is not an absolute path")]
     Directory(String),
     /// A time is negative, zero, or too large.
-    #[error("timeout is no time in seconds")]
+    #[error("timeout must be a positive number of seconds")]
     Time,
     /// A key is empty or the host's own.
     #[error("a key has at least one byte and does not begin with wasibox.")]

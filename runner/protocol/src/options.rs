@@ -105,8 +105,8 @@ mod tests {
             (r#"{"argv": []}"#, "a call is"),
             (r#"{"script": "a", "env": {"A=": "b"}}"#, "'A='"),
             (r#"{"script": "a", "cwd": "tmp"}"#, "absolute"),
-            (r#"{"script": "a", "timeout": 0}"#, "no time"),
-            (r#"{"script": "a", "timeout": -1}"#, "no time"),
+            (r#"{"script": "a", "timeout": 0}"#, "positive"),
+            (r#"{"script": "a", "timeout": -1}"#, "positive"),
             (r#"{"script": "a", "time": 1}"#, "time"),
         ] {
             assert!(exec(text).unwrap_err().contains(why), "{text}");

@@ -117,9 +117,13 @@ pub enum Command {
     /// A program and its arguments; the first is the program's name or path.
     Program(Vec<Vec<u8>>),
     /// A script for the session's shell, which is bash.
-    Script(Vec<u8>),
+    Script(#[serde(with = "serde_bytes")] Vec<u8>),
     /// Code for an interpreter that stays alive from call to call.
-    Cell { language: Language, code: Vec<u8> },
+    Cell {
+        language: Language,
+        #[serde(with = "serde_bytes")]
+        code: Vec<u8>,
+    },
 }
 
 /// The language of a cell.

@@ -79,7 +79,7 @@ pub use sandbox::{
     PreparedImage, RunSpec, SandboxError, SandboxInterrupt, SessionSandbox, image_files,
     protected_paths,
 };
-pub use wasibox_kernel::value;
+pub use wasibox_kernel::{PlacedExec, command_text, value};
 pub use wasibox_vfs::{
     ChangeKind, DiskLimits, MountError, MountSpec, StdStream, TreeChange, TreeChanges,
 };

@@ -84,6 +84,11 @@ struct InterruptState {
 }
 
 impl SandboxInterrupt {
+    /// Forgets an interrupt that came when its run had ended.
+    fn forget(&self) {
+        lock_mutex(&self.0).requested = false;
+    }
+
     /// Ends the run, or the next one if none is in progress.
     pub fn interrupt(&self) {
         let mut s = lock_mutex(&self.0);
@@ -316,6 +321,11 @@ impl SessionSandbox {
     /// Returns its policy.
     pub fn policy(&self) -> &Policy {
         &self.policy
+    }
+
+    /// Makes an interrupt that came when its run had ended end no other one.
+    pub fn forget_interrupt(&self) {
+        self.interrupt.forget();
     }
 
     /// Returns a handle that ends runs.

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use wasibox::{
-    Action, Engine, EngineOptions, Exec, Image, Isolation, Policy, PoolOptions, Session, WorkerPool,
+    Engine, EngineOptions, Exec, Image, Isolation, Policy, PoolOptions, Session, WorkerPool,
 };
 
 /// The number of measured runs of a call; a tenth as many sessions are created.
@@ -180,7 +180,7 @@ fn by_threads(image: &Path) -> Result<Session> {
 }
 
 fn exec(session: &Session, script: &str) -> Result<()> {
-    let outcome = session.apply(Action::Exec(Exec::new(["bash", "-c", script])))?;
+    let outcome = session.exec(Exec::new(["bash", "-c", script]))?;
     if outcome.exit_code == 0 { Ok(()) } else { Err(format!("{script}: {outcome:?}").into()) }
 }
 

@@ -88,6 +88,11 @@ impl Interrupt {
         Ok(mine)
     }
 
+    /// Forgets an interrupt that was requested while the session was asleep.
+    pub(crate) fn forget(&self) {
+        lock_mutex(&self.0).is_due = false;
+    }
+
     /// Sets the control of the current sandbox, or `None`.
     pub(crate) fn set(&self, control: Option<SandboxControl>) {
         let mut target = lock_mutex(&self.0);

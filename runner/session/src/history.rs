@@ -1,12 +1,12 @@
 //! A session's history and key-values, as its store has them.
 
-use crate::action::ShellSurroundings;
 use crate::kept::{StateLocation, TemporarySession};
 use crate::session::{Error, SandboxOrigin, Session};
 use crate::workspace::WorkspaceMismatch;
 use std::io::Write;
 use wasibox_store::Store;
 use wasibox_store::snapshot::Commit;
+use wasibox_vfs::around::ShellSurroundings;
 
 impl Session {
     /// Runs `act` on the stored session while no call runs.

@@ -1,8 +1,6 @@
 //! The state that is kept of a session between its calls, and while it sleeps.
 
-use crate::action::Exec;
 use crate::live::{CallResult, CellUpdate, RunningSandbox};
-use crate::outcome::{FileChange, FileChangeKind, Outcome};
 use crate::session::Error;
 use crate::values::Values;
 use crate::worker::link::state_limit;
@@ -12,7 +10,8 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
-use wasibox_sandbox::{LimitHit, Limits};
+use wasibox_protocol::{Command, FileChange, FileChangeKind, LimitHit, Outcome};
+use wasibox_sandbox::{Limits, PlacedExec, command_text};
 use wasibox_store::Store;
 use wasibox_store::snapshot::commit::CommitChangeKind;
 use wasibox_store::snapshot::{Blob, ChangedPath, CommitState, Digest, FileTree};
@@ -94,8 +93,8 @@ pub struct CallNote {
 
 impl CallNote {
     /// Makes the note of a call that begins now.
-    pub fn begin(exec: &Exec) -> CallNote {
-        CallNote::from_command(exec.command_text())
+    pub fn begin(command: &Command) -> CallNote {
+        CallNote::from_command(command_text(command))
     }
 
     /// Makes the note of a command that begins now.
@@ -204,7 +203,11 @@ impl StateLocation {
     ///
     /// # Errors
     /// If the worker is gone.
-    pub fn give_shell(&mut self, live: &mut RunningSandbox, exec: &mut Exec) -> Result<(), Error> {
+    pub fn give_shell(
+        &mut self,
+        live: &mut RunningSandbox,
+        exec: &mut PlacedExec,
+    ) -> Result<(), Error> {
         let StateLocation::Stored(stored) = self else { return Ok(()) };
         stored.values.begin_call();
         let own = stored.shell.as_ref().and_then(|(_, state)| exec.state_after(state));

@@ -18,9 +18,9 @@
 //! An [`Engine`] is an image and everything that its sessions share. A [`Session`] is data: files,
 //! the shell's state, live interpreters, and the history of all of these, in memory or in a store
 //! ([`Engine::store`]). While a session is in use it has a process of its own behind a second wall,
-//! or threads ([`Isolation`]). Every request, from this crate's API, the command line, MCP or HTTP,
-//! becomes one [`Exec`] or one request about files ([`files::Request`]) on a session; the calls of
-//! a session run one after another.
+//! or threads ([`Isolation`]). Every entrance (this crate, the command line, MCP, HTTP) makes a
+//! [`Request`] and gets an [`Answer`] ([`Session::apply`]); what is valid is checked there, once.
+//! The calls of a session run one after another.
 //!
 //! [`Sandbox::builder`] makes one session and an engine for it. With the feature `tokio`,
 //! `wasibox::tokio` has sessions whose methods are futures.
@@ -29,7 +29,7 @@
 //! program, if it calls [`worker_main`] when its first argument is [`WORKER_ARGUMENT`].
 //!
 //! # Stages
-//! `session` takes a call, `awake` finds a place for it, `live` runs it (in a `worker`, or in a
+//! `session` checks and takes a request, `awake` finds a place for it, `live` runs it (in a `worker`, or in a
 //! sandbox of this process), `kept` makes a commit of its changes.
 //!
 //! [`tools`] are the embedder's functions that guests may call.
@@ -38,7 +38,6 @@
 //! Limits and mounts are never read from a store, so that data from elsewhere cannot grant rights.
 #![forbid(unsafe_code)]
 
-mod action;
 mod awake;
 mod builder;
 pub mod bundle;
@@ -48,7 +47,6 @@ mod engine;
 mod history;
 mod kept;
 mod live;
-mod outcome;
 pub mod policy;
 mod requests;
 mod run;
@@ -60,24 +58,28 @@ mod values;
 mod worker;
 mod workspace;
 
-pub use action::{Action, Exec, HOME, Input, JAVASCRIPT, Output, PYTHON};
 pub use builder::{Builder, Sandbox};
 pub use control::Interrupt;
 pub use engine::{Engine, EngineOptions, Isolation, Sessions};
-pub use outcome::{FileChange, FileChangeKind, Outcome};
 pub use run::InheritedStreams;
-pub use session::{Cancel, Error, Session};
+pub use session::{Cancel, Error, Session, Streams};
 pub use tools::{HostTool, ToolContext, ToolDefinitionError, ToolError};
 pub use wasibox_files as files;
 pub use wasibox_image::{Image, ImageError};
+pub use wasibox_protocol::{
+    Answer, CAPTURE, CallEvent, CallOptions, Command, CommitSummary, End, Exec, FileChange,
+    FileChangeKind, HistoryRequest, Input, JAVASCRIPT, Language, LimitHit, Outcome, Output, PYTHON,
+    Request, RequestFault, ToolSummary, ValueRequest, WorkspaceRequest, checked_seconds,
+};
 pub use wasibox_sandbox::artifact::default_dir as default_artifact_dir;
 pub use wasibox_sandbox::heap::use_huge_pages;
 pub use wasibox_sandbox::{
-    DiskLimits, HostToolPolicy, LimitHit, Limits, MountSpec, NetworkPolicy, Policy, SandboxError,
-    Workspace, WorkspaceKind, compile_all, compile_program,
+    DiskLimits, HostToolPolicy, Limits, MountSpec, NetworkPolicy, Policy, SandboxError, Workspace,
+    WorkspaceKind, compile_all, compile_program,
 };
 pub use wasibox_sandbox::{terminal, value, watchdog};
 pub use wasibox_store as store;
+pub use wasibox_vfs::around::HOME;
 #[doc(hidden)]
 pub use wasibox_vfs::lock_mutex;
 pub use wasibox_worker::child::ARGUMENT as WORKER_ARGUMENT;

@@ -1,7 +1,5 @@
 //! The sandbox that runs a session's calls while it is awake: in this process, or in a worker.
 
-use crate::action::Exec;
-use crate::outcome::Outcome;
 use crate::run::{self, InheritedStreams};
 use crate::session::Error;
 use crate::worker::link::WorkerLink;
@@ -10,7 +8,8 @@ use crate::workspace;
 use serde_bytes::ByteBuf;
 use std::convert::Infallible;
 use std::sync::Arc;
-use wasibox_sandbox::{SandboxError, SessionSandbox};
+use wasibox_protocol::{Command, Exec, Outcome};
+use wasibox_sandbox::{PlacedExec, SandboxError, SessionSandbox};
 use wasibox_vfs::Service;
 use wasibox_vfs::delta::{self, Delta, TreeVersion};
 use wasibox_worker::jail::Walls;
@@ -69,11 +68,24 @@ pub struct FilesResult {
     pub touched: Touched,
 }
 
+/// Returns the name of the interpreter that a call is for.
+pub fn interpreter_of(exec: &Exec) -> Option<&'static str> {
+    match &exec.command {
+        Command::Cell { language, .. } => Some(language.interpreter()),
+        Command::Program(_) | Command::Script(_) => None,
+    }
+}
+
 impl CallResult {
+    /// Returns the result of a call that has changed nothing in its sandbox.
+    pub fn unchanged(result: Result<Outcome, Error>) -> CallResult {
+        let (changed, touched) = (Vec::new(), Vec::new());
+        CallResult { result, changed, touched, shell: None, cell: None, is_gone: false }
+    }
+
     /// Returns the result of a call that was lost together with its sandbox.
     pub fn lost(result: Result<Outcome, Error>) -> CallResult {
-        let (changed, touched) = (Vec::new(), Vec::new());
-        CallResult { result, changed, touched, shell: None, cell: None, is_gone: true }
+        CallResult { is_gone: true, ..CallResult::unchanged(result) }
     }
 }
 
@@ -185,7 +197,7 @@ impl RunningSandbox {
     /// Runs a command. With `is_kept`, its changes are reported.
     pub fn run_call(
         &mut self,
-        exec: Exec,
+        exec: PlacedExec,
         streams: &InheritedStreams<'_>,
         is_kept: bool,
     ) -> CallResult {
@@ -257,16 +269,16 @@ impl LocalSandbox {
 
     fn run_call(
         &mut self,
-        exec: Exec,
+        exec: PlacedExec,
         streams: &InheritedStreams<'_>,
         is_kept: bool,
     ) -> CallResult {
-        let cell = exec.cell.as_ref().map(|cell| cell.name.clone());
+        let cell = interpreter_of(&exec.exec);
         let result = run::exec_command(&self.sandbox, exec, streams);
         if matches!(result, Err(Error::Sandbox(SandboxError::Stuck(_)))) {
             return CallResult::lost(result);
         }
-        let mut called = CallResult { is_gone: false, ..CallResult::lost(result) };
+        let mut called = CallResult::unchanged(result);
         if is_kept {
             let changed = &mut called.changed;
             let Ok(shell) = self.emit_changes(&mut |part| {
@@ -274,7 +286,7 @@ impl LocalSandbox {
                 Ok::<_, Infallible>(())
             });
             called.shell = shell;
-            called.cell = cell.and_then(|name| self.tell_cell(&name));
+            called.cell = cell.and_then(|name| self.tell_cell(name));
             called.touched = self.take_touched();
         }
         called

@@ -1,13 +1,12 @@
 //! Runs a command in a sandbox, for a session on threads and for a session's worker.
 
-use crate::action::{Exec, Input, Output};
-use crate::outcome::Outcome;
 use crate::session::Error;
 use std::os::fd::AsFd;
 use std::sync::Arc;
+use wasibox_protocol::{Command, End, Input, Outcome, Output};
 use wasibox_sandbox::streams::{BytesInput, Capture, HostStream, OutputMeter};
 use wasibox_sandbox::value::CellValue;
-use wasibox_sandbox::{LimitHit, RunSpec, SessionSandbox, StdStream};
+use wasibox_sandbox::{PlacedExec, RunSpec, SessionSandbox, StdStream};
 
 /// The descriptors of the three streams to which [`Input::Inherit`] and [`Output::Inherit`] refer.
 pub struct InheritedStreams<'a> {
@@ -22,11 +21,12 @@ pub struct InheritedStreams<'a> {
 /// If it could not be started, or reached a damaged part of the image.
 pub fn exec_command(
     sandbox: &SessionSandbox,
-    exec: Exec,
+    placed: PlacedExec,
     inherited: &InheritedStreams<'_>,
 ) -> Result<Outcome, Error> {
     let policy_limit = sandbox.policy().limits.output;
-    let (env, cwd) = (exec.environment(), exec.directory());
+    let (argv, env, cwd) = (placed.argv(), placed.environment(), placed.directory());
+    let exec = placed.exec;
     let stdin: Arc<dyn StdStream> = match exec.input {
         Input::Bytes(b) => BytesInput::new(b),
         Input::Inherit => HostStream::input(inherited.stdin)?,
@@ -38,7 +38,7 @@ pub fn exec_command(
     let meter = OutputMeter::new(limit);
     let (out, err) = (Capture::new(meter.clone()), Capture::new(meter.clone()));
     let mut spec = RunSpec {
-        argv: exec.argv,
+        argv,
         env,
         cwd,
         stdin,
@@ -52,26 +52,21 @@ pub fn exec_command(
         spec.stderr = HostStream::output(inherited.stderr, meter.clone(), exec.raw_terminal)?;
     }
     let mark = exec.list_files.then(|| sandbox.mark_files());
-    let (result, value, put_back) = match exec.cell {
-        None => (sandbox.run(spec)?, CellValue::default(), false),
-        Some(cell) => {
-            let ran = sandbox.cell(&cell.name, spec, &cell.code)?;
+    let (result, value, put_back) = match exec.command {
+        Command::Program(_) | Command::Script(_) => {
+            (sandbox.run(spec)?, CellValue::default(), false)
+        }
+        Command::Cell { language, code } => {
+            let ran = sandbox.cell(language.interpreter(), spec, &code)?;
             let value = CellValue::new(ran.value.map(lossy_text), ran.json.map(lossy_text));
             (ran.run, value.bounded(limit.unwrap_or(u64::MAX)), ran.is_gone)
         }
     };
     let changes = mark.map(|m| sandbox.changes_since(&m)).unwrap_or_default();
-    let exit_code = match (result.limit, result.interrupted) {
-        (Some(LimitHit::Timeout), _) => 124,
-        // SIGXCPU, which also ends a command at a shell's limit `ulimit -S -t`.
-        (Some(LimitHit::Cpu), _) => 152,
-        // The first process may have finished its work before it was killed.
-        (Some(LimitHit::Output), _) => 137,
-        (_, true) => 130,
-        _ => result.status.code(),
-    };
+    let end = End::of_run(result.status.into(), result.limit, result.interrupted);
     Ok(Outcome {
-        exit_code,
+        end,
+        exit_code: end.exit_code(),
         stdout: out.close(),
         stderr: err.close(),
         truncated: meter.is_over(),

@@ -1,18 +1,19 @@
 //! A session: what it consists of, how it is made, and how it gets and loses its sandbox.
 
+mod apply;
 mod calls;
 mod cancel;
 mod folder;
 mod process;
+mod streams;
 
 pub use cancel::Cancel;
+pub use streams::Streams;
 
-use crate::action::{Exec, HOME};
 use crate::awake::{AwakeGuard, Sleeper};
 use crate::control::{Interrupt, SandboxControl};
 use crate::kept::{CallNote, StateLocation};
-use crate::live::{FilesResult, LocalSandbox, RunningSandbox, Touched};
-use crate::outcome::Outcome;
+use crate::live::{self, FilesResult, LocalSandbox, RunningSandbox, Touched};
 use crate::requests::{BridgeRequests, BridgeThread, Services};
 use crate::run::InheritedStreams;
 use crate::tools::{HostTool, MAX_TOOLS, ToolCalls, ToolDefinitionError};
@@ -25,7 +26,9 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, TryLockError};
 use wasibox_files as files;
 use wasibox_image::{Image, ImageError};
-use wasibox_sandbox::{Policy, SandboxError, SessionSandbox};
+use wasibox_protocol::{Exec, Outcome, RequestFault};
+use wasibox_sandbox::{PlacedExec, Policy, SandboxError, SessionSandbox};
+use wasibox_vfs::around::{HOME, ShellSurroundings};
 use wasibox_vfs::lock_mutex;
 use wasibox_worker::channel::ChannelError;
 use wasibox_worker::jail::Walls;
@@ -34,9 +37,12 @@ use wasibox_workspace::WorkspaceError;
 /// The key-value that lists the names of the host tools that a session has had.
 const TOOLS: &[u8] = b"wasibox.tools";
 
-/// The error of an action that failed.
+/// The error of a request that failed.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
+    /// The request is invalid; nothing was begun.
+    #[error(transparent)]
+    Request(#[from] RequestFault),
     #[error(transparent)]
     Sandbox(#[from] SandboxError),
     #[error("standard streams: {0}")]
@@ -380,6 +386,16 @@ impl SessionInner {
         self.drop_live(inner)
     }
 
+    /// Makes an interrupt that came too late for its call end no other one.
+    fn forget_interrupt(&self, inner: &mut SessionRuntime) {
+        match &inner.live {
+            Some(RunningSandbox::Threads(here)) => here.sandbox.forget_interrupt(),
+            // The interrupt may be on its way to the worker.
+            Some(RunningSandbox::Process(_)) => drop(self.put_to_sleep(inner)),
+            None => self.interrupt.forget(),
+        }
+    }
+
     fn drop_live(&self, inner: &mut SessionRuntime) -> bool {
         self.interrupt.set(None);
         self.pid.store(0, Ordering::Relaxed);
@@ -489,17 +505,18 @@ impl SessionInner {
         mut exec: Exec,
         streams: Option<&InheritedStreams<'_>>,
     ) -> Result<Outcome, Error> {
-        let note = CallNote::begin(&exec);
+        let note = CallNote::begin(&exec.command);
         self.live_or_begin(inner)?;
-        let cwd = |state| crate::action::ShellSurroundings::from_state(state)?.cwd;
+        let cwd = |state| ShellSurroundings::from_state(state)?.cwd;
         if self.workspace.is_some() && inner.kept.shell().and_then(cwd).is_none() {
             exec.cwd.get_or_insert_with(|| self.home_dir().to_owned());
         }
-        exec.go_on(inner.kept.shell());
+        let cell = live::interpreter_of(&exec);
+        let mut exec = PlacedExec::new(exec, inner.kept.shell());
         let is_kept = !matches!(inner.kept, StateLocation::Nothing);
         let Some(live) = &mut inner.live else { return Err(Error::NoWorker) };
-        let given = match &exec.cell {
-            Some(cell) => inner.kept.give_cell(live, &cell.name),
+        let given = match cell {
+            Some(name) => inner.kept.give_cell(live, name),
             None => inner.kept.give_shell(live, &mut exec),
         };
         if let Err(e) = given {
@@ -555,8 +572,7 @@ impl SessionInner {
     ) -> Result<files::Answer, Error> {
         let note = CallNote::from_command(request.summary().into_bytes());
         self.live_or_begin(inner)?;
-        let cwd =
-            crate::action::ShellSurroundings::from_state(inner.kept.shell().unwrap_or_default());
+        let cwd = ShellSurroundings::from_state(inner.kept.shell().unwrap_or_default());
         let cwd = cwd.and_then(|place| String::from_utf8(place.cwd?).ok());
         let Some(live) = &mut inner.live else { return Err(Error::NoWorker) };
         let looked =

@@ -19,14 +19,13 @@
 //! # }
 //! ```
 
-use crate::action::Exec;
-use crate::outcome::Outcome;
-use crate::session::{Cancel, Error, Session};
+use crate::session::{Cancel, Error, Session, Streams};
 use crate::tools::{HostTool, ToolContext, ToolDefinitionError, ToolError};
 use serde_json::Value;
 use std::future::Future;
 use std::sync::Arc;
 use wasibox_files as files;
+use wasibox_protocol::{Exec, Outcome};
 use wasibox_store::snapshot::Commit;
 use wasibox_workspace::{ApplyReport, Diff};
 
@@ -128,7 +127,9 @@ impl AsyncSession {
         let (exec, session) = (exec.into(), self.0.clone());
         let cancel = Arc::new(Cancel::default());
         let _dropped = CancelGuard { cancel: cancel.clone(), session: session.clone() };
-        run_blocking(move || session.exec_unless(exec, &cancel, None)).await
+        let call =
+            move || session.call(exec, Streams { cancel: Some(&cancel), ..Streams::default() });
+        run_blocking(call).await
     }
 
     /// Runs [`Session::python`]; dropping the future ends the cell.

@@ -3,6 +3,7 @@
 use box_abi::kv::{KvAnswer as Reply, KvRequest, MAX_VALUE, PART};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use wasibox_protocol::is_own_key;
 use wasibox_store::{StoreError, StoreSession};
 use wasibox_vfs::{AnswerSlot, Service};
 
@@ -10,9 +11,6 @@ use wasibox_vfs::{AnswerSlot, Service};
 /// and values.
 const KEYS: usize = 1000;
 const BYTES: u64 = 64 << 20;
-
-/// The prefix of the host's own keys, which guests neither see nor change.
-const OWN: &[u8] = b"wasibox.";
 
 /// Maximum bytes that guests may write in one call, because old values stay in the store until it
 /// is collected.
@@ -39,10 +37,10 @@ impl Values {
     fn reply_to(&self, request: &KvRequest<'_>) -> Result<Reply, StoreError> {
         let refused = |why: &str| Ok(Reply::Refused(why.into()));
         match *request {
-            KvRequest::Get { key, .. } | KvRequest::Delete { key } if key.starts_with(OWN) => {
+            KvRequest::Get { key, .. } | KvRequest::Delete { key } if is_own_key(key) => {
                 Ok(Reply::Missing)
             }
-            KvRequest::Set { key, .. } if key.starts_with(OWN) => {
+            KvRequest::Set { key, .. } if is_own_key(key) => {
                 refused("keys that begin with wasibox. are the host's")
             }
             KvRequest::Get { key, from } => Ok(match self.session.value(key)? {
@@ -77,7 +75,7 @@ impl Values {
             KvRequest::List { after } => {
                 let all = self.session.keys()?;
                 let (mut keys, mut bytes) = (Vec::new(), 0);
-                let is_seen = |key: &Vec<u8>| key.as_slice() > after && !key.starts_with(OWN);
+                let is_seen = |key: &Vec<u8>| key.as_slice() > after && !is_own_key(key);
                 let mut rest = all.into_iter().filter(is_seen).peekable();
                 while let Some(key) = rest.next_if(|key| bytes + key.len() + 2 <= PART) {
                     bytes += key.len() + 2;

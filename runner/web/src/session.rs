@@ -11,7 +11,7 @@ use crate::streams::{self, PageInput, PageMeter, PageOutput};
 use crate::thread::IdleWorkers;
 use crate::{lock_mutex, requests, slots};
 use serde::Deserialize;
-use std::collections::BTreeMap;
+use std::fmt::Display;
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 use wasibox_image::Image;
@@ -21,10 +21,10 @@ use wasibox_kernel::border::Fd;
 use wasibox_kernel::parked;
 use wasibox_kernel::value::CellValue;
 use wasibox_kernel::{
-    ChildStart, Cwd, Descriptor, Descriptors, LimitHit, Limits, OpenDescription, ProgramMatch,
-    RunEnd, find_program, image_files, limit_of_quota,
+    ChildStart, Cwd, Descriptor, Descriptors, LimitHit, Limits, OpenDescription, PlacedExec,
+    ProgramMatch, command_text, find_program, image_files, limit_of_quota,
 };
-use wasibox_vfs::around::{self, HOME, SESSION_OPTION, SESSION_SHELL, ShellSurroundings, Variable};
+use wasibox_protocol::{CallOptions, Command, End, Exec};
 use wasibox_vfs::{
     BaseFile, Budget, ChangeBounds, DiskLimits, Errno, Loc, ProgramMark, ProtectedPaths, ROOT, Vfs,
     VfsFile,
@@ -129,24 +129,11 @@ static KERNEL: Mutex<Option<Arc<Kernel>>> = Mutex::new(None);
 /// The answer of the last export.
 static ANSWER: Mutex<Vec<u8>> = Mutex::new(Vec::new());
 
-/// A call: a script for the session's shell, the arguments of a command, or a cell.
+/// The part of a request that says whether the programs are prepared, and nothing else runs.
 #[derive(Deserialize)]
-pub struct PageCommand {
-    pub script: Option<String>,
-    pub argv: Option<Vec<String>>,
-    pub python: Option<String>,
-    pub javascript: Option<String>,
-    /// Whether the programs are prepared, and nothing else runs.
+struct PreparePart {
     #[serde(default)]
-    pub prepare: bool,
-    #[serde(default)]
-    pub env: BTreeMap<String, String>,
-    /// The directory in which it starts, if it is not the session's.
-    pub cwd: Option<String>,
-    /// Maximum bytes of output that are kept.
-    pub max_output: Option<u64>,
-    /// Whether changed files are listed; the default is true.
-    pub list_files: Option<bool>,
+    prepare: bool,
 }
 
 /// A call whose parts were resolved.
@@ -159,61 +146,31 @@ struct PendingCall {
     cwd: Vec<u8>,
 }
 
-impl PageCommand {
+impl PendingCall {
     /// Resolves the command and its environment, which continues from the session's shell.
-    fn resolve_call(self, vfs: &Vfs) -> Result<PendingCall, PageFailure> {
-        let invalid = |text: &str| PageFailure::new(FailureKind::Invalid, text);
-        let has_nul = |s: &String| s.contains('\0');
-        let env: Vec<Variable> = self
-            .env
-            .iter()
-            .map(|(k, v)| (k.clone().into_bytes(), v.clone().into_bytes()))
-            .collect();
-        let bad = |name: &String| name.is_empty() || name.contains('=') || has_nul(name);
-        if self.env.iter().any(|(name, value)| bad(name) || has_nul(value)) {
-            return Err(invalid("env: not a variable"));
-        }
-        if self.cwd.as_ref().is_some_and(|cwd| !cwd.starts_with('/') || has_nul(cwd)) {
-            return Err(invalid("cwd: not an absolute path"));
-        }
-        let (argv, name) = match (self.script, self.argv, self.python, self.javascript) {
-            (Some(s), None, None, None) => {
-                (vec![SESSION_SHELL.into(), SESSION_OPTION.into(), "-c".into(), s], None)
-            }
-            (None, Some(argv), None, None) if !argv.is_empty() => (argv, None),
-            (None, None, Some(code), None) => (vec!["python3".into(), code], Some("python")),
-            (None, None, None, Some(code)) => (vec!["node".into(), code], Some("javascript")),
-            _ => {
-                return Err(invalid(
-                    "a call is a script, a list of arguments or a cell of Python or JavaScript",
-                ));
-            }
+    fn new(exec: Exec, vfs: &Vfs) -> Result<PendingCall, PageFailure> {
+        let cell = match &exec.command {
+            Command::Cell { language, code } => Some((language.interpreter(), code.clone())),
+            Command::Program(_) | Command::Script(_) => None,
         };
-        if argv.iter().any(has_nul) {
-            return Err(invalid("a command's arguments have no NUL"));
-        }
-        let argv: Vec<Vec<u8>> = argv.into_iter().map(String::into_bytes).collect();
         let note = PageCallNote {
-            command: command_text(&argv, name),
-            cell: name,
+            command: command_text(&exec.command),
+            cell: cell.as_ref().map(|(name, _)| *name),
             ..PageCallNote::default()
         };
-        let cwd = self.cwd.map(String::into_bytes);
         let state = vfs.session_state().unwrap_or_default();
-        if argv.get(1).is_some_and(|a| a == SESSION_OPTION.as_bytes()) {
-            let state_after = around::state_after(&state, cwd.as_deref(), &env);
-            if let Some(state) = state_after {
-                vfs.set_state(Some(state.into()));
-            }
-            let cwd = cwd.unwrap_or_else(|| HOME.into());
-            let env = around::command_environment(None, &cwd, &[]);
-            return Ok(PendingCall { note, argv, cell: None, env, cwd });
+        let mut placed = PlacedExec::new(exec, Some(&state));
+        if let Some(state) = placed.state_after(&state) {
+            vfs.set_state(Some(state.into()));
         }
-        let place = ShellSurroundings::from_state(&state);
-        let own = || place.as_ref()?.cwd.clone();
-        let cwd = cwd.or_else(own).unwrap_or_else(|| HOME.into());
-        let env = around::command_environment(place.as_ref(), &cwd, &env);
-        let cell = name.map(|name| cell::PendingCell::new(name.into())).transpose()?;
+        let (mut argv, env, cwd) = (placed.argv(), placed.environment(), placed.directory());
+        let cell = match cell {
+            Some((name, code)) => {
+                argv.push(code);
+                Some(cell::PendingCell::new(name.into())?)
+            }
+            None => None,
+        };
         Ok(PendingCall { note, argv, cell, env, cwd })
     }
 }
@@ -297,15 +254,16 @@ fn begin_session(
 
 /// Runs a command to its end, and returns the result as JSON, a [`CallEnd`].
 pub fn run(asked: &[u8]) -> Vec<u8> {
-    let ran = match serde_json::from_slice::<PageCommand>(asked) {
-        Ok(command) if command.prepare => prepare::prepare_all().map(|()| PageOutcome::default()),
-        Ok(command) => {
+    let is_preparation = serde_json::from_slice(asked).is_ok_and(|part: PreparePart| part.prepare);
+    let ran = if is_preparation {
+        prepare::prepare_all().map(|()| PageOutcome::default())
+    } else {
+        read_call(asked).and_then(|exec| {
             prepare::call_begins();
-            let ran = run_command(command);
+            let ran = run_command(exec);
             prepare::call_ended();
             ran
-        }
-        Err(e) => Err(PageFailure::new(FailureKind::Invalid, e)),
+        })
     };
     outcome::to_json(&match ran {
         Ok(outcome) => CallEnd::Outcome(Box::new(outcome)),
@@ -313,15 +271,13 @@ pub fn run(asked: &[u8]) -> Vec<u8> {
     })
 }
 
-/// Maximum bytes of output that are kept by default, as in `runner/session/src/action.rs`.
-const CAPTURE: u64 = 16 << 20;
-/// Returns the command as a person would type it.
-fn command_text(argv: &[Vec<u8>], cell: Option<&str>) -> Vec<u8> {
-    match argv {
-        [_, code] if cell.is_some() => code.clone(),
-        [_, session, _, script] if session == SESSION_OPTION.as_bytes() => script.clone(),
-        _ => argv.iter().map(|word| around::quote_word(word)).collect::<Vec<_>>().join(&b' '),
-    }
+/// Returns the call that a page describes, if it is valid.
+fn read_call(asked: &[u8]) -> Result<Exec, PageFailure> {
+    let invalid = |fault: &dyn Display| PageFailure::new(FailureKind::Invalid, fault);
+    let options: CallOptions = serde_json::from_slice(asked).map_err(|e| invalid(&e))?;
+    let exec = options.into_exec(Vec::new()).map_err(|e| invalid(&e))?;
+    exec.check().map_err(|e| invalid(&e))?;
+    Ok(exec)
 }
 
 /// Time limit of the search for changed files.
@@ -339,19 +295,19 @@ fn begin_bounded() -> Result<HeapGuard, PageFailure> {
     Ok(heap::begin_guard())
 }
 
-fn run_command(command: PageCommand) -> Result<PageOutcome, PageFailure> {
+fn run_command(exec: Exec) -> Result<PageOutcome, PageFailure> {
     let session = get()?;
     let _bounded = begin_bounded()?;
     let PageSession { vfs, budget, limits, .. } = session;
     let (begun, time) = (Instant::now(), wasibox_vfs::now_ns());
-    let mark = command.list_files.unwrap_or(true).then(|| vfs.mark_state());
+    let mark = exec.list_files.then(|| vfs.mark_state());
     budget.take_report();
     vfs.take_hit();
     requests::start_call();
-    let asked = command.max_output.unwrap_or(CAPTURE);
+    let asked = exec.capture_limit();
     let limit = limits.output.map_or(asked, |most| most.min(asked));
     let meter = Arc::new(PageMeter::new(Some(limit)));
-    let mut going = command.resolve_call(vfs)?;
+    let mut going = PendingCall::new(exec, vfs)?;
     let (kernel, program) = begin_command(session, &mut going, &meter)?;
     let end = kernel.finish_run();
     requests::end_call();
@@ -367,7 +323,7 @@ fn run_command(command: PageCommand) -> Result<PageOutcome, PageFailure> {
     let answer = answer.unwrap_or_default();
     let value = CellValue::new(answer.value, answer.json).bounded(limit);
     let mut outcome = PageOutcome {
-        exit_code: exit_code(&end),
+        exit_code: End::of_run(end.status.into(), end.limit, end.interrupted).exit_code(),
         duration_ms: ms(begun.elapsed()),
         cpu_ms: ms(end.cpu),
         peak_memory: budget.take_report().0,
@@ -388,17 +344,6 @@ fn run_command(command: PageCommand) -> Result<PageOutcome, PageFailure> {
         history::with_history(|history| history.keep_call(vfs, &note, Some(&outcome), cell));
     outcome.commit = Some(commit?);
     Ok(outcome)
-}
-
-/// Returns the exit code by the rules of `runner/session/src/run.rs`.
-fn exit_code(end: &RunEnd) -> u8 {
-    match (end.limit, end.interrupted) {
-        (Some(LimitHit::Timeout), _) => 124,
-        (Some(LimitHit::Cpu), _) => 152,
-        (Some(LimitHit::Output), _) => 137,
-        (_, true) => 130,
-        _ => end.status.code(),
-    }
 }
 
 /// Finds a command: a name along `PATH`, or a path.

@@ -73,7 +73,7 @@ impl From<Error> for SdkFailure {
             Error::Files(e) => return e.into(),
             Error::Cancelled => SdkFailureKind::Cancelled,
             Error::Busy => SdkFailureKind::Busy,
-            Error::Network(_) | Error::Tool(_) => SdkFailureKind::Invalid,
+            Error::Request(_) | Error::Network(_) | Error::Tool(_) => SdkFailureKind::Invalid,
             Error::Cell(_) | Error::Unfit(_) | Error::Workspace(_) | Error::NoHistory => {
                 SdkFailureKind::Conflict
             }

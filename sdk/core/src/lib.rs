@@ -26,7 +26,7 @@ mod policy;
 mod threads;
 mod tools;
 
-pub use call::{CallOptions, Chunk, outcome_parts, run};
+pub use call::{Chunk, outcome_parts, parse_call, run};
 pub use engine::{OpenMode, Opener, engine_from_options, fork_session};
 pub use failure::{SdkFailure, SdkFailureKind};
 pub use files::{export_file, read_file, run_request, write_file};
@@ -36,3 +36,4 @@ pub use threads::spawn_job;
 pub use tools::{async_tool, host_tool};
 pub use wasibox;
 pub use wasibox::lock_mutex;
+pub use wasibox::{Refusal, RefusalKind};

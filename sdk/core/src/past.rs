@@ -1,10 +1,8 @@
 //! A session's history, as JSON.
 
-use crate::failure::SdkFailure;
+use crate::failure::{SdkFailure, SdkFailureKind};
 use serde_json::{Value, json};
-use wasibox::Session;
-use wasibox::store::snapshot::{self, Commit};
-use wasibox::store::{self};
+use wasibox::{Answer, CommitSummary, HistoryRequest, Request, Session, Streams};
 
 /// The maximum number of bytes of a command that are shown.
 const COMMAND: usize = 64 << 10;
@@ -14,11 +12,12 @@ const COMMAND: usize = 64 << 10;
 /// # Errors
 /// Returns an error if the store cannot be read.
 pub fn session_history(session: &Session) -> Result<String, SdkFailure> {
-    let tags = session.tags()?;
-    let all = session.history()?;
-    let all: Result<Vec<Value>, SdkFailure> =
-        all.iter().map(|commit| commit_json(session, commit, &tags)).collect();
-    Ok(Value::Array(all?).to_string())
+    let request = Request::History(HistoryRequest::List { last: None });
+    let Answer::Commits(all) = session.apply(request, Streams::default())? else {
+        let why = "another answer than was asked for";
+        return Err(SdkFailure::new(SdkFailureKind::Internal, why));
+    };
+    Ok(all.iter().map(commit_json).collect::<Value>().to_string())
 }
 
 /// Returns the number of the current commit.
@@ -53,29 +52,16 @@ pub fn session_log(session: &Session) -> Result<String, SdkFailure> {
     Ok(Value::Array(all).to_string())
 }
 
-fn commit_json(
-    session: &Session,
-    commit: &Commit,
-    tags: &[(String, u64)],
-) -> Result<Value, SdkFailure> {
-    let call = &commit.call;
-    let command = session.store()?.with_objects(|o| call.command.load_bytes(o, 1 << 20));
-    // A command of more than 1 MiB is shown as an empty text.
-    let mut command = command.or_else(|e| match e {
-        snapshot::SnapshotError::TooLarge(_) => Ok(Vec::new()),
-        e => Err(store::StoreError::from(e)),
-    })?;
-    command.truncate(COMMAND);
-    let names: Vec<&str> =
-        tags.iter().filter(|(_, n)| *n == commit.number).map(|(name, _)| name.as_str()).collect();
-    Ok(json!({
+fn commit_json(commit: &CommitSummary) -> Value {
+    let command = commit.command.as_deref().unwrap_or_default();
+    json!({
         "number": commit.number,
         "parent": commit.parent,
-        "command": String::from_utf8_lossy(&command),
-        "exit_code": call.exit_code,
-        "time": call.time as f64 / 1e9,
-        "duration": call.duration as f64 / 1e9,
-        "changed_files": call.changed_count,
-        "tags": names,
-    }))
+        "command": String::from_utf8_lossy(&command[..command.len().min(COMMAND)]),
+        "exit_code": commit.exit_code,
+        "time": commit.time as f64 / 1e9,
+        "duration": commit.duration as f64 / 1e9,
+        "changed_files": commit.changed_files,
+        "tags": commit.tags,
+    })
 }

@@ -8,7 +8,7 @@ use napi::{Env, Result};
 use napi_derive::napi;
 use std::path::Path;
 use std::sync::Mutex;
-use wasibox_sdk::{CallOptions, Chunk, SdkFailure, wasibox};
+use wasibox_sdk::{Chunk, SdkFailure, wasibox};
 
 /// The result of a call: everything except its output is JSON.
 #[napi(object)]
@@ -88,8 +88,7 @@ impl NativeSession {
         call: &Call,
     ) -> Result<Object<'env>> {
         let session = self.get()?;
-        let exec = CallOptions::parse(&options).and_then(|o| o.exec(stdin.to_vec()));
-        let exec = exec.map_err(js_error)?;
+        let exec = wasibox_sdk::parse_call(&options, stdin.to_vec()).map_err(js_error)?;
         let control = call.0.clone();
         *lock_mutex(&control.interrupt) = session.interrupter();
         let on_output = on_output.as_ref().map(OnOutput::new).transpose()?;

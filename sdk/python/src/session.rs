@@ -8,7 +8,7 @@ use pyo3::types::PyBytes;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use wasibox_sdk::lock_mutex;
-use wasibox_sdk::{CallOptions, Chunk, SdkFailure, wasibox};
+use wasibox_sdk::{Chunk, SdkFailure, wasibox};
 
 /// Cancels a call from another thread, or prevents it from beginning.
 #[pyclass(frozen, module = "wasibox._native")]
@@ -76,8 +76,7 @@ impl Session {
         is_main: bool,
     ) -> PyResult<OutcomeParts<'py>> {
         let session = self.get()?;
-        let exec = CallOptions::parse(options).and_then(|o| o.exec(stdin.to_vec()));
-        let exec = exec.map_err(python_error)?;
+        let exec = wasibox_sdk::parse_call(options, stdin.to_vec()).map_err(python_error)?;
         let interrupt = session.interrupter();
         *lock_mutex(&cancel.interrupt) = Some(interrupt.clone());
         let failed = Arc::new(Mutex::new(None));

@@ -14,9 +14,7 @@ use std::process::{Command, ExitCode};
 use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
-use wasibox::{
-    Action, Exec, LimitHit, MountSpec, Outcome, Policy, PoolOptions, Session, Wall, WorkerPool,
-};
+use wasibox::{Exec, LimitHit, MountSpec, Outcome, Policy, PoolOptions, Session, Wall, WorkerPool};
 use wasibox_vfs::{Errno, Loc, OpenFlags, OpenResult, ROOT, Vfs};
 
 /// Files of the session: a request, and its result.
@@ -174,7 +172,7 @@ fn all() -> Result<usize, Box<dyn Error>> {
         failed += usize::from(text == "FAILED");
         println!("{request}: {text} ({how})");
         // In any state of the worker, the session continues as it was before.
-        let on = session.apply(Action::Exec(Exec::new(["bash", "-c", "cat /tmp/before"])))?;
+        let on = session.exec(Exec::new(["bash", "-c", "cat /tmp/before"]))?;
         if on.stdout != b"kept\n" {
             failed += 1;
             println!("{request}: FAILED (the session afterwards: {on:?})");
@@ -199,8 +197,7 @@ fn session(pool: &std::sync::Arc<WorkerPool>, dir: &Path) -> Result<Session, Box
     policy.limits.memory = MEMORY;
     policy.limits.timeout = Some(Duration::from_secs(60));
     let session = Session::on(pool, policy)?;
-    let begin =
-        session.apply(Action::Exec(Exec::new(["bash", "-c", "echo kept > /tmp/before"])))?;
+    let begin = session.exec(Exec::new(["bash", "-c", "echo kept > /tmp/before"]))?;
     if begin.exit_code == 0 { Ok(session) } else { Err(format!("{begin:?}").into()) }
 }
 
@@ -208,7 +205,7 @@ fn session(pool: &std::sync::Arc<WorkerPool>, dir: &Path) -> Result<Session, Box
 fn asked(session: &Session, ask: &str) -> Result<Outcome, wasibox::Error> {
     let script = r#"printf '%s\n' "$1" > /tmp/ask
         until grep -q . /tmp/answer 2> /dev/null; do sleep 0.01; done; cat /tmp/answer"#;
-    session.apply(Action::Exec(Exec::new(["bash", "-c", script, "bash", ask])))
+    session.exec(Exec::new(["bash", "-c", script, "bash", ask]))
 }
 
 /// Describes a result in a word or two.

@@ -118,9 +118,10 @@ pub fn instantiate_guest(
             return Err(ProgramEnd::Status(ProcessStatus::Signaled(sig)));
         }
         Err(e) => {
-            let (text, status) = match here.is_refused() {
-                true => ("cannot start: the memory limit is reached".to_owned(), 137),
-                false => (e.to_string(), 126),
+            let (text, status) = if here.is_refused() {
+                ("cannot start: the memory limit is reached".to_owned(), 137)
+            } else {
+                (e.to_string(), 126)
             };
             complain_to_process(process, &text);
             return Err(ProgramEnd::Status(ProcessStatus::Exited(status)));

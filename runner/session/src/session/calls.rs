@@ -1,71 +1,13 @@
 //! Calls of a session: commands, cells and requests about files.
 
 use wasibox_files as files;
+use wasibox_protocol::{Exec, Outcome, Request};
 use wasibox_vfs::lock_mutex;
 
-use super::{Cancel, Error, Session, SessionRuntime};
-use crate::action::{Action, Exec, JAVASCRIPT, PYTHON};
-use crate::outcome::Outcome;
+use super::{Error, Session, Streams};
 use crate::run::InheritedStreams;
 
 impl Session {
-    /// Runs a command unless `cancel` is cancelled, on the caller's descriptors if there are any,
-    /// as [`Session::exec_on`] does.
-    ///
-    /// ```no_run
-    /// # let engine = wasibox::Engine::open("image.webc".as_ref())?;
-    /// # let session = engine.session(wasibox::Policy::default())?;
-    /// use wasibox::{Cancel, Exec};
-    ///
-    /// let outcome = session.exec_unless(Exec::script("echo hi"), &Cancel::default(), None)?;
-    /// assert_eq!(outcome.stdout, b"hi\n");
-    /// # Ok::<(), wasibox::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// [`Error::Cancelled`] if it was cancelled before it could begin; otherwise as
-    /// [`Session::apply`].
-    pub fn exec_unless(
-        &self,
-        exec: Exec,
-        cancel: &Cancel,
-        streams: Option<&InheritedStreams<'_>>,
-    ) -> Result<Outcome, Error> {
-        let mut inner = lock_mutex(&self.0.inner);
-        if !cancel.begin_call() {
-            return Err(Error::Cancelled);
-        }
-        let result = self.0.run_call(&mut inner, exec, streams);
-        let was_ended = matches!(&result, Ok(outcome) if outcome.exit_code == 130);
-        if cancel.end_call() && !was_ended {
-            // The call may have ended by itself just then, so the interrupt must not hit the next
-            // one.
-            self.0.put_to_sleep(&mut inner);
-        }
-        result
-    }
-
-    /// Performs an action and waits for its end; waits for a running call first.
-    ///
-    /// ```no_run
-    /// # let engine = wasibox::Engine::open("image.webc".as_ref())?;
-    /// # let session = engine.session(wasibox::Policy::default())?;
-    /// use wasibox::{Action, Exec};
-    ///
-    /// let outcome = session.apply(Action::Exec(Exec::new(["uname", "-o"])))?;
-    /// assert_eq!(outcome.exit_code, 0);
-    /// # Ok::<(), wasibox::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// If the action could not be started, or the session's process died during it; the session is
-    /// then as it was before the call. A command that fails is an outcome, not an error.
-    pub fn apply(&self, action: Action) -> Result<Outcome, Error> {
-        match action {
-            Action::Exec(exec) => self.exec(exec),
-        }
-    }
-
     /// Runs a command. A string is taken as a script for the session's shell.
     ///
     /// ```no_run
@@ -81,7 +23,7 @@ impl Session {
     /// # Errors
     /// The same as [`Session::apply`].
     pub fn exec(&self, exec: impl Into<Exec>) -> Result<Outcome, Error> {
-        self.0.run_call(&mut lock_mutex(&self.0.inner), exec.into(), None)
+        self.call(exec, Streams::default())
     }
 
     /// Runs a cell in the session's Python interpreter, which stays alive for the next cells.
@@ -130,9 +72,7 @@ impl Session {
     /// # Errors
     /// If the change cannot be kept.
     pub fn reset(&self) -> Result<(), Error> {
-        let mut inner = lock_mutex(&self.0.inner);
-        let SessionRuntime { live, kept, .. } = &mut *inner;
-        kept.reset_cells(live.as_mut(), &[PYTHON, JAVASCRIPT])
+        self.apply(Request::Reset, Streams::default()).map(drop)
     }
 
     /// Reads or changes the session's files without running a guest, with a guest's rights.
@@ -170,8 +110,7 @@ impl Session {
     /// # Errors
     /// [`Error::Busy`] if one is; otherwise as [`Session::apply`].
     pub fn try_exec(&self, exec: impl Into<Exec>) -> Result<Outcome, Error> {
-        let mut inner = self.0.try_lock().ok_or(Error::Busy)?;
-        self.0.run_call(&mut inner, exec.into(), None)
+        self.call(exec, Streams { no_wait: true, ..Streams::default() })
     }
 
     /// Runs a command whose [`Input::Inherit`](crate::Input::Inherit) and
@@ -196,6 +135,6 @@ impl Session {
     /// # Errors
     /// The same as [`Session::apply`].
     pub fn exec_on(&self, exec: Exec, streams: &InheritedStreams<'_>) -> Result<Outcome, Error> {
-        self.0.run_call(&mut lock_mutex(&self.0.inner), exec, Some(streams))
+        self.call(exec, Streams { inherited: Some(streams), ..Streams::default() })
     }
 }

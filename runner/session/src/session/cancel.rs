@@ -5,8 +5,8 @@ use wasibox_vfs::lock_mutex;
 
 use crate::control::Interrupt;
 
-/// Tracks whether the caller of [`Session::exec_unless`] still waits for its call, so that a
-/// cancellation ends that call and no other.
+/// Tracks whether the caller of [`Session::call`] still waits for its call, so that a cancellation
+/// ends that call and no other.
 #[derive(Default)]
 pub struct Cancel(Mutex<CancelState>);
 
@@ -23,12 +23,15 @@ impl Cancel {
     /// ```no_run
     /// # let engine = wasibox::Engine::open("image.webc".as_ref())?;
     /// # let session = engine.session(wasibox::Policy::default())?;
-    /// use wasibox::{Cancel, Exec};
+    /// use wasibox::{Cancel, Exec, Streams};
     ///
     /// let cancel = Cancel::default();
     /// let interrupt = session.interrupter();
     /// std::thread::scope(|scope| {
-    ///     scope.spawn(|| session.exec_unless(Exec::script("sleep 60"), &cancel, None));
+    ///     scope.spawn(|| {
+    ///         let streams = Streams { cancel: Some(&cancel), ..Streams::default() };
+    ///         session.call(Exec::script("sleep 60"), streams)
+    ///     });
     ///     cancel.cancel(&interrupt);
     /// });
     /// # Ok::<(), wasibox::Error>(())

@@ -60,6 +60,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
+use wasibox_protocol::ToolSummary;
 
 /// Maximum number of host tools of a session.
 pub const MAX_TOOLS: usize = 1000;
@@ -137,6 +138,12 @@ struct ToolDefinition {
     act: Act,
     /// The encoded definition without the function, as guests see it.
     told: Vec<u8>,
+}
+
+impl From<&HostTool> for ToolSummary {
+    fn from(tool: &HostTool) -> ToolSummary {
+        ToolSummary { name: tool.name().into(), description: tool.description().into() }
+    }
 }
 
 impl fmt::Debug for HostTool {

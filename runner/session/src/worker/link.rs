@@ -4,9 +4,7 @@ use super::asks::MOST;
 use super::message::{Asked, CellHead, CellTail, ControlMessage, PART, WorkerReply, WorkerRequest};
 use super::pool::WorkerPool;
 use super::pump::OutputPump;
-use crate::action::{Exec, Input, Output};
 use crate::live::{CallResult, CellUpdate, FilesResult, Touched};
-use crate::outcome::Outcome;
 use crate::run::InheritedStreams;
 use crate::session::Error;
 use crate::workspace::WorkspaceSource;
@@ -18,7 +16,8 @@ use std::os::unix::net::UnixStream;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 use std::time::{Duration, Instant};
-use wasibox_sandbox::{HostToolPolicy, LimitHit, Limits, NetworkPolicy, Policy};
+use wasibox_protocol::{End, Exec, Input, LimitHit, Outcome, Output};
+use wasibox_sandbox::{HostToolPolicy, Limits, NetworkPolicy, PlacedExec, Policy};
 use wasibox_vfs::delta::Delta;
 use wasibox_vfs::lock_mutex;
 use wasibox_vfs::{AnswerSlot, Asker, Errno, MAX_MESSAGE, SERVICES, Service};
@@ -134,7 +133,7 @@ impl WorkerLink {
             workspace.path = std::path::absolute(&workspace.path)?;
         }
         let zip: Vec<_> = given.zip.iter().map(AsFd::as_fd).collect();
-        worker.channel.send(&WorkerRequest::Begin(theirs, given.is_original), &zip)?;
+        worker.channel.send(&WorkerRequest::Begin(Box::new(theirs), given.is_original), &zip)?;
         // Done while the worker starts: no guest runs before the first call.
         let memory = worker.limit_memory(memory_limit(&policy.limits));
         let walls = loop {
@@ -342,18 +341,19 @@ impl WorkerLink {
     }
 
     /// Runs a command.
-    pub fn run_call(&mut self, exec: Exec, streams: &InheritedStreams<'_>) -> CallResult {
+    pub fn run_call(&mut self, placed: PlacedExec, streams: &InheritedStreams<'_>) -> CallResult {
         let started = Instant::now();
         let mut pump = OutputPump::default();
+        let exec = &placed.exec;
         let timeout = exec.timeout.or(self.limits.timeout);
         let deadline = timeout.and_then(|t| started.checked_add(t)?.checked_add(GRACE));
         let mut got = CallCollector { cap: exec.capture_limit(), ..CallCollector::default() };
-        let fds = match pipe_streams(&exec, streams, &mut pump) {
+        let fds = match pipe_streams(exec, streams, &mut pump) {
             Ok(fds) => fds,
-            Err(e) => return CallResult { is_gone: false, ..CallResult::lost(Err(e.into())) },
+            Err(e) => return CallResult::unchanged(Err(e.into())),
         };
         let borrowed: Vec<_> = fds.iter().map(AsFd::as_fd).collect();
-        let sent = self.worker.channel.send(&WorkerRequest::Call(exec), &borrowed);
+        let sent = self.worker.channel.send(&WorkerRequest::Call(placed), &borrowed);
         drop(fds);
         let ended = match sent {
             Ok(()) => self.wait_for_call(&mut pump, deadline, &mut got),
@@ -366,34 +366,33 @@ impl WorkerLink {
                     let left = Timespec { tv_sec: GRACE.as_secs() as i64, tv_nsec: 0 };
                     matches!(poll(wants, Some(&left)), Ok(n) if n > 0)
                 });
-                Ok(done.with_output(got.stdout, got.stderr))
+                // A commit is made and named here only.
+                Ok(Outcome { stdout: got.stdout, stderr: got.stderr, commit: None, ..*done })
             }
             // The command could not be run, which is the fault of the guest or the caller, not of
             // the worker.
             Ok(WorkerCallEnd::Failed(e)) => Err(e),
             Ok(WorkerCallEnd::Killed(why)) => {
-                let (exit_code, limit_hit) = match why {
-                    KillReason::Deadline => (124, Some(LimitHit::Timeout)),
-                    KillReason::Memory => (137, Some(LimitHit::Memory)),
-                    KillReason::Interrupted => (130, None),
+                let end = match why {
+                    KillReason::Deadline => End::Limit(LimitHit::Timeout),
+                    KillReason::Memory => End::Limit(LimitHit::Memory),
+                    KillReason::Interrupted => End::Interrupted,
                 };
                 return CallResult::lost(Ok(Outcome {
-                    exit_code,
                     stdout: got.stdout,
                     stderr: got.stderr,
                     truncated: true,
                     duration_ms: started.elapsed().as_secs_f64() * 1000.0,
-                    limit_hit,
                     // The call's changes were lost together with the worker.
                     files_truncated: true,
-                    ..Outcome::default()
+                    ..Outcome::from_end(end)
                 }));
             }
             Err(e) => return CallResult::lost(Err(e)),
         };
         let cell = got.cell.map(|tail| CellUpdate { tail, layer: got.layer });
         let CallCollector { changed, touched, shell, .. } = got;
-        CallResult { result, changed, touched, shell, cell, is_gone: false }
+        CallResult { changed, touched, shell, cell, ..CallResult::unchanged(result) }
     }
 
     fn wait_for_call(
@@ -555,7 +554,7 @@ fn pipe_streams<'a>(
 
 /// The way a worker's call ended.
 enum WorkerCallEnd {
-    Done(super::message::OutcomeHead),
+    Done(Box<Outcome>),
     Failed(Error),
     Killed(KillReason),
 }

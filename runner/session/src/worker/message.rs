@@ -1,13 +1,12 @@
 //! The messages between parent and worker.
 
-use crate::action::Exec;
 use crate::live::Touched;
-use crate::outcome::{FileChange, Outcome};
 use crate::session::Error;
 use serde::{Deserialize, Serialize};
 use serde_bytes::ByteBuf;
 use std::path::PathBuf;
-use wasibox_sandbox::{LimitHit, Policy, SandboxError};
+use wasibox_protocol::Outcome;
+use wasibox_sandbox::{PlacedExec, Policy, SandboxError};
 use wasibox_vfs::Errno;
 use wasibox_vfs::delta::Delta;
 use wasibox_worker::jail::Walls;
@@ -47,7 +46,7 @@ pub enum WorkerRequest {
     /// Makes the sandbox and closes the jail. The file of a zip workspace is attached, if there is
     /// one; the flag says whether the session begins with the original folder that the zip keeps.
     /// Answered by [`WorkerReply::Ready`].
-    Begin(Policy, bool),
+    Begin(Box<Policy>, bool),
     /// A part of the session's files, sent between calls; true if it was made with another image.
     /// Not answered.
     Restore(Delta, bool),
@@ -71,8 +70,8 @@ pub enum WorkerRequest {
     /// Runs a command. Attached are descriptors for those of standard input, output and error that
     /// are neither given nor captured. Answered by [`WorkerReply::Changed`]s,
     /// [`WorkerReply::Shell`], [`WorkerReply::Layer`]s and [`WorkerReply::Cell`],
-    /// [`WorkerReply::Output`]s and [`WorkerReply::OutcomeHead`].
-    Call(Exec),
+    /// [`WorkerReply::Output`]s and [`WorkerReply::Done`].
+    Call(PlacedExec),
 }
 
 /// A request about files, and the directory from which its relative paths start.
@@ -160,73 +159,9 @@ pub enum WorkerReply {
         is_last: bool,
         bytes: ByteBuf,
     },
-    Done(OutcomeHead),
+    /// The outcome, without the output that was sent before.
+    Done(Box<Outcome>),
     Failed(ErrorMessage),
-}
-
-/// An [`Outcome`] without its output.
-#[derive(Debug, Serialize, Deserialize)]
-pub struct OutcomeHead {
-    exit_code: u8,
-    truncated: bool,
-    duration_ms: f64,
-    cpu_ms: f64,
-    peak_memory: u64,
-    limit_hit: Option<LimitHit>,
-    files: Vec<FileChange>,
-    files_truncated: bool,
-    ended: Vec<String>,
-    background: Vec<String>,
-    value: Option<String>,
-    value_json: Option<String>,
-    value_bytes: Option<u64>,
-    put_back: bool,
-}
-
-impl OutcomeHead {
-    /// Splits an outcome into standard output, standard error and the rest.
-    pub fn split(o: Outcome) -> (Vec<u8>, Vec<u8>, OutcomeHead) {
-        let done = OutcomeHead {
-            exit_code: o.exit_code,
-            truncated: o.truncated,
-            duration_ms: o.duration_ms,
-            cpu_ms: o.cpu_ms,
-            peak_memory: o.peak_memory,
-            limit_hit: o.limit_hit,
-            files: o.files,
-            files_truncated: o.files_truncated,
-            ended: o.ended,
-            background: o.background,
-            value: o.value,
-            value_json: o.value_json,
-            value_bytes: o.value_bytes,
-            put_back: o.put_back,
-        };
-        (o.stdout, o.stderr, done)
-    }
-
-    /// Puts an outcome together from its parts.
-    pub fn with_output(self, stdout: Vec<u8>, stderr: Vec<u8>) -> Outcome {
-        Outcome {
-            exit_code: self.exit_code,
-            stdout,
-            stderr,
-            truncated: self.truncated,
-            duration_ms: self.duration_ms,
-            cpu_ms: self.cpu_ms,
-            peak_memory: self.peak_memory,
-            limit_hit: self.limit_hit,
-            files: self.files,
-            files_truncated: self.files_truncated,
-            ended: self.ended,
-            background: self.background,
-            value: self.value,
-            value_json: self.value_json,
-            value_bytes: self.value_bytes,
-            put_back: self.put_back,
-            commit: None,
-        }
-    }
 }
 
 /// An [`Error`] in the form in which it is sent to the parent: the variants that callers

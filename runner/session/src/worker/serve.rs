@@ -2,10 +2,9 @@
 
 use super::asks::HostAsks;
 use super::message::{
-    ControlMessage, ErrorMessage, ImageCode, OutcomeHead, PART, WorkerReply, WorkerRequest,
+    ControlMessage, ErrorMessage, ImageCode, PART, WorkerReply, WorkerRequest,
 };
-use crate::action::Exec;
-use crate::live::{CellUpdate, LocalSandbox};
+use crate::live::{CellUpdate, LocalSandbox, interpreter_of};
 use crate::run::{self, InheritedStreams};
 use crate::session::Error;
 use crate::workspace::{OpenWorkspace, WorkspaceSource};
@@ -17,8 +16,9 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex};
 use wasibox_image::Image;
+use wasibox_protocol::Outcome;
 use wasibox_sandbox::fork::{self, ForkSide};
-use wasibox_sandbox::{Limits, Policy, PreparedImage, SandboxError, SessionSandbox};
+use wasibox_sandbox::{Limits, PlacedExec, Policy, PreparedImage, SandboxError, SessionSandbox};
 use wasibox_vfs::{Errno, Vfs, lock_mutex};
 use wasibox_worker::channel::{Channel, ChannelError, ChannelSender};
 use wasibox_worker::descriptors::PromisedDescriptors;
@@ -156,7 +156,7 @@ fn make_copies(
             Some((WorkerRequest::Begin(policy, is_original), fds)) => {
                 let given =
                     WorkspaceSource { zip: fds.into_iter().next().map(File::from), is_original };
-                return Ok((channel, control, policy, given));
+                return Ok((channel, control, *policy, given));
             }
             Some((WorkerRequest::Copy, fds)) => {
                 let [first, second] =
@@ -368,7 +368,7 @@ fn serve_calls(
             }
             Some((WorkerRequest::ForgetCell(name), _)) => drop(here.sandbox.forget_cell(&name)),
             Some((WorkerRequest::Call(exec), fds)) => {
-                let cell = exec.cell.as_ref().map(|cell| cell.name.clone());
+                let cell = interpreter_of(&exec.exec);
                 asks.begin_call();
                 let result = run_call(&here.sandbox, exec, fds);
                 asks.end_call();
@@ -383,7 +383,7 @@ fn serve_calls(
                     channel.send(&WorkerReply::Shell(ByteBuf::from(&*shell)), &[])?;
                 }
                 if let Some(name) = cell {
-                    tell_cell(channel, here, &name)?;
+                    tell_cell(channel, here, name)?;
                 }
                 finish_call(channel, result)?;
             }
@@ -428,9 +428,9 @@ fn tell_cell(channel: &Channel, here: &LocalSandbox, name: &str) -> Result<(), W
 
 fn run_call(
     sandbox: &SessionSandbox,
-    exec: Exec,
+    exec: PlacedExec,
     fds: Vec<OwnedFd>,
-) -> Result<crate::Outcome, Error> {
+) -> Result<Outcome, Error> {
     match <[OwnedFd; 3]>::try_from(fds) {
         Ok([stdin, stdout, stderr]) => {
             let inherited = InheritedStreams { stdin: &stdin, stdout: &stdout, stderr: &stderr };
@@ -448,19 +448,17 @@ fn run_call(
     }
 }
 
-fn finish_call(
-    channel: &Channel,
-    result: Result<crate::Outcome, Error>,
-) -> Result<(), WorkerError> {
-    let outcome = match result {
+fn finish_call(channel: &Channel, result: Result<Outcome, Error>) -> Result<(), WorkerError> {
+    let mut outcome = match result {
         Ok(outcome) => outcome,
         Err(e) => return Ok(channel.send(&WorkerReply::Failed(e.into()), &[])?),
     };
-    let (stdout, stderr, done) = OutcomeHead::split(outcome);
+    let stdout = std::mem::take(&mut outcome.stdout);
+    let stderr = std::mem::take(&mut outcome.stderr);
     for (error, bytes) in [(false, stdout), (true, stderr)] {
         for part in bytes.chunks(PART) {
             channel.send(&WorkerReply::Output { error, bytes: ByteBuf::from(part) }, &[])?;
         }
     }
-    Ok(channel.send(&WorkerReply::Done(done), &[])?)
+    Ok(channel.send(&WorkerReply::Done(Box::new(outcome)), &[])?)
 }

@@ -13,9 +13,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
-use wasibox::{
-    Action, Exec, Image, Input, MountSpec, Output, Policy, PoolOptions, Session, WorkerPool,
-};
+use wasibox::{Exec, Image, Input, MountSpec, Output, Policy, PoolOptions, Session, WorkerPool};
 
 use crate::program::{Kind, Program, Streams};
 use crate::watch;
@@ -272,7 +270,7 @@ fn hostile(embedding: &Embedding, job: &Job) -> Result<(u8, Option<String>), was
     if job.inherit {
         exec.output = Output::Inherit;
     }
-    let outcome = session.apply(Action::Exec(exec))?;
+    let outcome = session.exec(exec)?;
     let limit = outcome.limit_hit.map(|l| l.name().to_owned());
     if job.json {
         let _ = serde_json::to_writer(std::io::stdout().lock(), &outcome);
@@ -287,7 +285,7 @@ fn hostile(embedding: &Embedding, job: &Job) -> Result<(u8, Option<String>), was
 fn answer(session: &Session) -> Result<(), String> {
     let start = Instant::now();
     let exec = Exec::new(["bash", "-c", "echo hi | wc -c"]);
-    let outcome = session.apply(Action::Exec(exec)).map_err(|e| e.to_string())?;
+    let outcome = session.exec(exec).map_err(|e| e.to_string())?;
     if (outcome.exit_code, outcome.stdout.as_slice()) != (0, b"3\n".as_slice()) {
         return Err(format!("wrong answer: {outcome:?}"));
     }

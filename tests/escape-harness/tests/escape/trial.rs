@@ -23,7 +23,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
 use rustix::fs::{CWD, RenameFlags, renameat_with};
-use wasibox::{Action, Exec, Policy, Session};
+use wasibox::{Exec, Policy, Session};
 use wasibox_image::{Image, ImageSpec, pack_to};
 
 use crate::program::{Kind, Program, Streams};
@@ -107,7 +107,7 @@ impl Bench {
             if !done.as_ref().is_ok_and(ExitStatus::success) {
                 return Err(format!("{argv:?} does not run: {done:?}"));
             }
-            session.apply(Action::Exec(Exec::new(argv))).map_err(|e| e.to_string())?;
+            session.exec(Exec::new(argv)).map_err(|e| e.to_string())?;
         }
         let home = || Some(PathBuf::from(std::env::var_os("HOME")?).join(".local/state"));
         let state = std::env::var_os("XDG_STATE_HOME").map(PathBuf::from).or_else(home);
