@@ -64,7 +64,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("wasibox-protocol", &[]),
     ("wasibox-image", &[]),
     ("wasibox-snapshot", &[]),
-    ("wasibox-store", &["wasibox-snapshot"]),
+    ("wasibox-store", &["wasibox-protocol", "wasibox-snapshot"]),
     ("wasibox-vfs", &["box-abi", "wasibox-image", "wasibox-snapshot"]),
     ("wasibox-files", &["wasibox-protocol", "wasibox-vfs", "box-text"]),
     ("wasibox-workspace", &["wasibox-vfs", "wasibox-files"]),

@@ -8,7 +8,6 @@
 
 use crate::client::{CallStop, ClientCall};
 use crate::machine::Machine;
-use crate::refusal::{Refusal, RefusalKind};
 use crate::tool::{ToolAction, ToolResult};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -18,6 +17,7 @@ use wasibox::files::{FileBytes, Request, UploadOf};
 use wasibox::{
     End, Exec, Input, LimitHit, Limits, NetworkPolicy, Outcome, Output, Policy, Session, Streams,
 };
+use wasibox::{Refusal, RefusalKind};
 
 /// The maximum number of characters of an expression.
 const CHARACTERS: usize = 1000;

@@ -1,7 +1,6 @@
 //! A client, and one of its calls.
 
 use crate::machine::SessionSpace;
-use crate::refusal::{Refusal, RefusalKind};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::time::Duration;
@@ -9,6 +8,7 @@ use wasibox::{
     CAPTURE, CallEvent, CallOptions, Cancel, Error, Exec, Interrupt, MountSpec, Outcome, Output,
     Session, Streams,
 };
+use wasibox::{Refusal, RefusalKind};
 
 /// A client of a server, with a session of its own that is created on first use. Dropping the
 /// client removes the session if it has no changes, or if it is not stored anywhere.
@@ -189,7 +189,7 @@ impl ClientCall<'_> {
     ) -> Result<Exec, Refusal> {
         let timeout = self.client.space().machine().call_timeout(options.timeout)?;
         let stdin = stdin.unwrap_or_default().into_bytes();
-        let mut exec = options.into_exec(stdin).map_err(Error::from)?;
+        let mut exec = options.into_exec(stdin)?;
         exec.timeout = Some(timeout);
         Ok(exec)
     }

@@ -5,7 +5,6 @@ pub(crate) mod modules;
 
 use crate::client::ClientCall;
 use crate::machine::Machine;
-use crate::refusal::{Refusal, RefusalKind};
 use crate::show;
 use crate::tool::{ToolAction, ToolResult};
 use base64::Engine;
@@ -20,6 +19,7 @@ use wasibox::{
     Exec, FileChange, FileChangeKind, HostToolPolicy, Limits, NetworkPolicy, Outcome, Policy,
     Session,
 };
+use wasibox::{Refusal, RefusalKind};
 
 /// The maximum number of characters of a program.
 const CODE: usize = 50_000;

@@ -1,13 +1,13 @@
 //! `sandbox_exec`: runs a script in the session's shell.
 
 use crate::client::ClientCall;
-use crate::refusal::Refusal;
 use crate::show::{self, CommandAnswer};
 use crate::tool::{ToolAction, ToolResult};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use wasibox::CallOptions;
+use wasibox::Refusal;
 
 /// The arguments of `sandbox_exec`.
 #[derive(Deserialize, JsonSchema)]

@@ -2,13 +2,13 @@
 //! `wasibox-files`.
 
 use crate::client::ClientCall;
-use crate::refusal::{Refusal, RefusalKind};
 use crate::schema;
 use crate::show::is_picture;
 use crate::tool::{AnswerPart, ToolResult};
 use serde_json::{Map, Value, json};
 use std::fmt::Write;
 use wasibox::files::{Answer, FileEntry, FileText, GrepAnswer, GrepOutput, Request, SearchAnswer};
+use wasibox::{Refusal, RefusalKind};
 
 /// The JSON names of a request and of its answer.
 #[derive(Clone, Copy)]

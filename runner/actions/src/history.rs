@@ -2,7 +2,6 @@
 
 use crate::client::ClientCall;
 use crate::machine::Machine;
-use crate::refusal::{Refusal, RefusalKind};
 use crate::tool::{ToolAction, ToolResult};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -12,6 +11,7 @@ use wasibox::store;
 use wasibox::store::snapshot::Commit;
 use wasibox::value::shorten_text;
 use wasibox::{Answer, CommitSummary, Error, HistoryRequest, Request, Session, Streams};
+use wasibox::{Refusal, RefusalKind};
 
 /// The number of commits that are listed by default, and at most.
 const LISTED: usize = 20;

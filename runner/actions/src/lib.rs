@@ -12,7 +12,6 @@
 //! | `code::modules` | the modules that programs of `execute_code` may import |
 //! | `show` | results for models: text, pictures, links |
 //! | `schema` | JSON Schemas as short as they can be |
-//! | `refusal` | the reason why a call was refused |
 //!
 //! # Invariants
 //! - Every function blocks the calling thread; servers with a runtime give each call a thread.
@@ -33,7 +32,6 @@ mod history;
 mod machine;
 mod packages;
 mod python;
-mod refusal;
 mod registry;
 mod schema;
 mod sessions;
@@ -46,8 +44,7 @@ pub use calculate::{CalculateAnswer, calculate};
 pub use client::{CallStop, Client, ClientCall};
 pub use history::diff_commits;
 pub use machine::{Machine, MachineOptions, SessionInfo, SessionSpace};
-pub use refusal::{Refusal, RefusalKind};
 pub use registry::{ListedTool, Registry, UnknownTool};
 pub use table::TOOLS;
 pub use tool::{AnswerPart, Hints, ToolEntry, ToolResult, ToolScope};
-pub use wasibox::CallEvent;
+pub use wasibox::{CallEvent, Refusal, RefusalKind};

@@ -2,7 +2,6 @@
 
 use crate::calculate::Calculators;
 use crate::code::modules::ModuleLists;
-use crate::refusal::{Refusal, RefusalKind};
 use std::collections::HashMap;
 use std::io::Read;
 use std::path::Path;
@@ -12,6 +11,7 @@ use wasibox::diff::ImageFiles;
 use wasibox::policy::ToolSettings;
 use wasibox::store::{SnapshotLimits, Store};
 use wasibox::{Engine, Error, MountSpec, Policy, Session, Sessions};
+use wasibox::{Refusal, RefusalKind};
 
 /// The settings of a new [`Machine`].
 pub struct MachineOptions<'a> {
@@ -148,7 +148,7 @@ impl Machine {
     pub(crate) fn call_timeout(&self, asked: Option<f64>) -> Result<Duration, Refusal> {
         let asked = match asked {
             None => self.0.timeout,
-            Some(seconds) => wasibox::checked_seconds(seconds).map_err(Error::from)?,
+            Some(seconds) => wasibox::checked_seconds(seconds)?,
         };
         Ok(self.0.policy.limits.timeout.map_or(asked, |most| most.min(asked)))
     }

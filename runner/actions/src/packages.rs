@@ -1,12 +1,12 @@
 //! `install_packages`: runs the image's pip, in the session and within its policy.
 
 use crate::client::ClientCall;
-use crate::refusal::Refusal;
 use crate::show::{self, CommandAnswer};
 use crate::tool::{ToolAction, ToolResult};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use wasibox::CallOptions;
+use wasibox::Refusal;
 
 /// The maximum number of packages of one call.
 const MOST: usize = 50;

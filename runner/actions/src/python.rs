@@ -2,11 +2,11 @@
 //! keep their state.
 
 use crate::client::ClientCall;
-use crate::refusal::Refusal;
 use crate::show::{self, CommandAnswer};
 use crate::tool::{ToolAction, ToolResult};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use wasibox::Refusal;
 use wasibox::{CallOptions, Request, Streams};
 
 /// A cell of Python.

@@ -2,10 +2,10 @@
 
 use crate::client::ClientCall;
 use crate::machine::SessionInfo;
-use crate::refusal::Refusal;
 use crate::tool::{ToolAction, ToolResult};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use wasibox::Refusal;
 
 /// The arguments of `fork`.
 #[derive(Deserialize, JsonSchema)]

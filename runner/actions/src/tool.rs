@@ -2,12 +2,12 @@
 
 use crate::client::ClientCall;
 use crate::machine::Machine;
-use crate::refusal::Refusal;
 use crate::{files, schema};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
+use wasibox::Refusal;
 
 /// The permission that a client needs to use a tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -200,6 +200,6 @@ fn run<A: ToolAction>(arguments: Value, call: &ClientCall<'_>) -> Result<ToolRes
     let action: A = serde_json::from_value(arguments).map_err(Refusal::invalid_request)?;
     let ToolResult { answer, parts, doubled } = action.run_action(call)?;
     let answer = serde_json::to_value(answer)
-        .map_err(|e| Refusal::new(crate::refusal::RefusalKind::Internal, e))?;
+        .map_err(|e| Refusal::new(wasibox::RefusalKind::Internal, e))?;
     Ok(ToolResult { answer, parts, doubled })
 }

@@ -1,11 +1,11 @@
 //! `kv_get` and `kv_set`: reads and writes the session's key-value table.
 
 use crate::client::ClientCall;
-use crate::refusal::{Refusal, RefusalKind};
 use crate::tool::{ToolAction, ToolResult};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use wasibox::{Answer, Request, Streams, ValueRequest};
+use wasibox::{Refusal, RefusalKind};
 
 /// Bytes of a value that is read.
 const MOST: usize = 16 << 20;

@@ -73,9 +73,9 @@ impl From<Refusal> for HttpProblem {
             RefusalKind::Limit => (StatusCode::PAYLOAD_TOO_LARGE, "limit"),
             RefusalKind::Denied => (StatusCode::FORBIDDEN, "forbidden"),
             RefusalKind::Cancelled => (StatusCode::SERVICE_UNAVAILABLE, "cancelled"),
-            RefusalKind::Internal => {
+            RefusalKind::Closed | RefusalKind::Internal => {
                 // Paths of the host and similar details belong in the log only.
-                tracing::error!(error = %refusal.text, "a call failed");
+                tracing::error!(error = refusal.full_text(), "a call failed");
                 return HttpProblem::internal();
             }
         };

@@ -63,7 +63,7 @@ pub fn read(session: &Session, path: &str) -> Result<(String, Vec<u8>), Refusal>
         Answer::Data { mime, data, next_offset: None, .. } => Ok((mime, data.0)),
         Answer::Data { size, .. } => {
             let text = format!("{path} has {size} bytes; read parts of it with download");
-            Err(Refusal { kind: wasibox_actions::RefusalKind::Limit, text })
+            Err(Refusal::new(wasibox_actions::RefusalKind::Limit, text))
         }
         _ => Err(Refusal::invalid_request(format!("{path} cannot be read"))),
     }

@@ -20,6 +20,7 @@
 //! | which requests are valid | `check` |
 //! | how a call ended: [`Outcome`], [`End`], [`LimitHit`]; the files that it changed | `outcome` |
 //! | what a request gets; events while it runs | `answer` |
+//! | why a request is refused, for clients: kinds, texts | `refusal` |
 //! | requests about files, their answers and errors | `files` |
 //!
 //! # Invariants
@@ -39,12 +40,14 @@ mod check;
 pub mod files;
 mod options;
 mod outcome;
+mod refusal;
 mod request;
 
 pub use answer::{Answer, CallEvent, CommitSummary, ToolSummary};
 pub use check::{MAX_COMMAND, MAX_WORDS, OWN_KEYS, RequestFault, checked_seconds, is_own_key};
 pub use options::CallOptions;
 pub use outcome::{End, FileChange, FileChangeKind, LimitHit, Outcome};
+pub use refusal::{Refusal, RefusalKind};
 pub use request::{
     CAPTURE, Command, Exec, HistoryRequest, Input, JAVASCRIPT, Language, Output, PYTHON, Request,
     ValueRequest, WorkspaceRequest,

@@ -48,6 +48,7 @@ mod history;
 mod kept;
 mod live;
 pub mod policy;
+mod refusal;
 mod requests;
 mod run;
 mod session;
@@ -69,7 +70,8 @@ pub use wasibox_image::{Image, ImageError};
 pub use wasibox_protocol::{
     Answer, CAPTURE, CallEvent, CallOptions, Command, CommitSummary, End, Exec, FileChange,
     FileChangeKind, HistoryRequest, Input, JAVASCRIPT, Language, LimitHit, Outcome, Output, PYTHON,
-    Request, RequestFault, ToolSummary, ValueRequest, WorkspaceRequest, checked_seconds,
+    Refusal, RefusalKind, Request, RequestFault, ToolSummary, ValueRequest, WorkspaceRequest,
+    checked_seconds,
 };
 pub use wasibox_sandbox::artifact::default_dir as default_artifact_dir;
 pub use wasibox_sandbox::heap::use_huge_pages;

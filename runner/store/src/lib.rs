@@ -28,6 +28,7 @@ mod error;
 mod gc;
 mod history;
 mod lease;
+mod refusal;
 mod session;
 mod transfer;
 

@@ -4,11 +4,11 @@
 use std::path::PathBuf;
 use std::time::Instant;
 use wasibox_sdk::wasibox::{Engine, Error, Exec, Policy};
-use wasibox_sdk::{SdkFailure, read_file, write_file};
+use wasibox_sdk::{Refusal, read_file, write_file};
 
 const RUNS: usize = 200;
 
-fn main() -> Result<(), SdkFailure> {
+fn main() -> Result<(), Refusal> {
     let dist =
         std::env::var_os("WASIBOX_DIST").map_or_else(|| PathBuf::from("dist"), PathBuf::from);
     let engine = Engine::open(&dist.join("image.webc"))?;
@@ -26,7 +26,7 @@ fn main() -> Result<(), SdkFailure> {
 }
 
 /// Returns the median time in milliseconds.
-fn median(mut act: impl FnMut() -> Result<(), SdkFailure>) -> Result<f64, SdkFailure> {
+fn median(mut act: impl FnMut() -> Result<(), Refusal>) -> Result<f64, Refusal> {
     let mut times = Vec::new();
     for _ in 0..RUNS {
         let begun = Instant::now();

@@ -1,17 +1,17 @@
 //! A call: its request, and its output as it is written.
 
-use crate::failure::SdkFailure;
+use wasibox::Refusal;
 use wasibox::{CallEvent, CallOptions, Cancel, Exec, Outcome, Session, Streams};
 
 /// Returns the call that options in JSON describe, with its standard input.
 ///
 /// # Errors
 /// Returns an error if they are no call.
-pub fn parse_call(options: &str, stdin: Vec<u8>) -> Result<Exec, SdkFailure> {
+pub fn parse_call(options: &str, stdin: Vec<u8>) -> Result<Exec, Refusal> {
     let exec = serde_json::from_str::<CallOptions>(options)?;
-    let exec = exec.into_exec(stdin).map_err(wasibox::Error::from)?;
+    let exec = exec.into_exec(stdin)?;
     // Before anything is begun, so that a caller is told at once.
-    exec.check().map_err(wasibox::Error::from)?;
+    exec.check()?;
     Ok(exec)
 }
 
@@ -29,7 +29,7 @@ pub fn run(
     mut exec: Exec,
     cancel: &Cancel,
     chunk: Option<Chunk<'_>>,
-) -> Result<Outcome, SdkFailure> {
+) -> Result<Outcome, Refusal> {
     // A call's own time limit never exceeds the policy's.
     exec.cap_timeout(session.policy().limits.timeout);
     let emit = chunk.map(|chunk| {

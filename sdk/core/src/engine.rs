@@ -1,6 +1,5 @@
 //! Engines, and sessions from options.
 
-use crate::failure::SdkFailure;
 use crate::policy::policy_from;
 use serde::Deserialize;
 use serde_json::Value;
@@ -8,6 +7,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
+use wasibox::Refusal;
 use wasibox::store::Store;
 use wasibox::{Engine, EngineOptions, Isolation, Session};
 
@@ -51,7 +51,7 @@ enum IsolationWord {
 pub fn engine_from_options(
     options: &str,
     progress: impl Fn(&str) + Send + Sync + 'static,
-) -> Result<Engine, SdkFailure> {
+) -> Result<Engine, Refusal> {
     let said: SdkEngineOptions = serde_json::from_str(options)?;
     let mut options = EngineOptions::new(said.image);
     if let Some(words) = said.isolation {
@@ -68,7 +68,7 @@ pub fn engine_from_options(
     options.awake = said.awake.unwrap_or(options.awake);
     if let Some(seconds) = said.idle {
         let idle = Duration::try_from_secs_f64(seconds);
-        let idle = idle.map_err(|_| SdkFailure::invalid("idle must be a number of seconds"))?;
+        let idle = idle.map_err(|_| Refusal::invalid_request("idle must be a number of seconds"))?;
         options.idle = (!idle.is_zero()).then_some(idle);
     }
     Ok(Engine::new(options)?)
@@ -106,17 +106,17 @@ impl Opener {
     ///
     /// # Errors
     /// Returns an error if they are invalid.
-    pub fn parse(text: &str) -> Result<Opener, SdkFailure> {
+    pub fn parse(text: &str) -> Result<Opener, Refusal> {
         Ok(serde_json::from_str(text)?)
     }
 
-    fn granted_policy(&self) -> Result<wasibox::Policy, SdkFailure> {
+    fn granted_policy(&self) -> Result<wasibox::Policy, Refusal> {
         let empty = Value::Object(serde_json::Map::new());
         let said = if self.policy.is_null() { &empty } else { &self.policy };
         let (granted, walls) =
             policy_from(self.policy_file.as_deref(), said, &std::env::current_dir()?)?;
         if walls {
-            Err(SdkFailure::invalid(
+            Err(Refusal::invalid_request(
                 "policy: require-walls is an option of the engine here (require_walls)",
             ))
         } else {
@@ -129,7 +129,7 @@ impl Opener {
     /// # Errors
     /// Returns an error for an invalid policy, an unusable store, or a session that does not exist
     /// or is in use.
-    pub fn open(&self, engine: &Engine) -> Result<Session, SdkFailure> {
+    pub fn open(&self, engine: &Engine) -> Result<Session, Refusal> {
         let policy = self.granted_policy()?;
         let (store, name) = match (&self.store, &self.name) {
             (None, None) => return Ok(engine.session(policy)?),
@@ -160,7 +160,7 @@ impl Opener {
         &self,
         engine: &Engine,
         from: impl std::io::Read,
-    ) -> Result<Session, SdkFailure> {
+    ) -> Result<Session, Refusal> {
         let policy = self.granted_policy()?;
         let store = match &self.store {
             Some(path) => engine.store(path)?,
@@ -174,7 +174,7 @@ impl Opener {
 ///
 /// # Errors
 /// Returns an error if the name is taken, or the session works in a workspace.
-pub fn fork_session(session: &Session, name: Option<&str>) -> Result<Session, SdkFailure> {
+pub fn fork_session(session: &Session, name: Option<&str>) -> Result<Session, Refusal> {
     static COUNT: AtomicU64 = AtomicU64::new(1);
     if let Some(name) = name {
         return Ok(session.fork(name)?);

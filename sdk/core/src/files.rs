@@ -1,9 +1,9 @@
 //! Whole files, and file requests as JSON.
 
-use crate::failure::{SdkFailure, SdkFailureKind};
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::Path;
+use wasibox::Refusal;
 use wasibox::Session;
 use wasibox::files::{Answer, FileBytes, Request, UploadOf};
 
@@ -14,7 +14,7 @@ const PART: u64 = 8 << 20;
 ///
 /// # Errors
 /// Returns an error for an invalid request, and the errors of the operation.
-pub fn run_request(session: &Session, text: &str) -> Result<String, SdkFailure> {
+pub fn run_request(session: &Session, text: &str) -> Result<String, Refusal> {
     let request: Request = serde_json::from_str(text)?;
     Ok(serde_json::to_string(&session.files(&request)?)?)
 }
@@ -23,16 +23,13 @@ pub fn run_request(session: &Session, text: &str) -> Result<String, SdkFailure> 
 ///
 /// # Errors
 /// Returns an error if the file cannot be read.
-pub fn read_file(session: &Session, path: &str) -> Result<Vec<u8>, SdkFailure> {
+pub fn read_file(session: &Session, path: &str) -> Result<Vec<u8>, Refusal> {
     let mut all = Vec::new();
     loop {
         let offset = all.len() as u64;
         let part = Request::Download { path: path.to_owned(), offset, limit: Some(PART) };
         let Answer::Data { data, next_offset, size, .. } = session.files(&part)? else {
-            return Err(SdkFailure::new(
-                SdkFailureKind::Internal,
-                "another answer than was asked for",
-            ));
+            return Err(Refusal::mismatch());
         };
         if all.is_empty() {
             all = data.0;
@@ -59,7 +56,7 @@ pub fn write_file(
     path: &str,
     bytes: &[u8],
     mode: Option<u16>,
-) -> Result<(), SdkFailure> {
+) -> Result<(), Refusal> {
     let whole = bytes.len() as u64 <= PART;
     let mut offset = 0;
     loop {
@@ -82,11 +79,11 @@ pub fn write_file(
 ///
 /// # Errors
 /// Returns an error if the store is damaged, or the file cannot be written.
-pub fn export_file(session: &Session, path: &Path, all: bool) -> Result<(), SdkFailure> {
+pub fn export_file(session: &Session, path: &Path, all: bool) -> Result<(), Refusal> {
     let mut name = path.as_os_str().to_owned();
     name.push(format!(".{}.part", std::process::id()));
     let part = Path::new(&name);
-    let told = |e: std::io::Error| SdkFailure::invalid(format!("{}: {e}", path.display()));
+    let told = |e: std::io::Error| Refusal::invalid_request(format!("{}: {e}", path.display()));
     let done = (|| {
         let mut out = BufWriter::new(File::create(part).map_err(told)?);
         session.snapshot(all, &mut out)?;

@@ -4,7 +4,6 @@
 //!
 //! | topic | file |
 //! |---|---|
-//! | failures, with a kind that becomes an exception's class | `failure` |
 //! | an engine from options | `engine` |
 //! | a policy from data, and from a policy file | `policy` |
 //! | a call: its options, its streams as they are written | `call` |
@@ -19,7 +18,6 @@
 
 mod call;
 mod engine;
-mod failure;
 mod files;
 mod past;
 mod policy;
@@ -28,7 +26,6 @@ mod tools;
 
 pub use call::{Chunk, outcome_parts, parse_call, run};
 pub use engine::{OpenMode, Opener, engine_from_options, fork_session};
-pub use failure::{SdkFailure, SdkFailureKind};
 pub use files::{export_file, read_file, run_request, write_file};
 pub use past::{head_number, session_history, session_log, session_tags};
 pub use policy::policy_from;

@@ -1,7 +1,7 @@
 //! A session's history, as JSON.
 
-use crate::failure::{SdkFailure, SdkFailureKind};
 use serde_json::{Value, json};
+use wasibox::Refusal;
 use wasibox::{Answer, CommitSummary, HistoryRequest, Request, Session, Streams};
 
 /// The maximum number of bytes of a command that are shown.
@@ -11,11 +11,10 @@ const COMMAND: usize = 64 << 10;
 ///
 /// # Errors
 /// Returns an error if the store cannot be read.
-pub fn session_history(session: &Session) -> Result<String, SdkFailure> {
+pub fn session_history(session: &Session) -> Result<String, Refusal> {
     let request = Request::History(HistoryRequest::List { last: None });
     let Answer::Commits(all) = session.apply(request, Streams::default())? else {
-        let why = "another answer than was asked for";
-        return Err(SdkFailure::new(SdkFailureKind::Internal, why));
+        return Err(Refusal::mismatch());
     };
     Ok(all.iter().map(commit_json).collect::<Value>().to_string())
 }
@@ -24,7 +23,7 @@ pub fn session_history(session: &Session) -> Result<String, SdkFailure> {
 ///
 /// # Errors
 /// Returns an error if the session has no history.
-pub fn head_number(session: &Session) -> Result<u64, SdkFailure> {
+pub fn head_number(session: &Session) -> Result<u64, Refusal> {
     Ok(session.head()?.number)
 }
 
@@ -32,7 +31,7 @@ pub fn head_number(session: &Session) -> Result<u64, SdkFailure> {
 ///
 /// # Errors
 /// Returns an error if the store cannot be read.
-pub fn session_tags(session: &Session) -> Result<Vec<(String, u64)>, SdkFailure> {
+pub fn session_tags(session: &Session) -> Result<Vec<(String, u64)>, Refusal> {
     Ok(session.tags()?)
 }
 
@@ -40,7 +39,7 @@ pub fn session_tags(session: &Session) -> Result<Vec<(String, u64)>, SdkFailure>
 ///
 /// # Errors
 /// Returns an error if the store cannot be read.
-pub fn session_log(session: &Session) -> Result<String, SdkFailure> {
+pub fn session_log(session: &Session) -> Result<String, Refusal> {
     let mut all = Vec::new();
     session.audit(&mut |time, entry| {
         let mut entry: Value = serde_json::from_str(entry).unwrap_or(Value::Null);

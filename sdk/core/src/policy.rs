@@ -1,8 +1,8 @@
 //! Policies from programs: a policy file, and the same terms as data.
 
-use crate::failure::SdkFailure;
 use serde_json::Value;
 use std::path::Path;
+use wasibox::Refusal;
 use wasibox::policy::PolicyFile;
 use wasibox::{HostToolPolicy, Policy};
 
@@ -17,19 +17,19 @@ pub fn policy_from(
     file: Option<&Path>,
     said: &Value,
     dir: &Path,
-) -> Result<(Policy, bool), SdkFailure> {
+) -> Result<(Policy, bool), Refusal> {
     let mut policy = match file {
-        Some(file) => PolicyFile::read(file).map_err(SdkFailure::invalid)?,
+        Some(file) => PolicyFile::read(file).map_err(Refusal::invalid_request)?,
         None => PolicyFile::default(),
     };
     let table: toml::Table = serde_json::from_value(without_nulls(said))
-        .map_err(|e| SdkFailure::invalid(format!("policy: {e}")))?;
-    let text = toml::to_string(&table).map_err(SdkFailure::invalid)?;
+        .map_err(|e| Refusal::invalid_request(format!("policy: {e}")))?;
+    let text = toml::to_string(&table).map_err(Refusal::invalid_request)?;
     let said = PolicyFile::parse(&text, dir)
-        .map_err(|mistake| SdkFailure::invalid(format!("policy: {}", mistake.message)))?;
+        .map_err(|mistake| Refusal::invalid_request(format!("policy: {}", mistake.message)))?;
     if !policy.tools_from.is_empty() || !said.tools_from.is_empty() {
         let why = "MCP servers give tools to the runner (--tools-from), not to packages";
-        return Err(SdkFailure::invalid(format!("policy: host-tools: from: {why}")));
+        return Err(Refusal::invalid_request(format!("policy: host-tools: from: {why}")));
     }
     policy.preset = said.preset.or(policy.preset);
     policy.limits = said.limits.merge_over(&policy.limits);

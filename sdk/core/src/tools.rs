@@ -1,9 +1,9 @@
 //! Host tools from packages: a description in JSON, and a function of texts.
 
-use crate::failure::SdkFailure;
 use serde::Deserialize;
 use serde_json::Value;
 use std::time::Duration;
+use wasibox::Refusal;
 use wasibox::{HostTool, ToolContext, ToolDefinitionError, ToolError};
 
 /// A tool's description.
@@ -31,7 +31,7 @@ struct ToolDescription {
 pub fn host_tool(
     told: &str,
     act: impl Fn(&str, &ToolContext) -> Result<String, String> + Send + Sync + 'static,
-) -> Result<HostTool, SdkFailure> {
+) -> Result<HostTool, Refusal> {
     let act = move |arguments: Value, context: &ToolContext| {
         tool_result(act(&arguments.to_string(), context))
     };
@@ -45,7 +45,7 @@ pub fn host_tool(
 ///
 /// # Errors
 /// The same as [`host_tool`].
-pub fn async_tool<F, R>(told: &str, act: F) -> Result<HostTool, SdkFailure>
+pub fn async_tool<F, R>(told: &str, act: F) -> Result<HostTool, Refusal>
 where
     F: Fn(String) -> R + Send + Sync + 'static,
     R: Future<Output = Result<String, String>> + Send + 'static,
@@ -67,10 +67,10 @@ fn tool_result(given: Result<String, String>) -> Result<Value, ToolError> {
 fn describe_tool(
     told: &str,
     make: impl FnOnce(String, String, Value) -> Result<HostTool, ToolDefinitionError>,
-) -> Result<HostTool, SdkFailure> {
+) -> Result<HostTool, Refusal> {
     let ToolDescription { name, description, schema, output, timeout } =
         serde_json::from_str(told)?;
-    let invalid = |e| SdkFailure::invalid(format!("host tool: {e}"));
+    let invalid = |e| Refusal::invalid_request(format!("host tool: {e}"));
     let mut tool = make(name, description, schema).map_err(invalid)?;
     if let Some(output) = output {
         tool = tool.with_output(output).map_err(invalid)?;
@@ -78,7 +78,7 @@ fn describe_tool(
     if let Some(seconds) = timeout {
         let time = Duration::try_from_secs_f64(seconds).ok().filter(|t| !t.is_zero());
         let time = time.ok_or_else(|| {
-            SdkFailure::invalid("host tool: timeout must be a positive number of seconds")
+            Refusal::invalid_request("host tool: timeout must be a positive number of seconds")
         })?;
         tool = tool.with_timeout(time);
     }

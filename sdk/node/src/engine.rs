@@ -7,7 +7,7 @@ use napi::threadsafe_function::{ThreadsafeFunction, ThreadsafeFunctionCallMode};
 use napi::{Env, Result};
 use napi_derive::napi;
 use std::path::PathBuf;
-use wasibox_sdk::{Opener, SdkFailure, wasibox};
+use wasibox_sdk::{Opener, Refusal, wasibox};
 
 /// An image, and the state that its sessions share.
 #[napi]
@@ -85,7 +85,7 @@ impl NativeEngine {
         let engine = self.0.clone();
         run_as_promise(env, move || {
             let file = std::fs::File::open(&path)
-                .map_err(|e| SdkFailure::invalid(format!("{path}: {e}")))?;
+                .map_err(|e| Refusal::invalid_request(format!("{path}: {e}")))?;
             NativeSession::new(Opener::parse(&opener)?.load_snapshot(&engine, file)?)
         })
     }
@@ -115,7 +115,7 @@ impl NativeEngine {
     /// Returns the number of sessions that have a process now.
     #[napi]
     pub fn awake(&self) -> Result<u32> {
-        u32::try_from(self.0.awake()).map_err(|e| js_error(SdkFailure::invalid(e)))
+        u32::try_from(self.0.awake()).map_err(|e| js_error(Refusal::invalid_request(e)))
     }
 
     /// Waits until workers are ready.

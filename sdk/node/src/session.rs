@@ -8,7 +8,7 @@ use napi::{Env, Result};
 use napi_derive::napi;
 use std::path::Path;
 use std::sync::Mutex;
-use wasibox_sdk::{Chunk, SdkFailure, wasibox};
+use wasibox_sdk::{Chunk, Refusal, wasibox};
 
 /// The result of a call: everything except its output is JSON.
 #[napi(object)]
@@ -53,19 +53,19 @@ pub struct NativeSession {
 impl NativeSession {
     /// # Errors
     /// If it has no history.
-    pub fn new(session: wasibox::Session) -> std::result::Result<NativeSession, SdkFailure> {
+    pub fn new(session: wasibox::Session) -> std::result::Result<NativeSession, Refusal> {
         Ok(NativeSession { name: session.name()?, session: Mutex::new(Some(session)) })
     }
 
     fn get(&self) -> Result<wasibox::Session> {
-        lock_mutex(&self.session).clone().ok_or_else(|| js_error(SdkFailure::closed()))
+        lock_mutex(&self.session).clone().ok_or_else(|| js_error(Refusal::closed()))
     }
 
     /// Returns a promise for the result of `act` on the session.
     fn with<'env, T>(
         &self,
         env: &'env Env,
-        act: impl FnOnce(&wasibox::Session) -> std::result::Result<T, SdkFailure> + Send + 'static,
+        act: impl FnOnce(&wasibox::Session) -> std::result::Result<T, Refusal> + Send + 'static,
     ) -> Result<Object<'env>>
     where
         T: napi::bindgen_prelude::ToNapiValue + Send + 'static,

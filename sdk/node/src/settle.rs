@@ -2,14 +2,15 @@
 
 use napi::bindgen_prelude::{Object, ToNapiValue};
 use napi::{Env, Error, Result, Status};
-use wasibox_sdk::SdkFailure;
+use wasibox_sdk::Refusal;
 
-/// Returns a failure as an error, whose message the package's TypeScript takes apart: kind, code
-/// and text, a line each.
-pub fn js_error(failure: impl Into<SdkFailure>) -> Error {
-    let SdkFailure { kind, text, code } = failure.into();
-    let code = code.unwrap_or_default();
-    Error::new(Status::GenericFailure, format!("{}\n{code}\n{text}", kind.name()))
+/// Returns a failure as an error, whose message the package's TypeScript takes apart: kind, code and text,
+/// a line each.
+pub fn js_error(failure: impl Into<Refusal>) -> Error {
+    let refusal: Refusal = failure.into();
+    let code = refusal.code.as_deref().unwrap_or_default();
+    let text = format!("{}\n{code}\n{}", refusal.class_name(), refusal.full_text());
+    Error::new(Status::GenericFailure, text)
 }
 
 /// Returns a promise for the result of `act` on another thread.
@@ -18,7 +19,7 @@ pub fn js_error(failure: impl Into<SdkFailure>) -> Error {
 /// If it cannot be created.
 pub fn run_as_promise<'env, T>(
     env: &'env Env,
-    act: impl FnOnce() -> std::result::Result<T, SdkFailure> + Send + 'static,
+    act: impl FnOnce() -> std::result::Result<T, Refusal> + Send + 'static,
 ) -> Result<Object<'env>>
 where
     T: ToNapiValue + Send + 'static,
@@ -28,6 +29,6 @@ where
         Ok(value) => deferred.resolve(move |_: Env| Ok(value)),
         Err(failure) => deferred.reject(js_error(failure)),
     };
-    wasibox_sdk::spawn_job(job).map_err(|e| js_error(SdkFailure::from(e)))?;
+    wasibox_sdk::spawn_job(job).map_err(|e| js_error(Refusal::from(e)))?;
     Ok(promise)
 }

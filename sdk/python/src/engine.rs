@@ -55,7 +55,7 @@ impl Engine {
         let engine = self.0.get()?;
         let opened = py.detach(|| {
             let file = std::fs::File::open(&path).map_err(|e| {
-                wasibox_sdk::SdkFailure::invalid(format!("{}: {e}", path.display()))
+                wasibox_sdk::Refusal::invalid_request(format!("{}: {e}", path.display()))
             })?;
             Opener::parse(opener)?.load_snapshot(engine, file)
         });

@@ -1,7 +1,7 @@
 //! Failures as an exception, which the package turns into its classes.
 
 use pyo3::PyErr;
-use wasibox_sdk::SdkFailure;
+use wasibox_sdk::Refusal;
 
 pyo3::create_exception!(
     _native,
@@ -10,8 +10,9 @@ pyo3::create_exception!(
     "(kind, text, code): why something was not done."
 );
 
-/// Returns the exception for a failure.
-pub fn python_error(failure: impl Into<SdkFailure>) -> PyErr {
-    let SdkFailure { kind, text, code } = failure.into();
-    NativeError::new_err((kind.name(), text, code))
+/// Returns the exception for a refusal.
+pub fn python_error(failure: impl Into<Refusal>) -> PyErr {
+    let refusal: Refusal = failure.into();
+    let (class, text) = (refusal.class_name(), refusal.full_text().to_owned());
+    NativeError::new_err((class, text, refusal.code))
 }

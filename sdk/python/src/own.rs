@@ -2,7 +2,7 @@
 
 use crate::failure::python_error;
 use pyo3::PyResult;
-use wasibox_sdk::{SdkFailure, SdkFailureKind};
+use wasibox_sdk::{Refusal, RefusalKind};
 
 /// Something that a copy of the process (`os.fork`) has neither use for nor may end: its workers
 /// are the parent's.
@@ -24,7 +24,7 @@ impl<T> ForkSafe<T> {
         let is_ours = self.process == std::process::id();
         self.value.as_ref().filter(|_| is_ours).ok_or_else(|| {
             let text = "it was made before this process was forked; make another one here";
-            python_error(SdkFailure::new(SdkFailureKind::Conflict, text))
+            python_error(Refusal::new(RefusalKind::Conflict, text))
         })
     }
 }

@@ -8,7 +8,7 @@ use pyo3::types::PyBytes;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use wasibox_sdk::lock_mutex;
-use wasibox_sdk::{Chunk, SdkFailure, wasibox};
+use wasibox_sdk::{Chunk, Refusal, wasibox};
 
 /// Cancels a call from another thread, or prevents it from beginning.
 #[pyclass(frozen, module = "wasibox._native")]
@@ -47,7 +47,7 @@ impl Session {
 
     fn get(&self) -> PyResult<wasibox::Session> {
         let session = lock_mutex(&self.0);
-        let session = session.as_ref().ok_or_else(|| python_error(SdkFailure::closed()))?;
+        let session = session.as_ref().ok_or_else(|| python_error(Refusal::closed()))?;
         Ok(session.get()?.clone())
     }
 
@@ -55,7 +55,7 @@ impl Session {
     fn with<T: Send>(
         &self,
         py: Python<'_>,
-        act: impl FnOnce(&wasibox::Session) -> Result<T, SdkFailure> + Send,
+        act: impl FnOnce(&wasibox::Session) -> Result<T, Refusal> + Send,
     ) -> PyResult<T> {
         let session = self.get()?;
         py.detach(move || act(&session)).map_err(python_error)

@@ -2,7 +2,7 @@
 
 use crate::wait::ThreadGuard;
 use pyo3::prelude::*;
-use wasibox_sdk::SdkFailure;
+use wasibox_sdk::Refusal;
 use wasibox_sdk::wasibox::{HostTool, ToolContext};
 
 /// A call of a tool, for the function that executes it.
@@ -30,7 +30,7 @@ impl Drop for PythonFunction {
 
 /// Creates a host tool from its description and a function in Python. The function takes a
 /// [`ToolCall`] and the arguments, and returns whether it succeeded, and the result or the reason.
-pub fn host_tool(description: &str, act: Py<PyAny>) -> Result<HostTool, SdkFailure> {
+pub fn host_tool(description: &str, act: Py<PyAny>) -> Result<HostTool, Refusal> {
     let act = PythonFunction(Some(act));
     wasibox_sdk::host_tool(description, move |arguments, context| {
         let _counted = ThreadGuard::begin();

@@ -30,7 +30,7 @@ pub fn wait_for<T: Send + 'static>(
         // The waiting thread is woken even if that fails.
         let _ = sender.send(catch_unwind(AssertUnwindSafe(act)));
     };
-    wasibox_sdk::spawn_job(job).map_err(|e| python_error(wasibox_sdk::SdkFailure::from(e)))?;
+    wasibox_sdk::spawn_job(job).map_err(|e| python_error(wasibox_sdk::Refusal::from(e)))?;
     let receiver = Mutex::new(receiver);
     let mut raised = None;
     let done = loop {
@@ -113,5 +113,5 @@ pub fn spawn(py: Python<'_>, act: Py<PyAny>, done: Py<PyAny>) -> PyResult<()> {
         });
     };
     py.detach(|| wasibox_sdk::spawn_job(job))
-        .map_err(|e| python_error(wasibox_sdk::SdkFailure::from(e)))
+        .map_err(|e| python_error(wasibox_sdk::Refusal::from(e)))
 }

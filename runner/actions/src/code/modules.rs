@@ -11,12 +11,12 @@
 
 use super::put_file;
 use crate::machine::Machine;
-use crate::refusal::{Refusal, RefusalKind};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use wasibox::{Exec, Limits, Policy};
+use wasibox::{Refusal, RefusalKind};
 
 /// The Python program that computes which modules a list excludes.
 const CLOSURE: &str = "/tmp/.execute_code/closure.py";

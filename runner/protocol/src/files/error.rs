@@ -78,6 +78,21 @@ pub enum FilesError {
     Invalid(String),
 }
 
+impl FilesError {
+    /// Returns the name of the error: that of the error number, or that of the variant in JSON.
+    pub fn name(&self) -> Option<String> {
+        match self {
+            FilesError::System { code, .. } => Some(code.clone()),
+            // The variant's name is the only key of its JSON object, or the whole JSON string.
+            e => match serde_json::to_value(e) {
+                Ok(serde_json::Value::Object(o)) => o.keys().next().cloned(),
+                Ok(serde_json::Value::String(s)) => Some(s),
+                _ => None,
+            },
+        }
+    }
+}
+
 fn similar_names(similar: &[String]) -> String {
     if similar.is_empty() {
         return String::new();

@@ -1,0 +1,31 @@
+//! Errors of a session as clients get them.
+
+use crate::session::Error;
+use wasibox_protocol::{Refusal, RefusalKind};
+use wasibox_sandbox::SandboxError;
+
+impl From<Error> for Refusal {
+    fn from(e: Error) -> Refusal {
+        let kind = match e {
+            Error::Request(fault) => return fault.into(),
+            Error::Store(e) => return e.into(),
+            Error::Files(e) => return e.into(),
+            Error::Cancelled => RefusalKind::Cancelled,
+            Error::Busy => RefusalKind::Busy,
+            Error::Network(_) | Error::Tool(_) => RefusalKind::Invalid,
+            Error::Cell(_) | Error::Unfit(_) | Error::Workspace(_) | Error::NoHistory => {
+                RefusalKind::Conflict
+            }
+            Error::Sandbox(SandboxError::NotFound(_)) => RefusalKind::Missing,
+            Error::Sandbox(SandboxError::NotExecutable { .. }) => {
+                let code = Some("EACCES".to_owned());
+                return Refusal { code, ..Refusal::new(RefusalKind::Internal, e) };
+            }
+            // The session has removed its working directory, or the caller has named one that does
+            // not exist.
+            Error::Sandbox(SandboxError::Cwd { .. }) => RefusalKind::Conflict,
+            _ => RefusalKind::Internal,
+        };
+        Refusal::new(kind, e)
+    }
+}
