@@ -25,7 +25,7 @@ use box_applet::help::{HelpPage, HelpSection};
 use box_applet::{Ctx, Ended, Exit, InputSource, OutputSink};
 
 use crate::common::{input, quote};
-use options::{DdOptions, DdStatus, parse_options};
+use options::{DdFault, DdOptions, DdStatus, parse_options};
 use output::DdOut;
 use report::format_report;
 use source::{ReadSeek, UnbufferedFile, skip_input};
@@ -74,9 +74,9 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     }
     let o = match parse_options(args) {
         Ok(o) => o,
-        Err(m) => {
-            ctx.error_bytes(&[&m]);
-            if !m.starts_with(b"invalid number") && !m.starts_with(b"cannot combine") {
+        Err(fault) => {
+            ctx.error_bytes(&[&fault.message()]);
+            if matches!(fault, DdFault::Word { .. }) {
                 input::usage_hint(ctx);
             }
             return Ok(Exit::FAILURE);

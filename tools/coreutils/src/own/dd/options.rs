@@ -83,15 +83,49 @@ struct InBytes {
     count: bool,
 }
 
-/// Parses the operands. The error is a message.
-pub(super) fn parse_options(args: &[Vec<u8>]) -> Result<DdOptions, Vec<u8>> {
+/// Why the operands are refused.
+pub(super) enum DdFault {
+    /// A word is none that dd knows; a hint at the help follows the message.
+    Word {
+        what: &'static str,
+        word: Vec<u8>,
+    },
+    Number {
+        text: Vec<u8>,
+        cause: NumberError,
+    },
+    /// Two operands contradict each other.
+    Combination(&'static str),
+}
+
+impl DdFault {
+    fn word(what: &'static str, word: &[u8]) -> DdFault {
+        DdFault::Word { what, word: word.to_vec() }
+    }
+
+    /// Returns GNU's message.
+    pub(super) fn message(&self) -> Vec<u8> {
+        match self {
+            DdFault::Word { what, word } => {
+                [what.as_bytes(), b" ", &quote::quote_in_sentence(word)].concat()
+            }
+            DdFault::Number { text, cause } => {
+                let shown = quote::quote_in_sentence(text);
+                [b"invalid number: ", shown.as_slice(), number::error_suffix(*cause)].concat()
+            }
+            DdFault::Combination(names) => format!("cannot combine {names}").into_bytes(),
+        }
+    }
+}
+
+/// Parses the operands.
+pub(super) fn parse_options(args: &[Vec<u8>]) -> Result<DdOptions, DdFault> {
     let mut o = DdOptions::new();
     let mut in_bytes = InBytes::default();
     let mut bs = None;
     let ends = args.iter().position(|a| a == b"--");
     for (_, a) in args.iter().enumerate().filter(|(i, _)| Some(*i) != ends) {
-        let unknown =
-            || [b"unrecognized operand ", quote::quote_in_sentence(a).as_slice()].concat();
+        let unknown = || DdFault::word("unrecognized operand", a);
         let eq = a.iter().position(|c| *c == b'=').ok_or_else(unknown)?;
         let (name, value) = (&a[..eq], &a[eq + 1..]);
         match name {
@@ -127,14 +161,12 @@ pub(super) fn parse_options(args: &[Vec<u8>]) -> Result<DdOptions, Vec<u8>> {
     Ok(o)
 }
 
-/// Returns GNU's message about an invalid number.
-fn invalid_number(text: &[u8], e: NumberError) -> Vec<u8> {
-    [b"invalid number: ", quote::quote_in_sentence(text).as_slice(), number::error_suffix(e)]
-        .concat()
+fn invalid_number(text: &[u8], cause: NumberError) -> DdFault {
+    DdFault::Number { text: text.to_vec(), cause }
 }
 
 /// Parses a number of blocks, or of bytes if the flag says so.
-fn parse_amount(text: &[u8]) -> Result<(u64, bool), Vec<u8>> {
+fn parse_amount(text: &[u8]) -> Result<(u64, bool), DdFault> {
     match parse_size(text) {
         // Offsets in files have a sign.
         Ok((n, _)) if i64::try_from(n).is_err() => Err(invalid_number(text, NumberError::Overflow)),
@@ -143,7 +175,7 @@ fn parse_amount(text: &[u8]) -> Result<(u64, bool), Vec<u8>> {
 }
 
 /// Parses the size of a block.
-fn parse_block_size(text: &[u8]) -> Result<usize, Vec<u8>> {
+fn parse_block_size(text: &[u8]) -> Result<usize, DdFault> {
     match parse_amount(text)?.0 {
         0 => Err(invalid_number(text, NumberError::Invalid)),
         // Larger blocks than this cannot be held in the guest's memory.
@@ -154,22 +186,18 @@ fn parse_block_size(text: &[u8]) -> Result<usize, Vec<u8>> {
     }
 }
 
-fn parse_status(word: &[u8]) -> Result<DdStatus, Vec<u8>> {
+fn parse_status(word: &[u8]) -> Result<DdStatus, DdFault> {
     Ok(match word {
         b"none" => DdStatus::None,
         b"noxfer" => DdStatus::NoTransfer,
         b"progress" => DdStatus::Progress,
-        _ => {
-            return Err(
-                [b"invalid status level: ", quote::quote_in_sentence(word).as_slice()].concat()
-            );
-        }
+        _ => return Err(DdFault::word("invalid status level:", word)),
     })
 }
 
 impl DdOptions {
     /// Applies one word of `conv=`.
-    fn set_conversion(&mut self, word: &[u8]) -> Result<(), Vec<u8>> {
+    fn set_conversion(&mut self, word: &[u8]) -> Result<(), DdFault> {
         match word {
             b"ascii" => (self.table, self.unblock) = (Some(&EBCDIC_TO_ASCII), true),
             b"ebcdic" => (self.table, self.block) = (Some(&ASCII_TO_EBCDIC), true),
@@ -179,7 +207,7 @@ impl DdOptions {
             b"lcase" | b"ucase" => {
                 let case = if word == b"lcase" { DdCase::Lower } else { DdCase::Upper };
                 if self.case != DdCase::Keep && self.case != case {
-                    return Err(b"cannot combine lcase and ucase".to_vec());
+                    return Err(DdFault::Combination("lcase and ucase"));
                 }
                 self.case = case;
             }
@@ -191,57 +219,45 @@ impl DdOptions {
             b"excl" => self.excl = true,
             b"sparse" => self.sparse = true,
             b"fsync" | b"fdatasync" => self.sync = true,
-            _ => {
-                return Err(
-                    [b"invalid conversion: ", quote::quote_in_sentence(word).as_slice()].concat()
-                );
-            }
+            _ => return Err(DdFault::word("invalid conversion:", word)),
         }
         Ok(())
     }
 
     /// Applies one word of `iflag=`.
-    fn input_flag(&mut self, word: &[u8], in_bytes: &mut InBytes) -> Result<(), Vec<u8>> {
+    fn input_flag(&mut self, word: &[u8], in_bytes: &mut InBytes) -> Result<(), DdFault> {
         match word {
             b"fullblock" => self.fullblock = true,
             b"count_bytes" => in_bytes.count = true,
             b"skip_bytes" => in_bytes.skip = true,
             word if is_ignored_flag(word) => {}
-            _ => {
-                return Err(
-                    [b"invalid input flag: ", quote::quote_in_sentence(word).as_slice()].concat()
-                );
-            }
+            _ => return Err(DdFault::word("invalid input flag:", word)),
         }
         Ok(())
     }
 
     /// Applies one word of `oflag=`.
-    fn output_flag(&mut self, word: &[u8], in_bytes: &mut InBytes) -> Result<(), Vec<u8>> {
+    fn output_flag(&mut self, word: &[u8], in_bytes: &mut InBytes) -> Result<(), DdFault> {
         match word {
             b"seek_bytes" => in_bytes.seek = true,
             b"append" => self.append = true,
             word if is_ignored_flag(word) => {}
-            _ => {
-                return Err(
-                    [b"invalid output flag: ", quote::quote_in_sentence(word).as_slice()].concat()
-                );
-            }
+            _ => return Err(DdFault::word("invalid output flag:", word)),
         }
         Ok(())
     }
 
     /// Refuses combinations of operands that contradict each other.
-    fn check(&mut self) -> Result<(), Vec<u8>> {
+    fn check(&mut self) -> Result<(), DdFault> {
         if self.excl && self.nocreat {
-            return Err(b"cannot combine excl and nocreat".to_vec());
+            return Err(DdFault::Combination("excl and nocreat"));
         }
         // Without a record length there are no records to convert.
         if self.cbs == 0 {
             (self.block, self.unblock) = (false, false);
         }
         if self.block && self.unblock {
-            return Err(b"cannot combine block and unblock".to_vec());
+            return Err(DdFault::Combination("block and unblock"));
         }
         Ok(())
     }
