@@ -30,6 +30,8 @@ pub struct CommandAnswer {
     /// Files that were created, modified or deleted.
     pub files: Vec<ChangedFileInfo>,
     pub execution_time_ms: f64,
+    /// Maximum bytes of memory that all its processes had together.
+    pub peak_memory: u64,
     /// Output, a value or the list of files is not whole.
     pub truncated: bool,
     /// The limit that it ran into.
@@ -93,6 +95,7 @@ pub fn command_result(
         exit_code: outcome.exit_code,
         files: outcome.files.iter().take(LISTED).map(ChangedFileInfo::from).collect(),
         execution_time_ms: (outcome.duration_ms * 1000.0).round() / 1000.0,
+        peak_memory: outcome.peak_memory,
         truncated: truncated || outcome.files.len() > LISTED,
         limit_hit: outcome.limit_hit.map(|l| l.name().to_owned()),
         background: outcome.background,

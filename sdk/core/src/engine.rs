@@ -68,7 +68,8 @@ pub fn engine_from_options(
     options.awake = said.awake.unwrap_or(options.awake);
     if let Some(seconds) = said.idle {
         let idle = Duration::try_from_secs_f64(seconds);
-        let idle = idle.map_err(|_| Refusal::invalid_request("idle must be a number of seconds"))?;
+        let idle =
+            idle.map_err(|_| Refusal::invalid_request("idle must be a number of seconds"))?;
         options.idle = (!idle.is_zero()).then_some(idle);
     }
     Ok(Engine::new(options)?)

@@ -21,6 +21,8 @@ fn commands_and_cells_go_on_from_call_to_call() {
     );
     assert!(ran["stderr"].as_str().unwrap().contains("/no"));
     assert!(ran["execution_time_ms"].as_f64().unwrap() > 0.0);
+    // A page of WebAssembly at least.
+    assert!(ran["peak_memory"].as_u64().unwrap() >= 1 << 16);
     let ran = c.done("sandbox_exec", json!({"command": "echo $((n + 1)) > a; pwd", "stdin": "x"}));
     assert_eq!(ran["stdout"], "/tmp\n");
     assert_eq!(ran["files"][0]["path"], "/tmp/a");

@@ -1,9 +1,7 @@
 //! The worker's end.
 
 use super::asks::HostAsks;
-use super::message::{
-    ControlMessage, ErrorMessage, ImageCode, PART, WorkerReply, WorkerRequest,
-};
+use super::message::{ControlMessage, ErrorMessage, ImageCode, PART, WorkerReply, WorkerRequest};
 use crate::live::{CellUpdate, LocalSandbox, interpreter_of};
 use crate::run::{self, InheritedStreams};
 use crate::session::Error;
