@@ -1,19 +1,19 @@
-//! The session's key-values: bytes under names that outlive calls, undo and restore. A guest asks
-//! for them by exchanges with the node [`KV`]: one `write` of a [`KvRequest`], then reads of the
-//! [`KvAnswer`].
+//! The session's key-value pairs: values under names, which outlive calls, undo and restore. A
+//! guest gets and sets them by exchanges with the node [`KV`]: one `write` of a [`KvRequest`], then
+//! reads of the [`KvAnswer`].
 //!
 //! # Format
-//! A tag byte, then fields: numbers are little-endian; a key has its length (`u16`) before
-//! it; a value or a text takes the rest.
+//! A tag byte, then fields: numbers are little-endian; a key has its length (`u16`) before it; a
+//! value or a text fills the rest.
 
 use alloc::vec::Vec;
 
-/// The path of the node. It exists during the calls of a session that keeps values.
+/// The path of the node. It exists during the calls of sessions that keep values.
 pub const KV: &str = "/.box/kv";
 /// The maximum size of a key, in bytes.
 pub const MAX_KEY: usize = 4096;
-/// The maximum number of bytes of a value that a guest sets. The host's may be longer; they are
-/// read part by part.
+/// The maximum size in bytes of a value that a guest sets. Values that the host sets may be longer;
+/// they are read in parts.
 pub const MAX_VALUE: usize = 1 << 20;
 /// The maximum number of bytes of a value, or of keys, in one answer.
 pub const PART: usize = 256 << 10;
@@ -21,7 +21,7 @@ pub const PART: usize = 256 << 10;
 /// A request of the guest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KvRequest<'a> {
-    /// The value's bytes from `from` on.
+    /// Reads the value's bytes from `from` on.
     Get {
         key: &'a [u8],
         from: u64,
@@ -33,7 +33,7 @@ pub enum KvRequest<'a> {
     Delete {
         key: &'a [u8],
     },
-    /// Keys that sort after `after`.
+    /// Lists the keys that sort after `after`.
     List {
         after: &'a [u8],
     },
@@ -46,9 +46,9 @@ pub enum KvAnswer {
     Done,
     /// There is no such key.
     Missing,
-    /// Bytes of a value that has `len` in all.
+    /// Bytes of a value whose total length is `len`.
     Value { len: u64, bytes: Vec<u8> },
-    /// Keys in their order; `more` if others follow.
+    /// Keys in byte order; `more` says whether others follow.
     Keys { keys: Vec<Vec<u8>>, more: bool },
     /// The request was refused; the text is for people.
     Refused(Vec<u8>),
@@ -67,7 +67,7 @@ fn take_key<'a>(bytes: &mut &'a [u8]) -> Option<&'a [u8]> {
     (key.len() <= MAX_KEY).then_some(key)
 }
 
-/// Appends a key. A longer key is cut; callers have checked the length.
+/// Appends a key. A key that is too long is cut; callers have checked the length.
 fn put_key(out: &mut Vec<u8>, key: &[u8]) {
     let key = &key[..key.len().min(MAX_KEY)];
     out.extend((key.len() as u16).to_le_bytes());
@@ -178,7 +178,7 @@ mod tests {
             let bytes = r.encode();
             assert_eq!(KvRequest::decode(&bytes), Some(r));
             for end in 0..bytes.len() {
-                // A shorter value is one, too.
+                // With fewer bytes of its value, it is still a request.
                 let cut = KvRequest::decode(&bytes[..end]);
                 assert!(
                     cut.is_none()

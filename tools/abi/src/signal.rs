@@ -1,5 +1,5 @@
-//! Signals by number and name, once for both sides: Linux's numbers, names as bash's `kill -l`
-//! prints them.
+//! Signals by number and name, defined once for guests and the host: Linux's numbers, and names as
+//! bash's `kill -l` prints them.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -87,7 +87,7 @@ pub fn name(number: u8) -> Option<String> {
     }
 }
 
-/// The descriptions of signals in messages, by number, as `strsignal(3)` of the GNU C library has
+/// Descriptions of signals for messages, by number, as `strsignal(3)` of the GNU C library returns
 /// them; index 0 is `EXIT`.
 const DESCRIPTIONS: [&str; 32] = [
     "EXIT",
@@ -124,7 +124,7 @@ const DESCRIPTIONS: [&str; 32] = [
     "Bad system call",
 ];
 
-/// Returns a signal's description, as `Terminated` (`strsignal(3)`).
+/// Returns a signal's description, for example `Terminated` (`strsignal(3)`).
 pub fn describe(number: u8) -> String {
     DESCRIPTIONS.get(usize::from(number)).map_or_else(
         || format!("Real-time signal {}", number.saturating_sub(34)),
@@ -132,7 +132,7 @@ pub fn describe(number: u8) -> String {
     )
 }
 
-/// Returns the set of one signal in the form of a signal mask: bit N for signal N.
+/// Returns the bit of one signal in a signal mask: bit N stands for signal N.
 pub fn signal_bit(number: u8) -> u64 {
     1 << (number & 63)
 }

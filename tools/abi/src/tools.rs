@@ -1,21 +1,21 @@
-//! Host tools: functions of the embedder's that a guest calls by name, with JSON in and JSON out. A
-//! guest asks for them by exchanges with the node [`TOOLS`]: one `write` of a [`ToolsRequest`],
+//! Host tools: functions of the embedder that a guest calls by name, with JSON as argument and
+//! result. A guest does so by exchanges with the node [`TOOLS`]: one `write` of a [`ToolsRequest`],
 //! then reads of the [`ToolsAnswer`].
 //!
 //! # Format
-//! A tag byte, then fields: numbers are little-endian; a name has its length (`u16`) before it, a
-//! description of a tool its own (`u32`); arguments, a result or a text take the rest. Arguments,
+//! A tag byte, then fields: numbers are little-endian; a name has its length (`u16`) before it, and
+//! so has a tool's description (`u32`); arguments, a result or a text fill the rest. Arguments,
 //! results and descriptions are JSON (RFC 8259) in UTF-8, which this module does not parse.
 
 use alloc::vec::Vec;
 
-/// The path of the node. It exists during the calls of a session that has host tools, or had some.
+/// The path of the node. It exists during the calls of sessions that have or had host tools.
 pub const TOOLS: &str = "/.box/tools";
 /// The maximum size of a tool's name, in bytes.
 pub const MAX_NAME: usize = 128;
 /// The maximum number of bytes of the arguments of a call.
 pub const MAX_ARGUMENTS: usize = 1 << 20;
-/// The maximum number of bytes of a description of a tool: name, text and schemas.
+/// The maximum number of bytes of a tool's description: name, text and schemas.
 pub const MAX_DESCRIPTION: usize = 64 << 10;
 /// The maximum number of bytes of a result, or of descriptions, in one answer.
 pub const PART: usize = 256 << 10;
@@ -23,11 +23,11 @@ pub const PART: usize = 256 << 10;
 /// A request of the guest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ToolsRequest<'a> {
-    /// Descriptions of the tools in the order of their names, from that one on.
+    /// Asks for the tools' descriptions in the order of their names, from number `from` on.
     List { from: u32 },
-    /// Calls a tool with an object of JSON.
+    /// Calls a tool with a JSON object.
     Call { name: &'a [u8], arguments: &'a [u8] },
-    /// The bytes from `from` on of a result that is longer than one answer.
+    /// Asks for the bytes from `from` on of a result that is longer than one answer.
     More { call: u64, from: u64 },
 }
 
@@ -35,19 +35,19 @@ pub enum ToolsRequest<'a> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ToolsAnswer {
     /// Descriptions, each an object with `name`, `description`, `inputSchema` and, if the tool has
-    /// one, `outputSchema`, as the Model Context Protocol has them; `more` if others follow.
+    /// one, `outputSchema`, as in the Model Context Protocol; `more` says whether others follow.
     Tools { tools: Vec<Vec<u8>>, more: bool },
-    /// Bytes of the result of a call, which has `len` in all.
+    /// Bytes of the result of a call; the result's total length is `len`.
     Value { call: u64, len: u64, bytes: Vec<u8> },
-    /// The call has no result; the text gives the reason for people.
+    /// The call has no result; the text gives people the reason.
     Failed(ToolFailure, Vec<u8>),
 }
 
-/// The reason why there is no result.
+/// The reason why a call has no result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum ToolFailure {
-    /// There is no tool of that name.
+    /// No tool has that name.
     Unknown = 1,
     /// The arguments do not fit the tool's schema.
     Arguments = 2,
@@ -55,7 +55,7 @@ pub enum ToolFailure {
     Tool = 3,
     /// The policy does not allow it.
     Denied = 4,
-    /// A limit of the policy's was reached.
+    /// A limit of the policy was reached.
     Limit = 5,
     /// The caller no longer waits for the result, or the session's call has ended.
     Cancelled = 6,
@@ -85,7 +85,7 @@ fn take_counted<'a>(bytes: &mut &'a [u8], len: usize) -> Option<&'a [u8]> {
 }
 
 impl<'a> ToolsRequest<'a> {
-    /// Encodes the request. A longer name is cut; callers have checked the length.
+    /// Encodes the request. A name that is too long is cut; callers have checked the length.
     pub fn encode(&self) -> Vec<u8> {
         let mut out = Vec::new();
         match self {
@@ -200,7 +200,7 @@ mod tests {
             let bytes = r.encode();
             assert_eq!(ToolsRequest::decode(&bytes), Some(r));
             for end in 0..bytes.len() {
-                // Fewer bytes of arguments are arguments, too.
+                // With fewer bytes of arguments, it is still a request.
                 let cut = ToolsRequest::decode(&bytes[..end]);
                 let is_call = matches!(
                     (cut, r),

@@ -1,4 +1,4 @@
-//! Running another command, for tools that do (`xargs`, `find -exec`, `env`, `timeout`, awk's
+//! Runs other commands, for the tools that need it (`xargs`, `find -exec`, `env`, `timeout`, awk's
 //! `system`): PATH search, `#!` scripts, redirected streams, conventional statuses.
 
 use std::fs::File;
@@ -26,18 +26,18 @@ pub enum ChildStream {
 pub struct ChildCommand {
     /// The name and the arguments; not empty.
     pub argv: Vec<Vec<u8>>,
-    /// The file to run, where it is not the one that the name finds.
+    /// The file to run if it is not the one that the name resolves to.
     pub program: Option<PathBuf>,
-    /// The environment; `None`: the applet's.
+    /// The environment; `None` stands for the applet's.
     pub env: Option<Env>,
-    /// The working directory; `None`: the applet's.
+    /// The working directory; `None` stands for the applet's.
     pub cwd: Option<PathBuf>,
     pub stdin: ChildStream,
     pub stdout: ChildStream,
     pub stderr: ChildStream,
 }
 
-/// The reason why a command could not be started, with the status users know.
+/// The reason why a command could not be started, with the exit status of shells for it.
 #[derive(Debug)]
 pub struct StartError {
     /// The exit status: 127 if the program was not found, otherwise 126.
@@ -53,7 +53,7 @@ impl StartError {
         StartError { status, message: error_text(e), kind: e.kind() }
     }
 
-    /// Returns the text that `execve(2)` has for the error: a directory is not refused as one there.
+    /// Returns the text of the error that `execve(2)` gives: EACCES for a directory, not EISDIR.
     pub fn exec_message(&self) -> &str {
         match self.kind {
             io::ErrorKind::IsADirectory => "Permission denied",
@@ -66,17 +66,18 @@ impl StartError {
 #[derive(Debug)]
 pub struct Child {
     pub pid: Pid,
-    /// Output to be copied into memory streams after the end.
+    /// Output to copy into memory streams after the child's end.
     pumps: Vec<(File, OutputSink)>,
 }
 
 impl ChildCommand {
-    /// Returns a command by name and arguments.
+    /// Returns a command made of a name and arguments.
     pub fn new(argv: Vec<Vec<u8>>) -> ChildCommand {
         ChildCommand { argv, ..ChildCommand::default() }
     }
 
-    /// Returns a command line for the shell, which is the system's whatever PATH has (system(3)).
+    /// Returns a command that the shell runs: the system's shell, whatever PATH contains
+    /// (system(3)).
     pub fn shell(text: &[u8]) -> ChildCommand {
         ChildCommand {
             program: Some(PathBuf::from("/bin/sh")),
@@ -84,14 +85,14 @@ impl ChildCommand {
         }
     }
 
-    /// Starts it. The applet's buffered output is flushed first, so that order is kept.
+    /// Starts the command. Flushes the applet's buffered output first, to keep the order of output.
     pub fn start(&self, ctx: &mut Ctx<'_>) -> Result<Child, StartError> {
         let (pid, pumps) = self.prepared(ctx, |ctx, spec| ctx.procs.spawn(spec))?;
         Ok(Child { pid, pumps })
     }
 
-    /// Replaces this process with the command, or runs it where the process cannot be replaced;
-    /// returns the status to end with.
+    /// Replaces this process with the command, or runs the command as a child where that is
+    /// impossible. Returns the status to end with.
     pub fn replace(&self, ctx: &mut Ctx<'_>) -> Result<u8, StartError> {
         // Captured output needs a reader in this process.
         let captured = [ctx.stdout.sink(), ctx.stderr.sink()]
@@ -111,8 +112,8 @@ impl ChildCommand {
         }
     }
 
-    /// Calls `act` with all that the new program gets; returns its result, and the pipes to be
-    /// read.
+    /// Calls `act` with everything that the new program gets; returns the result of `act`, and the
+    /// pipes to read from.
     fn prepared<T>(
         &self,
         ctx: &mut Ctx<'_>,
@@ -160,7 +161,7 @@ impl ChildCommand {
         let fds: Vec<_> = [(0, &stdin), (1, &stdout), (2, &stderr)]
             .into_iter()
             .filter_map(|(n, f)| f.clone().map(|f| (n, f)))
-            // Descriptors that were passed on to this tool are passed on: an argument may be
+            // The descriptors that this tool inherited are passed on, because an argument may be
             // `/dev/fd/63`.
             .chain(ctx.extra_fds.iter().cloned())
             .collect();
@@ -171,8 +172,8 @@ impl ChildCommand {
         Ok((done, pumps))
     }
 
-    /// Starts it and waits; returns the status a shell would report. A command that cannot be
-    /// started is reported as `NAME: COMMAND: reason`.
+    /// Runs the command to its end; returns the status that a shell would report. A command that
+    /// cannot be started is reported as `NAME: COMMAND: reason`.
     pub fn run(&self, ctx: &mut Ctx<'_>) -> u8 {
         match self.start(ctx) {
             Ok(child) => child.wait(ctx).map_or(126, WaitStatus::shell_status),
@@ -186,7 +187,7 @@ impl ChildCommand {
 }
 
 impl Child {
-    /// Waits for the end.
+    /// Waits for the child's end.
     pub fn wait(self, ctx: &Ctx<'_>) -> io::Result<WaitStatus> {
         for (mut r, sink) in self.pumps {
             let mut data = Vec::new();
@@ -199,7 +200,8 @@ impl Child {
     }
 }
 
-/// Returns the program file and full argv for a command, scripts resolved to their interpreters.
+/// Returns the program file and the full argv for a command. For a script these are its
+/// interpreter's.
 fn locate_program(
     argv: &[Vec<u8>],
     env: &Env,
@@ -234,7 +236,7 @@ fn locate_program(
     Err(io::Error::from_raw_os_error(box_sys::errno::code::ELOOP))
 }
 
-/// Returns a descriptor from which the bytes can be read.
+/// Returns a descriptor from which a child can read the bytes.
 fn feed_bytes(ctx: &Ctx<'_>, bytes: &[u8]) -> io::Result<File> {
     if bytes.len() <= box_sys::PIPE_CAPACITY {
         let (r, mut w) = ctx.procs.pipe()?;

@@ -2,33 +2,33 @@
 //!
 //! Up to four words mean what POSIX's table says for their number; longer expressions are read by
 //! the grammar `-o`, `-a`, `!`, parentheses, operators. The shell's builtin and the applet of
-//! coreutils agree on that. They differ by their [`ConditionHost`]: the operators there are, how
-//! integers compare, and the texts of messages.
+//! coreutils agree on that. They differ by their [`ConditionHost`]: the set of operators, the
+//! comparison of integers, and the texts of messages.
 
 use std::cmp::Ordering;
 use std::ops::Deref;
 
 use box_sys::{FileKind, Stat, meta};
 
-/// The deepest nesting of parentheses, because each level takes some of the machine's stack.
+/// The maximum nesting of parentheses, because each level takes some of the program's stack.
 const MAX_DEPTH: u32 = 200;
 
 /// An error in an expression.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ConditionProblem {
-    /// Two words of which the first is not an operator.
+    /// Two words, the first of which is not an operator.
     NotUnary { operator: Vec<u8>, operand: Vec<u8> },
     /// The second of three words is not an operator.
     NotBinary(Vec<u8>),
     /// An operand is missing after this word.
     Missing(Vec<u8>),
-    /// This stands where a closing parenthesis should be.
+    /// This word is in the place of a closing parenthesis; `None` is the end of the expression.
     Unclosed(Option<Vec<u8>>),
-    /// The expression ends before this word.
+    /// A complete expression is followed by this word.
     Extra(Vec<u8>),
-    /// This is not an integer.
+    /// This operand is not an integer.
     Integer(Vec<u8>),
-    /// More than 200 levels of parentheses.
+    /// Parentheses are nested more than 200 levels deep.
     Deep,
 }
 
@@ -45,16 +45,16 @@ pub enum BinaryTest {
 /// A comparison of two files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileComparison {
-    /// `-nt`: the first one is newer, or there is only the first.
+    /// `-nt`: the first file is newer, or only the first exists.
     Newer,
-    /// `-ot`: the first one is older, or there is only the second.
+    /// `-ot`: the first file is older, or only the second exists.
     Older,
-    /// `-ef`: both are the same.
+    /// `-ef`: both names refer to the same file.
     Same,
 }
 
 impl BinaryTest {
-    /// Returns the operator of this spelling.
+    /// Returns the binary operator that is written like this.
     #[must_use]
     pub fn parse(text: &[u8]) -> Option<BinaryTest> {
         Some(match text {
@@ -76,9 +76,9 @@ impl BinaryTest {
     }
 }
 
-/// The caller's part of an evaluation: the answers that the expression itself does not hold.
+/// The caller's part of an evaluation: everything that the expression itself does not determine.
 pub trait ConditionHost {
-    /// The reason why there is no answer.
+    /// The error of an evaluation.
     type Error: From<ConditionProblem>;
     /// The letters of the unary operators.
     const UNARY: &'static [u8];
@@ -86,7 +86,7 @@ pub trait ConditionHost {
     /// Evaluates a unary operator other than `-n` and `-z`.
     fn unary(&mut self, letter: u8, operand: &[u8]) -> Result<bool, Self::Error>;
 
-    /// Evaluates a unary operator that, in a longer expression, does not take the word after it;
+    /// Evaluates a unary operator that takes no operand when it is part of a longer expression;
     /// `None` if this is not one.
     fn alone(&mut self, _letter: u8, _next: &[u8]) -> Option<bool> {
         None
@@ -99,7 +99,7 @@ pub trait ConditionHost {
     fn files(&mut self, operator: FileComparison, left: &[u8], right: &[u8]) -> bool;
 }
 
-/// Returns whether the expression of these words is true.
+/// Returns whether the expression made of these words is true.
 pub fn is_true<J: ConditionHost, W: Deref<Target = Vec<u8>>>(
     judge: &mut J,
     words: &[W],
@@ -132,7 +132,7 @@ impl<'e, J: ConditionHost, W: Deref<Target = Vec<u8>>> Expression<'e, J, W> {
         self.word_at(at) == Some(text)
     }
 
-    /// Takes the next word if it is this one.
+    /// Consumes the next word if it equals `text`.
     fn take_word(&mut self, text: &[u8]) -> bool {
         let is = self.word_is(self.at, text);
         self.at += usize::from(is);
@@ -266,8 +266,8 @@ impl<'e, J: ConditionHost, W: Deref<Target = Vec<u8>>> Expression<'e, J, W> {
     }
 }
 
-/// Returns whether a unary operator holds for the file of this status, for `-h` and `-L` that of
-/// the link itself. `None` if there is no such operator on files.
+/// Returns whether a unary operator holds for a file with this status; for `-h` and `-L`, the
+/// status must be that of the link itself. `None` if there is no such file operator.
 #[must_use]
 pub fn file_holds(letter: u8, stat: &Stat) -> Option<bool> {
     Some(match letter {
@@ -338,7 +338,7 @@ mod tests {
         is_true(&mut Plain, &words.iter().collect::<Vec<_>>())
     }
 
-    /// Values: `test` of bash 5.2 and of GNU coreutils 9.1, which agree on all of these.
+    /// The expected values are those of `test` in bash 5.2 and in GNU coreutils 9.1, which agree.
     #[test]
     fn truths() {
         for (text, expected) in [
@@ -371,7 +371,7 @@ mod tests {
         }
     }
 
-    /// All of these have status 2 in both; which mistake it is, their messages say.
+    /// All of these have status 2 in bash and in coreutils; their messages differ by the mistake.
     #[test]
     fn mistakes() {
         let bytes = |text: &str| text.as_bytes().to_vec();

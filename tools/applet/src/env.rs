@@ -13,7 +13,8 @@ impl Env {
     }
 
     /// Returns whether characters are UTF-8 sequences (`LC_ALL`, `LC_CTYPE`, `LANG`; POSIX XBD
-    /// 8.2). The image's own locale is `C.UTF-8`, so only an explicit `C` or `POSIX` says no.
+    /// 8.2). The image's own locale is `C.UTF-8`, so the result is false only for an explicit `C`
+    /// or `POSIX`.
     pub fn is_utf8(&self) -> bool {
         let names: [&[u8]; 3] = [b"LC_ALL", b"LC_CTYPE", b"LANG"];
         let locale = names.iter().find_map(|n| self.get(n).filter(|v| !v.is_empty()));

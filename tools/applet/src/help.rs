@@ -1,9 +1,8 @@
-//! The text of `--help` and `man`, in one layout for all tools: how a command is called, what it
-//! does, its options in two columns, notes, and examples. Lines have at most 80 columns.
+//! The text of `--help` and `man`, in one layout for all tools: usage, description, options in two
+//! columns, notes and examples. Lines have at most 80 columns.
 //!
-//! A tool with a [`crate::opts::Spec`] gets its page from there. One whose options are not of that
-//! kind (`dd`, `find`,
-//! `test`) declares a [`HelpPage`].
+//! A tool with a [`crate::opts::Spec`] gets its page from there. A tool whose options do not fit
+//! one (`dd`, `find`, `test`) declares a [`HelpPage`].
 //!
 //! ```
 //! use box_applet::help::{HelpPage, HelpSection};
@@ -22,13 +21,13 @@
 
 pub mod words;
 
-/// The longest line, in characters.
+/// The maximum length of a line, in characters.
 const WIDTH: usize = 80;
-/// The longest left cell that has its text beside it, in characters.
+/// The maximum length of a left cell that has its text beside it, in characters.
 const LEFT: usize = 30;
-/// The same in the list of examples, whose left cells are whole commands.
+/// Like [`LEFT`], for the list of examples, whose left cells are whole commands.
 const COMMAND: usize = 44;
-/// The heading of the section that `--help` and `--version` belong to.
+/// The heading of the section in which `--help` and `--version` are listed.
 const OPTIONS: &str = "Options";
 
 /// Rows of two cells under a heading.
@@ -39,14 +38,14 @@ pub struct HelpSection<'a> {
 }
 
 impl<'a> HelpSection<'a> {
-    /// Declares a section: a heading without colon, and rows of what is written and what it does.
+    /// Declares a section: a heading without a colon, and rows of a text to type and its effect.
     /// The left cells begin with their indentation.
     pub const fn new(heading: &'a str, rows: &'a [(&'a str, &'a str)]) -> HelpSection<'a> {
         HelpSection { heading, rows }
     }
 }
 
-/// All that the help of a command says.
+/// The contents of a command's help.
 #[derive(Clone, Copy, Debug)]
 pub struct HelpPage<'a> {
     usage: &'a str,
@@ -60,7 +59,7 @@ pub struct HelpPage<'a> {
 
 impl<'a> HelpPage<'a> {
     /// Declares a page: the ways to call the command, one a line and without its name, a sentence
-    /// about what it does, and its sections. `--help` and `--version` are added where no section
+    /// about what it does, and its sections. `--help` and `--version` are added unless a section
     /// has them.
     pub const fn new(
         usage: &'a str,
@@ -84,7 +83,7 @@ impl<'a> HelpPage<'a> {
         HelpPage { notes, ..self }
     }
 
-    /// Makes the page list no `--help` and `--version` of its own.
+    /// Leaves `--help` and `--version` out of the page, unless one of its sections lists them.
     pub const fn without_common_options(self) -> HelpPage<'a> {
         HelpPage { has_common_options: false, ..self }
     }
@@ -99,12 +98,12 @@ impl<'a> HelpPage<'a> {
         HelpPage { reads_standard_input: reads, ..self }
     }
 
-    /// Adds examples: commands, and what they do.
+    /// Adds examples: commands and their effects.
     pub const fn with_examples(self, examples: &'a [(&'a str, &'a str)]) -> HelpPage<'a> {
         HelpPage { examples, ..self }
     }
 
-    /// Returns the text of the page for a command called `name`.
+    /// Returns the text of the page for a command with this name.
     pub fn text(&self, name: &str) -> String {
         let mut text = String::new();
         for (n, line) in self.usage.split('\n').enumerate() {
@@ -152,8 +151,8 @@ impl<'a> HelpPage<'a> {
     }
 }
 
-/// Returns the column where right cells begin: two after the longest left cell that is not too
-/// long.
+/// Returns the column where right cells begin: two after the longest left cell that is not longer
+/// than `most`.
 fn column_of(rows: &[(&str, &str)], most: usize) -> usize {
     let widths = rows.iter().map(|(left, _)| width_of(left));
     widths.filter(|width| *width <= most).max().unwrap_or(0) + 2

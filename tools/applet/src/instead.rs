@@ -1,9 +1,10 @@
-//! The replacement for a command that does not exist. The shell adds it to `command not found`,
-//! because a user that knows only common systems (mostly a model) would otherwise try three more
-//! names that do not exist either.
+//! Replacements for commands that do not exist. The shell adds them to `command not found`, because
+//! a user who knows only common systems (mostly a model) would otherwise try more names that do not
+//! exist either.
 //!
 //! A test of `tools/box` checks the list: no name in it is a program of the image, and all programs
-//! that a text refers to are. So a line must go when its command comes.
+//! that a text refers to are. So a command that is added to the image must be removed from the
+//! list.
 
 use crate::AppletTable;
 
@@ -13,7 +14,7 @@ pub struct CommandAdvice {
     pub names: &'static [&'static str],
     /// Programs of the image that the text refers to.
     pub programs: &'static [&'static str],
-    /// One line, to stand after `NAME: `.
+    /// One line, which is printed after `NAME: `.
     pub text: &'static str,
 }
 
@@ -25,7 +26,7 @@ const fn instead_line(
     CommandAdvice { names, programs, text }
 }
 
-/// The whole list; each name stands there once.
+/// The whole list; each name occurs once.
 pub const LIST: &[CommandAdvice] = &[
     instead_line(
         &["git", "hg", "svn"],
@@ -175,7 +176,7 @@ pub const LIST: &[CommandAdvice] = &[
     ),
 ];
 
-/// Returns the hint about a command that was not found, if there is one.
+/// Returns the advice about a command that was not found, if there is any.
 pub fn find_instead(name: &[u8], table: &AppletTable) -> Option<&'static str> {
     let known = LIST.iter().find(|i| i.names.iter().any(|n| n.as_bytes() == name))?;
     (!table.is_program(name)).then_some(known.text)

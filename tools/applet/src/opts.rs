@@ -1,10 +1,10 @@
-//! Command-line options, declared once: parsing (`getopt_long(3)`: permutation,
-//! abbreviated long options, `--`), usage and `--help` all derive from one const list.
+//! Command-line options, declared once: parsing, usage and `--help` all derive from one const list.
+//! Parsing follows `getopt_long(3)`: permutation, abbreviated long options, `--`.
 //!
-//! An applet names its options by an enum of its own. Several rows of the list may have one name:
-//! then they are the same option, spelled differently. The options as written are a
-//! [`ParsedOptions`]; the applet resolves them to their meaning, a struct of its own, before it
-//! does anything.
+//! An applet identifies its options by an enum of its own. Several rows of the list may have the
+//! same variant: they are spellings of one option. The result of parsing is a [`ParsedOptions`],
+//! the options as written; the applet resolves them to their meaning, a struct of its own, before
+//! it does anything.
 //!
 //! ```
 //! use box_applet::help::words::SAME;
@@ -45,15 +45,16 @@ use crate::{Ctx, Exit};
 pub use parse::{OptionRows, UsageError, parse_words};
 pub use written::ParsedOptions;
 
-/// Whether an option takes an argument.
+/// The kind of argument that an option takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OptArg {
-    /// Takes no argument: `-q`.
+    /// The option takes no argument: `-q`.
     No,
-    /// Always has an argument, attached or as the next word; the text is its name in `--help`.
-    Required(&'static str),
-    /// Has only an attached argument: `-iSUFFIX`, `--in-place=SUFFIX`; the text is its name in
+    /// The option always has an argument, attached or as the next word; the text is its name in
     /// `--help`.
+    Required(&'static str),
+    /// The option has an argument only if it is attached: `-iSUFFIX`, `--in-place=SUFFIX`; the text
+    /// is its name in `--help`.
     Optional(&'static str),
 }
 
@@ -61,14 +62,14 @@ pub enum OptArg {
 #[derive(Clone, Copy, Debug)]
 pub struct OptForm<'a> {
     pub short: Option<char>,
-    /// The long name without dashes; empty for none.
+    /// The long name without dashes; empty if there is none.
     pub long: &'a str,
     pub arg: OptArg,
-    /// For `--help`, which names only options that have one.
+    /// The text for `--help`, which lists only options that have one.
     pub help: &'static str,
 }
 
-/// One way to write an option, and the name that the applet knows it by.
+/// One way to write an option, and the applet's identifier of the option.
 #[derive(Clone, Copy, Debug)]
 pub struct Opt<I> {
     id: I,
@@ -76,7 +77,7 @@ pub struct Opt<I> {
 }
 
 impl<I: Copy> Opt<I> {
-    /// Declares an option without argument, with a letter and a long name; an empty long name is
+    /// Declares an option without argument, with a letter and a long name, which may be empty for
     /// none.
     pub const fn new(id: I, short: char, long: &'static str) -> Opt<I> {
         Opt { id, form: OptForm { short: Some(short), long, arg: OptArg::No, help: "" } }
@@ -87,7 +88,7 @@ impl<I: Copy> Opt<I> {
         Opt { id, form: OptForm { short: None, long, arg: OptArg::No, help: "" } }
     }
 
-    /// Adds a text for `--help`, which lists only options that have one.
+    /// Adds a text for `--help`, which lists only options that have a text.
     pub const fn with_help(self, help: &'static str) -> Opt<I> {
         Opt { form: OptForm { help, ..self.form }, ..self }
     }
@@ -97,16 +98,16 @@ impl<I: Copy> Opt<I> {
         Opt { form: OptForm { arg: OptArg::Required(arg), help, ..self.form }, ..self }
     }
 
-    /// Adds an argument that may be missing and is attached otherwise, and a text.
+    /// Adds an optional argument, which must be attached, and a text.
     pub const fn may_take(self, arg: &'static str, help: &'static str) -> Opt<I> {
         Opt { form: OptForm { arg: OptArg::Optional(arg), help, ..self.form }, ..self }
     }
 }
 
-/// The command line of an applet.
+/// The syntax of an applet's command line.
 #[derive(Clone, Copy, Debug)]
 pub struct Spec<I: 'static = ()> {
-    /// The texts after the name in the usage lines, one a line.
+    /// The texts after the name in the usage lines, one per line.
     pub usage: &'static str,
     about: &'static str,
     options: &'static [Opt<I>],
@@ -117,9 +118,9 @@ pub struct Spec<I: 'static = ()> {
 }
 
 impl<I: Copy + PartialEq> Spec<I> {
-    /// Declares a command line: the ways to call the applet, one a line and without its name, a
+    /// Declares a command line: the ways to call the applet, one per line and without its name, a
     /// sentence about what it does, and every way to write an option, in the order of `--help`.
-    /// Options may stand after operands.
+    /// Options may follow operands.
     pub const fn new(
         usage: &'static str,
         about: &'static str,
@@ -136,7 +137,7 @@ impl<I: Copy + PartialEq> Spec<I> {
         }
     }
 
-    /// Adds paragraphs after the options in `--help`, one a line.
+    /// Adds paragraphs after the options in `--help`, one per line.
     pub const fn with_footer(self, after: &'static str) -> Spec<I> {
         Spec { after, ..self }
     }
@@ -146,7 +147,7 @@ impl<I: Copy + PartialEq> Spec<I> {
         Spec { reads_standard_input: true, ..self }
     }
 
-    /// Adds examples to `--help`: commands, and what they do.
+    /// Adds examples to `--help`: commands and their effects.
     pub const fn with_examples(self, examples: &'static [(&'static str, &'static str)]) -> Spec<I> {
         Spec { examples, ..self }
     }
@@ -164,23 +165,23 @@ impl<I: Copy + PartialEq> Spec<I> {
         Ok(ParsedOptions { options: named.collect(), operands: words.operands })
     }
 
-    /// Returns the kind of argument that the option of this letter takes; `None` if no option has
+    /// Returns the kind of argument that the option with this letter takes; `None` if no option has
     /// the letter.
     pub fn argument_of(&self, letter: u8) -> Option<OptArg> {
         let letter = Some(char::from(letter));
         self.options.iter().find(|o| o.form.short == letter).map(|o| o.form.arg)
     }
 
-    /// Returns the kind of argument that the option of this whole long name, without dashes, takes;
-    /// `None` if there is none.
+    /// Returns the kind of argument that the option with this long name takes; `None` if there is
+    /// no such option. The name is not abbreviated and has no dashes.
     pub fn argument_of_long(&self, name: &[u8]) -> Option<OptArg> {
         let mut named = self.options.iter().filter(|o| !o.form.long.is_empty());
         named.find(|o| o.form.long.as_bytes() == name).map(|o| o.form.arg)
     }
 
-    /// Returns the options of the letters in one word, which is given without its dash, each with
-    /// its attached text and the kind of argument it takes. It is for commands whose options are
-    /// not followed by their arguments in the usual way. `Err` is a letter that no option has.
+    /// Returns the options of the letters in one word, each with its attached text and the kind of
+    /// argument it takes. The word is given without its dash. This is for commands whose options
+    /// are not followed by their arguments in the usual way. `Err` is a letter that no option has.
     pub fn match_letters<'w>(&self, word: &'w [u8]) -> Result<Vec<(I, OptArg, &'w [u8])>, u8> {
         let found = parse::match_letters(&self.option_forms(), word)?;
         let named =
@@ -188,8 +189,8 @@ impl<I: Copy + PartialEq> Spec<I> {
         Ok(found.into_iter().map(named).collect())
     }
 
-    /// Returns the option of a long name, without dashes, which may be abbreviated (`--verb` for
-    /// `--verbose`), and the kind of argument it takes.
+    /// Returns the option with a long name, which is given without dashes and may be abbreviated
+    /// (`--verb` for `--verbose`), and the kind of argument it takes.
     pub fn find_long(&self, name: &[u8]) -> Result<(I, OptArg), UsageError> {
         let same = |a: usize, b: usize| self.options[a].id == self.options[b].id;
         let row = parse::match_long(&self.option_forms(), &same, name)?;
@@ -226,8 +227,8 @@ impl<I: Copy + PartialEq> Spec<I> {
         self.parse(args).map_err(|e| self.answer_usage(ctx, e, usage_status))
     }
 
-    /// Says on the applet's streams why there is nothing to do; returns the status to end with, as
-    /// of [`Spec::parse_or_exit`].
+    /// Prints the help, the version or the usage error to the applet's streams; returns the status
+    /// to end with, as [`Spec::parse_or_exit`] does.
     pub fn answer_usage(&self, ctx: &mut Ctx<'_>, e: UsageError, usage_status: Exit) -> Exit {
         answer_usage(ctx, e, &|name| self.help_text(name), usage_status)
     }
@@ -237,7 +238,8 @@ impl<I: Copy + PartialEq> Spec<I> {
     }
 }
 
-/// Says on the applet's streams why there is nothing to do; returns the status to end with.
+/// Prints the help, the version or the usage error to the applet's streams; returns the status to
+/// end with.
 fn answer_usage(
     ctx: &mut Ctx<'_>,
     e: UsageError,

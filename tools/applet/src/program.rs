@@ -1,5 +1,5 @@
-//! Finding the program for a command name: PATH search, `#!` lines, and the statuses a
-//! shell gives when there is none (POSIX XCU 2.9.1.4; bash manual 3.7.2).
+//! Finds the program for a command name: PATH search, `#!` lines, and the statuses of shells for a
+//! command that is not found (POSIX XCU 2.9.1.4; bash manual 3.7.2).
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -9,12 +9,12 @@ use box_sys::{FileKind, meta, path};
 
 use crate::AppletTable;
 
-/// PATH where the environment has none.
+/// The value of PATH if the environment has none.
 pub const DEFAULT_PATH: &[u8] = b"/usr/local/bin:/usr/bin:/bin";
 
-/// Returns the file that `name` means: itself if it has a slash, otherwise the first executable
-/// match in `search` (a PATH value). Relative results are made absolute by `cwd`. Programs of the
-/// image are found without touching the file system.
+/// Returns the file that `name` refers to: `name` itself if it contains a slash, otherwise the
+/// first executable match in `search` (a PATH value). Relative results are made absolute by `cwd`.
+/// Programs of the image are found without touching the file system.
 pub fn find_program(
     name: &[u8],
     search: &[u8],
@@ -55,18 +55,18 @@ pub fn is_executable(file: &Path) -> bool {
 /// The way to execute a file.
 #[derive(Debug, PartialEq, Eq)]
 pub enum ProgramForm {
-    /// Start this file with the arguments as they are.
+    /// The file is started with the arguments as they are.
     Direct,
-    /// A script: start the interpreter with these words before the script's path.
+    /// A script: the interpreter is started with its argument before the script's path.
     Script { interpreter: Vec<u8>, argument: Option<Vec<u8>> },
     /// Text without `#!`: the shell runs it itself.
     ShellText,
-    /// No text and no program of the image (ENOEXEC).
+    /// Neither a text nor a program of the image (ENOEXEC).
     Binary,
 }
 
-/// Looks at the head of a file outside the applet directories. Errors as `open(2)` gives
-/// them; a directory is `IsADirectory`, a file without execute permission `PermissionDenied`.
+/// Examines the beginning of a file outside the applet directories. Errors are those of `open(2)`:
+/// `IsADirectory` for a directory, `PermissionDenied` for a file without execute permission.
 pub fn inspect_program(file: &Path, table: &AppletTable) -> io::Result<ProgramForm> {
     let dir = file.parent().map(path::to_bytes).unwrap_or_default();
     let name = file.file_name().map(path::os_bytes).unwrap_or_default();
@@ -100,10 +100,10 @@ pub fn inspect_program(file: &Path, table: &AppletTable) -> io::Result<ProgramFo
             argument: (!argument.is_empty()).then(|| argument.to_vec()),
         });
     }
-    // bash's test: a NUL in the first line means binary.
+    // As in bash, a NUL in the first line means that the file is binary.
     let first_line = head.split(|&c| c == b'\n').next().unwrap_or_default();
-    // By another name than the image's: a link, say of a virtual environment. The kernel knows
-    // whether it is one of its programs.
+    // A program under another name than the image's, for example a link of a virtual environment.
+    // The kernel knows whether the file is one of its programs.
     if head.starts_with(b"\0asm") || (cfg!(unix) && head.starts_with(b"\x7fELF")) {
         return Ok(ProgramForm::Direct);
     }
@@ -127,7 +127,7 @@ mod tests {
             std::fs::set_permissions(&file, PermissionsExt::from_mode(0o755)).expect("mode");
             inspect_program(&file, &AppletTable::new(&[], &[])).expect("readable")
         };
-        // A link to a program of the image has its bytes; the kernel decides.
+        // A link to a program of the image has the program's bytes; the kernel decides.
         assert_eq!(kind(b"\0asm\x01\0\0\0"), ProgramForm::Direct);
         assert_eq!(kind(b"\x01\0\n"), ProgramForm::Binary);
         assert_eq!(kind(b"echo hi\n"), ProgramForm::ShellText);

@@ -11,7 +11,8 @@ const BUFFER: usize = 64 * 1024;
 #[derive(Clone, Debug)]
 pub enum InputSource {
     File(Rc<File>),
-    /// Bytes in memory (a here-document, a captured stage), read from the position on.
+    /// Bytes in memory (a here-document, the output of a captured stage), read from the position
+    /// on.
     Bytes(Rc<Vec<u8>>),
     /// `<&-`: every read fails with EBADF.
     Closed,
@@ -26,7 +27,7 @@ pub struct StdInput {
     /// The end of what was read into it.
     filled: usize,
     pos: usize,
-    /// Read position within `Source::Bytes`.
+    /// The read position within [`InputSource::Bytes`].
     offset: usize,
 }
 
@@ -36,20 +37,19 @@ impl StdInput {
         StdInput { source, buf: Vec::new(), filled: 0, pos: 0, offset: 0 }
     }
 
-    /// Takes the stream itself, for a caller that must own it, and leaves a closed one in its
-    /// place.
+    /// Moves the stream out, for a caller that must own it, and leaves a closed one in its place.
     pub fn detach_stream(&mut self) -> StdInput {
         std::mem::replace(self, StdInput::new(InputSource::Closed))
     }
 
-    /// Returns the source, for handing on to a child. Buffered bytes are not included: call
+    /// Returns the source, to pass it on to a child. Buffered bytes are not included: call
     /// [`StdInput::give_back`] first.
     pub fn source(&self) -> &InputSource {
         &self.source
     }
 
-    /// Returns read-ahead to a seekable source, so that the next reader of the descriptor continues
-    /// where this applet stopped (POSIX XCU 1.4, "INPUT FILES").
+    /// Gives read-ahead input back to a seekable source, so that the next reader of the descriptor
+    /// continues where this applet stopped (POSIX XCU 1.4, "INPUT FILES").
     pub fn give_back(&mut self) {
         let ahead = self.filled - self.pos;
         if ahead > 0
@@ -139,7 +139,7 @@ pub struct OutStream {
 }
 
 impl OutStream {
-    /// Returns a buffered stream, which writes to its sink at [`Write::flush`] or when it holds 64
+    /// Returns a buffered stream. It writes to its sink at [`Write::flush`] or when it holds 64
     /// KiB.
     pub fn buffered(sink: OutputSink) -> OutStream {
         OutStream { sink, buf: Vec::new(), capacity: BUFFER, error: None }
@@ -150,7 +150,7 @@ impl OutStream {
         OutStream { sink, buf: Vec::new(), capacity: 0, error: None }
     }
 
-    /// Returns the sink, for handing on to a child. Flush first.
+    /// Returns the sink, to pass it on to a child. Flush first.
     pub fn sink(&self) -> &OutputSink {
         &self.sink
     }
@@ -192,7 +192,8 @@ impl OutStream {
         self.remember_error(result)
     }
 
-    /// Keeps a copy of an error for `finish`, because many callers of `write!` drop errors.
+    /// Keeps a copy of an error for [`OutStream::take_error`], because many callers of `write!`
+    /// drop errors.
     fn remember_error(&mut self, result: io::Result<()>) -> io::Result<()> {
         if let Err(e) = &result {
             self.error = Some(match e.raw_os_error() {

@@ -1,14 +1,14 @@
-//! The table of applets: one explicit sorted list, no registration.
+//! The table of applets: one explicit sorted list, to which applets are not registered at run time.
 
 use crate::{Ctx, Ended};
 
 /// The way an applet is run.
 #[derive(Clone, Copy)]
 pub enum AppletRun {
-    /// Our contract: everything through [`Ctx`].
+    /// Through our contract: the applet uses [`Ctx`] for everything.
     Ctx(fn(&mut Ctx<'_>, &[Vec<u8>]) -> Ended),
-    /// Uses `std`'s global streams, environment and directory: only in a process of its own.
-    /// Takes `argv` with `argv[0]`, returns the exit status.
+    /// Through `std`'s global streams, environment and directory, which requires a process of its
+    /// own. The function takes `argv` with `argv[0]` and returns the exit status.
     Globals(fn(Vec<std::ffi::OsString>) -> i32),
 }
 
@@ -17,12 +17,13 @@ pub enum AppletRun {
 pub struct Applet {
     pub name: &'static str,
     pub run: AppletRun,
-    /// The shell may call it in-process: it neither blocks for long, nor reads standard
-    /// input, nor starts commands (BusyBox's NOFORK).
+    /// Whether the shell may call it in-process: such an applet neither blocks for long, nor reads
+    /// standard input, nor starts commands (BusyBox's NOFORK).
     pub quick: bool,
-    /// One line for lists.
+    /// The line that lists show.
     pub summary: &'static str,
-    /// Returns the text of `--help`, for an adapted tool; one of ours is called with that option.
+    /// Returns the text of `--help` for an adapted tool; a tool of ours is run with `--help`
+    /// instead.
     pub help: Option<fn() -> String>,
 }
 
@@ -63,7 +64,8 @@ impl Applet {
 /// All applets, sorted by name.
 pub struct AppletTable {
     applets: &'static [Applet],
-    /// Further programs of the image, which are not applets (`python3`), with a line for lists.
+    /// Further programs of the image, which are not applets (`python3`), each with a summary for
+    /// lists.
     programs: &'static [(&'static str, &'static str)],
 }
 
@@ -77,7 +79,7 @@ impl AppletTable {
         AppletTable { applets, programs }
     }
 
-    /// Returns the applet of this name.
+    /// Returns the applet with this name.
     pub fn find(&self, name: &[u8]) -> Option<&'static Applet> {
         let at = self.applets.binary_search_by(|a| a.name.as_bytes().cmp(name)).ok()?;
         self.applets.get(at)

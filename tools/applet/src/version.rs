@@ -1,8 +1,9 @@
-//! The text of `--version`: the tool whose behaviour ours has. Scripts choose their GNU or BSD
-//! branch by the first line, so it is the same as the original's (`sed --version | grep -q GNU`,
-//! `grep --version | head -n 1`).
+//! The text of `--version`, which names the tool whose behaviour ours follows. Scripts choose their
+//! GNU or BSD branch by the first line, so that line is the original's (`sed --version | grep -q
+//! GNU`, `grep --version | head -n 1`).
 
-/// Tools of one package, and the first line of their `--version`, `{}` for the tool's name.
+/// The tools of one package and the first line of their `--version`, in which `{}` is the tool's
+/// name.
 struct VersionLine {
     line: &'static str,
     tools: &'static [&'static str],
@@ -161,11 +162,12 @@ static PACKAGES: &[VersionLine] = &[
     version_line("xxd 2022-01-14", &["xxd"]),
 ];
 
-/// Returns the text of a tool's `--version`: the version it follows, and its own version.
+/// Returns the text of a tool's `--version`: the version of the original that it follows, and its
+/// own version.
 pub fn version_text(tool: &str) -> String {
     let own = env!("CARGO_PKG_VERSION");
     match first_line(tool) {
-        // Programs compare the whole of it.
+        // Programs compare the whole output of these two.
         Some(line) if matches!(tool, "jq" | "getopt") => format!("{line}\n"),
         Some(line) => {
             format!(
@@ -176,7 +178,7 @@ pub fn version_text(tool: &str) -> String {
     }
 }
 
-/// Returns the first line of the original's `--version`; nothing for a tool that follows no other.
+/// Returns the first line of the original's `--version`; `None` for a tool that follows no other.
 pub fn first_line(tool: &str) -> Option<String> {
     let package = PACKAGES.iter().find(|p| p.tools.contains(&tool))?;
     Some(package.line.replace("{}", tool))

@@ -1,5 +1,5 @@
-//! From an applet's entry to its run: builds the values that the contract promises, calls it, and
-//! turns its end into a status.
+//! Runs an applet: builds the values that the contract promises, calls the applet, and turns its
+//! end into a status.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -17,7 +17,8 @@ use crate::table::TABLE;
 pub fn main(applet: &Applet, argv: Vec<OsString>, procs: &dyn Processes) -> u8 {
     match applet.run {
         AppletRun::Globals(run) => {
-            // Only here: the tool asks libc for its directory and reads std's streams.
+            // Only these applets need it, because they ask libc for the directory and use std's
+            // streams.
             let _ = enter_cwd(&initial_cwd());
             if argv.get(1).is_some_and(|word| word == "--version") {
                 let done = std::io::stdout().write_all(version_text(applet.name).as_bytes());
@@ -32,7 +33,7 @@ pub fn main(applet: &Applet, argv: Vec<OsString>, procs: &dyn Processes) -> u8 {
                 .collect();
             env.unset(INHERITED_FDS.as_bytes());
             env.unset(box_sys::PROGRAM_VARIABLE.as_bytes());
-            // Kept by `box_sys::meta::umask` and passed to children by their spawn.
+            // The mask is kept by `box_sys::meta::umask`, and spawning passes it on to children.
             env.unset(box_sys::UMASK_VARIABLE.as_bytes());
             let argv = argv.into_iter().map(path::os_into_bytes).collect();
             let start = AppletStart {
@@ -56,7 +57,8 @@ pub struct AppletStart {
     pub extra_fds: Vec<(u32, Rc<File>)>,
 }
 
-/// Runs an [`AppletRun::Ctx`] applet with explicit surroundings; status 126 for any other.
+/// Runs an [`AppletRun::Ctx`] applet with the given values; returns status 126 for any other
+/// applet.
 pub fn in_ctx(applet: &Applet, start: AppletStart, procs: &dyn Processes) -> u8 {
     let AppletRun::Ctx(run) = applet.run else { return 126 };
     let [stdin, stdout, stderr] = start.stdio;
@@ -81,8 +83,8 @@ pub fn in_ctx(applet: &Applet, start: AppletStart, procs: &dyn Processes) -> u8 
     ctx.finish(exit).0
 }
 
-/// Runs an [`AppletRun::Globals`] applet inside this process, its standard descriptors moved into
-/// place.
+/// Runs an [`AppletRun::Globals`] applet inside this process, after moving its standard descriptors
+/// into place.
 pub fn globals_in_process(
     run: fn(Vec<OsString>) -> i32,
     argv: &[Vec<u8>],

@@ -14,10 +14,10 @@ use box_sys::{Os, Pid, Processes, SpawnSpec, WaitStatus, path};
 use crate::dispatch::{AppletStart, globals_in_process, in_ctx};
 use crate::table::TABLE;
 
-/// A subshell in a subshell in ...: each level is a frame of this process's stack.
+/// The maximum nesting of subshells, because each level is a frame of this process's stack.
 const MAX_DEPTH: u32 = 16;
 
-/// See the module documentation.
+/// Processes that run inside this one; see the module documentation.
 pub struct InProcess {
     os: Os,
     last: Cell<Pid>,
@@ -26,7 +26,7 @@ pub struct InProcess {
 }
 
 impl InProcess {
-    /// Uses `os` for the functions that preview 1 offers.
+    /// Returns processes that use `os` for the functions that preview 1 offers.
     pub fn new(os: Os) -> InProcess {
         InProcess { os, last: Cell::new(1), depth: Cell::new(0), ended: RefCell::default() }
     }

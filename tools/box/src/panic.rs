@@ -1,15 +1,15 @@
-//! A bug in a tool ends that tool with one line and status 134 (128 + SIGABRT), the status
-//! of an aborted program, instead of a trap with a backtrace.
+//! Turns a panic in a tool into one line and status 134 (128 + SIGABRT), the status of an aborted
+//! program, instead of a trap with a backtrace.
 
 use std::io::Write;
 use std::panic::PanicHookInfo;
 
-/// Exit status of a tool that panicked.
+/// The exit status of a tool that panicked.
 const ABORTED: i32 = 134;
-/// Exit status after writing to a closed pipe: 128 + SIGPIPE.
+/// The exit status after writing to a closed pipe: 128 + SIGPIPE.
 const SIGPIPE: i32 = 141;
 
-/// Installs the hook. To be called first in `main`.
+/// Installs the panic hook. `main` must call it first.
 pub fn install_hook() {
     std::panic::set_hook(Box::new(report_panic));
 }

@@ -1,4 +1,4 @@
-//! Between the streams and a connection.
+//! Copies between standard input, standard output and a connection.
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Read, Write};
@@ -10,20 +10,20 @@ use box_sys::net::{self, Wait};
 
 use crate::options::NcOptions;
 
-/// Bytes that are read at once.
+/// The maximum number of bytes that one read returns.
 const PART: usize = 64 << 10;
-/// Bytes that are written at once: a connection that can be written has room for these, so that no write
-/// waits while there is something to be read.
+/// The maximum number of bytes of one write. A connection that is ready for writing has room for
+/// them, so no write blocks while there is something to read.
 const WRITE: usize = 16 << 10;
 
-/// The end of a copy.
+/// The reason why copying ended.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum CopyEnd {
-    /// The other side has ended.
+    /// The other side has closed the connection.
     Peer,
-    /// Nothing came for as long as `-w` says, or `-q` after the input's end.
+    /// Nothing arrived for the time of `-w`, or for the time of `-q` after the input's end.
     Time,
-    /// The reader of the output has gone.
+    /// The reader of our output has closed it.
     Output,
 }
 
@@ -32,7 +32,7 @@ struct Outgoing {
     source: InputSource,
     pending: Vec<u8>,
     is_ended: bool,
-    /// The time when the input had ended and everything was sent.
+    /// The time at which the input had ended and everything was sent.
     done: Option<Instant>,
     /// Whether anything was sent.
     has_sent: bool,
@@ -45,7 +45,7 @@ impl Outgoing {
         let mut out =
             Outgoing { source, pending: Vec::new(), is_ended: false, done: None, has_sent: false };
         if !matches!(out.source, InputSource::File(_)) {
-            // In memory, or nothing: there is nothing to wait for.
+            // The input is in memory or empty, so reading it does not block.
             let mut all = Vec::new();
             if reads_input && ctx.stdin.read_to_end(&mut all).is_ok() {
                 out.pending = all;
@@ -72,7 +72,7 @@ impl Outgoing {
         Ok(())
     }
 
-    /// Sends as much as fits.
+    /// Sends as much as the connection has room for.
     fn send(&mut self, mut socket: &File, at_most: usize) -> io::Result<()> {
         let n = self.pending.len().min(at_most);
         let sent = retry_interrupted(|| socket.write(&self.pending[..n]))?;
@@ -91,7 +91,7 @@ fn retry_interrupted<T>(mut what: impl FnMut() -> io::Result<T>) -> io::Result<T
     }
 }
 
-/// Copies both ways until one of the ends of [`CopyEnd`].
+/// Copies in both directions until one of the ends in [`CopyEnd`].
 pub(crate) fn copy_both_ways(
     ctx: &mut Ctx<'_>,
     socket: &File,
@@ -103,7 +103,8 @@ pub(crate) fn copy_both_ways(
     loop {
         if out.is_ended && out.pending.is_empty() && out.done.is_none() {
             out.done = Some(Instant::now());
-            // Datagrams have no end. A listener that has nothing to say leaves the other side time to speak.
+            // Datagrams have no end. A listener that sent nothing keeps the connection open, so
+            // that the other side has time to send.
             if !options.datagrams && (!options.listen || options.tells_end || out.has_sent) {
                 // The peer may be gone already.
                 let _ = net::finish(socket);
@@ -122,7 +123,7 @@ pub(crate) fn copy_both_ways(
         } else if outgoing == 0 {
             return Ok(CopyEnd::Peer);
         }
-        // A peer that sends nothing more may still want the bytes that have already arrived.
+        // A peer that has stopped sending may still want the input that has already arrived.
         let time = if peer_ended && file.is_some() {
             Some(Duration::ZERO)
         } else {
@@ -136,7 +137,7 @@ pub(crate) fn copy_both_ways(
             match &file {
                 Some(file) => out.fill(file)?,
                 None => {
-                    // A datagram is one write.
+                    // A datagram must be sent in one write.
                     let most = if options.datagrams { PART } else { WRITE };
                     match out.send(socket, most) {
                         Err(e) if e.kind() == ErrorKind::BrokenPipe => return Ok(CopyEnd::Peer),

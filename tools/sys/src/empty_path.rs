@@ -1,15 +1,16 @@
-//! The empty path, which names nothing (POSIX XBD 4.16): wasi-libc takes it for `.` before the host
-//! sees it, in every call that takes a path. Its two functions that turn a path into a directory's
-//! descriptor and a name below are wrapped by the linker (`--wrap`, from the build script of the
-//! program `box`), so that an empty path stays one and the kernel answers ENOENT.
+//! The empty path, which names no file (POSIX XBD 4.16). In every call that takes a path, wasi-libc
+//! turns an empty path into `.` before the host sees it. The linker wraps the two functions of
+//! wasi-libc that split a path into a directory's descriptor and a relative path (`--wrap`, from
+//! the build script of the program `box`), so that an empty path stays empty and the kernel answers
+//! ENOENT.
 
 use core::ffi::{c_char, c_int};
 
-/// The root, which a descriptor is always found for.
+/// The root, for which a descriptor is always found.
 const ROOT: *const c_char = c"/".as_ptr();
 
-// JUSTIFICATION: libc's own functions, by the names that `--wrap` gives them; their types are those
-// of wasi-libc's `wasi/libc-find-relpath.h`.
+// JUSTIFICATION: these are libc's own functions, under the names that `--wrap` gives them; their
+// types are those of wasi-libc's `wasi/libc-find-relpath.h`.
 unsafe extern "C" {
     #[link_name = "__real___wasilibc_find_relpath"]
     fn find_relpath(
@@ -30,10 +31,10 @@ unsafe extern "C" {
 
 /// Finds the descriptor for `path` and points `relative` at the rest, which is empty for an empty
 /// path.
-// JUSTIFICATION: the linker puts it in the place of libc's function, by this name.
+// JUSTIFICATION: the linker replaces libc's function with the one of this name.
 // SAFETY: no other function of the program has the name; callers pass the pointers that
-// `wasi/libc-find-relpath.h` asks for. `relative` may point at a constant, because libc itself does
-// that for `.`.
+// `wasi/libc-find-relpath.h` asks for. `relative` may point at a constant, because libc itself
+// does that for `.`.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn __wrap___wasilibc_find_relpath(
     path: *const c_char,
@@ -56,7 +57,7 @@ unsafe extern "C" fn __wrap___wasilibc_find_relpath(
 /// Finds the descriptor for `path` and writes the rest into the buffer at `relative`, which libc
 /// grows; the rest of an empty path is empty.
 // JUSTIFICATION: as above.
-// SAFETY: as above; where a descriptor was found, the buffer holds the rest of `/` and its
+// SAFETY: as above; if a descriptor was found, the buffer holds the rest of `/` and its
 // terminator.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn __wrap___wasilibc_find_relpath_alloc(

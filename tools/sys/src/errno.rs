@@ -1,6 +1,6 @@
 //! Error texts as `strerror(3)` gives them on Linux, because users and models know those.
 //!
-//! `std`'s own `Display` adds ` (os error N)`, and on WASI the number is another one.
+//! `std`'s own `Display` adds ` (os error N)`, and WASI's numbers differ from Linux's.
 
 use std::io;
 
@@ -27,7 +27,7 @@ pub fn error_text(e: &io::Error) -> String {
     }
 }
 
-/// Texts by WASI preview 1 errno (`wasi/api.h`).
+/// Returns the text for an errno of WASI preview 1 (`wasi/api.h`).
 #[cfg(target_os = "wasi")]
 fn from_raw(code: i32) -> Option<&'static str> {
     Some(match code {
@@ -93,7 +93,7 @@ fn from_raw(_: i32) -> Option<&'static str> {
     None
 }
 
-/// The error number that means the given POSIX error on this system.
+/// The error numbers of POSIX errors on this system.
 pub mod code {
     macro_rules! codes { ($($name:ident = $wasi:expr;)*) => { $(
         /// The error that POSIX gives this name.

@@ -1,9 +1,8 @@
-//! Signals that are caught instead of acted on, sleeping and waiting for input that such a
-//! signal interrupts, and CPU times.
+//! Caught signals; sleeping and waiting for input, which a caught signal interrupts; and CPU times.
 //!
-//! A caught signal only becomes pending; the code that caught it asks between two of its own steps
-//! ([`has_pending`], [`take_pending`]). On the guest signals arrive at system calls, so code that
-//! makes none calls [`poke_signals`] from time to time.
+//! A caught signal only becomes pending; the code that caught it checks for it between two of its
+//! own steps ([`has_pending`], [`take_pending`]). On the guest, signals arrive at system calls, so
+//! code that makes no system calls must call [`poke_signals`] from time to time.
 //!
 //! Dispositions belong to the process: only the program's main interpreter sets them.
 
@@ -35,9 +34,9 @@ pub fn catch_signals(caught: u64, ignored: u64) {
     }
 }
 
-/// Makes a write to a pipe without readers end this process, as SIGPIPE does by default. It is for
-/// third-party code written for Unix, because such code expects to be ended and would report an
-/// error here.
+/// Makes a write to a pipe without readers end this process, as SIGPIPE does by default. This is
+/// for third-party code written for Unix, which expects to be ended and would otherwise report an
+/// error.
 pub fn end_by_closed_pipes() {
     backend::end_by_closed_pipes();
 }
@@ -52,13 +51,13 @@ pub fn ignored_at_start() -> u64 {
     backend::ignored_at_start()
 }
 
-/// Returns whether a caught signal arrived.
+/// Returns whether a caught signal has arrived.
 #[inline]
 pub fn has_pending() -> bool {
     PENDING.load(Relaxed) != 0
 }
 
-/// Takes the caught signals that arrived since the last call.
+/// Returns the caught signals that have arrived since the last call, and clears them.
 pub fn take_pending() -> u64 {
     PENDING.swap(0, Relaxed)
 }
@@ -100,8 +99,8 @@ pub fn sleep_for(time: Duration) -> bool {
     }
 }
 
-/// Returns whether reading would not block, because there is input or its end; waits at most `time`
-/// for that. Error `Interrupted` if a caught signal arrived first.
+/// Returns whether a read would not block, because there is input or the input has ended. Waits at
+/// most `time` for that. Fails with `Interrupted` if a caught signal arrives first.
 pub fn poll_readable(file: &File, time: Duration) -> io::Result<bool> {
     net::wait(&[(file, Wait::Read)], Some(time)).map(|ready| ready[0])
 }
@@ -111,7 +110,7 @@ pub fn poll_readable(file: &File, time: Duration) -> io::Result<bool> {
 pub struct CpuTimes {
     pub user: Duration,
     pub system: Duration,
-    /// The time of the children that were waited for, and of their children.
+    /// The time of the children that were waited for, including their children.
     pub children_user: Duration,
     pub children_system: Duration,
 }

@@ -1,5 +1,5 @@
-//! Files by name, as the shell uses them: a trait, so that effects can be handed in. It returns
-//! open files, whose reads and writes are their own.
+//! Files by name, as the shell uses them: a trait, so that effects can be passed in. It returns
+//! open files, which are read and written without the trait.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read};
@@ -10,14 +10,14 @@ use crate::path;
 /// An entry of a directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FolderItem {
-    /// The name, as its bytes are.
+    /// The bytes of the name.
     pub name: Vec<u8>,
     /// Whether it is a directory; `None` for a symbolic link and where the system does not report
     /// the kind.
     pub is_dir: Option<bool>,
 }
 
-/// The file system below this program. Methods that are not overridden use that of the process.
+/// The file system that this program uses. Methods that are not overridden use the process's.
 pub trait FileSystem {
     /// Opens a file.
     ///
@@ -30,7 +30,7 @@ pub trait FileSystem {
     /// Reads a whole file of at most `limit` bytes, because `/dev/zero` has no end.
     ///
     /// # Errors
-    /// Those of `open(2)` and `read(2)`, and one for a file that is longer.
+    /// Those of `open(2)` and `read(2)`, and an error for a longer file.
     fn read(&self, path: &Path, limit: u64) -> io::Result<Vec<u8>> {
         let file = self.open(path, OpenOptions::new().read(true))?;
         let mut out = Vec::new();
@@ -41,7 +41,7 @@ pub trait FileSystem {
         Ok(out)
     }
 
-    /// Reads the entries of a directory, in no order.
+    /// Returns the entries of a directory, in no particular order.
     ///
     /// # Errors
     /// Those of `opendir(3)`.

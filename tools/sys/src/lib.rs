@@ -1,9 +1,9 @@
-//! Everything the guest asks of the system beyond `std`: processes, pipes, descriptor
-//! duplication, metadata. The only guest crate with FFI and `unsafe`.
+//! Everything that a guest needs from the system beyond `std`: processes, pipes, descriptor
+//! duplication, metadata. It is the only guest crate with FFI and `unsafe`.
 //!
 //! | file | contents |
 //! |---|---|
-//! | `process` | [`Processes`]: spawn, wait, kill, pipe, as a trait so that effects can be handed in |
+//! | `process` | [`Processes`]: spawn, wait, kill, pipe, as a trait so that effects can be passed in |
 //! | `wasix` | the trait over WASIX calls (module `wasix_32v1`), wasm32 only |
 //! | `native` | the trait over POSIX, for running and testing the same tools on a host |
 //! | `preview1` | substitutes where there is no WASIX: descriptor renumbering and spool files |
@@ -64,8 +64,8 @@ pub use stdio::{
     take_inherited, terminal_size,
 };
 
-/// Returns the bytes of the stack that the engine keeps for a process, as optimised code fills it;
-/// `None` where the host does not report it.
+/// Returns the size in bytes of the stack that the engine keeps for a process, measured in frames
+/// of optimised code; `None` if the host does not report it.
 pub fn engine_stack() -> Option<usize> {
     std::fs::read_to_string(box_abi::STACK).ok()?.parse().ok()
 }

@@ -1,8 +1,8 @@
 //! File metadata as `stat(2)` gives it, including the fields that WASI preview 1 lacks.
 //!
-//! On the guest the host's metadata node answers ([`box_abi::META`]). Without that node, the
-//! answers of preview 1 are completed by fixed ones: mode 0755 for directories, 0644 for files,
-//! owner 1000. On a POSIX host the real calls are used.
+//! On the guest, the host's metadata node ([`box_abi::META`]) answers. Without that node, fixed
+//! values complete the answers of preview 1: mode 0755 for directories, 0644 for files, owner 1000.
+//! On a POSIX host the real calls are used.
 
 use std::io;
 use std::path::Path;
@@ -12,7 +12,7 @@ pub use box_abi::{FileKind, Stat};
 
 use crate::backend;
 
-/// User and group id of the guest's one user.
+/// The user and group id of the guest's only user.
 pub const USER_ID: u32 = 1000;
 
 /// Calls `stat(2)`, or `lstat(2)` when `follow` is false. `path` is absolute.
@@ -61,8 +61,9 @@ pub fn symlink(target: &[u8], link: &Path) -> io::Result<()> {
     backend::symlink(target, link)
 }
 
-/// Returns whether the guest's user may read (4), write (2) or execute (1) a file of this metadata:
-/// `access(2)` for [`USER_ID`] on the guest, for the effective user on a host.
+/// Returns whether the guest's user may read (4), write (2) or execute (1) a file with this
+/// metadata. It does what `access(2)` does: for [`USER_ID`] on the guest, for the effective user on
+/// a host.
 pub fn may_access(stat: &Stat, want: u16) -> bool {
     let (uid, gid) = ids();
     if uid == 0 {
@@ -83,11 +84,11 @@ pub fn ids() -> (u32, u32) {
     backend::ids()
 }
 
-/// The file mode creation mask: children started from now on create files under it, and so does
-/// this process where the system keeps one for it ([`umask_in_force`]).
+/// The file mode creation mask. Children that are started from now on create files with it, and so
+/// does this process if the system keeps a mask for it ([`umask_in_force`]).
 static UMASK: AtomicU32 = AtomicU32::new(u32::MAX);
 
-/// Returns the mask that was set last, or by default the one this process started with.
+/// Returns the mask that was set last, or else the one that this process started with.
 pub fn umask() -> u16 {
     match u16::try_from(UMASK.load(Relaxed)) {
         Ok(mask) => mask,
@@ -103,8 +104,8 @@ pub fn set_umask(mask: u16) {
     }
 }
 
-/// Returns the mask that the system applies to files this process creates: on the guest the mask of
-/// its start.
+/// Returns the mask that the system applies to files that this process creates: on the guest, the
+/// mask that it started with.
 pub fn umask_in_force() -> u16 {
     backend::umask_in_force()
 }

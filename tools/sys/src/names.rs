@@ -1,13 +1,14 @@
-//! User and group names: `/etc/passwd` and `/etc/group`, or fixed answers for the guest's one user.
+//! User and group names: from `/etc/passwd` and `/etc/group`, or fixed ones for the guest's only
+//! user.
 
-/// Name of the guest's one user where `/etc/passwd` does not say.
+/// The name of the guest's only user, unless `/etc/passwd` has one.
 const USER: &str = "user";
 
-/// Names by id, read once.
+/// User and group names by id, read once.
 pub struct AccountNames {
-    /// Id, login group and name.
+    /// The id, the login group and the name of each user.
     users: Vec<(u32, u32, String)>,
-    /// Id, name and members.
+    /// The id, the name and the members of each group.
     groups: Vec<(u32, String, Vec<String>)>,
 }
 
@@ -20,7 +21,7 @@ fn read_fields(path: &str) -> Vec<Vec<String>> {
 }
 
 impl AccountNames {
-    /// Reads the data base.
+    /// Reads the user and group databases.
     pub fn load() -> AccountNames {
         let mut users: Vec<_> = read_fields("/etc/passwd")
             .into_iter()
@@ -59,27 +60,27 @@ impl AccountNames {
         self.groups.iter().find(|g| g.0 == id).map(|g| g.1.as_str())
     }
 
-    /// Returns the name or number of a user id, for listings.
+    /// Returns the name of a user id, or its number if it has no name, for listings.
     pub fn show_user(&self, id: u32) -> String {
         self.user(id).map_or_else(|| id.to_string(), str::to_string)
     }
 
-    /// Returns the name or number of a group id, for listings.
+    /// Returns the name of a group id, or its number if it has no name, for listings.
     pub fn show_group(&self, id: u32) -> String {
         self.group(id).map_or_else(|| id.to_string(), str::to_string)
     }
 
-    /// Returns the user id and login group of a name.
+    /// Returns the user id and the login group for a name.
     pub fn user_id(&self, name: &str) -> Option<(u32, u32)> {
         self.users.iter().find(|u| u.2 == name).map(|u| (u.0, u.1))
     }
 
-    /// Returns the group id of a name.
+    /// Returns the group id for a name.
     pub fn group_id(&self, name: &str) -> Option<u32> {
         self.groups.iter().find(|g| g.1 == name).map(|g| g.0)
     }
 
-    /// Groups of a user: the primary one first.
+    /// Returns the groups of a user, the primary one first.
     pub fn groups_of(&self, user: Option<&str>, primary: u32) -> Vec<u32> {
         let mut ids = vec![primary];
         for (id, _, members) in &self.groups {

@@ -12,7 +12,7 @@ fn file(socket: impl Into<OwnedFd>) -> File {
     File::from(socket.into())
 }
 
-/// Returns the same socket as a type with std's methods.
+/// Returns the same socket as a type that has std's methods.
 fn again<S: From<OwnedFd>>(file: &File) -> io::Result<S> {
     Ok(S::from(file.as_fd().try_clone_to_owned()?))
 }
@@ -72,7 +72,7 @@ pub(crate) fn wait(files: &[(&File, Wait)], time: Duration) -> io::Result<Vec<bo
         .collect();
     let ms = i32::try_from(time.as_millis()).unwrap_or(i32::MAX);
     // JUSTIFICATION: std cannot wait for several files.
-    // SAFETY: the list is live for the call and as long as is said.
+    // SAFETY: the list is live for the call, and its length is the one that is passed.
     let ready = unsafe { libc::poll(list.as_mut_ptr(), list.len() as libc::nfds_t, ms) };
     if ready < 0 {
         return Err(io::Error::last_os_error());

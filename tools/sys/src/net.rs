@@ -1,8 +1,8 @@
 //! Connections on the loopback, for `nc`, `curl` and the shell's `/dev/tcp`.
 //!
-//! A socket is a [`File`]: it is read, written and handed to a child as one. The guest's sockets
-//! are WASIX's and reach the session's own loopback only; on a host they are the host's, for tests.
-//! Under plain preview 1 every call fails with ENOSYS.
+//! A socket is a [`File`]: it is read, written and passed to a child like any other. On the guest,
+//! sockets are WASIX's and reach only the session's own loopback; on a host they are the host's,
+//! for tests. Under plain preview 1 every call fails with ENOSYS.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use crate::{backend, events};
 
-/// The traffic of a socket.
+/// The kind of traffic of a socket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NetSocketKind {
     /// TCP.
@@ -20,20 +20,20 @@ pub enum NetSocketKind {
     Datagram,
 }
 
-/// The condition that a wait ends on.
+/// The condition that ends a wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wait {
     Read,
     Write,
 }
 
-/// The file of names that this machine knows without asking a server (hosts(5)).
+/// The file of host names that are known without asking a server (hosts(5)).
 const HOSTS: &str = "/etc/hosts";
-/// The maximum number of bytes that are read of it, because a guest may write any file there.
+/// The maximum number of bytes to read from it, because a guest may write any content there.
 const MAX_HOSTS: u64 = 1 << 20;
 
-/// Returns the addresses of a name that are known without a server: numbers, `localhost` and names
-/// below it (RFC 6761, 6.3), and names in `/etc/hosts`.
+/// Returns the addresses of a name, if they are known without a server: for numeric addresses,
+/// `localhost` and names below it (RFC 6761, 6.3), and names in `/etc/hosts`.
 pub fn resolve_name(name: &str) -> Option<Vec<IpAddr>> {
     let bare = name.strip_suffix('.').unwrap_or(name).to_ascii_lowercase();
     if bare == "localhost" || bare.ends_with(".localhost") {
@@ -49,8 +49,8 @@ pub fn resolve_name(name: &str) -> Option<Vec<IpAddr>> {
     (!addresses.is_empty()).then_some(addresses)
 }
 
-/// Returns the addresses of a name, in lower case, in the text of a file of hosts: each line has an
-/// address and its names, and `#` begins a comment.
+/// Returns the addresses of a name according to the text of a hosts file: each line has an address
+/// and its names, and `#` begins a comment. The name must be in lower case.
 fn find_addresses(hosts: &str, name: &str) -> Vec<IpAddr> {
     let lines = hosts.lines().map(|line| line.split('#').next().unwrap_or_default());
     let address_of = |line: &str| {
@@ -73,10 +73,11 @@ pub fn connect(
     backend::net::connect(to, kind, patience)
 }
 
-/// Connects to the first of a host's addresses that a process listens on.
+/// Connects to the first of a host's addresses on which a process listens.
 ///
 /// # Errors
-/// The last address's; NotFound for a name that is not known.
+///
+/// The error of the last address; NotFound for an unknown name.
 pub fn connect_to(
     host: &str,
     port: u16,
@@ -94,7 +95,7 @@ pub fn connect_to(
     Err(last)
 }
 
-/// Opens a socket that accepts connections, or receives datagrams; port 0 is any.
+/// Opens a socket that accepts connections, or receives datagrams; port 0 stands for any free port.
 ///
 /// # Errors
 /// EADDRINUSE, EADDRNOTAVAIL.
@@ -102,7 +103,7 @@ pub fn listen(at: SocketAddr, kind: NetSocketKind) -> io::Result<File> {
     backend::net::listen(at, kind)
 }
 
-/// Accepts the next connection; returns it with the peer's address.
+/// Accepts the next connection; returns the connection and the peer's address.
 ///
 /// # Errors
 /// EINTR if a signal arrived.
@@ -118,16 +119,17 @@ pub fn local_address(socket: &File) -> io::Result<SocketAddr> {
     backend::net::local_address(socket)
 }
 
-/// Waits for the next datagram, connects the socket with its sender and returns the sender; the
-/// datagram stays unread.
+/// Waits for the next datagram, connects the socket to its sender and returns the sender's address;
+/// the datagram stays unread.
 ///
 /// # Errors
+///
 /// EINTR if a signal arrived.
 pub fn meet(socket: &File) -> io::Result<SocketAddr> {
     backend::net::meet(socket)
 }
 
-/// Ends sending: the other side reads an end.
+/// Ends sending: the other side reads the end of input.
 ///
 /// # Errors
 /// ENOTCONN.
@@ -136,8 +138,8 @@ pub fn finish(socket: &File) -> io::Result<()> {
 }
 
 /// Waits until one of the files can be read, or written, without blocking; returns which ones. A
-/// file at the end of input counts as readable; a pipe with room takes `PIPE_BUF` bytes (4096).
-/// Returns none of them if the time is over.
+/// file at the end of input counts as readable; a pipe with room takes `PIPE_BUF` bytes (4096). If
+/// the time is over, the result names none of them.
 ///
 /// # Errors
 /// EINTR if a caught signal arrived first.
@@ -145,7 +147,7 @@ pub fn wait(files: &[(&File, Wait)], time: Option<Duration>) -> io::Result<Vec<b
     let end = time.and_then(|t| Instant::now().checked_add(t));
     loop {
         let left = end.map_or(Duration::MAX, |e| e.saturating_duration_since(Instant::now()));
-        // A signal that came before the wait would not end it.
+        // A signal that arrived earlier would not end the wait.
         let step =
             if events::has_pending() { Duration::ZERO } else { left.min(backend::LONGEST_PAUSE) };
         match backend::net::wait(files, step) {

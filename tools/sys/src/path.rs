@@ -1,5 +1,5 @@
-//! Byte strings to paths and back, parts of paths, names in directories. Paths are byte strings on
-//! all guests and on POSIX hosts.
+//! Conversions between byte strings and paths, parts of paths, and names in directories. Paths are
+//! byte strings in all guests and on POSIX hosts.
 
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -9,7 +9,7 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::wasi::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
-/// Returns a path for these bytes.
+/// Returns a path that has these bytes.
 pub fn from_bytes(bytes: &[u8]) -> &Path {
     Path::new(OsStr::from_bytes(bytes))
 }
@@ -19,7 +19,7 @@ pub fn to_bytes(path: &Path) -> &[u8] {
     path.as_os_str().as_bytes()
 }
 
-/// Returns an OS string for these bytes.
+/// Returns an OS string that has these bytes.
 pub fn os_string(bytes: Vec<u8>) -> OsString {
     OsString::from_vec(bytes)
 }
@@ -34,16 +34,16 @@ pub fn os_into_bytes(s: OsString) -> Vec<u8> {
     s.into_vec()
 }
 
-/// The path that replaces an empty one. Linux and our kernel refuse an empty path with ENOENT, but
-/// some runtimes of preview 1 programs do not (Node's says EINVAL). There it is a name in a
-/// directory that does not exist, so that no file can ever have it.
+/// The path that replaces an empty one. Linux and our kernel reject an empty path with ENOENT, but
+/// some runtimes of preview 1 programs do not (Node fails with EINVAL). For those the replacement
+/// is a name in a directory that does not exist, so that no file can ever have it.
 #[cfg(not(target_os = "wasi"))]
 const NOTHING: &str = "";
 #[cfg(target_os = "wasi")]
 const NOTHING: &str = "/\u{1}nothing/\u{1}";
 
 /// Returns `path` made absolute by `cwd`; nothing else changes lexically (`..` stays). An empty
-/// path names no file (POSIX XBD 4.16), in particular not `cwd`: any use of the result ends in
+/// path names no file (POSIX XBD 4.16), in particular not `cwd`: any use of the result fails with
 /// ENOENT.
 pub fn resolve_path(cwd: &Path, path: &[u8]) -> PathBuf {
     match path {
@@ -73,13 +73,13 @@ pub fn base_name(path: &[u8]) -> &[u8] {
     &path[start..end]
 }
 
-/// Returns the path without its trailing slashes (but not less than `/`).
+/// Returns the path without its trailing slashes; the root stays `/`.
 pub fn strip_slashes(path: &[u8]) -> &[u8] {
     let end = path.iter().rposition(|c| *c != b'/').map_or(1, |i| i + 1);
     &path[..end.min(path.len())]
 }
 
-/// Returns the path before the last component; `.` if it is empty.
+/// Returns the part of the path before the last component; `.` if that part is empty.
 pub fn dir_name(path: &[u8]) -> &[u8] {
     let end = path.iter().rposition(|c| *c != b'/').map_or(0, |i| i + 1);
     if end == 0 {
@@ -94,7 +94,8 @@ pub fn dir_name(path: &[u8]) -> &[u8] {
 /// Returns the names in a directory, in byte order.
 ///
 /// # Errors
-/// The error of opening or reading it.
+///
+/// The error of opening or reading the directory.
 pub fn names_in(dir: &Path) -> io::Result<Vec<Vec<u8>>> {
     let name = |entry: io::Result<std::fs::DirEntry>| Ok(os_into_bytes(entry?.file_name()));
     let mut names: Vec<Vec<u8>> = std::fs::read_dir(dir)?.map(name).collect::<io::Result<_>>()?;
@@ -109,7 +110,7 @@ mod tests {
 
     #[test]
     fn names() {
-        // basename and dirname of coreutils 9.1.
+        // The expected values are those of basename and dirname in coreutils 9.1.
         for (path, base, dir) in [
             ("/a/b/", "b", "/a"),
             ("a", "a", "."),

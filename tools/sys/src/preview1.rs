@@ -6,8 +6,8 @@ use std::io;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Returns a pair of descriptors on one unlinked temporary file: data written through the second is
-/// read through the first. The pair replaces a pipe where stages run one after another.
+/// Returns two descriptors for one unlinked temporary file: data written through the second is read
+/// through the first. They replace a pipe where stages run one after another.
 pub fn spool() -> io::Result<(File, File)> {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     let mut last = io::Error::from(io::ErrorKind::NotFound);
@@ -36,8 +36,8 @@ pub fn spool() -> io::Result<(File, File)> {
     Err(last)
 }
 
-/// Runs `f` while descriptors 0, 1 and 2 refer to the given files (`None` leaves one as it
-/// is), then puts everything back.
+/// Runs `f` while descriptors 0, 1 and 2 refer to the given files (`None` leaves a descriptor as it
+/// is), then restores the descriptors.
 #[cfg(target_os = "wasi")]
 pub fn with_stdio<R>(files: [Option<Rc<File>>; 3], f: impl FnOnce() -> R) -> io::Result<R> {
     use std::os::fd::AsRawFd;
@@ -88,8 +88,8 @@ fn park(n: u32) -> io::Result<u32> {
     Ok(place)
 }
 
-/// Makes sure that `n` is open: runtimes only renumber onto open descriptors. Opens
-/// placeholders until the allocator hands out `n`.
+/// Makes sure that `n` is open, because runtimes only renumber onto open descriptors. Opens
+/// placeholders until the allocator returns `n`.
 #[cfg(target_os = "wasi")]
 fn occupy(n: u32) -> io::Result<()> {
     use std::os::fd::{AsRawFd, IntoRawFd};
@@ -104,11 +104,11 @@ fn occupy(n: u32) -> io::Result<()> {
             others.push(f);
         }
     }
-    // Never handed out: it is open already, or this runtime does not reuse numbers.
+    // `n` was never returned: it is open already, or this runtime does not reuse numbers.
     Ok(())
 }
 
-/// Does the same as the WASI version, by `dup2` on a POSIX host.
+/// Does the same as the WASI version, with `dup2` on a POSIX host.
 #[cfg(unix)]
 pub fn with_stdio<R>(files: [Option<Rc<File>>; 3], f: impl FnOnce() -> R) -> io::Result<R> {
     use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};

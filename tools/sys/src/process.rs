@@ -1,4 +1,4 @@
-//! Processes as a trait: the shell and tools that run commands get one handed in.
+//! Processes as a trait, which is passed to the shell and to tools that run commands.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -7,25 +7,25 @@ use std::rc::Rc;
 
 use crate::FileSystem;
 
-/// A process id. Positive; unique within one session.
+/// A process id: positive, and unique within one session.
 pub type Pid = u32;
 
-/// A program to start: its path, arguments, environment, directory and descriptors, complete. The
-/// child inherits nothing that is not named here.
+/// A complete description of a program to start: its path, arguments, environment, directory and
+/// descriptors. The child inherits nothing that is not listed here.
 pub struct SpawnSpec<'a> {
-    /// Absolute path of the program file. For an applet (`/bin/NAME`) the same module
-    /// runs again under that name.
+    /// The absolute path of the program file. For an applet (`/bin/NAME`), the same module runs
+    /// again under that name.
     pub program: &'a Path,
-    /// Arguments, `argv[0]` included. No NUL bytes.
+    /// The arguments, including `argv[0]`, without NUL bytes.
     pub argv: &'a [Vec<u8>],
     /// The whole environment.
     pub env: &'a [(Vec<u8>, Vec<u8>)],
-    /// Absolute working directory.
+    /// The absolute path of the working directory.
     pub cwd: &'a Path,
     /// The child's descriptor numbers and their files. A standard descriptor that is not listed is
-    /// closed in the child. Numbers from 3 up reach only children that ask for them (our shell
-    /// does: [`crate::InheritedDescriptors::extra`]). Shared, not borrowed, because an in-process
-    /// child keeps them without a duplicate.
+    /// closed in the child. Numbers from 3 on reach only children that ask for them, as our shell
+    /// does ([`crate::InheritedDescriptors::extra`]). The files are shared and not borrowed,
+    /// because an in-process child keeps them without duplicating them.
     pub fds: &'a [(u32, Rc<File>)],
     pub group: NewGroup,
 }
@@ -36,9 +36,9 @@ pub enum NewGroup {
     /// The group of its parent.
     #[default]
     Inherit,
-    /// A new group, which it leads.
+    /// A new group, which the process leads.
     New,
-    /// The group that this process leads.
+    /// The group that the process with this id leads.
     Of(Pid),
 }
 
@@ -54,16 +54,17 @@ impl SpawnSpec<'_> {
     }
 }
 
-/// The way a process ended.
+/// The way in which a process ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WaitStatus {
     Exited(u8),
-    /// Ended by the signal of this number.
+    /// By the signal with this number.
     Signaled(u8),
 }
 
 impl WaitStatus {
-    /// Returns the status a shell reports: the exit code, or 128 plus the signal (POSIX XCU 2.8.2).
+    /// Returns the status that a shell reports: the exit code, or 128 plus the signal (POSIX XCU
+    /// 2.8.2).
     pub fn shell_status(self) -> u8 {
         match self {
             WaitStatus::Exited(c) => c,
@@ -72,13 +73,14 @@ impl WaitStatus {
     }
 }
 
-/// Processes and pipes of the system below.
+/// The processes and pipes of the system.
 pub trait Processes: FileSystem {
-    /// Starts a process. `NotFound` if there is no such program, `PermissionDenied` if it may not
-    /// run, `Unsupported` if this system has no processes, `WouldBlock` (EAGAIN) at the process
-    /// limit.
+    /// Starts a process. Fails with `NotFound` if there is no such program, with `PermissionDenied`
+    /// if it may not be run, with `Unsupported` if this system has no processes, and with
+    /// `WouldBlock` (EAGAIN) at the process limit.
     fn spawn(&self, spec: &SpawnSpec<'_>) -> io::Result<Pid>;
-    /// Waits until the child ends. `NotFound` (ECHILD) if it is not an unwaited child.
+    /// Waits until the child ends. Fails with `NotFound` (ECHILD) if the process is not a child or
+    /// was already waited for.
     fn wait(&self, pid: Pid) -> io::Result<WaitStatus>;
     /// Does the same as [`Processes::wait`], but returns `None` at once if the child still runs.
     fn try_wait(&self, pid: Pid) -> io::Result<Option<WaitStatus>>;
@@ -87,33 +89,34 @@ pub trait Processes: FileSystem {
     fn wait_or_signal(&self, pid: Pid) -> io::Result<Option<WaitStatus>> {
         self.wait(pid).map(Some)
     }
-    /// Sends a signal by number; 0 only tests that the process exists.
+    /// Sends a signal by number; 0 only tests whether the process exists.
     fn kill(&self, pid: Pid, signal: u8) -> io::Result<()>;
-    /// Sends a signal to a process and all its descendants, as one to its process group would go.
+    /// Sends a signal to a process and all its descendants, as `kill(2)` does for a process group.
     fn kill_tree(&self, pid: Pid, signal: u8) -> io::Result<()> {
         self.kill(pid, signal)
     }
-    /// Sends a signal to a process group; 0 is the caller's.
+    /// Sends a signal to a process group; 0 stands for the caller's.
     fn kill_group(&self, _group: Pid, _signal: u8) -> io::Result<()> {
         Err(io::ErrorKind::Unsupported.into())
     }
-    /// Makes the caller the leader of a new session. `PermissionDenied` if it leads a process
-    /// group.
+    /// Makes the caller the leader of a new session. Fails with `PermissionDenied` if it leads a
+    /// process group.
     fn begin_session(&self) -> io::Result<()> {
         Err(io::ErrorKind::Unsupported.into())
     }
-    /// Replaces this process with another program under the same process id; returns only after a
-    /// failure. With `Unsupported`, where this cannot be done, nothing has changed.
+    /// Replaces this process with another program under the same process id; returns only if that
+    /// fails. After `Unsupported`, for a replacement that is not possible here, nothing has
+    /// changed.
     fn exec(&self, _spec: &SpawnSpec<'_>) -> io::Error {
         io::ErrorKind::Unsupported.into()
     }
-    /// Returns a pipe's reading and writing end. Where processes do not run concurrently it is a
-    /// spool file that is written first and read after.
+    /// Returns the reading and the writing end of a pipe. If processes do not run concurrently, the
+    /// pipe is a spool file that is written first and read afterwards.
     fn pipe(&self) -> io::Result<(File, File)>;
     /// Returns a second descriptor for the same open file.
     fn dup(&self, file: &File) -> io::Result<File>;
-    /// Returns the state that the last call of this session has left ([`box_abi::session`]); empty
-    /// if there was no call, `NotFound` if the process belongs to no session's call.
+    /// Returns the state that the last call of this session left ([`box_abi::session`]): an empty
+    /// one if there was no call, `NotFound` if the process does not belong to a session's call.
     fn session_state(&self) -> io::Result<Vec<u8>> {
         std::fs::read(box_abi::session::STATE)
     }

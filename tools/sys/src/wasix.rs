@@ -1,8 +1,8 @@
-//! Guest backend: WASIX calls beside WASI preview 1.
+//! The backend of guests: WASIX calls in addition to WASI preview 1.
 //!
-//! The same binary also runs where `wasix_32v1` is a set of stubs that answer NOSYS
-//! (plain preview 1 runtimes): then [`Os::concurrent`] is false, [`Os::spawn`] is unsupported,
-//! pipes are spool files, and `box` runs applets in-process instead.
+//! The same binary also runs where `wasix_32v1` is a set of stubs that answer NOSYS (plain preview
+//! 1 runtimes). There [`Os::concurrent`] is false, [`Os::spawn`] is unsupported, pipes are spool
+//! files, and `box` runs applets in-process instead.
 //!
 //! Facts this file relies on (measured on wasmer-wasix 0.705): `proc_spawn3` takes a
 //! NUL-terminated argv; a child starts with *all* descriptors of its parent, hence the closing
@@ -34,7 +34,7 @@ pub(crate) use events::{
     set_dispositions, set_umask, umask_in_force,
 };
 
-/// `proc_spawn_fd_op` of WASIX.
+/// The structure `proc_spawn_fd_op` of WASIX.
 #[repr(C)]
 #[derive(Clone, Copy, Default)]
 struct FdOp {
@@ -62,7 +62,7 @@ struct OptionPid {
     pid: u32,
 }
 
-/// `join_status`: a tag, then a union whose members start with a 16-bit exit code.
+/// The structure `join_status`: a tag, then a union whose members start with a 16-bit exit code.
 #[repr(C, align(4))]
 #[derive(Default)]
 struct JoinStatus {
@@ -76,7 +76,7 @@ const JOIN_NOTHING: u8 = 0;
 const JOIN_SIGNALED: u8 = 2;
 const JOIN_NON_BLOCKING: u32 = 1;
 
-/// `tty` of WASIX.
+/// The structure `tty` of WASIX.
 #[repr(C)]
 #[derive(Default)]
 struct Tty {
@@ -128,7 +128,7 @@ pub struct Os {}
 
 impl Os {
     /// Returns the system. On the guest every program in the applet directories is an applet of the
-    /// image, so the argument is not needed.
+    /// image, so the argument is unused.
     pub fn with_applets(_: fn(&[u8]) -> bool) -> Os {
         Os {}
     }
@@ -138,7 +138,7 @@ fn cvt(errno: i32) -> io::Result<()> {
     if errno == 0 { Ok(()) } else { Err(io::Error::from_raw_os_error(errno)) }
 }
 
-/// NUL-terminated copies and the pointers to them, as `proc_spawn3` wants them.
+/// NUL-terminated copies of strings and the pointers to them, as `proc_spawn3` expects them.
 struct CStrings {
     _owned: Vec<Vec<u8>>,
     ptrs: Vec<*const u8>,
@@ -158,8 +158,8 @@ impl CStrings {
     }
 }
 
-/// Returns the child's environment as `NAME=value` strings, with the variables that our own
-/// programs pass on in it.
+/// Returns the child's environment as `NAME=value` strings, including the variables that our own
+/// programs pass to each other.
 fn environment(spec: &SpawnSpec<'_>) -> Vec<Vec<u8>> {
     let mut env: Vec<Vec<u8>> =
         spec.env.iter().map(|(k, v)| [k.as_slice(), b"=", v].concat()).collect();
@@ -194,7 +194,7 @@ fn is_open(fd: u32) -> bool {
     unsafe { fd_fdstat_get(fd, &mut stat) == 0 }
 }
 
-/// Returns the open descriptors from 3 up that are not preopened directories.
+/// Returns the open descriptors from 3 on that are not preopened directories.
 fn open_fds() -> Vec<u32> {
     const MISSES: u32 = 64;
     let (mut found, mut misses, mut fd) = (Vec::new(), 0, 3);
@@ -214,8 +214,8 @@ fn open_fds() -> Vec<u32> {
     found
 }
 
-/// Returns the real descriptor for the child's number `n`, because numbers from 3 up would collide
-/// with preopens.
+/// Returns the descriptor that takes the place of the child's number `n`, because numbers from 3 on
+/// would collide with preopens.
 fn actual_fd(n: u32) -> u32 {
     if n < 3 { n } else { n.saturating_add(box_abi::FD_SHIFT) }
 }
@@ -231,7 +231,8 @@ fn fd_ops(spec: &SpawnSpec<'_>, cwd: &[u8]) -> Vec<FdOp> {
         spec.fds.iter().map(|(n, f)| (actual_fd(*n), f.as_raw_fd() as u32)).collect();
     let dup2 = |fd, src_fd| FdOp { cmd: OP_DUP2, fd, src_fd, ..FdOp::default() };
     let close = |fd| FdOp { cmd: OP_CLOSE, fd, ..FdOp::default() };
-    // A target that is a later source must not be overwritten first: go through high numbers then.
+    // If a target number is also the source of a later operation, it must not be overwritten first,
+    // so all go through high numbers.
     let clash = map.iter().enumerate().any(|(i, (n, _))| map[i + 1..].iter().any(|(_, s)| s == n));
     const HIGH: u32 = 4000;
     if clash {
@@ -242,7 +243,8 @@ fn fd_ops(spec: &SpawnSpec<'_>, cwd: &[u8]) -> Vec<FdOp> {
         ops.extend(map.iter().filter(|(n, s)| n != s).map(|(n, s)| dup2(*n, *s)));
     }
     let kept = |fd: &u32| map.iter().any(|(n, _)| n == fd);
-    // Descriptors that are closed already are left out, because closing one would fail the call.
+    // Descriptors that are already closed are left out, because closing one of them would make the
+    // call fail.
     ops.extend((0..3).filter(|fd| !kept(fd) && is_open(*fd)).map(close));
     ops.extend(open_fds().into_iter().filter(|fd| !kept(fd)).map(close));
     ops
@@ -287,7 +289,7 @@ impl Processes for Os {
             cvt(errno).map(|()| pid)
         };
         match (call(program), program.strip_prefix(b"/usr/bin/")) {
-            // Where a runtime cannot write to /usr, it puts an image's commands into /bin only.
+            // A runtime that cannot write to /usr puts an image's commands into /bin only.
             (Err(e), Some(name)) if e.raw_os_error() == Some(code::ENOEXEC) => {
                 call(&[b"/bin/", name].concat())
             }
@@ -307,7 +309,7 @@ impl Processes for Os {
     }
 
     fn wait_or_signal(&self, pid: Pid) -> io::Result<Option<WaitStatus>> {
-        // A signal that arrives after this look makes the call below fail with EINTR.
+        // A signal that arrives after this check makes the call below fail with EINTR.
         while !crate::events::has_pending() {
             match join(pid, 0) {
                 Ok(Some(s)) => return Ok(Some(s)),
@@ -320,9 +322,10 @@ impl Processes for Os {
     }
 
     fn kill_tree(&self, pid: Pid, signal: u8) -> io::Result<()> {
-        // Our kernel takes a negative number as `kill(2)` does, for a process and its descendants.
+        // Our kernel sends a signal for a negative number to a process and its descendants, as
+        // `kill(2)` does for a group.
         let group = pid.wrapping_neg();
-        // SAFETY: plain integers. JUSTIFICATION: a host call without a library.
+        // SAFETY: plain integers. JUSTIFICATION: no library wraps this host call.
         match cvt(unsafe { proc_signal(group, u32::from(signal)) }) {
             Ok(()) => Ok(()),
             Err(_) => self.kill(pid, signal),
@@ -330,7 +333,7 @@ impl Processes for Os {
     }
 
     fn kill_group(&self, group: Pid, signal: u8) -> io::Result<()> {
-        // As for `kill(2)`: 0, or a negative number.
+        // The number is 0 or negative, as for `kill(2)`.
         self.kill(group.wrapping_neg(), signal)
     }
 
@@ -392,7 +395,7 @@ impl Processes for Os {
         PID.with(|p| {
             *p.get_or_init(|| {
                 let mut pid = 0u32;
-                // SAFETY: `pid` is live. JUSTIFICATION: a host call without a library.
+                // SAFETY: `pid` is live. JUSTIFICATION: no library wraps this host call.
                 if unsafe { proc_id(&mut pid) } == 0 { pid } else { 0 }
             })
         })
@@ -400,21 +403,21 @@ impl Processes for Os {
 
     fn parent_pid(&self) -> Pid {
         let mut parent = 0u32;
-        // SAFETY: `parent` is live. JUSTIFICATION: a host call without a library.
+        // SAFETY: `parent` is live. JUSTIFICATION: no library wraps this host call.
         if unsafe { proc_parent(self.pid(), &mut parent) } == 0 { parent } else { 0 }
     }
 }
 
 /// Calls `proc_signal` with a signal, or with one of the numbers in [`control`].
 fn signal_call(pid: Pid, signal: u32) -> io::Result<()> {
-    // SAFETY: plain integers. JUSTIFICATION: a host call without a library.
+    // SAFETY: plain integers. JUSTIFICATION: no library wraps this host call.
     cvt(unsafe { proc_signal(pid, signal) })
 }
 
 fn join(pid: Pid, flags: u32) -> io::Result<Option<WaitStatus>> {
     let mut which = OptionPid { tag: 1, pid };
     let mut status = JoinStatus::default();
-    // JUSTIFICATION: a host call without a library.
+    // JUSTIFICATION: no library wraps this host call.
     // SAFETY: both pointers are live and have WASIX's layout.
     cvt(unsafe { proc_join(&mut which, flags, &mut status) })?;
     Ok(match status.tag {
@@ -424,7 +427,7 @@ fn join(pid: Pid, flags: u32) -> io::Result<Option<WaitStatus>> {
     })
 }
 
-/// Opens a named pipe below `/.box`: both ends of one fresh name.
+/// Opens both ends of a new named pipe below `/.box`.
 fn bounded_pipe() -> io::Result<(File, File)> {
     thread_local! {
         static NEXT: Cell<u32> = const { Cell::new(0) };
@@ -449,12 +452,12 @@ pub(crate) fn adopt_fd(fd: u32) -> Option<File> {
     unsafe { (fd_fdstat_get(fd, &mut stat) == 0).then(|| File::from_raw_fd(fd as RawFd)) }
 }
 
-/// Returns the directory the process was started in: WASIX's, or `$PWD`, or `/`.
+/// Returns the directory in which the process was started: WASIX's, or `$PWD`, or `/`.
 pub fn initial_cwd() -> PathBuf {
     let mut buf = vec![0u8; 4096];
     let mut len = 4096u32;
-    // JUSTIFICATION: WASI has no working directory; a WASIX parent passes one on.
-    // SAFETY: `buf` has `len` bytes; the host writes at most that many and says how many.
+    // JUSTIFICATION: WASI has no working directory; a WASIX parent passes one on. SAFETY: `buf` has
+    // `len` bytes; the host writes at most that many and reports their number.
     if unsafe { getcwd(buf.as_mut_ptr(), &mut len) } == 0 {
         buf.truncate(len as usize);
         while buf.last() == Some(&0) {
@@ -470,12 +473,12 @@ pub fn initial_cwd() -> PathBuf {
     }
 }
 
-/// Makes `dir` the directory that libc resolves relative paths against.
+/// Changes the directory against which libc resolves relative paths to `dir`.
 pub fn enter_cwd(dir: &Path) -> io::Result<()> {
     std::env::set_current_dir(dir)
 }
 
-/// Makes one exchange with the metadata node: returns the reply after its errno; `None` if the node
+/// Sends a request to the metadata node and returns its reply without the errno; `None` if the node
 /// does not exist. An empty path names no file.
 fn exchange(request: &MetaRequest<'_>) -> Option<io::Result<Vec<u8>>> {
     if request.path().is_empty() {
@@ -499,10 +502,11 @@ fn exchange(request: &MetaRequest<'_>) -> Option<io::Result<Vec<u8>>> {
     })
 }
 
-/// Returns the rows and columns of the machine's terminal.
+/// Returns the rows and columns of the terminal.
 pub(crate) fn terminal_size(_: &File) -> io::Result<(u32, u32)> {
     let mut tty = Tty::default();
-    // JUSTIFICATION: `std` has no call for it. SAFETY: the kernel writes the 24 bytes of the structure.
+    // JUSTIFICATION: `std` has no call for this.
+    // SAFETY: the kernel writes the 24 bytes of the structure.
     cvt(unsafe { tty_get(&mut tty) })?;
     Ok((tty.rows, tty.columns))
 }
@@ -523,7 +527,7 @@ fn libc_cvt(r: i32) -> io::Result<()> {
     if r < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 
-/// Returns the metadata of preview 1, with fixed permission bits and owner.
+/// Returns the metadata that preview 1 gives, with fixed permission bits and owner.
 fn libc_stat(p: &Path, follow: bool) -> io::Result<Stat> {
     let c = cstr(path::to_bytes(p))?;
     // JUSTIFICATION: std's wasi metadata extensions (inode, links) are unstable.
@@ -559,7 +563,7 @@ fn fixed(st: &libc::stat) -> Stat {
         libc::S_IFCHR => FileKind::CharDevice,
         libc::S_IFBLK => FileKind::BlockDevice,
         libc::S_IFREG => FileKind::File,
-        // Preview 1 has no word for pipes.
+        // Preview 1 has no file type for pipes.
         _ => FileKind::Fifo,
     };
     let mode = match kind {
@@ -586,7 +590,7 @@ fn fixed(st: &libc::stat) -> Stat {
     }
 }
 
-/// Makes an exchange without a result; without the node the change is refused as unsupported.
+/// Sends a request that has no result; if the node does not exist, fails with `Unsupported`.
 fn change(request: &MetaRequest<'_>) -> io::Result<()> {
     match exchange(request) {
         Some(reply) => reply.map(drop),

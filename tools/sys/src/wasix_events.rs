@@ -1,8 +1,9 @@
 //! Signals, waiting, CPU times and the creation mask of a guest.
 //!
 //! The host calls the export `__wasm_signal` at the end of a system call for each signal that
-//! arrived, as WASIX's libc does; a waiting call ends with EINTR then. There is one handler for all
-//! signals, so a signal that is neither caught nor ignored is raised again without the handler.
+//! arrived, as it does for WASIX's libc; a call that waits then ends with EINTR. There is one
+//! handler for all signals, so for a signal that is neither caught nor ignored, the handler is
+//! removed and the signal is raised again.
 
 use std::fs::File;
 use std::io;
@@ -28,13 +29,13 @@ unsafe extern "C" {
     fn poll_oneoff(subs: *const Subscription, out: *mut PollEvent, n: u32, count: *mut u32) -> i32;
 }
 
-/// `subscription` of preview 1: the tag selects the union's field.
+/// The structure `subscription` of preview 1; the tag selects the union's field.
 #[repr(C)]
 #[derive(Clone, Copy, Default)]
 struct Subscription {
     userdata: u64,
     tag: u64,
-    /// Clock: its id. Descriptor: its number.
+    /// The clock's id or the descriptor's number.
     id: u64,
     timeout: u64,
     precision: u64,
@@ -42,7 +43,7 @@ struct Subscription {
 }
 const _: () = assert!(size_of::<Subscription>() == 48);
 
-/// `event` of preview 1.
+/// The structure `event` of preview 1.
 #[repr(C)]
 #[derive(Clone, Copy, Default)]
 struct PollEvent {
@@ -58,12 +59,13 @@ const TAG_READ: u64 = 1;
 const TAG_WRITE: u64 = 2;
 const MONOTONIC: u64 = 1;
 
-/// Waits end with EINTR; the bound only keeps absurd times from overflowing.
+/// The longest wait, a bound that only keeps absurd times from overflowing. Signals end waits
+/// earlier, with EINTR.
 pub(crate) const LONGEST_PAUSE: Duration = Duration::from_secs(1 << 20);
 
 const HANDLER: &[u8] = b"__wasm_signal";
 
-/// Receives signals from the host, which calls it by this name.
+/// Receives signals from the host.
 // JUSTIFICATION: the host finds the handler by its name.
 // SAFETY: no other symbol has this name; the function has no preconditions.
 #[unsafe(no_mangle)]
@@ -72,11 +74,12 @@ extern "C" fn __wasm_signal(signal: i32) {
     if signal_arrived(signal) {
         return;
     }
-    // CHLD, CONT, TSTP, TTIN, TTOU, URG, WINCH: nothing happens by default.
+    // These are CHLD, CONT, TSTP, TTIN, TTOU, URG and WINCH, which do nothing by default.
     if matches!(signal, 17 | 18 | 20 | 21 | 22 | 23 | 28) {
         return;
     }
-    // SAFETY: a name of no length and plain integers. JUSTIFICATION: host calls without a library.
+    // SAFETY: the name's length is 0, and the rest is plain integers.
+    // JUSTIFICATION: no library wraps these host calls.
     unsafe {
         callback_signal(HANDLER.as_ptr(), 0);
         proc_raise(signal as u32);
@@ -84,27 +87,28 @@ extern "C" fn __wasm_signal(signal: i32) {
 }
 
 pub(crate) fn set_dispositions(old: (u64, u64), (caught, ignored): (u64, u64)) {
-    // The host withholds the signals that the process ignores, so that a program that replaces it
-    // ignores them, too, and a signal that its parent let it begin with may be caught from now on.
+    // The host withholds the signals that this process ignores. So a program that replaces the
+    // process ignores them, too, and a signal that was ignored at the start can be caught after
+    // this call.
     if old.1 | caught | ignored != 0 && ours() {
-        // A host that refuses leaves it to the handler.
+        // If the host refuses, the handler ignores the signals.
         let _ = super::signal_call(ignored as u32, box_abi::control::IGNORE);
     }
     let len = if caught | ignored == 0 { 0 } else { HANDLER.len() };
     // The result does not matter: a host without signals never calls the handler.
-    // SAFETY: the name is live and has this length or more. JUSTIFICATION: a host call without a
-    // library.
+    // SAFETY: the name is live and at least `len` bytes long.
+    // JUSTIFICATION: no library wraps this host call.
     unsafe { callback_signal(HANDLER.as_ptr(), len) };
 }
 
 pub(crate) fn end_by_closed_pipes() {
     if ours() {
-        // A host that refuses leaves the error to the program.
+        // If the host refuses, the program gets the error of its write.
         let _ = super::signal_call(0, box_abi::control::PIPE);
     }
 }
 
-/// Returns `(signal, 1)` for each signal that a child shall ignore.
+/// Returns `(signal, 1)` for each signal that a child must ignore.
 pub(super) fn inherited_dispositions() -> Vec<[u8; 2]> {
     let (_, ignored) = signal_dispositions();
     (1..64).filter(|n| ignored & signal_bit(*n) != 0).map(|n| [n, 1]).collect()
@@ -115,8 +119,9 @@ pub(crate) fn ignored_at_start() -> u64 {
     *FIRST.get_or_init(|| {
         let mut count = 0u32;
         let mut pairs = [[0u8; 2]; 64];
-        // JUSTIFICATION: host calls without a library.
-        // SAFETY: `count` is live, and `pairs` has room for as many as the first call announced.
+        // JUSTIFICATION: no library wraps these host calls.
+        // SAFETY: `count` is live, and `pairs` has room for the number that the first call
+        // returned.
         let known = unsafe {
             proc_signals_sizes_get(&mut count) == 0
                 && count as usize <= pairs.len()
@@ -131,12 +136,13 @@ pub(crate) fn ignored_at_start() -> u64 {
     })
 }
 
-/// Returns the events that happened, in no order; at most as many as subscriptions.
+/// Returns the events that happened, in no particular order; at most as many as there are
+/// subscriptions.
 fn poll(subs: &[Subscription]) -> io::Result<Vec<PollEvent>> {
     let mut events = vec![PollEvent::default(); subs.len()];
     let mut count = 0u32;
     // JUSTIFICATION: std cannot wait for several descriptors.
-    // SAFETY: both lists are live, of the same length, and it is their length that is passed.
+    // SAFETY: both lists are live and have the length that is passed.
     cvt(unsafe { poll_oneoff(subs.as_ptr(), events.as_mut_ptr(), subs.len() as u32, &mut count) })?;
     events.truncate(count as usize);
     Ok(events)
@@ -149,12 +155,11 @@ fn after(time: Duration) -> Subscription {
 
 /// Sleeps; returns early at a signal.
 pub(crate) fn pause(time: Duration) {
-    // An interrupted sleep is not an error, because the caller checks for signals by itself.
+    // An interrupted sleep is not an error, because the caller checks for signals itself.
     let _ = poll(&[after(time)]);
 }
 
-/// Returns which of the files can be read, or written, after waiting at most that long for one of
-/// them.
+/// Returns which of the files can be read or written. Waits at most `time` for one of them.
 pub(super) fn poll_files(files: &[(&File, Wait)], time: Duration) -> io::Result<Vec<bool>> {
     let one = |(n, (file, wait)): (u64, &(&File, Wait))| {
         let tag = if *wait == Wait::Read { TAG_READ } else { TAG_WRITE };
@@ -164,11 +169,12 @@ pub(super) fn poll_files(files: &[(&File, Wait)], time: Duration) -> io::Result<
     let mut list: Vec<Subscription> = (1..).zip(files).map(one).collect();
     list.push(after(time));
     let happened = poll(&list)?;
-    // A descriptor that cannot be polled is left to the read or write.
+    // A descriptor that cannot be polled counts as ready, so that its read or write reports the
+    // error.
     Ok((1..).take(files.len()).map(|n| happened.iter().any(|e| e.userdata == n)).collect())
 }
 
-/// Returns whether the host is ours, because other hosts need not know our clocks.
+/// Returns whether the host is ours, because other hosts may not know our clocks.
 pub(super) fn ours() -> bool {
     static OURS: OnceLock<bool> = OnceLock::new();
     *OURS.get_or_init(|| std::path::Path::new(box_abi::PIPE_DIR).exists())
@@ -190,7 +196,7 @@ pub(crate) fn cpu_times() -> CpuTimes {
     }
 }
 
-/// Returns the mask that the host applies to files this process creates.
+/// Returns the mask that the host applies to files that this process creates.
 pub(crate) fn initial_umask() -> u16 {
     static FIRST: OnceLock<u16> = OnceLock::new();
     *FIRST.get_or_init(|| {

@@ -1,8 +1,8 @@
 //! `exec`: replaces the process with another program.
 //!
-//! WASIX's call takes its lists as lines, so a line feed in an argument or in the environment, as
-//! exported functions have it, rules it out on other hosts; the caller spawns and waits then. Our
-//! own host takes strings that end in NULs as well.
+//! WASIX's call takes its lists as lines. So on other hosts it cannot be used if an argument or a
+//! variable, such as an exported function, contains a line feed; the caller then spawns and waits.
+//! Our own host also takes strings that end in NULs.
 
 use std::io;
 use std::os::fd::AsRawFd;
@@ -34,12 +34,12 @@ unsafe extern "C" {
     fn fd_close(fd: u32) -> i32;
 }
 
-/// The number from which descriptors are parked until all their final numbers are free.
+/// The first of the numbers to which descriptors are moved until all their final numbers are free.
 const HIGH: u32 = 4000;
 
 pub(super) fn exec(spec: &SpawnSpec<'_>) -> io::Error {
-    // Another host would not ignore for the new program the signals that this process ignores by
-    // its handler.
+    // On another host, the new program would not ignore the signals that the handler of this
+    // process ignores.
     if crate::events::signal_dispositions().1 != 0 && !super::events::ours() {
         return io::ErrorKind::Unsupported.into();
     }
@@ -48,7 +48,8 @@ pub(super) fn exec(spec: &SpawnSpec<'_>) -> io::Error {
     if has(0) || has(b'\n') && !super::events::ours() {
         return io::ErrorKind::Unsupported.into();
     }
-    // A null list would keep the old environment, an empty one is passed as one empty line.
+    // A null list would keep the old environment, so an empty environment is passed as one empty
+    // line.
     if env.is_empty() {
         env.push(Vec::new());
     }
@@ -66,8 +67,8 @@ fn replace(spec: &SpawnSpec<'_>, env: &[Vec<u8>]) -> io::Result<()> {
     let (args, env) = (list(spec.argv), list(env));
     let program = path::to_bytes(spec.program);
     let mut high = Vec::new();
-    // JUSTIFICATION: descriptors must get exact numbers, which std cannot give; the rest are host
-    // calls without a library.
+    // JUSTIFICATION: descriptors must get exact numbers, which std cannot give; the rest are no
+    // library wraps these host calls.
     // SAFETY: pointers come with their lengths and outlive the calls. The descriptors closed and
     // replaced here belong to files of this program, none of which is used again: after success the
     // program is gone, and after a failure its caller ends the process.
@@ -98,7 +99,7 @@ fn replace(spec: &SpawnSpec<'_>, env: &[Vec<u8>]) -> io::Result<()> {
     }
 }
 
-/// Returns the strings as lines, or each with a NUL after it if one has a line feed.
+/// Returns the strings as lines, or with a NUL after each if one of them contains a line feed.
 fn list(strings: &[Vec<u8>]) -> Vec<u8> {
     if strings.iter().any(|s| s.contains(&b'\n')) {
         return strings.iter().flat_map(|s| s.iter().copied().chain([0])).collect();

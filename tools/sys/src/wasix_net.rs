@@ -1,4 +1,4 @@
-//! Sockets over WASIX's calls, with its layouts (`wasi/api_wasix.h` of wasix-libc).
+//! Sockets by WASIX's calls, with its layouts (`wasi/api_wasix.h` of wasix-libc).
 
 use std::fs::File;
 use std::io;
@@ -44,7 +44,7 @@ const IN_PROGRESS: i32 = 26;
 const TIMED_OUT: i32 = 73;
 const BACKLOG: u32 = 128;
 
-/// `__wasi_addr_port_t`: the port in the machine's order, the address in the network's.
+/// `__wasi_addr_port_t`: the port in the machine's byte order, the address in the network's.
 #[repr(C, align(2))]
 #[derive(Clone, Copy)]
 struct WasiAddress([u8; 110]);
@@ -90,8 +90,9 @@ fn open(family: u32, kind: NetSocketKind) -> io::Result<File> {
         NetSocketKind::Datagram => 2,
     };
     let mut fd = 0;
-    // JUSTIFICATION: a host call without a library.
-    // SAFETY: `fd` is live for the call, and then a new descriptor that has no other owner.
+    // JUSTIFICATION: no library wraps this host call.
+    // SAFETY: `fd` is live for the call, which stores a new descriptor in it that has no other
+    // owner.
     unsafe {
         cvt(sock_open(family, kind, 0, &mut fd))?;
         Ok(File::from_raw_fd(fd as i32))
@@ -111,7 +112,7 @@ pub(crate) fn connect(
     let socket = open(to.family(), kind)?;
     let ns = patience.map_or(0, |t| u64::try_from(t.as_nanos()).unwrap_or(u64::MAX));
     let time = [u64::from(patience.is_some()), ns];
-    // JUSTIFICATION: host calls without a library.
+    // JUSTIFICATION: no library wraps these host calls.
     // SAFETY: both structures are live for the calls and have WASIX's layout.
     unsafe {
         cvt(sock_set_opt_time(number(&socket), CONNECT_TIMEOUT, &time))?;
@@ -125,7 +126,7 @@ pub(crate) fn connect(
 pub(crate) fn listen(at: SocketAddr, kind: NetSocketKind) -> io::Result<File> {
     let at = WasiAddress::new(at);
     let socket = open(at.family(), kind)?;
-    // JUSTIFICATION: host calls without a library.
+    // JUSTIFICATION: no library wraps these host calls.
     // SAFETY: the address is live for the call and has WASIX's layout; the rest is numbers.
     unsafe {
         cvt(sock_set_opt_flag(number(&socket), REUSE_ADDRESS, 1))?;
@@ -139,8 +140,9 @@ pub(crate) fn listen(at: SocketAddr, kind: NetSocketKind) -> io::Result<File> {
 
 pub(crate) fn accept(listener: &File) -> io::Result<(File, SocketAddr)> {
     let (mut fd, mut from) = (0, NOWHERE);
-    // JUSTIFICATION: a host call without a library.
-    // SAFETY: both are live for the call; `fd` is then a new descriptor that has no other owner.
+    // JUSTIFICATION: no library wraps this host call.
+    // SAFETY: both pointers are live for the call, which stores a new descriptor in `fd` that has
+    // no other owner.
     let socket = unsafe {
         cvt(sock_accept_v2(number(listener), 0, &mut fd, &mut from))?;
         File::from_raw_fd(fd as i32)
@@ -150,7 +152,7 @@ pub(crate) fn accept(listener: &File) -> io::Result<(File, SocketAddr)> {
 
 pub(crate) fn local_address(socket: &File) -> io::Result<SocketAddr> {
     let mut own = NOWHERE;
-    // JUSTIFICATION: a host call without a library.
+    // JUSTIFICATION: no library wraps this host call.
     // SAFETY: `own` is live for the call and has WASIX's layout.
     cvt(unsafe { sock_addr_local(number(socket), &mut own) })?;
     own.get()
@@ -159,7 +161,7 @@ pub(crate) fn local_address(socket: &File) -> io::Result<SocketAddr> {
 pub(crate) fn meet(socket: &File) -> io::Result<SocketAddr> {
     let (mut byte, mut got, mut about, mut from) = ([0u8; 1], 0, 0, NOWHERE);
     let list = [byte.as_mut_ptr() as usize as u32, 1];
-    // JUSTIFICATION: host calls without a library.
+    // JUSTIFICATION: no library wraps these host calls.
     // SAFETY: all are live for the calls; the list names one byte of ours.
     unsafe {
         cvt(sock_recv_from(number(socket), &list, 1, PEEK, &mut got, &mut about, &mut from))?;
@@ -169,7 +171,7 @@ pub(crate) fn meet(socket: &File) -> io::Result<SocketAddr> {
 }
 
 pub(crate) fn finish(socket: &File) -> io::Result<()> {
-    // JUSTIFICATION: a host call without a library.
+    // JUSTIFICATION: no library wraps this host call.
     // SAFETY: numbers only.
     cvt(unsafe { sock_shutdown(number(socket), SHUT_WRITE) })
 }

@@ -11,7 +11,7 @@ pub(super) fn option_rows(
 ) -> Vec<(String, &'static str)> {
     let mut rows: Vec<(String, &'static str)> = Vec::new();
     let mut last = 0;
-    // A spelling without a text, as a level between the first and the last, has no row.
+    // A spelling without a text, such as a level between the first and the last, has no row.
     for (at, form) in forms.iter().enumerate().filter(|(_, f)| !f.help.is_empty()) {
         match rows.last_mut() {
             Some((left, _)) if form.help == SAME => {

@@ -1,12 +1,12 @@
-//! Arguments to options and operands, as `getopt_long(3)` does it. Options are numbers of rows
-//! here, so that this code exists once however many enums of options there are.
+//! Parses arguments into options and operands, as `getopt_long(3)` does. Options are row numbers
+//! here, so that this code is compiled once for all enums of options.
 
 use super::{OptArg, OptForm};
 
-/// A command line that does not fit; the text is GNU's, without the `NAME: ` prefix.
+/// The reason why a command line was not parsed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum UsageError {
-    /// The message about an error.
+    /// An error; the message is GNU's, without the `NAME: ` prefix.
     Message(String),
     /// `--help` was given.
     Help,
@@ -14,14 +14,14 @@ pub enum UsageError {
     Version,
 }
 
-/// Options by their rows, and operands.
+/// The options, as numbers of rows, and the operands.
 pub struct OptionRows {
     pub options: Vec<(usize, Option<Vec<u8>>)>,
     pub operands: Vec<Vec<u8>>,
 }
 
-/// Parses `args` by rows that are in no [`super::Spec`], as those of an adapted tool; `same` says
-/// whether two rows are spellings of one option.
+/// Parses `args` by rows that belong to no [`super::Spec`], for example an adapted tool's; `same`
+/// says whether two rows are spellings of one option.
 pub fn parse_words(
     forms: &[&OptForm<'_>],
     same: &dyn Fn(usize, usize) -> bool,
@@ -93,7 +93,7 @@ impl OptionParser<'_> {
         Ok(())
     }
 
-    /// Returns the row of a long name or of its abbreviation; messages show `written`.
+    /// Returns the row of a long name or of its abbreviation. Messages show `written`.
     fn find_long(&self, name: &[u8], written: &[u8]) -> Result<usize, UsageError> {
         let rows = self.forms.iter().enumerate().filter(|(_, f)| !f.long.is_empty());
         let begins: Vec<usize> =
@@ -102,7 +102,7 @@ impl OptionParser<'_> {
             return Ok(*exact);
         }
         let shown = String::from_utf8_lossy(written);
-        // The two that every tool has are found by their beginnings, too.
+        // The two options that every tool has may be abbreviated, too.
         let common = ["help", "version"].into_iter().filter(|long| {
             long.as_bytes().starts_with(name) && self.forms.iter().all(|f| f.long != *long)
         });
@@ -152,9 +152,9 @@ impl OptionParser<'_> {
     }
 }
 
-/// Returns the rows of the letters in one word, which is given without its dash, each with its
-/// attached text: the first option that takes an argument takes the rest. `Err` is a letter that no
-/// row has.
+/// Returns the rows of the letters in one word, each with its attached text: the first option that
+/// takes an argument takes the rest of the word. The word is given without its dash. `Err` is a
+/// letter that no row has.
 pub(super) fn match_letters<'w>(
     forms: &[&OptForm<'_>],
     word: &'w [u8],
@@ -171,7 +171,7 @@ pub(super) fn match_letters<'w>(
     Ok(found)
 }
 
-/// Returns the row of a whole or abbreviated long name, given without dashes.
+/// Returns the row of a long name, which may be abbreviated and is given without dashes.
 pub(super) fn match_long(
     forms: &[&OptForm<'_>],
     same: &dyn Fn(usize, usize) -> bool,

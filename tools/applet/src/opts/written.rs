@@ -1,6 +1,6 @@
 //! The options and operands as written on a command line.
 
-/// Options in the order they were written, and operands.
+/// The options in the order in which they were written, and the operands.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParsedOptions<I = ()> {
     /// Each option with its argument, if it has one.
@@ -42,7 +42,7 @@ impl<I: Copy + PartialEq> ParsedOptions<I> {
         self.options.iter().rev().map(|(i, _)| *i).find(|i| ids.contains(i))
     }
 
-    /// Returns the meaning of the option given last, by a table of options and their meanings.
+    /// Returns the meaning of the option given last. `choices` lists options and their meanings.
     pub fn last_choice<T: Copy>(&self, choices: &[(I, T)]) -> Option<T> {
         let meaning = |id: I| choices.iter().find(|(i, _)| *i == id).map(|(_, meaning)| *meaning);
         self.options.iter().rev().find_map(|(i, _)| meaning(*i))
