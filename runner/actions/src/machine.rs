@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 use wasibox::diff::ImageFiles;
 use wasibox::policy::ToolSettings;
-use wasibox::store::{SnapshotLimits, Store};
+use wasibox::store::{OwnerGrowth, SnapshotLimits, Store};
 use wasibox::{Engine, Error, MountSpec, Policy, Session, Sessions};
 use wasibox::{Refusal, RefusalKind};
 
@@ -137,6 +137,14 @@ impl Machine {
     pub fn release_idle(&self, idle: Duration) {
         self.lock_open()
             .retain(|_, o| Arc::strong_count(&o.session) > 1 || o.used.elapsed() < idle);
+    }
+
+    /// Returns the bytes that the sessions of each owner take in the store.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn growth(&self) -> Result<Vec<OwnerGrowth>, Error> {
+        Ok(self.0.sessions.store().growth_by_owner()?)
     }
 
     /// Returns the number of sessions that this machine holds.

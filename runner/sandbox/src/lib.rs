@@ -73,7 +73,7 @@ pub mod watchdog;
 pub use cell::{CellAnswer, CellChange, CellError, CellRun, MAX_CELLS};
 pub use host_tools::HostToolPolicy;
 pub use outcome::{LimitHit, ProcessStatus, RunResult};
-pub use policy::{Limits, NetworkPolicy, Policy, Workspace, WorkspaceKind};
+pub use policy::{GrowthLimits, Limits, NetworkPolicy, Policy, Workspace, WorkspaceKind};
 pub use programs::{ProgramError, compile_all, compile_program};
 pub use sandbox::{
     PreparedImage, RunSpec, SandboxError, SandboxInterrupt, SessionSandbox, image_files,

@@ -33,6 +33,25 @@ pub struct Policy {
     pub no_javascript_eval: bool,
     /// Absolute paths of the image that guests do not see.
     pub hidden: Vec<String>,
+    /// What the session may leave in its store. Only the store's owner uses it.
+    #[serde(skip)]
+    pub growth: GrowthLimits,
+}
+
+/// Upper bounds of what a session keeps of the past in its store, in bytes. The oldest is removed
+/// beyond them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GrowthLimits {
+    /// What its commits have added, in addition to the present state.
+    pub history: u64,
+    /// Its log.
+    pub audit: u64,
+}
+
+impl Default for GrowthLimits {
+    fn default() -> GrowthLimits {
+        GrowthLimits { history: 2 << 30, audit: 64 << 20 }
+    }
 }
 
 impl Default for Policy {
@@ -47,6 +66,7 @@ impl Default for Policy {
             fresh_programs: false,
             no_javascript_eval: false,
             hidden: Vec::new(),
+            growth: GrowthLimits::default(),
         }
     }
 }

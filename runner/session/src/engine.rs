@@ -388,6 +388,7 @@ impl Engine {
         temporary: Option<TemporarySession>,
         workspace: Option<WorkspaceHandle>,
     ) -> Session {
+        session.limit_growth(policy.growth.history, policy.growth.audit);
         let kept = StateLocation::from_store(session, self.digest(), begun, temporary);
         let session =
             Session::from_parts(SandboxOrigin::Engine(self.0.clone()), policy, kept, workspace);

@@ -29,6 +29,8 @@ const OPEN: usize = 64;
 const IDLE: Duration = Duration::from_secs(120);
 /// Maximum number of log entries that are kept until the call ends.
 const ENTRIES: usize = 10_000;
+/// Maximum bytes of these entries; the last one says how many were left out.
+const ENTRY_BYTES: usize = 1 << 20;
 
 /// The thread of the bridges, started on first use.
 #[derive(Default)]
@@ -95,7 +97,35 @@ impl Drop for OpenRequest {
 
 /// Entries that are not in the session's log yet.
 #[derive(Default)]
-struct RequestLog(Mutex<Vec<String>>);
+struct RequestLog(Mutex<WaitingEntries>);
+
+#[derive(Default)]
+struct WaitingEntries {
+    all: Vec<String>,
+    bytes: usize,
+    left_out: u64,
+}
+
+impl WaitingEntries {
+    fn add(&mut self, entry: String) {
+        if self.all.len() < ENTRIES && self.bytes + entry.len() <= ENTRY_BYTES {
+            self.bytes += entry.len();
+            self.all.push(entry);
+        } else {
+            self.left_out += 1;
+        }
+    }
+
+    /// Returns the entries, and one about those that were left out.
+    fn finish(self) -> Vec<String> {
+        let mut all = self.all;
+        if self.left_out > 0 {
+            let left_out = json!({ "event": "requests left out", "entries": self.left_out });
+            all.push(left_out.to_string());
+        }
+        all
+    }
+}
 
 impl LogSink for RequestLog {
     fn take_entry(&self, e: &LogEntry) {
@@ -119,10 +149,7 @@ impl LogSink for RequestLog {
         if let Some(error) = &e.error {
             entry["error"] = error.to_string().into();
         }
-        let mut all = lock_mutex(&self.0);
-        if all.len() < ENTRIES {
-            all.push(entry.to_string());
-        }
+        lock_mutex(&self.0).add(entry.to_string());
     }
 }
 
@@ -154,7 +181,7 @@ impl BridgeRequests {
     pub fn end_call(&self) -> Vec<String> {
         let left = std::mem::take(&mut lock_mutex(&self.open).all);
         drop(left);
-        std::mem::take(&mut lock_mutex(&self.log.0))
+        std::mem::take(&mut *lock_mutex(&self.log.0)).finish()
     }
 
     fn open_request(&self, request: HttpRequest, answer: AnswerSlot) {

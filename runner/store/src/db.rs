@@ -4,6 +4,7 @@ use crate::StoreError;
 use rusqlite::config::DbConfig;
 use rusqlite::limits::Limit;
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, TransactionBehavior};
+use std::cell::Cell;
 use std::fs::File;
 use std::io::ErrorKind;
 use std::os::unix::fs::OpenOptionsExt;
@@ -18,7 +19,8 @@ const APPLICATION: i64 = 0x5742_5831;
 pub const VERSION: i64 = MIGRATIONS.len() as i64;
 
 /// The SQL that turns each version of the format into the next one; the first creates it.
-const MIGRATIONS: &[&str] = &["
+const MIGRATIONS: &[&str] = &[
+    "
     CREATE TABLE objects(id INTEGER PRIMARY KEY, digest BLOB NOT NULL UNIQUE,
         len INTEGER NOT NULL, compressed INTEGER NOT NULL, bytes BLOB NOT NULL);
     CREATE TABLE sessions(id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL UNIQUE,
@@ -34,7 +36,11 @@ const MIGRATIONS: &[&str] = &["
     CREATE TABLE audit(id INTEGER PRIMARY KEY AUTOINCREMENT, session INTEGER NOT NULL,
         time INTEGER NOT NULL, entry TEXT NOT NULL);
     CREATE INDEX audit_of ON audit(session, id);
-"];
+",
+    "
+    ALTER TABLE commits ADD COLUMN stored INTEGER NOT NULL DEFAULT 0;
+",
+];
 
 /// The time for which a process waits for another one that writes.
 const WAIT: Duration = Duration::from_secs(60);
@@ -44,6 +50,9 @@ const PAUSE: Duration = Duration::from_millis(2);
 
 /// The largest row in bytes: a commit with its lists of objects, or an audit entry.
 const MAX_ROW: i32 = 8 << 20;
+
+/// Bytes that an object takes beside its own.
+const OBJECT: u64 = 96;
 
 /// Converts a number such as milliseconds or bytes to SQLite's signed integers.
 pub fn to_signed(n: u64) -> i64 {
@@ -55,8 +64,8 @@ pub fn to_unsigned(n: i64) -> u64 {
     u64::try_from(n).unwrap_or(0)
 }
 
-/// An open database.
-pub struct Db(pub Connection);
+/// An open database, and the bytes of the objects that were added by it.
+pub struct Db(pub Connection, Cell<u64>);
 
 impl Db {
     /// Opens the file, or creates it.
@@ -91,12 +100,17 @@ impl Db {
         conn.set_limit(Limit::SQLITE_LIMIT_LENGTH, MAX_ROW)?;
         conn.set_limit(Limit::SQLITE_LIMIT_ATTACHED, 0)?;
         conn.busy_timeout(WAIT)?;
-        Db(conn).begin_schema().map_err(not_a_store)
+        Db(conn, Cell::default()).begin_schema().map_err(not_a_store)
     }
 
     /// Opens a database that has no file.
     pub fn in_memory() -> Result<Db, StoreError> {
-        Db(Connection::open_in_memory()?).begin_schema()
+        Db(Connection::open_in_memory()?, Cell::default()).begin_schema()
+    }
+
+    /// Returns the bytes of the objects that were added, also by transactions that failed.
+    pub fn added_bytes(&self) -> u64 {
+        self.1.get()
     }
 
     fn begin_schema(mut self) -> Result<Db, StoreError> {
@@ -207,6 +221,11 @@ impl Objects for Db {
         let sql =
             "INSERT OR IGNORE INTO objects(digest, len, compressed, bytes) VALUES(?, ?, ?, ?)";
         let mut put = self.0.prepare_cached(sql).map_err(sqlite_error)?;
-        put.execute((&digest.0[..], o.len, o.compressed, o.bytes)).map(drop).map_err(sqlite_error)
+        let bytes = o.bytes.len() as u64;
+        let rows = put.execute((&digest.0[..], o.len, o.compressed, o.bytes));
+        if rows.map_err(sqlite_error)? > 0 {
+            self.1.set(self.1.get().saturating_add(bytes + OBJECT));
+        }
+        Ok(())
     }
 }

@@ -26,6 +26,8 @@ pub enum StoreError {
     NoTag(String),
     #[error("there is nothing to {0}")]
     Nothing(&'static str),
+    #[error("the session's tags keep more than its history may have: {0} bytes")]
+    HistoryFull(u64),
     #[error("a name or value is too long")]
     TooLong,
     #[error("the store is damaged: {0}")]

@@ -1,7 +1,7 @@
 //! The commits of sessions: listing, reachability and compaction.
 
-use crate::db::{Db, to_signed};
-use crate::{CommitRow, SESSION, SessionRow, Store, StoreError, StoreSession};
+use crate::db::{Db, to_signed, to_unsigned};
+use crate::{CommitRow, SESSION, SessionRow, Store, StoreError, StoreSession, growth};
 use rusqlite::OptionalExtension;
 use std::collections::HashSet;
 use wasibox_snapshot::files::walk;
@@ -68,7 +68,35 @@ pub fn session_tags(db: &Db, session: i64) -> Result<Vec<(String, i64)>, StoreEr
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
+/// The bytes that the sessions of one owner take in a store.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct OwnerGrowth {
+    /// What is before the first dot of the sessions' names.
+    pub owner: String,
+    /// What their commits have added, and their logs.
+    pub history: u64,
+    pub audit: u64,
+}
+
 impl Store {
+    /// Returns the bytes of the histories and logs, by owner.
+    ///
+    /// # Errors
+    /// Returns an error if the store cannot be read.
+    pub fn growth_by_owner(&self) -> Result<Vec<OwnerGrowth>, StoreError> {
+        let db = self.lock_db();
+        let sql = "SELECT CASE instr(name, '.') WHEN 0 THEN '' ELSE substr(name, 1, instr(name, '.') - 1) END,
+                CAST(total((SELECT total(stored) FROM commits WHERE session = s.id)) AS INTEGER),
+                CAST(total((SELECT total(octet_length(entry)) FROM audit WHERE session = s.id)) AS INTEGER)
+            FROM sessions s GROUP BY 1 ORDER BY 1";
+        let mut all = db.0.prepare_cached(sql)?;
+        let rows = all.query_map([], |row| {
+            let (history, audit) = (to_unsigned(row.get(1)?), to_unsigned(row.get(2)?));
+            Ok(OwnerGrowth { owner: row.get(0)?, history, audit })
+        })?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+
     /// Returns all commits of a session, the oldest first, including those that were undone.
     ///
     /// # Errors
@@ -159,15 +187,18 @@ impl StoreSession {
             for id in kept.difference(&others) {
                 let commit = CommitRow::get(db, *id)?;
                 let mut parent = commit.parent;
-                let mut number = None;
+                let (mut number, mut merged) = (None, growth::stored_bytes(db, *id)?);
                 while let Some(id) = parent {
                     let before = CommitRow::get(db, id)?;
                     if kept.contains(&id) || others.contains(&id) {
                         number = Some(before.commit.number);
                         break;
                     }
+                    merged = merged.saturating_add(growth::stored_bytes(db, id)?);
                     parent = before.parent;
                 }
+                // What is kept of merged commits is in this one's state.
+                growth::set_stored_bytes(db, *id, merged.min(growth::state_bytes(&commit.commit)))?;
                 if parent != commit.parent {
                     let body = Commit { parent: number, ..commit.commit }.encode()?;
                     let sql = "UPDATE commits SET parent = ?, digest = ?, body = ? WHERE id = ?";
@@ -190,6 +221,7 @@ impl StoreSession {
             Ok::<_, StoreError>((gone, CommitRow::get(db, row.head)?.commit))
         })?;
         self.set_head(head);
+        self.forget_growth();
         Ok(gone)
     }
 }

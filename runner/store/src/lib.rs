@@ -26,6 +26,7 @@ mod check;
 pub mod db;
 mod error;
 mod gc;
+mod growth;
 mod history;
 mod lease;
 mod refusal;
@@ -35,6 +36,7 @@ mod transfer;
 pub use check::{CheckReport, Damage, LostPart};
 pub use error::StoreError;
 pub use gc::GcReport;
+pub use history::OwnerGrowth;
 pub use session::{CommitWriter, StoreSession};
 pub use wasibox_snapshot as snapshot;
 pub use wasibox_snapshot::wbs::SnapshotLimits;
@@ -44,7 +46,7 @@ use lease::{InUse, Lease};
 use rusqlite::{OptionalExtension, Row};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard};
-use wasibox_snapshot::{Blob, Commit, Digest};
+use wasibox_snapshot::{Blob, Commit, Digest, Objects, SnapshotError, StoredObject};
 
 /// Longest name of a session or a tag.
 const MAX_NAME: usize = 100;
@@ -138,10 +140,16 @@ impl CommitRow {
         Ok(CommitRow { id, parent, commit: Commit::decode(&body)? })
     }
 
-    /// Adds a commit and returns its row id.
-    fn add(db: &Db, session: i64, parent: Option<i64>, commit: &Commit) -> Result<i64, StoreError> {
-        let sql =
-            "INSERT INTO commits(session, number, parent, digest, body) VALUES(?, ?, ?, ?, ?)";
+    /// Adds a commit that has added so many bytes to the store, and returns its row id.
+    fn add(
+        db: &Db,
+        session: i64,
+        parent: Option<i64>,
+        commit: &Commit,
+        stored: u64,
+    ) -> Result<i64, StoreError> {
+        let sql = "INSERT INTO commits(session, number, parent, digest, body, stored)
+            VALUES(?, ?, ?, ?, ?, ?)";
         let mut add = db.0.prepare_cached(sql)?;
         let body = commit.encode()?;
         Ok(add.insert((
@@ -150,6 +158,7 @@ impl CommitRow {
             parent,
             Digest::hash_bytes(&body).0,
             body,
+            to_signed(stored),
         ))?)
     }
 }
@@ -253,7 +262,7 @@ impl Store {
             let call = wasibox_snapshot::CallRecord { time: now_nanos(), ..Default::default() };
             let commit = Commit { number: 1, call, ..Commit::default() };
             let id = Store::add_session(db, name, image, 2)?;
-            let head = CommitRow::add(db, id, None, &commit)?;
+            let head = CommitRow::add(db, id, None, &commit, 0)?;
             Store::set_head(db, id, head, head)
         })?;
         self.session(name)
@@ -381,6 +390,21 @@ impl Store {
             emit(to_unsigned(row.get(0)?), &row.get::<_, String>(1)?)?;
         }
         Ok(())
+    }
+}
+
+/// The objects of a store, which is locked for each of them. Those of a session that is held stay.
+impl Objects for Store {
+    fn get(&self, digest: &Digest) -> Result<Option<StoredObject>, SnapshotError> {
+        self.lock_db().get(digest)
+    }
+
+    fn has_object(&self, digest: &Digest) -> Result<bool, SnapshotError> {
+        self.lock_db().has_object(digest)
+    }
+
+    fn put_object(&self, digest: &Digest, object: StoredObject) -> Result<(), SnapshotError> {
+        self.lock_db().put_object(digest, object)
     }
 }
 

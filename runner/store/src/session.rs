@@ -1,6 +1,7 @@
 //! A session that this process holds.
 
 use crate::db::{Db, to_signed};
+use crate::growth::{self, SessionGrowth};
 use crate::lease::Lease;
 use crate::{CommitRow, MAX_KEY, MAX_VALUE, SessionRow, Store, StoreError, blob_of, now_nanos};
 use rusqlite::params;
@@ -18,6 +19,7 @@ pub struct StoreSession {
     id: i64,
     name: String,
     head: Mutex<Commit>,
+    pub(crate) growth: Mutex<SessionGrowth>,
     _lease: Lease,
 }
 
@@ -38,7 +40,14 @@ impl StoreSession {
             }
             CommitRow::get(&db, row.head)?.commit
         };
-        Ok(StoreSession { store, id, name: name.into(), head: Mutex::new(head), _lease: lease })
+        Ok(StoreSession {
+            store,
+            id,
+            name: name.into(),
+            head: Mutex::new(head),
+            growth: Mutex::default(),
+            _lease: lease,
+        })
     }
 
     pub(crate) fn id(&self) -> i64 {
@@ -83,7 +92,7 @@ impl StoreSession {
     }
 
     /// Returns the session's row.
-    fn row(&self, db: &Db) -> Result<SessionRow, StoreError> {
+    pub(crate) fn row(&self, db: &Db) -> Result<SessionRow, StoreError> {
         let row = SessionRow::find_by_name(db, &self.name)?;
         if row.id == self.id { Ok(row) } else { Err(StoreError::NoSession(self.name.clone())) }
     }
@@ -97,8 +106,8 @@ impl StoreSession {
         &self,
         fill: impl FnOnce(&mut CommitWriter<'_>) -> Result<(), E>,
     ) -> Result<Commit, E> {
-        let commit = self.store.transaction(|db| {
-            let row = self.row(db)?;
+        let done = self.store.transaction(|db| {
+            let (row, before) = (self.row(db)?, db.added_bytes());
             let CommitState { files, shell, cells } = self.state();
             let files = TreeWriter::new(db, files);
             let call = CallRecord { time: now_nanos(), ..CallRecord::default() };
@@ -107,9 +116,19 @@ impl StoreSession {
             let CommitWriter { files, shell, cells, call, .. } = writer;
             let files = files.finish().map_err(StoreError::from)?;
             let state = CommitState { files, shell, cells };
-            Ok::<_, E>(self.add_commit(db, &row, call, state)?)
-        })?;
-        Ok(self.set_head(commit))
+            let stored = growth::commit_bytes(db.added_bytes() - before);
+            Ok::<_, E>((self.add_commit(db, &row, call, state, stored)?, stored))
+        });
+        let (commit, stored) = done.inspect_err(|_| self.forget_growth())?;
+        let commit = self.set_head(commit);
+        // The commit is kept, whatever happens to those before it.
+        match self.count_commit(stored) {
+            Ok(()) => Ok(commit),
+            Err(e) => {
+                self.forget_growth();
+                Err(e.into())
+            }
+        }
     }
 
     /// Adds a commit after the head and makes it the head. Nothing can be redone afterwards.
@@ -119,10 +138,11 @@ impl StoreSession {
         row: &SessionRow,
         call: CallRecord,
         state: CommitState,
+        stored: u64,
     ) -> Result<Commit, StoreError> {
         let parent = Some(self.head().number);
         let commit = Commit { number: row.next, parent, call, state };
-        let id = CommitRow::add(db, self.id, Some(row.head), &commit)?;
+        let id = CommitRow::add(db, self.id, Some(row.head), &commit, stored)?;
         let sql = "UPDATE sessions SET head = ?1, tip = ?1, next = ?2 WHERE id = ?3";
         db.0.prepare_cached(sql)?.execute((id, to_signed(row.next + 1), self.id))?;
         Ok(commit)
@@ -183,8 +203,10 @@ impl StoreSession {
                 &row,
                 CallRecord { command, time: now_nanos(), ..CallRecord::default() },
                 state,
+                growth::commit_bytes(0),
             )
         })?;
+        self.forget_growth();
         Ok(self.set_head(commit))
     }
 
@@ -211,11 +233,13 @@ impl StoreSession {
             }
             Ok::<_, StoreError>(at.commit)
         })?;
+        self.forget_growth();
         Ok(self.set_head(commit))
     }
 
     /// Calls `emit` with the steps that turn the files of `old` into those of `new`. If `old` is
-    /// the default, the steps start from the files of a new session. `emit` must not use the store.
+    /// the default, the steps start from the files of a new session. The store is locked for each
+    /// object that is read, not while `emit` runs, which may wait for a worker.
     ///
     /// # Errors
     /// Returns an error if the store is damaged, or the first error of `emit`.
@@ -226,8 +250,8 @@ impl StoreSession {
         emit: &mut dyn FnMut(Delta) -> Result<(), E>,
     ) -> Result<(), E> {
         let mut emit = |delta| emit(delta).map_err(ErrorSource::Emit);
-        let result = files::emit_changes(&*self.store.lock_db(), old, new, &mut emit);
-        result.map_err(|e| match e {
+        let told = files::emit_changes(&self.store, old, new, &mut emit);
+        told.map_err(|e| match e {
             ErrorSource::Emit(e) => e,
             ErrorSource::Store(e) => StoreError::from(e).into(),
         })
@@ -264,7 +288,7 @@ impl StoreSession {
     /// # Errors
     /// Returns an error if the bytes are damaged, or are more than `limit`.
     pub fn load(&self, blob: &Blob, limit: u64) -> Result<Vec<u8>, StoreError> {
-        Ok(blob.load_bytes(&*self.store.lock_db(), limit)?)
+        Ok(blob.load_bytes(&self.store, limit)?)
     }
 
     /// Tags a commit. An existing tag of that name moves to it.
@@ -275,6 +299,7 @@ impl StoreSession {
         crate::check_name(tag)?;
         self.store.transaction(|db| {
             let target = crate::history::find_commit(db, &self.row(db)?, number)?;
+            self.check_tagged(db, target)?;
             let sql = "INSERT OR REPLACE INTO tags VALUES(?, ?, ?)";
             db.0.execute(sql, params![self.id, tag, target])?;
             Ok(())
@@ -380,7 +405,8 @@ impl StoreSession {
     /// # Errors
     /// Returns an error if the entry is longer than 1 MiB.
     pub fn add_log_entry(&self, entry: &str) -> Result<(), StoreError> {
-        self.store.transaction(|db| log(db, self.id, entry))
+        let done = self.store.transaction(|db| self.log(db, entry));
+        done.inspect_err(|_| self.forget_growth())
     }
 
     /// Adds several entries to the log at once.
@@ -388,17 +414,9 @@ impl StoreSession {
     /// # Errors
     /// The same as [`StoreSession::add_log_entry`]; on an error no entry is added.
     pub fn log_all(&self, entries: &[String]) -> Result<(), StoreError> {
-        self.store.transaction(|db| entries.iter().try_for_each(|entry| log(db, self.id, entry)))
+        let log = |db: &Db| entries.iter().try_for_each(|entry| self.log(db, entry));
+        self.store.transaction(log).inspect_err(|_| self.forget_growth())
     }
-}
-
-fn log(db: &Db, session: i64, entry: &str) -> Result<(), StoreError> {
-    if entry.len() > 1 << 20 {
-        return Err(StoreError::TooLong);
-    }
-    let sql = "INSERT INTO audit(session, time, entry) VALUES(?, ?, ?)";
-    db.0.prepare_cached(sql)?.execute((session, to_signed(now_nanos()), entry))?;
-    Ok(())
 }
 
 /// The source of an error: the caller or the store.
@@ -498,6 +516,6 @@ impl CommitWriter<'_> {
     /// # Errors
     /// The same as [`StoreSession::add_log_entry`].
     pub fn add_to_log(&mut self, session: &StoreSession, entry: &str) -> Result<(), StoreError> {
-        log(self.db, session.id, entry)
+        session.log(self.db, entry)
     }
 }

@@ -5,7 +5,7 @@
 //! written to a file first, by a connection of its own, before its first byte is sent.
 
 use crate::db::Db;
-use crate::{CommitRow, SessionRow, Store, StoreError, blob_of, history};
+use crate::{CommitRow, SessionRow, Store, StoreError, blob_of, growth, history};
 use std::collections::HashMap;
 use std::io::{self, BufReader, BufWriter, Read, Seek, Write};
 use std::path::Path;
@@ -56,7 +56,10 @@ impl Store {
         crate::check_name(name)?;
         let mut from = self.spool_input(from, limits)?;
         self.transaction(|db| {
+            let before = db.added_bytes();
             let contents = wbs::read(&mut from, limits, db)?;
+            // All of it counts as added by the first commit.
+            let mut stored = growth::commit_bytes(db.added_bytes() - before);
             let next = contents.commits.iter().map(|c| c.number).max().unwrap_or(0);
             let next = next.checked_add(1).filter(|n| i64::try_from(*n).is_ok());
             let next = next.ok_or(StoreError::Damaged("a commit's number"))?;
@@ -64,7 +67,8 @@ impl Store {
             let mut places: HashMap<u64, i64> = HashMap::new();
             for commit in &contents.commits {
                 let parent = commit.parent.and_then(|n| places.get(&n).copied());
-                places.insert(commit.number, CommitRow::add(db, id, parent, commit)?);
+                places.insert(commit.number, CommitRow::add(db, id, parent, commit, stored)?);
+                stored = growth::commit_bytes(0);
             }
             let place =
                 |n: &u64| places.get(n).copied().ok_or(StoreError::Damaged("a commit is missing"));

@@ -384,7 +384,7 @@ fn another_database_or_another_version_is_refused() {
             Err(e) => e,
         }
     };
-    assert!(matches!(refused("PRAGMA user_version = 2"), StoreError::Version(2)));
+    assert!(matches!(refused("PRAGMA user_version = 3"), StoreError::Version(3)));
     assert!(matches!(refused("PRAGMA user_version = -1"), StoreError::Version(-1)));
     assert!(matches!(refused("PRAGMA application_id = 7"), StoreError::NotAStore));
     let trigger = "CREATE TRIGGER t AFTER INSERT ON commits BEGIN DELETE FROM sessions; END";
@@ -474,4 +474,62 @@ fn an_import_that_fails_leaves_nothing() {
         Err(StoreError::Exists(_))
     ));
     assert_eq!(dump(&restored(&other.session("a").unwrap())), dump(&v));
+}
+
+#[test]
+fn the_oldest_commits_make_room() {
+    let store = Store::in_memory().unwrap();
+    let s = store.create("a", None).unwrap();
+    s.limit_growth(4 << 20, u64::MAX);
+    // Bytes that do not compress (xorshift, Marsaglia 2003).
+    let mut seed = 88_172_645_463_325_252_u64;
+    let mut random = |n: usize| -> Vec<u8> {
+        let mut next = || {
+            seed ^= seed << 13;
+            seed ^= seed >> 7;
+            seed ^= seed << 17;
+            seed as u8
+        };
+        (0..n).map(|_| next()).collect()
+    };
+    for n in 0..40 {
+        let bytes = random(500_000);
+        s.commit(|w| w.set_shell(&bytes)).unwrap();
+        assert!(s.growth().unwrap().0 <= 4 << 20, "after {n}");
+        assert_eq!(s.load(&s.state().shell, 1 << 20).unwrap(), bytes);
+    }
+    let growth = store.growth_by_owner().unwrap();
+    assert_eq!((growth.len(), growth[0].history), (1, s.growth().unwrap().0));
+    let left = store.history("a").unwrap().len();
+    assert!((2..=9).contains(&left), "{left}");
+    assert!(s.undo().is_ok());
+    assert!(store.check().unwrap().damage.is_empty());
+    // Tags keep commits, so they are refused from the limit on.
+    let refused = (0..20).find_map(|n| {
+        let bytes = random(500_000);
+        let commit = s.commit(|w| w.set_shell(&bytes)).unwrap();
+        s.tag(&format!("t{n}"), commit.number).err()
+    });
+    assert!(matches!(refused, Some(StoreError::HistoryFull(_))), "{refused:?}");
+}
+
+#[test]
+fn the_oldest_entries_of_the_log_make_room() {
+    let store = Store::in_memory().unwrap();
+    let s = store.create("a", None).unwrap();
+    s.limit_growth(u64::MAX, 10_000);
+    for n in 0..1000 {
+        s.add_log_entry(&format!("{{\"n\":{n}}}")).unwrap();
+        assert!(s.growth().unwrap().1 <= 10_000);
+    }
+    let mut all = Vec::new();
+    let mut add = |_, entry: &str| {
+        all.push(entry.to_owned());
+        Ok(())
+    };
+    store.audit("a", &mut add).unwrap();
+    let removed = 1000 - (all.len() - 1);
+    assert_eq!(all[0], format!("{{\"event\":\"removed\",\"entries\":{removed}}}"));
+    assert_eq!(all[1], format!("{{\"n\":{removed}}}"));
+    assert_eq!(all[all.len() - 1], "{\"n\":999}");
 }

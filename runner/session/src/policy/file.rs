@@ -116,6 +116,8 @@ impl PolicyFile {
                 spawns: limits.spawns,
                 descriptors: limits.descriptors.map(|n| n.0),
                 host_descriptors: limits.host_descriptors.map(|n| n.0),
+                history: limits.history.map(|n| n.0),
+                audit: limits.audit.map(|n| n.0),
             },
             mounts: written.mount.into_iter().map(mount).collect(),
             workspace: written.workspace.map(|w| Workspace { path: dir.join(&w.0.path), ..w.0 }),
@@ -145,6 +147,7 @@ impl PolicyFile {
             fresh_programs: self.fresh_programs,
             no_javascript_eval: self.no_javascript_eval,
             hidden: Vec::new(),
+            growth: self.limits.apply_to_growth(self.preset.unwrap_or_default().growth()),
         }
     }
 }
@@ -221,6 +224,8 @@ struct WrittenLimits {
     spawns: Option<u64>,
     descriptors: Option<WrittenCount>,
     host_descriptors: Option<WrittenCount>,
+    history: Option<WrittenSize>,
+    audit: Option<WrittenSize>,
 }
 
 #[derive(Deserialize)]
@@ -379,7 +384,7 @@ mod tests {
             "preset = 'strict'\nfresh-python = true\nrequire-walls = true\n\
             no-javascript-eval = true\n[limits]\ntimeout = 2.5\ncpu = 0\nmemory = '1G'\ndisk = 4096\ninodes = 7\noutput = 'none'\n\
             processes = 3\nspawns = 4\ndescriptors = 5\nhost-descriptors = 6\n\
-            file-size = '1M'\npipes = 8\n\
+            file-size = '1M'\npipes = 8\nhistory = '3G'\naudit = '5M'\n\
             [[mount]]\nhost = 'data'\nguest = '/data'\n\
             [[mount]]\nhost = '/abs'\nguest = '/out'\nwritable = true\nquota = '10M'\n",
         );
@@ -392,6 +397,7 @@ mod tests {
         assert_eq!((l.processes, l.spawns, l.descriptors, l.disk.host_descriptors), (3, 4, 5, 6));
         assert_eq!((l.disk.file, l.disk.pipes), (1 << 20, 8));
         let policy = file.policy();
+        assert_eq!((policy.growth.history, policy.growth.audit), (3 << 30, 5 << 20));
         assert_eq!(policy.mounts[0].host, Path::new("/work/policies/data"));
         assert_eq!((policy.mounts[0].writable, policy.mounts[0].quota), (false, None));
         assert_eq!(policy.mounts[1].host, Path::new("/abs"));

@@ -19,7 +19,7 @@ pub use preset::Preset;
 pub use tools::{CalculateSettings, CodeSettings, ToolSettings};
 
 use std::time::Duration;
-use wasibox_sandbox::Limits;
+use wasibox_sandbox::{GrowthLimits, Limits};
 
 /// Changes to the limits of a preset. In `Option<Option<_>>`, `Some(None)` means no limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -38,6 +38,9 @@ pub struct LimitChanges {
     pub spawns: Option<u64>,
     pub descriptors: Option<usize>,
     pub host_descriptors: Option<usize>,
+    /// Maximum bytes of a session's history, and of its log.
+    pub history: Option<u64>,
+    pub audit: Option<u64>,
 }
 
 impl LimitChanges {
@@ -61,6 +64,14 @@ impl LimitChanges {
         limits
     }
 
+    /// Returns the limits of what is kept of the past with these changes.
+    pub fn apply_to_growth(&self, growth: GrowthLimits) -> GrowthLimits {
+        GrowthLimits {
+            history: self.history.unwrap_or(growth.history),
+            audit: self.audit.unwrap_or(growth.audit),
+        }
+    }
+
     /// Returns these changes, completed by those of `before`.
     pub fn merge_over(&self, before: &LimitChanges) -> LimitChanges {
         LimitChanges {
@@ -76,6 +87,8 @@ impl LimitChanges {
             spawns: self.spawns.or(before.spawns),
             descriptors: self.descriptors.or(before.descriptors),
             host_descriptors: self.host_descriptors.or(before.host_descriptors),
+            history: self.history.or(before.history),
+            audit: self.audit.or(before.audit),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Named sets of limits.
 
 use std::time::Duration;
-use wasibox_sandbox::{DiskLimits, Limits};
+use wasibox_sandbox::{DiskLimits, GrowthLimits, Limits};
 
 /// A set of limits for a purpose.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -31,6 +31,16 @@ impl Preset {
     /// Returns the preset with this name.
     pub fn from_name(name: &str) -> Option<Preset> {
         Preset::ALL.into_iter().find(|p| p.name() == name)
+    }
+
+    /// Returns the limits of what a session keeps of its past.
+    pub fn growth(self) -> GrowthLimits {
+        let normal = GrowthLimits::default();
+        match self {
+            Preset::Normal => normal,
+            Preset::Strict => GrowthLimits { history: 256 << 20, audit: 16 << 20 },
+            Preset::Permissive => GrowthLimits { history: 16 << 30, audit: 256 << 20 },
+        }
     }
 
     /// Returns the preset's limits.
@@ -78,15 +88,16 @@ mod tests {
     fn each_preset_allows_what_the_one_before_does() {
         // No limit counts as more than any limit.
         let time = |t: Option<Duration>| t.unwrap_or(Duration::MAX);
-        let all = Preset::ALL.map(Preset::limits);
-        for pair in all.windows(2) {
-            let (a, b) = (pair[0], pair[1]);
+        for pair in Preset::ALL.windows(2) {
+            let (a, b) = (pair[0].limits(), pair[1].limits());
             assert!(time(a.timeout) <= time(b.timeout) && time(a.cpu) <= time(b.cpu));
             assert!(a.memory < b.memory && a.disk.bytes < b.disk.bytes);
             assert!(a.disk.file <= b.disk.file && a.disk.pipes < b.disk.pipes);
             assert!(a.disk.entries < b.disk.entries && a.descriptors < b.descriptors);
             assert!(a.output.unwrap_or(u64::MAX) <= b.output.unwrap_or(u64::MAX));
             assert!(a.processes < b.processes && a.spawns < b.spawns);
+            let (old, new) = (pair[0].growth(), pair[1].growth());
+            assert!(old.history < new.history && old.audit < new.audit);
             // All workers have stacks of the same size.
             assert_eq!(a.stack, b.stack);
         }

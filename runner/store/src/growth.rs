@@ -1,0 +1,201 @@
+//! The bounds of what a session's history and log take in the store.
+//!
+//! Each commit has the bytes that it has added. If a session's commits have more than the limit,
+//! the oldest are merged into those after them, down to a quarter of the limit, and their objects
+//! are removed; so this happens once for many calls. Tagged commits may have half of it. The log loses its oldest entries, and has a note
+//! about them at their place.
+
+use crate::db::{Db, to_signed, to_unsigned};
+use crate::{CommitRow, StoreError, StoreSession};
+use std::sync::MutexGuard;
+use wasibox_snapshot::Commit;
+
+/// Bytes that a commit takes beside its objects, and an entry of the log beside its text.
+const COMMIT: u64 = 512;
+const ENTRY: u64 = 64;
+/// The beginning and the end of the note about removed entries.
+const NOTE: (&str, &str) = ("{\"event\":\"removed\",\"entries\":", "}");
+
+/// The bytes that a session takes in its store, and their limits.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SessionGrowth {
+    history_limit: u64,
+    audit_limit: u64,
+    /// The bytes of the history after it was compacted, which may be more than the limit because of
+    /// a large state.
+    compacted: u64,
+    /// Unknown until they are needed, and after a transaction that has failed.
+    history: Option<u64>,
+    audit: Option<u64>,
+}
+
+impl Default for SessionGrowth {
+    fn default() -> SessionGrowth {
+        let (history_limit, audit_limit) = (u64::MAX, u64::MAX);
+        SessionGrowth { history_limit, audit_limit, compacted: 0, history: None, audit: None }
+    }
+}
+
+/// Returns the bytes that a commit takes, whose objects take so many.
+pub(crate) fn commit_bytes(objects: u64) -> u64 {
+    objects.saturating_add(COMMIT)
+}
+
+/// Returns the most bytes that objects which only this commit needs can take: those of its state.
+pub(crate) fn state_bytes(commit: &Commit) -> u64 {
+    let blobs = commit.blobs().map(|blob| blob.len()).fold(0, u64::saturating_add);
+    commit_bytes(blobs.saturating_add(commit.state.files.totals.bytes))
+}
+
+pub(crate) fn stored_bytes(db: &Db, id: i64) -> Result<u64, StoreError> {
+    let mut get = db.0.prepare_cached("SELECT stored FROM commits WHERE id = ?")?;
+    Ok(to_unsigned(get.query_row([id], |row| row.get(0))?))
+}
+
+pub(crate) fn set_stored_bytes(db: &Db, id: i64, bytes: u64) -> Result<(), StoreError> {
+    let mut set = db.0.prepare_cached("UPDATE commits SET stored = ? WHERE id = ?")?;
+    set.execute((to_signed(bytes), id))?;
+    Ok(())
+}
+
+impl StoreSession {
+    /// Limits the bytes of the session's history and of its log. Without this they are not limited.
+    pub fn limit_growth(&self, history: u64, audit: u64) {
+        let mut growth = self.lock_growth();
+        (growth.history_limit, growth.audit_limit) = (history, audit);
+    }
+
+    pub(crate) fn lock_growth(&self) -> MutexGuard<'_, SessionGrowth> {
+        self.growth.lock().unwrap_or_else(|e| e.into_inner())
+    }
+
+    /// Returns the bytes that the session's commits have added to the store, and those of its log.
+    ///
+    /// # Errors
+    /// Returns an error if the store cannot be read.
+    pub fn growth(&self) -> Result<(u64, u64), StoreError> {
+        let db = self.store().lock_db();
+        Ok((self.history_bytes(&db)?, self.audit_bytes(&db)?))
+    }
+
+    fn history_bytes(&self, db: &Db) -> Result<u64, StoreError> {
+        let mut growth = self.lock_growth();
+        if let Some(known) = growth.history {
+            return Ok(known);
+        }
+        let sql = "SELECT CAST(total(stored) AS INTEGER) FROM commits WHERE session = ?";
+        let bytes = to_unsigned(db.0.prepare_cached(sql)?.query_row([self.id()], |r| r.get(0))?);
+        growth.history = Some(bytes);
+        Ok(bytes)
+    }
+
+    fn audit_bytes(&self, db: &Db) -> Result<u64, StoreError> {
+        let mut growth = self.lock_growth();
+        if let Some(known) = growth.audit {
+            return Ok(known);
+        }
+        let sql = "SELECT CAST(total(length(entry) + ?) AS INTEGER) FROM audit WHERE session = ?";
+        let mut get = db.0.prepare_cached(sql)?;
+        let bytes = to_unsigned(get.query_row((to_signed(ENTRY), self.id()), |r| r.get(0))?);
+        growth.audit = Some(bytes);
+        Ok(bytes)
+    }
+
+    /// Makes the session forget what it knows of its bytes, because a transaction has failed.
+    pub(crate) fn forget_growth(&self) {
+        let mut growth = self.lock_growth();
+        (growth.history, growth.audit) = (None, None);
+    }
+
+    /// Counts a new commit, and compacts the history if it has more than the limit and a quarter of
+    /// that was added since the last time.
+    pub(crate) fn count_commit(&self, bytes: u64) -> Result<(), StoreError> {
+        let keep = {
+            let db = self.store().lock_db();
+            let limit = {
+                let mut growth = self.lock_growth();
+                // Otherwise the row of the new commit would be counted twice.
+                growth.history = growth.history.map(|known| known.saturating_add(bytes));
+                growth.history_limit.max(growth.compacted.saturating_add(growth.history_limit / 4))
+            };
+            if limit == u64::MAX || self.history_bytes(&db)? <= limit {
+                return Ok(());
+            }
+            let most = self.lock_growth().history_limit / 4;
+            self.newest_within(&db, most)?
+        };
+        self.compact(keep)?;
+        self.store().collect_garbage()?;
+        let left = self.growth()?.0;
+        self.lock_growth().compacted = left;
+        Ok(())
+    }
+
+    /// Returns how many of the last commits have at most so many bytes: one at least.
+    fn newest_within(&self, db: &Db, most: u64) -> Result<usize, StoreError> {
+        let mut at = Some(self.row(db)?.head);
+        let (mut count, mut sum) = (0, 0u64);
+        while let Some(id) = at {
+            sum = sum.saturating_add(stored_bytes(db, id)?);
+            if count > 0 && sum > most {
+                break;
+            }
+            count += 1;
+            at = CommitRow::get(db, id)?.parent;
+        }
+        Ok(count.max(1))
+    }
+
+    /// Refuses a tag if the tagged commits then have more bytes than half of the limit.
+    pub(crate) fn check_tagged(&self, db: &Db, target: i64) -> Result<(), StoreError> {
+        let limit = self.lock_growth().history_limit / 2;
+        let mut sum = stored_bytes(db, target)?;
+        for (_, id) in crate::history::session_tags(db, self.id())? {
+            sum = sum.saturating_add(if id == target { 0 } else { stored_bytes(db, id)? });
+        }
+        if sum > limit { Err(StoreError::HistoryFull(limit)) } else { Ok(()) }
+    }
+
+    /// Adds an entry to the log. The oldest ones make room if necessary.
+    pub(crate) fn log(&self, db: &Db, entry: &str) -> Result<(), StoreError> {
+        if entry.len() > 1 << 20 {
+            return Err(StoreError::TooLong);
+        }
+        let before = self.audit_bytes(db)?;
+        let sql = "INSERT INTO audit(session, time, entry) VALUES(?, ?, ?)";
+        let now = to_signed(crate::now_nanos());
+        db.0.prepare_cached(sql)?.execute((self.id(), now, entry))?;
+        let bytes = before.saturating_add(entry.len() as u64 + ENTRY);
+        self.lock_growth().audit = Some(bytes);
+        let limit = self.lock_growth().audit_limit;
+        if bytes > limit { self.cut_log(db, bytes - limit / 4 * 3) } else { Ok(()) }
+    }
+
+    /// Removes the oldest entries of the log, of so many bytes or a little more.
+    fn cut_log(&self, db: &Db, bytes: u64) -> Result<(), StoreError> {
+        let (mut last, mut count, mut removed) = (None, 0u64, 0u64);
+        {
+            let sql = "SELECT id, entry FROM audit WHERE session = ? ORDER BY id";
+            let mut all = db.0.prepare_cached(sql)?;
+            let mut rows = all.query([self.id()])?;
+            while removed < bytes
+                && let Some(row) = rows.next()?
+            {
+                let entry: String = row.get(1)?;
+                removed += entry.len() as u64 + ENTRY;
+                let earlier = entry.strip_prefix(NOTE.0).and_then(|e| e.strip_suffix(NOTE.1));
+                count += earlier.and_then(|n| n.parse().ok()).unwrap_or(1);
+                last = Some(row.get::<_, i64>(0)?);
+            }
+        }
+        let Some(last) = last else { return Ok(()) };
+        db.0.prepare_cached("DELETE FROM audit WHERE session = ? AND id <= ?")?
+            .execute((self.id(), last))?;
+        let note = format!("{}{count}{}", NOTE.0, NOTE.1);
+        let sql = "INSERT INTO audit(id, session, time, entry) VALUES(?, ?, ?, ?)";
+        let now = to_signed(crate::now_nanos());
+        db.0.prepare_cached(sql)?.execute((last, self.id(), now, note))?;
+        self.lock_growth().audit = None;
+        Ok(())
+    }
+}
