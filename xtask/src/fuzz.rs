@@ -3,7 +3,8 @@
 //! `shell`, the default, runs random scripts with bash and with this shell (stable Rust), with
 //! `--image` with that of the image in `dist`; its further options are those of
 //! `tests/fuzz/differ`. `javascript` calls the bindings of the image's `node` with random values
-//! (`tests/fuzz/javascript.cjs`). The other targets use libFuzzer through cargo-fuzz, and need a
+//! (`tests/fuzz/javascript.cjs`). `worker` speaks to the parent as a worker that was taken over
+//! (`runner/session/src/worker/fuzz.rs`, stable Rust). The other targets use libFuzzer through cargo-fuzz, and need a
 //! nightly toolchain: `parser expand arith glob regex printf snapshot store zip files request
 //! policy`, or `all` for one after another.
 
@@ -36,6 +37,7 @@ pub fn run(args: &[String]) -> Result<ExitCode> {
     match target {
         "shell" => fuzz_shell(rest),
         "javascript" => fuzz_javascript(rest),
+        "worker" => fuzz_worker(rest),
         "all" => {
             for target in TARGETS {
                 run_libfuzzer(target, rest)?;
@@ -43,7 +45,10 @@ pub fn run(args: &[String]) -> Result<ExitCode> {
             Ok(ExitCode::SUCCESS)
         }
         t if TARGETS.contains(&t) => run_libfuzzer(t, rest),
-        other => bail!("no fuzz target '{other}': shell, javascript, all, {}", TARGETS.join(", ")),
+        other => bail!(
+            "no fuzz target '{other}': shell, javascript, worker, all, {}",
+            TARGETS.join(", ")
+        ),
     }
 }
 
@@ -126,6 +131,19 @@ fn fuzz_javascript(rest: &[String]) -> Result<ExitCode> {
             break;
         }
     }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Runs the fuzzer of the parent's side of a worker's messages.
+fn fuzz_worker(rest: &[String]) -> Result<ExitCode> {
+    let (seconds, seed) = time_and_seed("worker", rest)?;
+    let mut cmd = env::cargo();
+    cmd.args(["test", "--locked", "--release", "-p", "wasibox", "--lib", "worker::fuzz"]);
+    cmd.args(["--", "--nocapture"]).env("WASIBOX_FUZZ_SECONDS", seconds.to_string());
+    if let Some(seed) = seed {
+        cmd.env("WASIBOX_FUZZ_SEED", seed.to_string());
+    }
+    env::run(&mut cmd)?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -319,16 +319,20 @@ impl StateLocation {
         }
     }
 
-    /// Moves the session, and the running sandbox with it, to another state of its store. An error
-    /// carries whether the sandbox is still usable.
+    /// Moves the session, and the running sandbox with it, to another state of its store. Returns
+    /// also whether the sandbox could not follow; it is unusable then, and the next one begins with
+    /// the new state.
+    ///
+    /// # Errors
+    /// If there is no such state; nothing has changed then.
     pub fn turn_to<T>(
         &mut self,
         live: Option<&mut RunningSandbox>,
         act: impl FnOnce(&wasibox_store::StoreSession) -> Result<T, wasibox_store::StoreError>,
-    ) -> Result<T, (Error, bool)> {
-        let StateLocation::Stored(stored) = self else { return Err((Error::NoHistory, false)) };
+    ) -> Result<(T, bool), Error> {
+        let StateLocation::Stored(stored) = self else { return Err(Error::NoHistory) };
         let before = stored.session.state();
-        let done = act(&stored.session).map_err(|e| (e.into(), false))?;
+        let done = act(&stored.session)?;
         let CommitState { files, shell, cells } = stored.session.state();
         let forgotten = if cells == before.cells {
             BTreeSet::new()
@@ -340,18 +344,17 @@ impl StateLocation {
         if !shell_is_same {
             (stored.shell, stored.is_told) = (None, false);
         }
-        let Some(live) = live else { return Ok(done) };
-        // Processes left running would continue with files that no longer exist.
-        live.end_background().map_err(|e| (e, true))?;
+        let Some(live) = live else { return Ok((done, false)) };
         let is_elsewhere = stored.is_elsewhere;
-        let mut give = |part: Delta| live.restore_delta(part, is_elsewhere);
-        let moved = stored.session.changes(&before.files, &files, &mut give);
-        let moved = moved.and_then(|()| {
+        // Processes left running would continue with files that no longer exist.
+        let moved = live.end_background().and_then(|()| {
+            let mut give = |part: Delta| live.restore_delta(part, is_elsewhere);
+            stored.session.changes(&before.files, &files, &mut give)?;
             forgotten.iter().try_for_each(|name| live.forget_cell(name))?;
             stored.load_shell()?;
             stored.tell_shell(live)
         });
-        moved.map(|()| done).map_err(|e| (e, true))
+        Ok((done, moved.is_err()))
     }
 }
 

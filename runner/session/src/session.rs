@@ -603,11 +603,10 @@ impl SessionInner {
     ) -> Result<T, Error> {
         let mut inner = lock_mutex(&self.inner);
         let SessionRuntime { live, kept, .. } = &mut *inner;
-        let result = kept.turn_to(live.as_mut(), act);
-        if result.as_ref().is_err_and(|(_, is_broken)| *is_broken) {
+        let (done, is_broken) = kept.turn_to(live.as_mut(), act)?;
+        if is_broken {
             self.drop_live(&mut inner);
         }
-        let done = result.map_err(|(e, _)| e)?;
         self.save_workspace(&inner)?;
         Ok(done)
     }

@@ -127,13 +127,71 @@ impl TreeNode {
     }
 }
 
-impl Delta {
-    /// Returns its approximate memory use in bytes.
-    pub fn memory_size(&self) -> u64 {
-        let weight = |change: &NodeChange| match change {
-            NodeChange::Is(node) => node.weight() + 256,
-            NodeChange::Gone | NodeChange::Given => 256,
+impl Id {
+    /// Returns the bytes of memory that it takes beyond itself.
+    fn heap_size(&self) -> usize {
+        match self {
+            Id::Given(names) => names.iter().map(|name| size_of::<ByteBuf>() + name.len()).sum(),
+            Id::Made(_) => 0,
+        }
+    }
+}
+
+impl TreeNode {
+    /// Returns the bytes of memory that its lists take.
+    fn heap_size(&self) -> usize {
+        let names = |names: &[ByteBuf]| -> usize {
+            names.iter().map(|name| size_of::<ByteBuf>() + name.len()).sum()
         };
-        self.nodes.iter().map(|(_, change)| weight(change) as u64).sum()
+        match &self.what {
+            NodeContent::Dir { parent, put, gone, hidden } => {
+                let entry = |(name, id): &(ByteBuf, Id)| {
+                    size_of::<(ByteBuf, Id)>() + name.len() + id.heap_size()
+                };
+                let put: usize = put.iter().map(entry).sum();
+                parent.heap_size() + put + names(gone) + names(hidden)
+            }
+            NodeContent::File { put, gone, .. } => {
+                let part = |(_, bytes): &(u64, ByteBuf)| size_of::<(u64, ByteBuf)>() + bytes.len();
+                put.iter().map(part).sum::<usize>() + gone.len() * size_of::<u64>()
+            }
+            NodeContent::Symlink(target) => target.len(),
+            NodeContent::Fifo | NodeContent::Same => 0,
+        }
+    }
+}
+
+impl Delta {
+    /// Returns its memory use in bytes, with the names of nodes.
+    pub fn memory_size(&self) -> u64 {
+        let size = |(id, change): &(Id, NodeChange)| {
+            let lists = match change {
+                NodeChange::Is(node) => node.heap_size(),
+                NodeChange::Gone | NodeChange::Given => 0,
+            };
+            (size_of::<(Id, NodeChange)>().max(256) + id.heap_size() + lists) as u64
+        };
+        self.nodes.iter().map(size).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_nodes_count_as_memory() {
+        let of = |id: Id| Delta { nodes: vec![(id, NodeChange::Gone)], ..Delta::default() };
+        let deep = Id::Given(vec![ByteBuf::new(); 1 << 20]);
+        assert!(of(deep.clone()).memory_size() >= 24 << 20);
+        let what = NodeContent::Dir {
+            parent: deep.clone(),
+            put: vec![(ByteBuf::new(), deep)],
+            gone: vec![ByteBuf::new(); 1 << 20],
+            hidden: Vec::new(),
+        };
+        let node = TreeNode { mode: 0, nlink: 1, atime: 0, mtime: 0, ctime: 0, what };
+        let delta = Delta { nodes: vec![(Id::Made(1), NodeChange::Is(node))], ..Delta::default() };
+        assert!(delta.memory_size() >= 3 * (24 << 20));
     }
 }

@@ -37,28 +37,36 @@ impl<'a> TreeWriter<'a> {
         TreeWriter { objects, files, edits: Edits::new(), run: PartRun::default(), known: None }
     }
 
-    /// Adds changes.
+    /// Adds changes. A delta that both removes and writes a node removes it first.
     ///
     /// # Errors
     /// If objects cannot be read or written, or the changes do not fit the session.
     pub fn add_delta(&mut self, delta: Delta) -> Result<(), SnapshotError> {
         self.files.totals = delta.totals;
-        for (id, change) in delta.nodes {
-            match change {
-                NodeChange::Is(node) => self.write_node(id, node)?,
-                NodeChange::Given => self.forget_node(&id)?,
-                NodeChange::Gone => {
-                    self.forget_node(&id)?;
-                    if matches!(id, Id::Given(_)) {
-                        self.edits.insert(RecordKey::for_node(id), Some(RecordValue::Gone));
-                    }
-                }
+        let (written, mut removed): (Vec<_>, Vec<_>) =
+            delta.nodes.into_iter().partition(|(_, change)| matches!(change, NodeChange::Is(_)));
+        // A node is removed before it is written if both are in one delta. In order, one walk
+        // through the tree's records finds those of all removed nodes.
+        removed.sort_by(|(a, _), (b, _)| a.cmp(b));
+        removed.dedup_by(|(a, _), (b, _)| a == b);
+        for (id, change) in removed {
+            self.forget_node(&id)?;
+            if change == NodeChange::Gone && matches!(id, Id::Given(_)) {
+                self.edits.insert(RecordKey::for_node(id), Some(RecordValue::Gone));
             }
-            if self.edits.len() > BATCH {
-                self.write()?;
+            self.write_full_batch()?;
+        }
+        for (id, change) in written {
+            if let NodeChange::Is(node) = change {
+                self.write_node(id, node)?;
             }
+            self.write_full_batch()?;
         }
         Ok(())
+    }
+
+    fn write_full_batch(&mut self) -> Result<(), SnapshotError> {
+        if self.edits.len() > BATCH { self.write() } else { Ok(()) }
     }
 
     /// Returns the new state.

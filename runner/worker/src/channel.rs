@@ -9,6 +9,7 @@ use rustix::net::{
     RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer,
     SendAncillaryMessage, SendFlags, recvmsg, sendmsg,
 };
+use rustix::process::Pid;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::collections::VecDeque;
@@ -23,6 +24,10 @@ use std::time::{Duration, Instant};
 pub const MAX_MESSAGE: usize = 4 << 20;
 /// The maximum number of descriptors with one message.
 pub const MAX_FDS: usize = 8;
+/// The time within which the other end must have read a message, on the parent's side.
+pub const PATIENCE: Duration = Duration::from_secs(10);
+/// Reads after a deadline that may still find a whole message.
+const LATE_READS: usize = 64;
 /// Bytes before a message: its length, and the number of its descriptors.
 const HEAD: usize = 5;
 
@@ -32,6 +37,10 @@ pub enum ChannelError {
     /// The other end is closed.
     #[error("the other process has ended")]
     Closed,
+    /// The other end did not read a message in time. A part of it may have been sent, so nothing
+    /// can be sent after it.
+    #[error("the other process does not read")]
+    Stuck,
     #[error("a message of {0} bytes is too long")]
     TooLong(usize),
     #[error("a message that makes no sense: {0}")]
@@ -40,6 +49,9 @@ pub enum ChannelError {
     Io(#[from] rustix::io::Errno),
     #[error("too many descriptors came with a message")]
     Descriptors,
+    /// Another process than the one that the channel is bound to has sent something.
+    #[error("another process has sent a message")]
+    Foreign,
 }
 
 /// One end of a channel.
@@ -50,34 +62,55 @@ pub struct Channel {
     buffer: Vec<u8>,
     begin: usize,
     fds: VecDeque<OwnedFd>,
-    /// Held while a message is sent, because several threads may send.
-    sending: Arc<Mutex<()>>,
+    sending: SendRules,
+    /// The only process whose messages are accepted.
+    peer: Option<Pid>,
 }
 
 /// A sender on the same socket as a [`Channel`], for another thread.
 #[derive(Debug)]
 pub struct ChannelSender {
     socket: OwnedFd,
-    sending: Arc<Mutex<()>>,
+    sending: SendRules,
+}
+
+/// How messages are sent on a socket.
+#[derive(Clone, Debug)]
+struct SendRules {
+    /// Held while a message is sent, because several threads may send.
+    turn: Arc<Mutex<()>>,
+    /// The longest time for a message.
+    patience: Option<Duration>,
 }
 
 impl Channel {
-    /// Creates two connected ends; the second one is for another process.
+    /// Creates two connected ends; the second one is for another process, which must read each
+    /// message within [`PATIENCE`].
     ///
     /// # Errors
     /// Returns an error if the system has no more descriptors.
     pub fn pair() -> std::io::Result<(Channel, OwnedFd)> {
         let (a, b) = UnixStream::pair()?;
-        Ok((Channel::new(a.into()), b.into()))
+        // Before the first message, so that the kernel names the sender of each.
+        rustix::net::sockopt::set_socket_passcred(&a, true)?;
+        let mut own = Channel::new(a.into());
+        own.sending.patience = Some(PATIENCE);
+        Ok((own, b.into()))
     }
 
-    /// Creates a channel from an inherited socket.
+    /// Creates a channel from an inherited socket, on which sending waits as long as necessary.
     pub fn new(socket: OwnedFd) -> Channel {
-        let sending = Arc::default();
-        Channel { socket, buffer: Vec::new(), begin: 0, fds: VecDeque::new(), sending }
+        let sending = SendRules { turn: Arc::default(), patience: None };
+        Channel { socket, buffer: Vec::new(), begin: 0, fds: VecDeque::new(), sending, peer: None }
     }
 
-    /// Sends a message; blocks while the other end does not read.
+    /// Accepts messages of this process only, as the kernel names their senders (unix(7),
+    /// `SCM_CREDENTIALS`). The channel must be an end of [`Channel::pair`].
+    pub fn bind_peer(&mut self, pid: Pid) {
+        self.peer = Some(pid);
+    }
+
+    /// Sends a message; waits while the other end does not read.
     ///
     /// # Errors
     /// Returns a [`ChannelError`]; a message that is too long is not sent.
@@ -86,7 +119,20 @@ impl Channel {
         message: &impl Serialize,
         fds: &[BorrowedFd<'_>],
     ) -> Result<(), ChannelError> {
-        send_message(self.socket.as_fd(), &self.sending, message, fds)
+        send_message(self.socket.as_fd(), &self.sending, message, fds, None)
+    }
+
+    /// Sends a message that the other end must have read by `deadline`, too.
+    ///
+    /// # Errors
+    /// As [`Channel::send`]; [`ChannelError::Stuck`] after the deadline.
+    pub fn send_by(
+        &self,
+        message: &impl Serialize,
+        fds: &[BorrowedFd<'_>],
+        deadline: Option<Instant>,
+    ) -> Result<(), ChannelError> {
+        send_message(self.socket.as_fd(), &self.sending, message, fds, deadline)
     }
 
     /// Creates a sender for another thread.
@@ -105,14 +151,17 @@ impl Channel {
         &mut self,
         deadline: Option<Instant>,
     ) -> Result<Option<(T, Vec<OwnedFd>)>, ChannelError> {
+        let mut late = 0;
         loop {
             if let Some(message) = self.take_message()? {
                 return Ok(Some(message));
             }
-            if !self.wait_readable(deadline)? {
+            if late == LATE_READS || !self.wait_readable(deadline)? {
                 return Ok(None);
             }
             self.fill_buffer()?;
+            // An end that always has another byte ready would otherwise never be late.
+            late += usize::from(deadline.is_some_and(|d| Instant::now() >= d));
         }
     }
 
@@ -160,17 +209,24 @@ impl Channel {
         }
         let at = self.buffer.len();
         self.buffer.resize(at + PART, 0);
-        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MAX_FDS))];
+        const SPACE: usize = rustix::cmsg_space!(ScmRights(MAX_FDS), ScmCredentials(1));
+        let mut space = [MaybeUninit::uninit(); SPACE];
         let mut ancillary = RecvAncillaryBuffer::new(&mut space);
         let got = {
             let mut into = [IoSliceMut::new(&mut self.buffer[at..])];
             recvmsg(&self.socket, &mut into, &mut ancillary, RecvFlags::CMSG_CLOEXEC)
         };
         self.buffer.truncate(at + got.as_ref().map_or(0, |g| g.bytes));
+        let mut sender = None;
         for message in ancillary.drain() {
-            if let RecvAncillaryMessage::ScmRights(fds) = message {
-                self.fds.extend(fds);
+            match message {
+                RecvAncillaryMessage::ScmRights(fds) => self.fds.extend(fds),
+                RecvAncillaryMessage::ScmCredentials(of) => sender = Some(of.pid),
+                _ => {}
             }
+        }
+        if self.peer.is_some() && self.peer != sender && got.as_ref().is_ok_and(|g| g.bytes > 0) {
+            return Err(ChannelError::Foreign);
         }
         // Descriptors of one message may still be queued when those of the next one arrive.
         if self.fds.len() > 2 * MAX_FDS {
@@ -197,7 +253,7 @@ impl ChannelSender {
     /// # Errors
     /// The same as [`Channel::send`].
     pub fn send(&self, message: &impl Serialize) -> Result<(), ChannelError> {
-        send_message(self.socket.as_fd(), &self.sending, message, &[])
+        send_message(self.socket.as_fd(), &self.sending, message, &[], None)
     }
 
     /// Sends a message with descriptors.
@@ -209,7 +265,20 @@ impl ChannelSender {
         message: &impl Serialize,
         fds: &[BorrowedFd<'_>],
     ) -> Result<(), ChannelError> {
-        send_message(self.socket.as_fd(), &self.sending, message, fds)
+        send_message(self.socket.as_fd(), &self.sending, message, fds, None)
+    }
+}
+
+/// Waits until the socket takes bytes; returns false after the deadline.
+fn wait_writable(socket: BorrowedFd<'_>, deadline: Option<Instant>) -> Result<bool, ChannelError> {
+    let left = deadline.map(|d| d.saturating_duration_since(Instant::now()));
+    if left.is_some_and(|left| left.is_zero()) {
+        return Ok(false);
+    }
+    let mut fds = [PollFd::from_borrowed_fd(socket, PollFlags::OUT)];
+    match poll(&mut fds, left.map(to_timespec).as_ref()) {
+        Ok(_) | Err(rustix::io::Errno::INTR) => Ok(true),
+        Err(e) => Err(e.into()),
     }
 }
 
@@ -220,9 +289,10 @@ fn to_timespec(d: Duration) -> Timespec {
 
 fn send_message(
     socket: BorrowedFd<'_>,
-    sending: &Mutex<()>,
+    sending: &SendRules,
     message: &impl Serialize,
     fds: &[BorrowedFd<'_>],
+    deadline: Option<Instant>,
 ) -> Result<(), ChannelError> {
     let mut bytes = postcard::to_extend(message, vec![0; HEAD])?;
     let length = bytes.len() - HEAD;
@@ -236,7 +306,9 @@ fn send_message(
     bytes[4] = fds.len() as u8;
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MAX_FDS))];
     let mut done = 0;
-    let _held = sending.lock().unwrap_or_else(|e| e.into_inner());
+    let _held = sending.turn.lock().unwrap_or_else(|e| e.into_inner());
+    let patience = sending.patience.map(|patience| Instant::now() + patience);
+    let deadline = [deadline, patience].into_iter().flatten().min();
     while done < bytes.len() {
         // The descriptors go with the first byte.
         let mut ancillary = SendAncillaryBuffer::new(&mut space);
@@ -244,9 +316,14 @@ fn send_message(
             ancillary.push(SendAncillaryMessage::ScmRights(fds));
         }
         let part = [IoSlice::new(&bytes[done..])];
-        match sendmsg(socket, &part, &mut ancillary, SendFlags::NOSIGNAL) {
+        match sendmsg(socket, &part, &mut ancillary, SendFlags::NOSIGNAL | SendFlags::DONTWAIT) {
             Ok(n) => done += n,
             Err(rustix::io::Errno::INTR) => {}
+            Err(rustix::io::Errno::AGAIN) => {
+                if !wait_writable(socket, deadline)? {
+                    return Err(ChannelError::Stuck);
+                }
+            }
             Err(rustix::io::Errno::PIPE | rustix::io::Errno::CONNRESET) => {
                 return Err(ChannelError::Closed);
             }
@@ -293,6 +370,51 @@ mod tests {
         let (mut a, _b) = Channel::pair().unwrap();
         let soon = Instant::now() + Duration::from_millis(20);
         assert!(a.receive::<u32>(Some(soon)).unwrap().is_none());
+    }
+
+    #[test]
+    fn only_the_bound_process_is_heard() {
+        let own = rustix::process::getpid();
+        let (mut a, b) = Channel::pair().unwrap();
+        a.bind_peer(own);
+        Channel::new(b.try_clone().unwrap()).send(&7u32, &[]).unwrap();
+        assert_eq!(a.receive::<u32>(None).unwrap().unwrap().0, 7);
+        // The same bytes from another process that has the socket.
+        let status = std::process::Command::new("printf")
+            .arg("\\001\\000\\000\\000\\000\\007")
+            .stdout(b)
+            .status();
+        assert!(status.unwrap().success());
+        let got = a.receive::<u32>(None);
+        assert!(matches!(got, Err(ChannelError::Foreign)), "{got:?}");
+    }
+
+    #[test]
+    fn an_end_that_does_not_read_is_given_up() {
+        let (a, _b) = Channel::pair().unwrap();
+        let begun = Instant::now();
+        let soon = Some(begun + Duration::from_millis(50));
+        let sent = a.send_by(&vec![0u8; 3 << 20], &[], soon);
+        assert!(matches!(sent, Err(ChannelError::Stuck)), "{sent:?}");
+        assert!(begun.elapsed() < Duration::from_secs(5));
+    }
+
+    #[test]
+    fn an_end_that_sends_without_end_is_late() {
+        let (mut a, b) = Channel::pair().unwrap();
+        let mut file = std::fs::File::from(b);
+        // A message of 4 MiB that comes byte by byte.
+        let sender = std::thread::spawn(move || {
+            let mut n = file.write(&(MAX_MESSAGE as u32).to_le_bytes()).unwrap();
+            while n < MAX_MESSAGE && file.write(&[0]).is_ok() {
+                n += 1;
+            }
+            n
+        });
+        let begun = Instant::now();
+        assert!(a.receive::<Vec<u8>>(Some(begun + Duration::from_millis(20))).unwrap().is_none());
+        drop(a);
+        assert!(sender.join().unwrap() < MAX_MESSAGE);
     }
 
     #[test]

@@ -94,7 +94,10 @@ impl Worker {
         Ok(Worker::from_parts(child, channel, control))
     }
 
-    fn from_parts(pid: Pid, channel: Channel, control: Channel) -> Worker {
+    fn from_parts(pid: Pid, mut channel: Channel, mut control: Channel) -> Worker {
+        // A socket that leaks to another worker is of no use there.
+        channel.bind_peer(pid);
+        control.bind_peer(pid);
         let pidfd = pidfd_open(pid, PidfdFlags::empty()).ok();
         Worker { pid, ended: None, pidfd, group: None, channel, control }
     }

@@ -24,6 +24,9 @@
 //! - A copy of a worker has no descriptor of the worker that it was copied from: the list of open
 //!   descriptors is checked before the jail closes.
 //! - A worker's messages are hostile: lengths are checked before memory is allocated for them.
+//! - A pair of sockets is bound to one process: the kernel names the sender of each message, and
+//!   the parent accepts no other.
+//! - A worker that does not read a message in time is lost; the parent never waits for ever.
 //!
 //! # Deliberately absent
 //! Name spaces (user, mount, network), because many hosts forbid them to unprivileged processes,

@@ -1,6 +1,7 @@
 //! The parent's end of a worker that has a session.
 
 use super::asks::MOST;
+use super::bounds::{self, ReportBounds};
 use super::message::{Asked, CellHead, CellTail, ControlMessage, PART, WorkerReply, WorkerRequest};
 use super::pool::WorkerPool;
 use super::pump::OutputPump;
@@ -93,8 +94,16 @@ struct CallCollector {
     shell: Option<Arc<[u8]>>,
     layer: Vec<u8>,
     cell: Option<CellTail>,
-    size: u64,
+    /// The name of the interpreter that runs the call.
+    cell_name: Option<String>,
+    bounds: Option<ReportBounds>,
     lines: usize,
+}
+
+impl CallCollector {
+    fn bounds(&mut self, limits: &Limits) -> &mut ReportBounds {
+        self.bounds.get_or_insert_with(|| ReportBounds::new(limits))
+    }
 }
 
 /// The reason why the parent ended a worker.
@@ -214,20 +223,20 @@ impl WorkerLink {
             self.send_request(&WorkerRequest::Files { is_last: n + 1 == count, bytes })?;
         }
         let deadline = Instant::now() + FILES;
-        let (mut answer, mut changed, mut size) = (Vec::new(), Vec::new(), 0);
-        let mut touched = Vec::new();
+        let (mut answer, mut changed, mut touched) = (Vec::new(), Vec::new(), Vec::new());
+        let mut bounds = ReportBounds::new(&self.limits);
         loop {
             match self.worker.channel.receive(Some(deadline)) {
                 Ok(Some((WorkerReply::Changed(part), _))) => {
-                    size += part.memory_size();
+                    bounds.add_delta(&part)?;
                     changed.push(part);
                 }
                 Ok(Some((WorkerReply::Touched(part), _))) => {
-                    size += touched_weight(&part);
+                    bounds.add_touched(&part)?;
                     touched.extend(part);
                 }
                 Ok(Some((WorkerReply::Answer { is_last, bytes }, _))) => {
-                    size += bytes.len() as u64;
+                    bounds.add_bytes(bytes.len(), ANSWER)?;
                     answer.extend_from_slice(&bytes);
                     if is_last {
                         break;
@@ -236,9 +245,6 @@ impl WorkerLink {
                 Ok(Some(_)) => return Err(Error::Worker("answered out of order".into())),
                 Ok(None) => return Err(Error::Worker("did not answer in time".into())),
                 Err(_) => return Err(Error::Worker(self.worker.end().to_string())),
-            }
-            if size > state_limit(&self.limits).saturating_mul(2).saturating_add(ANSWER) {
-                return Err(Error::Worker("told of more than the session may hold".into()));
             }
         }
         let answer = postcard::from_bytes(&answer);
@@ -262,7 +268,9 @@ impl WorkerLink {
         self.send_request(&WorkerRequest::RestoreCell(head))?;
         match self.worker.channel.receive(Some(Instant::now() + BEGIN)) {
             Ok(Some((WorkerReply::Restored(None), _))) => Ok(()),
-            Ok(Some((WorkerReply::Restored(Some(why)), _))) => Err(Error::Cell(why)),
+            Ok(Some((WorkerReply::Restored(Some(why)), _))) => {
+                Err(Error::Cell(bounds::cut_text(why)))
+            }
             Ok(Some(_)) => Err(Error::Worker("answered out of order".into())),
             Ok(None) => Err(Error::Worker("did not bring an interpreter back".into())),
             Err(_) => Err(Error::Worker(self.worker.end().to_string())),
@@ -347,15 +355,20 @@ impl WorkerLink {
         let exec = &placed.exec;
         let timeout = exec.timeout.or(self.limits.timeout);
         let deadline = timeout.and_then(|t| started.checked_add(t)?.checked_add(GRACE));
-        let mut got = CallCollector { cap: exec.capture_limit(), ..CallCollector::default() };
+        let cell_name = crate::live::interpreter_of(exec).map(str::to_owned);
+        let cap = exec.capture_limit();
+        let mut got = CallCollector { cap, cell_name, ..CallCollector::default() };
         let fds = match pipe_streams(exec, streams, &mut pump) {
             Ok(fds) => fds,
             Err(e) => return CallResult::unchanged(Err(e.into())),
         };
         let borrowed: Vec<_> = fds.iter().map(AsFd::as_fd).collect();
-        let sent = self.worker.channel.send(&WorkerRequest::Call(placed), &borrowed);
+        let sent = self.worker.channel.send_by(&WorkerRequest::Call(placed), &borrowed, deadline);
         drop(fds);
         let ended = match sent {
+            Err(_) if deadline.is_some_and(|deadline| Instant::now() >= deadline) => {
+                Ok(WorkerCallEnd::Killed(KillReason::Deadline))
+            }
             Ok(()) => self.wait_for_call(&mut pump, deadline, &mut got),
             Err(_) => Err(Error::Worker(self.worker.end().to_string())),
         };
@@ -465,37 +478,39 @@ impl WorkerLink {
                 }
             }
             WorkerReply::Changed(part) => {
-                got.size += part.memory_size();
+                got.bounds(&self.limits).add_delta(&part)?;
                 got.changed.push(part);
-                if got.size > state_limit(&self.limits).saturating_mul(2) {
-                    return Err(Error::Worker("told of more than the session may hold".into()));
-                }
             }
             WorkerReply::Touched(part) => {
-                got.size += touched_weight(&part);
+                got.bounds(&self.limits).add_touched(&part)?;
                 got.touched.extend(part);
-                if got.size > state_limit(&self.limits).saturating_mul(2) {
-                    return Err(Error::Worker("told of more than the session may hold".into()));
-                }
             }
             WorkerReply::Layer(bytes) => {
-                got.size += bytes.len() as u64;
-                got.layer.extend_from_slice(&bytes);
                 // The memory for a worker's messages is bounded like all memory.
-                if got.size > state_limit(&self.limits).saturating_mul(2) + self.limits.memory {
-                    return Err(Error::Worker("told of more than the session may hold".into()));
-                }
+                let memory = self.limits.memory;
+                got.bounds(&self.limits).add_bytes(bytes.len(), memory)?;
+                got.layer.extend_from_slice(&bytes);
             }
-            WorkerReply::Cell(tail) => got.cell = Some(tail),
+            WorkerReply::Cell(tail) => {
+                if got.cell_name.as_ref() != Some(&tail.name) {
+                    return Err(Error::Worker("told of an interpreter that did not run".into()));
+                }
+                got.cell = Some(tail);
+            }
             WorkerReply::Shell(state) => got.shell = Some(state.into_vec().into()),
             WorkerReply::Progress(line) => {
                 got.lines += 1;
                 if got.lines < LINES {
-                    (self.progress)(&line);
+                    (self.progress)(&bounds::cut_text(line));
                 }
             }
-            WorkerReply::Done(done) => return Ok(Some(WorkerCallEnd::Done(done))),
-            WorkerReply::Failed(fault) => return Ok(Some(WorkerCallEnd::Failed(fault.into()))),
+            WorkerReply::Done(done) => {
+                bounds::check_outcome(&done)?;
+                return Ok(Some(WorkerCallEnd::Done(done)));
+            }
+            WorkerReply::Failed(fault) => {
+                return Ok(Some(WorkerCallEnd::Failed(fault.cut_texts().into())));
+            }
             WorkerReply::Warm
             | WorkerReply::NotKept { .. }
             | WorkerReply::Copied(_)
@@ -507,11 +522,6 @@ impl WorkerLink {
         }
         Ok(None)
     }
-}
-
-/// Returns the approximate size in bytes of a workspace's original entries.
-fn touched_weight(part: &Touched) -> u64 {
-    part.iter().map(|(path, _)| path.len() as u64 + 128).sum()
 }
 
 /// Returns the maximum memory in bytes that a worker may use for itself.

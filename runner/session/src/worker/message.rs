@@ -175,6 +175,22 @@ pub enum ErrorMessage {
     Other(String),
 }
 
+impl ErrorMessage {
+    /// Returns the error with texts of a length that can be shown.
+    pub fn cut_texts(self) -> ErrorMessage {
+        let cut = super::bounds::cut_text;
+        match self {
+            ErrorMessage::NotFound(name) => ErrorMessage::NotFound(cut(name)),
+            ErrorMessage::NotExecutable { name, why } => {
+                ErrorMessage::NotExecutable { name: cut(name), why: cut(why) }
+            }
+            ErrorMessage::Damaged(what) => ErrorMessage::Damaged(cut(what)),
+            ErrorMessage::Cwd { path, why } => ErrorMessage::Cwd { path: cut(path), why },
+            ErrorMessage::Other(text) => ErrorMessage::Other(cut(text)),
+        }
+    }
+}
+
 impl From<Error> for ErrorMessage {
     fn from(e: Error) -> ErrorMessage {
         match e {

@@ -16,9 +16,15 @@
 //! - A worker never has a secret, a store or a stream of the caller: streams are pipes that the
 //!   parent copies from and to ([`pump`]).
 //! - Everything that a worker sends is bounded: each message by the channel, all output of a call
-//!   by its limit, the state by the disk limit, lines about progress by number.
+//!   by its limit, the state by the disk limit, lines about progress by number ([`bounds`]).
+//! - The parent waits for a worker at most for a time: a message must be read within
+//!   [`PATIENCE`](wasibox_worker::channel::PATIENCE), and a call's by its deadline. A worker that
+//!   does not is ended by SIGKILL. No lock of the store is held meanwhile.
 
 mod asks;
+mod bounds;
+#[cfg(test)]
+mod fuzz;
 pub mod link;
 pub mod message;
 pub mod pool;

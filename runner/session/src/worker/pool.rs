@@ -266,7 +266,7 @@ struct FirstWorker {
 
 /// The answer of a worker that was asked to become warm.
 enum WarmAnswer {
-    Warm(Worker),
+    Warm(Box<Worker>),
     /// As [`WorkerReply::NotKept`].
     NotKept {
         shell: Option<String>,
@@ -291,7 +291,9 @@ fn warm_worker(
     let stack = Limits::default().stack;
     let ask = |request: &WorkerRequest| ask_worker(options, program, request);
     let missing = match ask(&WorkerRequest::Warm(all.clone(), stack))? {
-        WarmAnswer::Warm(worker) => return Ok(FirstWorker { worker, is_complete: true }),
+        WarmAnswer::Warm(worker) => {
+            return Ok(FirstWorker { worker: *worker, is_complete: true });
+        }
         WarmAnswer::NotKept { shell, missing } => shell.zip(Some(missing)),
     };
     if let (Some((shell, mut missing)), Some(shared)) = (missing, shared) {
@@ -302,12 +304,12 @@ fn warm_worker(
         }
         if let WarmAnswer::Warm(worker) = ask(&WorkerRequest::Warm(code, stack))? {
             compile_rest(options, program, shared, &all, missing)?;
-            return Ok(FirstWorker { worker, is_complete: false });
+            return Ok(FirstWorker { worker: *worker, is_complete: false });
         }
     }
     ask(&WorkerRequest::Keep(all.clone(), false))?;
     match ask(&WorkerRequest::Warm(all, stack))? {
-        WarmAnswer::Warm(worker) => Ok(FirstWorker { worker, is_complete: true }),
+        WarmAnswer::Warm(worker) => Ok(FirstWorker { worker: *worker, is_complete: true }),
         WarmAnswer::NotKept { .. } => {
             Err(Error::Refused("machine code cannot be kept for workers".into()))
         }
@@ -362,7 +364,7 @@ fn ask_worker(
     loop {
         match worker.channel.receive(deadline) {
             Ok(Some((WorkerReply::Progress(line), _))) => (options.progress)(&line),
-            Ok(Some((WorkerReply::Warm, _))) => return Ok(WarmAnswer::Warm(worker)),
+            Ok(Some((WorkerReply::Warm, _))) => return Ok(WarmAnswer::Warm(Box::new(worker))),
             Ok(Some((WorkerReply::NotKept { shell, missing }, _))) => {
                 return Ok(WarmAnswer::NotKept { shell, missing });
             }

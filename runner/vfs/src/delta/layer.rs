@@ -22,6 +22,8 @@ struct NodeSum {
     entries: BTreeMap<ByteBuf, Id>,
     gone_entries: BTreeSet<ByteBuf>,
     chunks: BTreeMap<u64, ByteBuf>,
+    /// The bytes that the lists take, kept up to date because a node may come in many parts.
+    lists: u64,
 }
 
 /// Bytes of a node and its name, in addition to names and contents.
@@ -86,10 +88,17 @@ impl Layer {
 }
 
 fn sum_cost(sum: &Option<NodeSum>) -> u64 {
-    let Some(sum) = sum else { return NODE };
-    let names: usize = sum.entries.keys().chain(&sum.gone_entries).map(|n| n.len() + 96).sum();
-    let chunks: usize = sum.chunks.values().map(|c| c.len() + 64).sum();
-    NODE + (names + chunks) as u64
+    NODE + sum.as_ref().map_or(0, |sum| sum.lists)
+}
+
+/// Returns the bytes that a name in a list of a directory takes.
+fn name_cost(name: &ByteBuf) -> u64 {
+    name.len() as u64 + 96
+}
+
+/// Returns the bytes that a part of a file takes.
+fn chunk_cost(bytes: &ByteBuf) -> u64 {
+    bytes.len() as u64 + 64
 }
 
 impl NodeSum {
@@ -98,30 +107,37 @@ impl NodeSum {
         let same_kind = |k: &NodeSum| {
             std::mem::discriminant(&k.node.what) == std::mem::discriminant(&node.what)
         };
-        let (mut entries, mut gone_entries, mut chunks) = match known.filter(same_kind) {
-            Some(k) => (k.entries, k.gone_entries, k.chunks),
+        let (mut entries, mut gone_entries, mut chunks, mut lists) = match known.filter(same_kind) {
+            Some(k) => (k.entries, k.gone_entries, k.chunks, k.lists),
             None => Default::default(),
         };
         match &mut node.what {
             NodeContent::Dir { put, gone, hidden, .. } => {
                 for name in gone.drain(..) {
-                    entries.remove(&name);
+                    lists -= entries.remove(&name).map_or(0, |_| name_cost(&name));
                 }
                 for name in hidden.drain(..) {
-                    entries.remove(&name);
-                    gone_entries.insert(name);
+                    lists -= entries.remove(&name).map_or(0, |_| name_cost(&name));
+                    let cost = name_cost(&name);
+                    lists += if gone_entries.insert(name) { cost } else { 0 };
                 }
-                entries.extend(put.drain(..));
+                for (name, id) in put.drain(..) {
+                    let cost = name_cost(&name);
+                    lists += entries.insert(name, id).map_or(cost, |_| 0);
+                }
             }
             NodeContent::File { put, gone, .. } => {
                 for index in gone.drain(..) {
-                    chunks.remove(&index);
+                    lists -= chunks.remove(&index).map_or(0, |bytes| chunk_cost(&bytes));
                 }
-                chunks.extend(put.drain(..));
+                for (index, bytes) in put.drain(..) {
+                    lists += chunk_cost(&bytes);
+                    lists -= chunks.insert(index, bytes).map_or(0, |old| chunk_cost(&old));
+                }
             }
             _ => {}
         }
-        NodeSum { node, entries, gone_entries, chunks }
+        NodeSum { node, entries, gone_entries, chunks, lists }
     }
 
     /// Returns the node in parts of bounded weight.
