@@ -14,6 +14,7 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicI32, Ordering};
 use std::time::Duration;
 use wasibox::watchdog::{self, LastWords};
 use wasibox::{End, Error, Exec, Image, Interrupt, LimitHit, Outcome, Policy, Session};
@@ -54,12 +55,16 @@ pub fn run(o: ExecArgs) -> Result<u8, CliFailure> {
     if require_walls && !missing.is_empty() {
         return Err(failure_from(Error::Walls(missing.join(", "))));
     }
-    watch_signals(signals, session.interrupter());
+    let ended_by = watch_signals(signals, session.interrupter());
     let mut exec = call::prepare_exec(Exec::new(argv), &o.call, &limits);
     exec.list_files = o.call.json;
     let outcome = session.exec(exec).map_err(failure_from)?;
     call::print_outcome(&outcome, o.call.json, &limits)?;
-    end_process(outcome.exit_code.into())
+    // The interrupt ends the command with the status of SIGINT, whichever signal it was.
+    match ended_by.load(Ordering::SeqCst) {
+        0 => end_process(outcome.exit_code.into()),
+        signal => end_process(128 + signal),
+    }
 }
 
 /// Runs a command in a worker, so that this process can save and apply the changes to a workspace,
@@ -166,14 +171,18 @@ fn arm_watchdog(timeout: Option<Duration>, json: bool) -> Result<(), CliFailure>
     watchdog::arm_watchdog(after, words).map_err(|e| CliFailure::new(125, e))
 }
 
-/// Ends the guest and this process when a signal arrives.
-fn watch_signals(mut signals: Signals, interrupt: Interrupt) {
+/// Ends the guest and this process when a signal arrives. Returns the place for its number.
+fn watch_signals(mut signals: Signals, interrupt: Interrupt) -> Arc<AtomicI32> {
     use signal_hook::consts::SIGINT;
+    let ended_by = Arc::<AtomicI32>::default();
+    let place = ended_by.clone();
     std::thread::spawn(move || {
         if let Some(sig) = signals.forever().next() {
+            place.store(sig, Ordering::SeqCst);
             interrupt.interrupt();
             std::thread::sleep(if sig == SIGINT { GRACE } else { Duration::from_millis(20) });
             end_process(128 + sig);
         }
     });
+    ended_by
 }

@@ -3,9 +3,12 @@
 use crate::message::escape_text;
 use std::time::Duration;
 
-/// Formats rows under a header. All columns but the last are as wide as their content; those listed
+/// Formats rows under a header, with escapes for control characters, because names may come from a
+/// file of somebody else. All columns but the last are as wide as their content; those listed
 /// in `right`, which hold numbers, are aligned to the right.
 pub fn format_table(head: &[&str], right: &[usize], rows: &[Vec<String>]) -> String {
+    let rows: Vec<Vec<String>> =
+        rows.iter().map(|row| row.iter().map(|cell| escape_text(cell)).collect()).collect();
     let width = |column: usize| {
         let cells = rows.iter().filter_map(|row| row.get(column));
         cells.map(|c| c.chars().count()).max().unwrap_or(0).max(head[column].len())
@@ -13,7 +16,7 @@ pub fn format_table(head: &[&str], right: &[usize], rows: &[Vec<String>]) -> Str
     let widths: Vec<usize> = (0..head.len()).map(width).collect();
     let head: Vec<String> = head.iter().map(|h| (*h).to_owned()).collect();
     let mut out = String::new();
-    for row in std::iter::once(&head).chain(rows) {
+    for row in std::iter::once(&head).chain(&rows) {
         let mut line = String::new();
         for (n, cell) in row.iter().enumerate() {
             let fill = " ".repeat(widths[n].saturating_sub(cell.chars().count()));
@@ -95,6 +98,12 @@ mod tests {
         ];
         let text = format_table(&["N", "SIZE", "WHAT"], &[1], &rows);
         assert_eq!(text, "N    SIZE  WHAT\na       1  x y\nbbb    22\n");
+    }
+
+    #[test]
+    fn names_of_foreign_files_do_nothing_to_a_terminal() {
+        let rows = [vec!["a\x1b]0;x\x07".into()]];
+        assert_eq!(format_table(&["N"], &[], &rows), "N\na\\u{1b}]0;x\\u{7}\n");
     }
 
     #[test]

@@ -157,7 +157,7 @@ pub fn show_session(named: &SessionNameArgs, json: bool) -> Result<u8, CliFailur
         all["tags"] = tags.into_iter().map(|(tag, n)| json!({"tag": tag, "number": n})).collect();
         return print_json(&all);
     }
-    let mut out = format!("{}\n", info.name);
+    let mut out = format!("{}\n", escape_text(&info.name));
     let mut put = |what: &str, text: String| out += &format!("{what:<9} {text}\n");
     put("created", format!("{} UTC", table::format_time(info.created)));
     put("image", info.image.map_or("-".into(), |d| d.to_string()));
