@@ -14,6 +14,8 @@ use wasibox::{Refusal, RefusalKind};
 /// client removes the session if it has no changes, or if it is not stored anywhere.
 pub struct Client {
     space: SessionSpace,
+    /// Whether it may create sessions.
+    can_make: bool,
     current: Mutex<CurrentSession>,
 }
 
@@ -43,7 +45,16 @@ impl Client {
     }
 
     fn with_name(space: SessionSpace, name: String, is_own: bool) -> Client {
-        Client { space, current: Mutex::new(CurrentSession { name, session: None, is_own }) }
+        let current = Mutex::new(CurrentSession { name, session: None, is_own });
+        Client { space, can_make: true, current }
+    }
+
+    /// Returns the client without the right to create sessions: it uses those that exist, and has
+    /// none of its own.
+    #[must_use]
+    pub fn without_making(mut self) -> Client {
+        self.can_make = false;
+        self
     }
 
     /// Returns the sessions that the client may use.
@@ -71,7 +82,14 @@ impl Client {
         if let Some(session) = &current.session {
             return Ok(session.clone());
         }
-        let session = self.space.open_or_make(&current.name)?;
+        let session = match (self.can_make, current.is_own) {
+            (true, _) => self.space.open_or_make(&current.name)?,
+            (false, false) => self.space.open(&current.name)?,
+            (false, true) => {
+                let text = "a session of its own needs the scope 'manage'; name one that exists";
+                return Err(Refusal::new(RefusalKind::Denied, text));
+            }
+        };
         current.session = Some(session.clone());
         Ok(session)
     }
@@ -92,7 +110,11 @@ impl Client {
     /// Returns an error if there is no session of that name and `make` is false, and the errors of
     /// [`Client::session`].
     pub fn use_session(&self, name: &str, make: bool) -> Result<Arc<Session>, Refusal> {
-        let session = if make { self.space.open_or_make(name)? } else { self.space.open(name)? };
+        let session = if make && self.can_make {
+            self.space.open_or_make(name)?
+        } else {
+            self.space.open(name)?
+        };
         let next =
             CurrentSession { name: name.to_owned(), session: Some(session.clone()), is_own: false };
         let before = std::mem::replace(&mut *self.lock_current(), next);

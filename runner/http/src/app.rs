@@ -1,6 +1,6 @@
 //! The routes of the server.
 
-use crate::gate::{self, Connections, Gauge};
+use crate::gate::{self, Gauge};
 use crate::metrics::{GaugeReadings, Metrics};
 use crate::problem::HttpProblem;
 use crate::tokens::{Owner, Tokens, anonymous_owner};
@@ -10,17 +10,13 @@ use axum::extract::State;
 use axum::http::{HeaderValue, Response, StatusCode, header};
 use axum::response::IntoResponse;
 use axum::routing::{any_service, get, post, put};
-use axum::{Router, middleware};
+use axum::{Extension, Router, middleware};
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 use wasibox_actions::{Client, Machine, Refusal, Registry, ToolScope};
-use wasibox_mcp::{Bind, ConnectionClient, StreamableOptions, streamable_service};
-
-/// A connection of the Model Context Protocol ends after this time without a message.
-const IDLE: Duration = Duration::from_secs(3600);
+use wasibox_mcp::{Bind, ConnectionClient, ConnectionTable, StreamableOptions, streamable_service};
 
 /// The state that all requests share.
 pub struct HttpApp {
@@ -33,7 +29,7 @@ pub struct HttpApp {
     pub origins: Vec<String>,
     pub metrics: Metrics,
     pub running: Gauge,
-    pub connections: Connections,
+    pub connections: Arc<ConnectionTable>,
     /// The prefix of this server's request ids.
     pub seed: u32,
     pub is_draining: AtomicBool,
@@ -63,7 +59,7 @@ impl HttpApp {
             origins: door.origins,
             metrics: Metrics::default(),
             running: Gauge::default(),
-            connections: Connections::default(),
+            connections: Arc::default(),
             seed: u32::from_le_bytes(random),
             is_draining: AtomicBool::new(false),
             end: CancellationToken::new(),
@@ -73,7 +69,7 @@ impl HttpApp {
 
 /// Builds the router with all paths.
 pub fn build_router(app: &Arc<HttpApp>) -> Router {
-    let mut owned = Router::new().route("/mcp", any_service(mcp_service(app)));
+    let mut owned = Router::new().route(gate::MCP, any_service(mcp_service(app)));
     let mut open =
         Router::new().route("/healthz", get(|| async { "ok\n" })).route("/readyz", get(get_ready));
     if app.tokens.is_some() {
@@ -120,7 +116,8 @@ fn rest_router() -> Router<Arc<HttpApp>> {
 fn mcp_service(app: &Arc<HttpApp>) -> wasibox_mcp::Streamable {
     let theirs = app.clone();
     let bind: Bind = Arc::new(move |head| bind_connection(&theirs, head));
-    let options = StreamableOptions { idle: IDLE, body: tools::BODY, end: app.end.clone() };
+    let connections = app.connections.clone();
+    let options = StreamableOptions { connections, body: tools::BODY, end: app.end.clone() };
     streamable_service(app.registry.clone(), bind, options)
 }
 
@@ -136,15 +133,18 @@ fn bind_connection(
     };
     let query = head.and_then(|head| head.uri.query()).unwrap_or_default();
     let named = query.split('&').find_map(|pair| pair.strip_prefix("session="));
+    let can_make = scopes.contains(&ToolScope::Manage);
     let client = match named {
-        // A token that may not create sessions must not create one by naming it.
-        Some(name) if !scopes.contains(&ToolScope::Manage) => {
-            space.open(name)?;
+        Some(name) => {
+            if !can_make {
+                space.open(name)?;
+            }
             Client::for_session(space, name)
         }
-        Some(name) => Client::for_session(space, name),
         None => Client::new(space)?,
     };
+    // A token that may not create sessions must not create one by beginning a connection.
+    let client = if can_make { client } else { client.without_making() };
     tracing::debug!(session = %client.name(), held = app.machine.held_sessions(), "a client begins");
     Ok(ConnectionClient { client: Arc::new(client), scopes })
 }
@@ -157,11 +157,21 @@ async fn get_ready(State(app): State<Arc<HttpApp>>) -> Result<&'static str, Http
     }
 }
 
-async fn get_metrics(State(app): State<Arc<HttpApp>>) -> Response<Body> {
+async fn get_metrics(
+    State(app): State<Arc<HttpApp>>,
+    Extension(caller): Extension<gate::Caller>,
+) -> Response<Body> {
+    let machine = app.machine.clone();
+    let growth = tokio::task::spawn_blocking(move || machine.growth());
+    // Without these figures the others are of use, too.
+    let growth = growth.await.ok().and_then(Result::ok).unwrap_or_default();
     let now = GaugeReadings {
         running: app.running.count(),
         held: app.machine.held_sessions(),
         awake: app.machine.engine().awake(),
+        connections: app.connections.len(),
+        growth,
+        owner: caller.owner.name.clone(),
     };
     let kind = [(header::CONTENT_TYPE, "text/plain; version=0.0.4")];
     (kind, app.metrics.text(&now)).into_response()

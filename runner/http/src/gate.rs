@@ -9,17 +9,19 @@ use axum::http::{HeaderMap, HeaderValue, Response, Uri, header};
 use axum::middleware::Next;
 use axum::response::IntoResponse;
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 use tracing::Instrument;
 use wasibox_actions::{SessionSpace, ToolScope};
+use wasibox_mcp::ConnectionOwner;
 
 /// The header that identifies a request and its log entries.
 const REQUEST_ID: &str = "x-request-id";
 /// The header that identifies a connection of the Model Context Protocol.
 const CONNECTION: &str = "mcp-session-id";
+/// The path at which such connections begin.
+pub const MCP: &str = "/mcp";
 /// The prefix of a token in the list of a WebSocket's protocols, for clients that cannot set
 /// headers.
 const IN_PROTOCOL: &str = "bearer.";
@@ -44,38 +46,6 @@ impl Caller {
         } else {
             Err(HttpProblem::forbidden(format!("the token lacks the scope '{}'", scope.name())))
         }
-    }
-}
-
-/// The owners of the connections of the Model Context Protocol.
-#[derive(Default)]
-pub struct Connections(Mutex<HashMap<String, (String, Instant)>>);
-
-impl Connections {
-    /// The maximum number of connections that are remembered. The least recently used ones are
-    /// forgotten, which ends them.
-    const MOST: usize = 10_000;
-
-    fn owns_connection(&self, owner: &str, id: &str) -> bool {
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        match all.get_mut(id) {
-            Some((whose, used)) if whose == owner => {
-                *used = Instant::now();
-                true
-            }
-            _ => false,
-        }
-    }
-
-    fn add_connection(&self, owner: &str, id: &str) {
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if all.len() >= Connections::MOST
-            && let Some(oldest) = all.iter().min_by_key(|(_, (_, used))| *used)
-        {
-            let oldest = oldest.0.clone();
-            all.remove(&oldest);
-        }
-        all.entry(id.into()).or_insert_with(|| (owner.into(), Instant::now()));
     }
 }
 
@@ -159,13 +129,17 @@ pub async fn find_owner(
         // The protocol's answer for an unknown connection, after which the client opens a new one.
         return HttpProblem::missing("there is no such connection").into_response();
     }
+    let owner = ConnectionOwner {
+        name: (&*caller.owner.name).into(),
+        most: caller.owner.limits.connections,
+    };
+    // Only the protocol's own path begins connections, by a message without the name of one.
+    if connection.is_none() && request.uri().path() == MCP && !app.connections.has_room(&owner) {
+        return HttpProblem::limit("too many connections that are in use").into_response();
+    }
+    request.extensions_mut().insert(owner);
     request.extensions_mut().insert(caller.clone());
     let mut response = next.run(request).await;
-    if connection.is_none()
-        && let Some(id) = response.headers().get(CONNECTION).and_then(|id| id.to_str().ok())
-    {
-        app.connections.add_connection(&caller.owner.name, id);
-    }
     response.extensions_mut().insert(caller);
     response
 }
@@ -202,10 +176,7 @@ impl HttpApp {
         if self.hosts.is_empty() {
             return true;
         }
-        let name = match host.strip_prefix('[') {
-            Some(rest) => rest.split(']').next().unwrap_or_default(),
-            None => host.rsplit_once(':').map_or(host, |(name, _)| name),
-        };
+        let Some(name) = host_name(host) else { return false };
         let is_one =
             |own: &String| own.eq_ignore_ascii_case(name) || own.eq_ignore_ascii_case(host);
         self.hosts.iter().any(is_one)
@@ -228,6 +199,17 @@ impl HttpApp {
             .map_err(|limit| HttpProblem::limit(format!("too many {limit}")))?;
         Ok(Caller { owner, space, running: Arc::new(running) })
     }
+}
+
+/// Returns the name or address of a `Host` without its port, if it is well formed: what follows the
+/// last colon is a port, and nothing else follows an address in brackets (RFC 3986, 3.2.2).
+fn host_name(host: &str) -> Option<&str> {
+    let (name, rest) = match host.strip_prefix('[') {
+        Some(rest) => rest.split_once(']')?,
+        None => host.split_at(host.find(':').unwrap_or(host.len())),
+    };
+    let is_port = |port: &str| port.bytes().all(|b| b.is_ascii_digit()) && port.len() <= 5;
+    (rest.is_empty() || rest.strip_prefix(':').is_some_and(is_port)).then_some(name)
 }
 
 /// Returns the token of a request, which must be given once, in one place.
@@ -288,6 +270,26 @@ impl Drop for GaugeGuard<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_host_ends_with_its_port() {
+        for (host, name) in [
+            ("127.0.0.1:8930", Some("127.0.0.1")),
+            ("localhost", Some("localhost")),
+            ("localhost:", Some("localhost")),
+            ("[::1]:80", Some("::1")),
+            ("[::1]", Some("::1")),
+            ("127.0.0.1:8930.evil.example", None),
+            ("127.0.0.1:8930:80", None),
+            ("127.0.0.1:evil.example", None),
+            ("[::1].evil.example", None),
+            ("[::1]:80.evil.example", None),
+            ("[::1", None),
+            ("localhost:80@evil.example", None),
+        ] {
+            assert_eq!(host_name(host), name, "{host}");
+        }
+    }
 
     #[test]
     fn a_page_sends_any_token_as_a_protocol() {

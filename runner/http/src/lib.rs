@@ -14,6 +14,7 @@
 //! | `metrics` | counts, as Prometheus reads them |
 //! | `telemetry` | spans to an OpenTelemetry collector, with the feature `opentelemetry` |
 //! | `bridge` | bytes between blocking threads and asynchronous tasks |
+//! | `room` | how many connections there may be, and which one makes room |
 //! | `server` | connections: accepting, deadlines, shutdown |
 //!
 //! # Invariants
@@ -33,6 +34,7 @@ mod gate;
 mod metrics;
 mod openapi;
 mod problem;
+mod room;
 mod server;
 mod sessions;
 #[cfg(feature = "opentelemetry")]

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
+use wasibox::store::OwnerGrowth;
 
 /// Upper bounds of a histogram's buckets, in seconds.
 const BUCKETS: [f64; 9] = [0.001, 0.0025, 0.005, 0.01, 0.05, 0.25, 1.0, 10.0, 60.0];
@@ -35,6 +36,12 @@ pub struct GaugeReadings {
     pub running: usize,
     pub held: usize,
     pub awake: usize,
+    /// Connections of the Model Context Protocol.
+    pub connections: usize,
+    /// The bytes that sessions take in the store.
+    pub growth: Vec<OwnerGrowth>,
+    /// The owner who asks.
+    pub owner: String,
 }
 
 impl Metrics {
@@ -100,9 +107,28 @@ impl Metrics {
             ("wasibox_http_requests_running", "Requests that run.", now.running),
             ("wasibox_sessions_held", "Sessions that the server holds.", now.held),
             ("wasibox_sessions_awake", "Sessions that have a process.", now.awake),
+            ("wasibox_mcp_connections", "Connections of MCP.", now.connections),
         ] {
             metric_head(&mut out, name, "gauge", help);
             let _ = writeln!(out, "{name} {n}");
+        }
+        let sum = |bytes: fn(&OwnerGrowth) -> u64| now.growth.iter().map(bytes).sum::<u64>();
+        for (name, help, bytes) in [
+            ("history", "What sessions' commits have added to the store.", sum(|o| o.history)),
+            ("audit", "Sessions' logs.", sum(|o| o.audit)),
+        ] {
+            let name = format!("wasibox_store_{name}_bytes");
+            metric_head(&mut out, &name, "gauge", help);
+            let _ = writeln!(out, "{name} {bytes}");
+        }
+        // Of the one who asks; the others' names are none of its business.
+        if let Some(own) = now.growth.iter().find(|o| o.owner == now.owner) {
+            let OwnerGrowth { owner, history, audit } = own;
+            for (name, bytes) in [("history", history), ("audit", audit)] {
+                let name = format!("wasibox_token_{name}_bytes");
+                metric_head(&mut out, &name, "gauge", "The same of the token that asks.");
+                let _ = writeln!(out, "{name}{{owner=\"{owner}\"}} {bytes}");
+            }
         }
         out
     }

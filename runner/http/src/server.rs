@@ -1,7 +1,10 @@
 //! Connections: accepting them, their deadlines, and shutdown.
 
 use crate::app::{HttpApp, build_router};
+use crate::room::{ConnectionPlace, ConnectionRoom, CountedBody};
 use crate::{Door, Tokens};
+use axum::body::Body;
+use hyper::service::Service;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use std::net::SocketAddr;
@@ -10,13 +13,13 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
-use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tracing_subscriber::Layer;
 use tracing_subscriber::filter::LevelFilter;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
+use wasibox_mcp::ConnectionTimes;
 
 /// The maximum number of connections at once.
 const CONNECTIONS: usize = 2048;
@@ -181,34 +184,48 @@ impl HttpServer {
         let HttpServer { app, listener, drain, ending, .. } = self;
         let service = TowerToHyperService::new(build_router(&app));
         let connections = TaskTracker::new();
-        let room = Arc::new(Semaphore::new(CONNECTIONS));
+        let room = ConnectionRoom::new(CONNECTIONS);
         let mut sweep = tokio::time::interval(SWEEP);
         loop {
             let connection = tokio::select! {
                 () = ending.cancelled() => break,
                 _ = sweep.tick() => {
+                    app.connections.sweep(&ConnectionTimes::default());
                     let machine = app.machine.clone();
                     tokio::task::spawn_blocking(move || machine.release_idle(UNUSED));
                     continue;
                 }
                 accepted = accept_connection(&listener, &room) => accepted,
             };
-            let Some((stream, permit)) = connection else { continue };
+            let Some((stream, place)) = connection else { continue };
             let mut http = hyper::server::conn::http1::Builder::new();
             http.timer(TokioTimer::new()).header_read_timeout(HEAD).max_buf_size(HEAD_BYTES);
-            let served = http.serve_connection(TokioIo::new(stream), service.clone());
-            let ending = ending.clone();
+            let (ending, crowded) = (ending.clone(), place.ending_token());
+            let (place, service) = (Arc::new(place), service.clone());
+            let counted = place.clone();
+            let answer = hyper::service::service_fn(move |request| {
+                let request_guard = counted.begin_request();
+                let response = service.call(request);
+                async move {
+                    let response = response.await?;
+                    let count = |body| Body::new(CountedBody::new(body, request_guard));
+                    Ok::<_, std::convert::Infallible>(response.map(count))
+                }
+            });
+            let served = http.serve_connection(TokioIo::new(stream), answer);
             connections.spawn(async move {
                 tokio::pin! { let served = served.with_upgrades(); }
                 // A client that disconnects is not worth logging.
                 let _ = tokio::select! {
                     done = &mut served => done,
+                    // Others need its place, and it has no request.
+                    () = crowded.cancelled() => Ok(()),
                     () = ending.cancelled() => {
                         served.as_mut().graceful_shutdown();
                         served.await
                     }
                 };
-                drop(permit);
+                drop(place);
             });
         }
         app.is_draining.store(true, Ordering::Relaxed);
@@ -221,17 +238,17 @@ impl HttpServer {
     }
 }
 
-type Accepted = (tokio::net::TcpStream, tokio::sync::OwnedSemaphorePermit);
+type Accepted = (tokio::net::TcpStream, ConnectionPlace);
 
-/// Accepts the next connection, once there is room for it.
-async fn accept_connection(listener: &TcpListener, room: &Arc<Semaphore>) -> Option<Accepted> {
-    let permit = room.clone().acquire_owned().await.ok()?;
+/// Accepts the next connection, and finds room for it.
+async fn accept_connection(listener: &TcpListener, room: &Arc<ConnectionRoom>) -> Option<Accepted> {
     match listener.accept().await {
         Ok((stream, _)) => {
+            let place = room.enter().await;
             // Responses are short, so they are sent at once rather than collected in fuller
             // packets.
             let _ = stream.set_nodelay(true);
-            Some((stream, permit))
+            Some((stream, place))
         }
         Err(_) => {
             // Most often the process is out of descriptors, and other connections must end first.

@@ -52,6 +52,8 @@ pub struct TokenLimits {
     pub sessions: usize,
     /// The maximum number of requests at once.
     pub requests: usize,
+    /// The maximum number of connections of the Model Context Protocol.
+    pub connections: usize,
     /// The most CPU seconds of guests within an hour.
     pub cpu_seconds: u64,
     /// The maximum size of requests' bodies within an hour, in bytes.
@@ -60,7 +62,13 @@ pub struct TokenLimits {
 
 impl Default for TokenLimits {
     fn default() -> TokenLimits {
-        TokenLimits { sessions: 20, requests: 16, cpu_seconds: 3600, bytes: 4 << 30 }
+        TokenLimits {
+            sessions: 20,
+            requests: 16,
+            connections: 100,
+            cpu_seconds: 3600,
+            bytes: 4 << 30,
+        }
     }
 }
 
@@ -217,8 +225,13 @@ impl Tokens {
 
 /// Returns the owner of all requests to a server without tokens.
 pub fn anonymous_owner() -> Arc<Owner> {
-    let limits =
-        TokenLimits { sessions: usize::MAX, requests: 256, cpu_seconds: u64::MAX, bytes: u64::MAX };
+    let limits = TokenLimits {
+        sessions: usize::MAX,
+        requests: 256,
+        connections: 1000,
+        cpu_seconds: u64::MAX,
+        bytes: u64::MAX,
+    };
     Arc::new(Owner::new(String::new(), ToolScope::ALL.to_vec(), limits))
 }
 

@@ -6,6 +6,7 @@
 
 use rmcp::model::{
     CallToolRequestParams, CallToolResult, ClientConfig, ContentBlock, Implementation,
+    PaginatedRequestParams,
 };
 use rmcp::service::{RunningService, ServiceError};
 use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
@@ -20,6 +21,9 @@ use wasibox::{HostTool, ToolDefinitionError, ToolError};
 
 /// The time limit for a server to start and to list its tools.
 const BEGIN: Duration = Duration::from_secs(30);
+/// The maximum number of tools of a server, and the maximum number of pages of their list.
+const TOOLS: usize = 2000;
+const PAGES: usize = 200;
 /// The time limit for all servers to end.
 const END: Duration = Duration::from_secs(5);
 
@@ -182,8 +186,26 @@ async fn begin_service(server: &ToolServer) -> Result<(Service, Vec<rmcp::model:
             client.serve(transport).await.map_err(|e| e.to_string())?
         }
     };
-    let tools = service.peer().list_all_tools().await.map_err(|e| e.to_string())?;
+    let tools = list_tools(service.peer()).await?;
     Ok((service, tools))
+}
+
+/// Lists a server's tools, page by page; a server may have neither too many nor pages without end.
+async fn list_tools(peer: &Peer<RoleClient>) -> Result<Vec<rmcp::model::Tool>, String> {
+    let (mut tools, mut cursor) = (Vec::new(), None);
+    for _ in 0..PAGES {
+        let page = PaginatedRequestParams::default().with_cursor(cursor);
+        let page = peer.list_tools(Some(page)).await.map_err(|e| e.to_string())?;
+        tools.extend(page.tools);
+        if tools.len() > TOOLS {
+            return Err(format!("it has more than {TOOLS} tools"));
+        }
+        cursor = page.next_cursor;
+        if cursor.is_none() {
+            return Ok(tools);
+        }
+    }
+    Err(format!("its list of tools has more than {PAGES} pages"))
 }
 
 /// Wraps a server's tool as a host tool.
@@ -272,6 +294,27 @@ mod tests {
         for text in ["", "stdio:", "stdio:'a", "ftp://x", "cat", "a b=stdio:x", "=stdio:x"] {
             assert!(read(text).unwrap_err().to_string().contains("no source"), "{text}");
         }
+    }
+
+    /// A program that answers each question for its tools with the beginning of another page.
+    const ENDLESS: &str = r#"while read -r line; do
+    id=$(printf %s "$line" | sed -n 's/.*"id":\([0-9]*\).*/\1/p')
+    case $line in
+    *'"initialize"'*) result='"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"x","version":"1"}' ;;
+    *tools/list*) result='"tools":[],"nextCursor":"again"' ;;
+    *) continue ;;
+    esac
+    printf '{"jsonrpc":"2.0","id":%s,"result":{%s}}\n' "$id" "$result"
+done"#;
+
+    #[test]
+    fn a_list_of_tools_without_end_is_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        let script = dir.path().join("server.sh");
+        std::fs::write(&script, ENDLESS).unwrap();
+        let server = format!("stdio:sh {}", script.display()).parse().unwrap();
+        let why = ToolServers::connect(&[server]).err().unwrap().to_string();
+        assert!(why.contains("pages"), "{why}");
     }
 
     #[test]

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `server` | one client's connection: its requests and its calls |
 //! | `client` | the other side: tools of other servers as host tools |
+//! | `connections` | the connections of an HTTP server, a table for each owner |
 //! | `content` | results as blocks of content |
 //! | `resources` | files of the session as resources; which were changed |
 //! | `roots` | folders that a client names, as mounts |
@@ -27,6 +28,7 @@
 #![forbid(unsafe_code)]
 
 mod client;
+mod connections;
 mod content;
 mod progress;
 mod resources;
@@ -36,8 +38,12 @@ mod stdio;
 mod streamable;
 
 pub use client::{ToolServer, ToolServerError, ToolServers, name_cryptography};
+pub use connections::{ConnectionOwner, ConnectionTable, ConnectionTimes};
 pub use content::{call_result, refusal_result, resource_contents};
 pub use roots::{FOLDER as ROOTS, RootsMode};
 pub use server::{Bind, ConnectionClient, McpServer};
 pub use stdio::{StdioError, serve_stdio};
-pub use streamable::{Streamable, StreamableOptions, handler_service, streamable_service};
+pub use streamable::{
+    ConnectionError, ConnectionManager, Streamable, StreamableOptions, handler_service,
+    streamable_service,
+};

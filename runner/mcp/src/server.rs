@@ -11,6 +11,7 @@ use rmcp::model::*;
 use rmcp::service::{NotificationContext, Peer, RequestContext, RoleServer};
 use std::borrow::Cow;
 use std::collections::HashSet;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use tokio::sync::Mutex as AsyncMutex;
 use wasibox_actions::{
@@ -29,15 +30,64 @@ pub struct ConnectionClient {
 /// Identifies the client that has sent a request, from the request's head where there is one.
 pub type Bind = Arc<dyn Fn(Option<&Parts>) -> Result<ConnectionClient, Refusal> + Send + Sync>;
 
+/// What a connection keeps while it has no handler.
+#[derive(Default)]
+pub(crate) struct ConnectionState {
+    bound: OnceLock<ConnectionClient>,
+    subscribed: Mutex<HashSet<String>>,
+    /// The number of calls that run.
+    running: AtomicUsize,
+}
+
+impl ConnectionState {
+    /// Returns whether the connection's client has used a session.
+    pub fn is_used(&self) -> bool {
+        self.bound.get().is_some_and(|bound| bound.client.is_begun())
+    }
+
+    /// Returns whether a call runs.
+    pub fn is_running(&self) -> bool {
+        self.running.load(Ordering::Acquire) > 0
+    }
+}
+
+impl Drop for ConnectionState {
+    fn drop(&mut self) {
+        // On a blocking thread, because the end of a client may remove its session, which writes to
+        // a disk.
+        if let (Some(bound), Ok(runtime)) =
+            (self.bound.take(), tokio::runtime::Handle::try_current())
+        {
+            runtime.spawn_blocking(move || drop(bound));
+        }
+    }
+}
+
+/// A call that counts as running until this is dropped.
+struct RunningCall(Arc<ConnectionState>);
+
+impl RunningCall {
+    fn begin(state: &Arc<ConnectionState>) -> RunningCall {
+        state.running.fetch_add(1, Ordering::AcqRel);
+        RunningCall(state.clone())
+    }
+}
+
+impl Drop for RunningCall {
+    fn drop(&mut self) {
+        self.0.running.fetch_sub(1, Ordering::AcqRel);
+    }
+}
+
 /// The protocol's handler for one connection.
 pub struct McpServer {
     registry: Arc<Registry>,
     bind: Bind,
-    bound: OnceLock<ConnectionClient>,
+    /// Set by the handshake: what is kept of an HTTP connection, or a state of its own.
+    state: OnceLock<Arc<ConnectionState>>,
     /// Whether all requests come over one connection. Over HTTP they do not, so protocol versions
     /// without a handshake are refused, because there would be no connection to bind a session to.
     has_connection: bool,
-    subscribed: Mutex<HashSet<String>>,
     roots: RootsMode,
     /// Whether the client's roots have been asked for.
     rooted: AsyncMutex<bool>,
@@ -52,18 +102,6 @@ impl Drop for StopOnDrop {
     }
 }
 
-impl Drop for McpServer {
-    fn drop(&mut self) {
-        // On a blocking thread, because the end of a client may remove its session, which writes to
-        // a disk.
-        if let (Some(bound), Ok(runtime)) =
-            (self.bound.take(), tokio::runtime::Handle::try_current())
-        {
-            runtime.spawn_blocking(move || drop(bound));
-        }
-    }
-}
-
 type Context = RequestContext<RoleServer>;
 
 impl McpServer {
@@ -73,9 +111,8 @@ impl McpServer {
         McpServer {
             registry,
             bind,
-            bound: OnceLock::new(),
+            state: OnceLock::new(),
             has_connection: !is_http,
-            subscribed: Mutex::default(),
             roots: RootsMode::default(),
             rooted: AsyncMutex::default(),
         }
@@ -105,13 +142,18 @@ impl McpServer {
         }
     }
 
+    fn state(&self) -> &Arc<ConnectionState> {
+        self.state.get_or_init(Arc::default)
+    }
+
     fn bound(&self, context: &Context) -> Result<&ConnectionClient, ErrorData> {
-        if let Some(bound) = self.bound.get() {
+        let bound = &self.state().bound;
+        if let Some(bound) = bound.get() {
             return Ok(bound);
         }
         let made =
             (self.bind)(context.extensions.get::<Parts>()).map_err(|e| protocol_error(&e))?;
-        Ok(self.bound.get_or_init(|| made))
+        Ok(bound.get_or_init(|| made))
     }
 
     /// Returns the tools that this client may use.
@@ -128,10 +170,14 @@ impl McpServer {
         let bound = self.bound(context)?;
         self.root(bound, &context.peer).await;
         let client = bound.client.clone();
+        let running = RunningCall::begin(self.state());
         let stop = Arc::new(CallStop::default());
         let _guard = StopOnDrop(stop.clone());
         let theirs = stop.clone();
-        let mut job = tokio::task::spawn_blocking(move || act(&client, &theirs));
+        let mut job = tokio::task::spawn_blocking(move || {
+            let _running = running;
+            act(&client, &theirs)
+        });
         let joined = tokio::select! {
             biased;
             joined = &mut job => joined,
@@ -179,7 +225,7 @@ impl McpServer {
     async fn tell_changes(&self, done: &ToolResult, peer: &Peer<RoleServer>) {
         let changes = ResourceChanges::of(&done.answer);
         let wanted: Vec<String> = {
-            let all = self.subscribed.lock().unwrap_or_else(PoisonError::into_inner);
+            let all = self.state().subscribed.lock().unwrap_or_else(PoisonError::into_inner);
             changes.updated.into_iter().filter(|uri| all.contains(uri)).collect()
         };
         // A client that has disconnected is not notified.
@@ -254,6 +300,9 @@ impl ServerHandler for McpServer {
         request: InitializeRequestParams,
         context: Context,
     ) -> Result<InitializeResult, ErrorData> {
+        if let Some(state) = context.extensions.get::<Arc<ConnectionState>>() {
+            let _ = self.state.set(state.clone());
+        }
         self.bound(&context)?;
         context.peer.set_peer_info(request.clone());
         self.negotiate_initialize(&request)
@@ -261,7 +310,7 @@ impl ServerHandler for McpServer {
 
     async fn on_roots_list_changed(&self, context: NotificationContext<RoleServer>) {
         *self.rooted.lock().await = false;
-        if let Some(bound) = self.bound.get() {
+        if let Some(bound) = self.state().bound.get() {
             self.root(bound, &context.peer).await;
         }
     }
@@ -333,10 +382,14 @@ impl ServerHandler for McpServer {
         request: SubscribeRequestParams,
         _: Context,
     ) -> Result<(), ErrorData> {
-        /// The maximum number of addresses that one client may subscribe to.
+        /// The maximum number of addresses that one client may subscribe to, and the maximum number of bytes of one.
         const MOST: usize = 1000;
-        let mut all = self.subscribed.lock().unwrap_or_else(PoisonError::into_inner);
+        const LONGEST: usize = 4096;
+        let mut all = self.state().subscribed.lock().unwrap_or_else(PoisonError::into_inner);
         match resources::uri_path(&request.uri) {
+            Some(_) if request.uri.len() > LONGEST => {
+                Err(ErrorData::invalid_params("the address is too long", None))
+            }
             Some(_) if all.len() < MOST => {
                 all.insert(request.uri);
                 Ok(())
@@ -354,7 +407,8 @@ impl ServerHandler for McpServer {
         request: UnsubscribeRequestParams,
         _: Context,
     ) -> Result<(), ErrorData> {
-        self.subscribed.lock().unwrap_or_else(PoisonError::into_inner).remove(&request.uri);
+        let mut all = self.state().subscribed.lock().unwrap_or_else(PoisonError::into_inner);
+        all.remove(&request.uri);
         Ok(())
     }
 

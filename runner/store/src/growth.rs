@@ -41,7 +41,7 @@ pub(crate) fn commit_bytes(objects: u64) -> u64 {
     objects.saturating_add(COMMIT)
 }
 
-/// Returns the most bytes that objects which only this commit needs can take: those of its state.
+/// Returns the maximum number of bytes that objects which only this commit needs can take: those of its state.
 pub(crate) fn state_bytes(commit: &Commit) -> u64 {
     let blobs = commit.blobs().map(|blob| blob.len()).fold(0, u64::saturating_add);
     commit_bytes(blobs.saturating_add(commit.state.files.totals.bytes))

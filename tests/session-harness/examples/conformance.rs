@@ -35,7 +35,7 @@ type Answer<T> = Result<T, ErrorData>;
 async fn main() {
     let address = std::env::args().nth(1).expect("usage: conformance ADDRESS");
     let options = StreamableOptions {
-        idle: Duration::from_secs(600),
+        connections: std::sync::Arc::default(),
         body: 1 << 20,
         end: CancellationToken::new(),
     };

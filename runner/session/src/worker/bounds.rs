@@ -11,9 +11,9 @@ use wasibox_protocol::{FileChange, Outcome};
 use wasibox_sandbox::Limits;
 use wasibox_vfs::delta::{Delta, Id, NodeChange};
 
-/// Most nodes in one message. The worker's own messages have half as many.
+/// The maximum number of nodes in one message. The worker's own messages have half as many.
 const NODES: usize = 1 << 15;
-/// Most bytes of memory that the changes in one message take.
+/// The maximum number of bytes of memory that the changes in one message take.
 const PART_MEMORY: u64 = 32 << 20;
 /// The maximum number of bytes of a line about progress, an error's text and other short texts.
 const TEXT: usize = 16 << 10;
@@ -21,14 +21,14 @@ const TEXT: usize = 16 << 10;
 /// [`Outcome::files`](crate::Outcome::files) promises.
 const FILES: usize = 10_000;
 const PATHS: usize = 4 << 20;
-/// Most bytes of a file's type or digest.
+/// The maximum number of bytes of a file's type or digest.
 const SHORT: usize = 256;
-/// Most processes in a list of an outcome.
+/// The maximum number of processes in a list of an outcome.
 const PROCESSES: usize = 20;
 
 /// What a worker has reported of one call so far.
 pub struct ReportBounds {
-    /// Most bytes of memory.
+    /// The maximum number of bytes of memory.
     limit: u64,
     size: u64,
     /// The nodes that were mentioned. A node is removed at most once and before it is written,
