@@ -35,8 +35,8 @@ pub enum AddressClass {
     Reserved,
 }
 
-/// Services that give credentials to any client on the right machine. The list has addresses
-/// outside the ranges that are closed anyway, and those that deserve a name of their own.
+/// Services that give credentials to any client on the same machine. Listed are addresses outside
+/// of the closed ranges, and those for which messages should name this class.
 const METADATA: &[IpAddr] = &[
     IpAddr::V4(Ipv4Addr::new(169, 254, 169, 254)), // most providers
     IpAddr::V4(Ipv4Addr::new(169, 254, 170, 2)),   // AWS, tasks

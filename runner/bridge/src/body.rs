@@ -29,7 +29,8 @@ struct BodyState {
     ended: bool,
     /// Whether more was received than is kept.
     lost: bool,
-    /// The number of the current sending. Earlier ones are dead, even if their connection is not.
+    /// The number of the current sending. Earlier ones get no more bytes, even if their connection
+    /// is still open.
     sending: u64,
 }
 
@@ -147,7 +148,7 @@ impl http_body::Body for BodySending {
             return Poll::Ready(Some(Err(e)));
         }
         let sent = self.sent.fetch_add(length, Relaxed) + length;
-        // A body of known length is not polled for its end.
+        // Hyper does not poll a body of known length for its end.
         if matches!(self.length, BodyLength::Bytes(n) if sent >= n) {
             self.done.notify_one();
         }

@@ -115,10 +115,10 @@ impl Bridge {
         self.shared.rules.names_host(host, port)
     }
 
-    /// Returns whether a request is for the guest's own machine, as far as the rules leave that
-    /// open: its host is a loopback address or `localhost`, and no rule names it
-    /// ([`Bridge::names_host`]). Such a request means the guest's machine, not the host's, and does
-    /// not involve the bridge. Malformed requests do not count.
+    /// Returns whether a request is for the guest's own machine: its host is a loopback address or
+    /// `localhost`, and no rule names it ([`Bridge::names_host`]). Such a request means the
+    /// session's own loopback, not the host's, and does not involve the bridge. Malformed requests
+    /// do not count.
     #[must_use]
     pub fn is_for_guest(&self, head: &RequestHead) -> bool {
         is_for_guest(&self.shared.rules, &self.shared.limits, head)

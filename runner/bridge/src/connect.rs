@@ -1,6 +1,6 @@
-//! Connections: a name is resolved once, its addresses are judged, and one of those that passed is
-//! connected to. A connection is reused by the same bridge only, and its address is judged again
-//! each time.
+//! Opens connections: a name is resolved once, its addresses are judged, and one of the permitted
+//! addresses is connected to. A connection is reused by the same bridge only, and its address is
+//! judged again each time.
 
 use crate::body::BodySending;
 use crate::error::{ConnectFault, RequestError, RequestPhase};
@@ -56,8 +56,7 @@ impl Drop for ConnectionTask {
     }
 }
 
-/// The reason why a request got no response; `unsent` if not a single byte of it can have been
-/// acted upon.
+/// The reason why a request got no response, and whether the server cannot have acted upon it.
 pub(crate) struct SendFailed {
     pub(crate) error: hyper::Error,
     pub(crate) unsent: bool,
@@ -111,7 +110,8 @@ impl ConnectionPool {
     /// Keeps a connection whose last response has been read.
     pub(crate) async fn give_back(self: &Arc<Self>, mut connection: HttpConnection) {
         match &mut connection.sender {
-            // Other requests may be using it; it was put into the pool when it was made.
+            // Other requests may be using the connection; it has been in the pool since it was
+            // made.
             HttpSender::Many(_) => return,
             HttpSender::One(sender) => {
                 let ready = tokio::time::timeout(Duration::from_millis(100), sender.ready());
@@ -231,7 +231,7 @@ async fn permitted_addresses(
     }
 }
 
-/// Connects to the first address that answers; each gets its share of the time.
+/// Connects to the first address that answers; each address gets a share of the time.
 async fn open_tcp(
     key: &ConnectionKey,
     addresses: &[IpAddr],

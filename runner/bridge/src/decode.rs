@@ -7,14 +7,15 @@ use flate2::{Decompress, FlushDecompress, Status};
 use http::header::{CONTENT_ENCODING, HeaderMap};
 use std::io::Write as _;
 
-/// Number of bytes that are decoded at a time, because deflate expands each to at most about 1,032.
+/// Number of bytes that are decoded at a time. It bounds the output, because deflate expands a byte
+/// to at most about 1,032.
 pub(crate) const PIECE: usize = 1024;
 
 pub(crate) enum BodyDecoder {
     Plain,
     Gzip(Box<MultiGzDecoder<Vec<u8>>>),
     /// The encoding deflate of HTTP is the zlib format (RFC 9110, 8.4.1.2). The flag says whether
-    /// it has ended.
+    /// the stream has ended.
     Zlib(Box<Decompress>, bool),
 }
 

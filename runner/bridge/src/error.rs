@@ -1,6 +1,5 @@
-//! The reasons why a request was not made, or not finished. The types are passed to the guest
-//! unchanged, so they contain nothing that a guest must not know: no secret, no address of the
-//! host's networks.
+//! The reasons why a request was not made, or not finished. These values are passed to the guest
+//! unchanged, so they contain no secret and no address of the host's networks.
 
 use crate::address::AddressClass;
 use serde::{Deserialize, Serialize};
@@ -52,7 +51,7 @@ pub enum RequestError {
     Receive(String),
     #[error("sending failed: {0}")]
     Send(String),
-    /// The body's encoding does not allow a search for secrets, or it does not decode.
+    /// The body's encoding does not allow a search for secrets, or the body cannot be decoded.
     #[error("content encoding {0:?} cannot be decoded here")]
     Encoding(String),
     #[error("limit reached: {0}")]

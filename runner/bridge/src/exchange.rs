@@ -29,7 +29,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use tokio::sync::Notify;
 use url::Url;
 
-/// Number of decoded bytes up to which a body is never suspected of being a decompression bomb.
+/// Number of decoded bytes up to which the ratio of decoded to received bytes is not limited.
 const FREE: u64 = 8 << 20;
 
 /// The channel for the answer. If the task ends without one, the waiting threads get an error.

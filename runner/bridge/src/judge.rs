@@ -63,8 +63,8 @@ impl RequestJudge {
         self.rules.allow_everything()
     }
 
-    /// Returns whether a request is for the guest's own machine, as far as the rules leave that
-    /// open.
+    /// Returns whether a request is for the guest's own machine, which it is not if a rule names
+    /// its host.
     #[must_use]
     pub fn is_for_guest(&self, head: &RequestHead) -> bool {
         is_for_guest(&self.rules, &self.limits, head)
@@ -253,7 +253,7 @@ mod tests {
         };
         assert_eq!(class("http://10.0.0.1/"), AddressClass::Private);
         assert_eq!(class("http://169.254.169.254/latest"), AddressClass::Metadata);
-        // A number is an address, whatever its notation.
+        // A number in any notation is an address.
         assert_eq!(class("http://2130706433/"), AddressClass::Loopback);
         assert_eq!(class("http://0x7f.1/"), AddressClass::Loopback);
         assert_eq!(class("http://x.localhost/"), AddressClass::Loopback);

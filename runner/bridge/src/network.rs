@@ -45,7 +45,7 @@ impl BridgeNetwork {
         let (stop, stopped) = oneshot::channel::<()>();
         std::thread::Builder::new().name("wasibox-bridge".into()).spawn(move || {
             let _ = runtime.block_on(stopped);
-            // Does not wait for threads that a resolver blocks.
+            // The shutdown does not wait for threads that a resolver blocks.
             runtime.shutdown_background();
         })?;
         let resolver = options.resolver.unwrap_or_else(|| Arc::new(SystemResolver));

@@ -2,14 +2,15 @@
 //! readings.
 //!
 //! Servers disagree on the meaning of `%2f`, `%252e`, `\`, `//` and `;x`, and a rule cannot know
-//! which server it guards. So a path has several readings: not decoded, decoded once, twice and so
-//! on, each read strictly and as the most lenient servers do. An allowing rule requires that
-//! **all** of them lie below its prefix; for a denying rule **one** is enough.
+//! which server it guards. So a path has several readings: not decoded, decoded once, decoded twice
+//! and so on, and each of these as strict servers and as the most lenient servers read it. An
+//! allowing rule requires that **all** of them lie below its prefix; for a denying rule **one** is
+//! enough.
 
 /// Characters whose encoding no server treats as equivalent. All other bytes are decoded in every
 /// reading.
 const SPECIAL: &str = "/\\%;\0";
-/// An honest path does not need more decoding than this.
+/// The maximum number of times that a path is decoded; no legitimate path needs more.
 const MAX_DECODINGS: usize = 4;
 
 /// All readings of one path.
@@ -41,7 +42,7 @@ impl PathPrefix {
 }
 
 impl PathReadings {
-    /// Returns the readings of the path of a parsed URL; `None` if it is designed to confuse.
+    /// Returns the readings of the path of a parsed URL; `None` if it needs too many decodings.
     pub(crate) fn from_path(path: &str) -> Option<Self> {
         let mut out: Vec<Vec<u8>> = Vec::new();
         let mut level = decode_percent(path.as_bytes(), SPECIAL);

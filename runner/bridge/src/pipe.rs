@@ -46,7 +46,7 @@ impl BodyPipe {
         }
     }
 
-    /// Ends the writing. The first end counts.
+    /// Ends the writing with a result. Later calls have no effect.
     pub(crate) fn end_writing(&self, how: Result<(), RequestError>) {
         let mut state = self.lock_state();
         if state.end.is_none() {

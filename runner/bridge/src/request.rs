@@ -129,7 +129,7 @@ pub(crate) fn parse_url(text: &str) -> Result<Url, RequestError> {
     if text.len() > MAX_URL {
         return Err(fault(UrlFault::Long));
     }
-    // This parser would skip them, but another one might not.
+    // The parser of this crate would skip these bytes, but another one might not.
     if text.bytes().any(|b| b <= b' ' || b == 0x7f) {
         return Err(fault(UrlFault::Character));
     }
@@ -195,8 +195,8 @@ pub(crate) fn is_reserved_header(name: &HeaderName) -> bool {
         || name.as_str() == "http2-settings"
 }
 
-/// Returns whether frameworks or proxies take the method, the host or the path from this header
-/// instead of the request, whose own the rules have judged.
+/// Returns whether frameworks or proxies take the method, the host or the path from this header and
+/// not from the request that the rules have judged.
 fn overrides_request(name: &HeaderName) -> bool {
     // Gateways that pass headers on as variables (RFC 3875, 4.1.18) do not distinguish `_` from
     // `-`.

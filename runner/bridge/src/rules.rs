@@ -9,7 +9,7 @@
 //! - PORT: a number or `*`; the default is the scheme's port.
 //! - PATH: a prefix of whole segments.
 //! - NETWORK: the only networks in which the host may be. The default is public addresses for a
-//!   name, loopback for `localhost`, and the address itself for an address.
+//!   name, loopback addresses for `localhost`, and the address itself if HOST is one.
 //!
 //! A request that no rule allows is refused, and so is one that a rule denies, even if others allow
 //! it. A denying rule is read broadly, an allowing one narrowly ([`crate::path`]).
@@ -115,7 +115,7 @@ pub(crate) enum Scheme {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum HostPattern {
     Any,
-    /// `.domain`: with the dot, so that whole labels are compared at a name's end.
+    /// `.domain`, including the dot, so that the end of a name is compared by whole labels.
     Beneath(String),
     Name(String),
     Address(IpAddr),
@@ -135,7 +135,7 @@ enum MatchBreadth {
     Narrowly,
 }
 
-/// The rules that allow a request, by which its addresses are judged as well.
+/// The rules that allow a request; its addresses are judged by these as well.
 #[derive(Debug)]
 pub(crate) struct Permit<'a> {
     rules: Vec<&'a RequestRule>,
@@ -425,7 +425,8 @@ pub(crate) fn parse_target(text: &str) -> Result<UrlPattern, RuleFault> {
         return Err(RuleFault::Path);
     }
     let url = Url::parse(&format!("http://h{path}")).map_err(|_| RuleFault::Path)?;
-    // `..` and backslashes would be changed into something that was not written.
+    // The URL parser would change `..` and backslashes to a path that the rule's author has not
+    // written.
     let dots = path.split('/').any(|s| matches!(s, "." | ".."));
     if dots || path.contains('\\') {
         return Err(RuleFault::Path);

@@ -23,7 +23,7 @@ use wasibox::{End, Error, Exec, Image, Interrupt, LimitHit, Outcome, Policy, Ses
 const GRACE: Duration = Duration::from_millis(300);
 /// The time that the sandbox may take to end a command after its time limit.
 const HELD_UP: Duration = Duration::from_secs(5);
-/// A time limit that leaves time for compiling a program; all programs take a minute on two idle
+/// A time limit that is long enough to compile programs in; all programs take a minute on two idle
 /// cores.
 const AMPLE: Duration = Duration::from_secs(600);
 
@@ -107,15 +107,15 @@ fn end_process(status: i32) -> ! {
 }
 
 /// Returns the program of the image that runs a command. For a command that the image does not
-/// have, this is the shell's, because the shell will report it, or run a script.
+/// have, this is the shell's program, because the shell runs the script or reports the error.
 fn called_program(image: &Image, argv: &[OsString]) -> Option<String> {
     let name = argv.first().map(Path::new).and_then(Path::file_name).unwrap_or_default();
     let find = |name: &OsStr| image.commands().iter().find(|c| *c.name == *name);
     find(name).or_else(|| find("sh".as_ref())).map(|command| command.atom.clone())
 }
 
-/// Compiles code that is not kept yet, in separate processes, because nothing can be kept behind
-/// the jail.
+/// Compiles code that is not kept yet, in separate processes, because a jailed process cannot write
+/// it to disk.
 ///
 /// The program of the command comes first, and this waits for it. The others are compiled in the
 /// background, and a process that needs one waits for the process that compiles it. With a short
@@ -140,7 +140,7 @@ fn make_ready(
     };
     let failed = |e| CliFailure::new(125, e);
     let called = called.filter(|called| unready.iter().any(|name| name == called));
-    // If the process fails, this one reports the error when it tries the same.
+    // If the process fails, this process reports the error when it compiles the same program.
     if !is_patient {
         return compile(None).status().map(drop).map_err(failed);
     }
@@ -148,8 +148,8 @@ fn make_ready(
         compile(Some(called)).status().map_err(failed)?;
     }
     for name in unready.iter().filter(|name| Some(name.as_str()) != called) {
-        // In a process group of its own, because Ctrl-C is meant for the command, and compiled code
-        // is kept.
+        // The process gets its own group, because Ctrl-C is meant for the command only, and
+        // compiled code is useful later.
         let mut other = compile(Some(name));
         other.stderr(Stdio::null()).process_group(0).spawn().map_err(failed)?;
     }

@@ -64,7 +64,7 @@ fn forward_connection(session: &Session, port: u16, outside: TcpStream) {
     let (Ok(from), Ok(to)) = (outside.try_clone(), inside.try_clone()) else { return };
     let inwards = move || {
         copy_stream(&from, &to);
-        // The connection may have ended by itself.
+        // The other side may have closed the connection already.
         let _ = to.shutdown(Shutdown::Write);
     };
     if port_thread().spawn(inwards).is_ok() {

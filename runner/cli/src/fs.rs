@@ -21,7 +21,7 @@ pub fn run(command: Command) -> Result<u8, CliFailure> {
     let session = sessions.session(&of.named.name, of.workspace.policy())?;
     let request = match &command {
         Command::Read { lines: false, of, path, .. } if !of.json => {
-            // A terminal must not obey a file.
+            // A terminal must not obey control sequences in a file.
             let mut filter =
                 std::io::stdout().is_terminal().then(wasibox::terminal::Filter::default);
             return download_file(&session, path, &mut |bytes| match &mut filter {
@@ -103,7 +103,7 @@ fn path_failure(path: &Path, e: &std::io::Error) -> CliFailure {
     CliFailure::new(125, format!("{}: {e}", path.display()))
 }
 
-/// Sends a request to the session. An error about a file is the user's, as with any tool: status 1.
+/// Sends a request to the session. An error about a file ends with status 1, as in any tool.
 fn ask_session(session: &Session, request: &Request) -> Result<Answer, CliFailure> {
     session.files(request).map_err(|e| match e {
         Error::Files(e) => CliFailure::new(1, e),

@@ -11,7 +11,7 @@ use std::sync::LazyLock;
 /// The environment variable that names the folder with the compressed image if it is not beside the
 /// package.
 const VARIABLE: &str = "WASIBOX_BUNDLE";
-/// The image's folder: in the package for Python, in that for Node.
+/// The image's folder in the package for Python, and in the package for Node.
 const FOLDERS: [&str; 2] = ["wasibox_image/data", "wasibox-image/wasibox_image/data"];
 
 /// Returns the name for messages and examples: `wasibox` if the user has called it by that name,
@@ -118,7 +118,7 @@ mod tests {
             std::fs::create_dir_all(all.join(bundle)).unwrap();
             assert_eq!(bundle_beside(&all.join(program)), Some(all.join(bundle)));
         }
-        // Nothing is searched for around programs outside packages.
+        // The surroundings of a program outside of packages are not searched.
         assert_eq!(bundle_beside(&all.join("site/other/bin/runner")), None);
         assert_eq!(bundle_beside(&all.join("site/runner")), None);
         assert_eq!(bundle_beside(Path::new("/runner")), None);

@@ -18,9 +18,10 @@
 //! | `message`, `table` | the runner's own messages, and the format of names and times in them |
 //! | `progress` | progress of long operations, on a terminal |
 //!
-//! Its own exit statuses: 2 for a wrong command line, 125 if the sandbox cannot be made or a store
-//! cannot be used, 126 and 127 for a command that cannot be run or found, 124 after the time limit,
-//! 130 after Ctrl-C; 1 for something missing or damaged. Any other status is the command's.
+//! The program's own exit statuses are 2 for a wrong command line, 125 if the sandbox cannot be
+//! made or a store cannot be used, 126 and 127 for a command that cannot be run or found, 124 after
+//! the time limit, 130 after Ctrl-C; 1 for something missing or damaged. Any other status is the
+//! command's.
 #![forbid(unsafe_code)]
 
 mod args;
@@ -90,8 +91,8 @@ fn main() -> ExitCode {
         return wasibox::worker_main();
     }
     wasibox::use_huge_pages();
-    // Silenced, so that the user gets one line instead of Rust's report if a damaged image makes a
-    // reader panic.
+    // Panics are silent, so that the user gets one line instead of Rust's report if a damaged image
+    // makes a reader panic.
     std::panic::set_hook(Box::new(|_| {}));
     wasibox::ignore_file_size_signal();
     match args::parse(std::env::args_os().skip(1)).and_then(run) {

@@ -33,9 +33,9 @@ fn write(line: String) {
     if GIVEN_UP.load(Ordering::Relaxed) {
         return;
     }
-    // On another thread, because a full pipe may block it. Checking first does not help, because
-    // the pipe may fill up between check and write, and non-blocking mode would apply to all
-    // processes that share the pipe.
+    // Another thread writes, because a full pipe may block it. Checking first does not help,
+    // because the pipe may fill up between check and write, and non-blocking mode would apply to
+    // all processes that share the pipe.
     let (done, end) = channel();
     let writer = std::thread::Builder::new().spawn(move || {
         let _ = std::io::stderr().write_all(line.as_bytes());

@@ -131,8 +131,8 @@ struct ProgramExec {
 fn program_exec(request: &RunJsonRequest) -> Result<ProgramExec, RunJsonFault> {
     let path = &request.entry_path;
     let plain = |p: &str| !matches!(p, "" | "." | "..") && !p.contains(['\\', '\0']);
-    // A `~` was not expanded by a shell: it means the folder, because the program has nothing else.
-    // A folder with that name is written `./~`.
+    // A `~` that no shell has expanded means the request's folder, the only folder that the program
+    // has. A folder with that name is written `./~`.
     let relative = path.strip_prefix("./").or(path.strip_prefix("~/")).unwrap_or(path);
     if !relative.split('/').all(plain) || path.len() > 4096 {
         return Err(RunJsonFault::Path(path.clone()));

@@ -74,7 +74,7 @@ fn write(
     image: &ImageArg,
     file: &Path,
 ) -> Result<(), CliFailure> {
-    // Checked before a file is created.
+    // A missing session is reported before a file is created.
     let info = store.session_info(name)?;
     let image = match what.format {
         SnapshotFormat::Wbs => None,

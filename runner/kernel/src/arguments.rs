@@ -33,7 +33,7 @@ pub struct ArgumentLists {
 }
 
 impl ArgumentLists {
-    /// Creates lists that are charged to `budget`, with `besides` bytes more.
+    /// Creates lists that are charged to `budget`, together with `besides` additional bytes.
     pub fn new(budget: &Arc<Budget>, besides: u64) -> Result<ArgumentLists, Errno> {
         let held = budget.reserve_bytes(besides + STEP).ok_or(Errno::NOMEM)?;
         Ok(ArgumentLists { held, spare: STEP, room: ARG_MAX })

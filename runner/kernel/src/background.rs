@@ -1,5 +1,5 @@
-//! Processes that continue after the run that began them, until they end, their session is parked
-//! or closed, or the session moves to another of its states.
+//! Processes that continue after the run in which they began: until they end, or their session is
+//! parked, closed or moved to another of its states.
 //!
 //! Each run has a [`Kernel`] with a table of processes. If a run's first process has ended and the
 //! others are to be kept, the kernel stays here with a thread that watches it: limits of CPU time

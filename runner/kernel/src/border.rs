@@ -1,10 +1,10 @@
 //! The types of a call's arguments. The table of calls ([`with_calls`](crate::with_calls)) makes
-//! them from a guest's integers; no function behind the table takes two numbers that belong
-//! together, or flags as bare bits.
+//! them from a guest's integers; so no function that the table calls takes related numbers
+//! separately, or flags as bare bits.
 //!
-//! Nothing is checked here: a descriptor may be closed, and a string may lie outside of the memory.
-//! The first function that uses them reports that (EBADF, EFAULT). Numbers are those of preview 1
-//! and of WASIX (`wasi/api.h` and `wasi/api_wasix.h` of wasix-libc).
+//! The conversion checks nothing: a descriptor may be closed, and a string may lie outside of the
+//! memory. The first function that uses it reports that (EBADF, EFAULT). Numbers are those of
+//! preview 1 and of WASIX (`wasi/api.h` and `wasi/api_wasix.h` of wasix-libc).
 
 use super::memory::CallMemory;
 use serde::{Deserialize, Serialize};
@@ -173,7 +173,7 @@ impl FdFlags {
         self.0 & FdFlags::APPEND != 0
     }
 
-    /// Returns whether a read or write that would wait is EAGAIN.
+    /// Returns whether a read or write that would wait fails with EAGAIN.
     pub fn is_nonblock(self) -> bool {
         self.0 & FdFlags::NONBLOCK != 0
     }

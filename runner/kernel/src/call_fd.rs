@@ -104,7 +104,7 @@ fn write<H: Host>(
                 Err(e) => return Err(e.into()),
             };
             let written = c.mem.lend_bytes(from, n, |data| match &open.file {
-                // The answer may be about the process's own descriptors.
+                // The request may be about the process's own descriptors.
                 VfsFile::Meta(m) => m.take_request(data, &|n| own_stat(c, Fd(n))).map(|n| (n, at)),
                 file => file.write(at, append, data),
             });
@@ -185,7 +185,7 @@ pub fn fd_pread<H: Host>(
 }
 
 /// `write(2)` of a list of buffers, at the descriptor's offset or the file's end; stores at `out`
-/// the number of bytes. Writes fewer than asked for only if an error occurs before the end. A
+/// the number of bytes. Writes fewer bytes than requested only if an error occurs before the end. A
 /// stream whose limit is used up ends the process.
 ///
 /// # Errors
@@ -337,7 +337,8 @@ pub fn fd_fdstat_set_rights<H: Host>(c: &mut GuestCall<'_, H>, fd: Fd) -> Sys {
 /// Stores the `filestat` of preview 1.
 pub fn put_stat<H: Host>(c: &mut GuestCall<'_, H>, out: u32, s: &Stat) -> Sys {
     let mut b = [0u8; 64];
-    // Files that a session has created itself, such as `/tmp`, have the present time.
+    // While a program is prepared, times are capped, because files that the session has created
+    // itself, such as `/tmp`, have the present time.
     let most = c.process.kernel.fixed.get().map_or(u64::MAX, |_| PREPARED_AT);
     let longs = [
         (0, s.dev),
@@ -403,8 +404,7 @@ pub fn fd_prestat_get<H: Host>(c: &mut GuestCall<'_, H>, fd: Fd, out: u32) -> Sy
 
 /// Stores the name of the preopened directory: `/`.
 ///
-/// # Errors
-/// EBADF, ENAMETOOLONG for no room.
+/// # Errors EBADF, ENAMETOOLONG if the buffer is too small.
 pub fn fd_prestat_dir_name<H: Host>(c: &mut GuestCall<'_, H>, fd: Fd, buf: GuestBuf) -> Sys {
     if !is_preopen(&*open_file(c, fd)?, fd) {
         return Err(Errno::BADF.into());

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use wasibox_vfs::{Errno, Loc, OpenFlags, OpenResult, Stat, StatResult, VfsFile};
 
-/// Modes of new files and directories, before the process's umask.
+/// Modes of new files and directories, before the process's umask is applied.
 const NEW_FILE: u16 = 0o666;
 const NEW_DIR: u16 = 0o777;
 
@@ -100,7 +100,7 @@ fn is_node(base: &Loc, path: &[u8], node: &str) -> bool {
     absolute || root && node.as_bytes().strip_prefix(b"/") == Some(path)
 }
 
-/// Opens a pipe that holds the present text and has no writer left.
+/// Opens a pipe that contains `text` and has no writer.
 fn text_pipe<H: Host>(c: &GuestCall<'_, H>, text: &[u8]) -> Result<Arc<OpenDescription>, Errno> {
     let (read, write) = c.process.kernel.vfs.pipe()?;
     write.try_write(text)?;

@@ -1,7 +1,7 @@
 //! WASI preview 1 `poll_oneoff`, and sleeping.
 //!
-//! Clock subscriptions with timeout 0 return at once, absolute ones are measured on their own
-//! clock, and of several the earliest decides.
+//! A clock subscription with timeout 0 returns at once, an absolute one is measured on its own
+//! clock, and the earliest of several decides.
 
 use super::border::{Fd, GuestList};
 use super::call_misc::now;
@@ -128,7 +128,8 @@ pub fn poll_oneoff<H: Host>(
             }
             return Ok(c.mem.put_u32(count, events.len() as u32)?);
         }
-        // Streams of the host cannot wake this thread; a reader does not notice 5 ms.
+        // Streams of the host cannot wake this thread, so it checks every 5 ms, a delay that
+        // readers do not notice.
         let soon = look_again.then(|| Instant::now() + Duration::from_millis(5));
         c.process.park_thread([deadline, soon].into_iter().flatten().min())?;
     }

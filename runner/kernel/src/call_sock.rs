@@ -35,7 +35,7 @@ const TCP: u32 = 6;
 const UDP: u32 = 17;
 const PEEK: u32 = 1;
 const WAIT_ALL: u32 = 2;
-/// Reports a datagram's whole length, even if less was asked for.
+/// The flag to report a datagram's whole length, even if fewer bytes were requested.
 const TRUNCATED: u32 = 4;
 const DONT_WAIT: u32 = 8;
 const SEND_DONT_WAIT: u32 = 1;
@@ -203,9 +203,8 @@ pub fn sock_listen<H: Host>(c: &mut GuestCall<'_, H>, fd: Fd, backlog: u32) -> S
 
 /// `connect(2)`: only to sockets of this session.
 ///
-/// # Errors
-/// ECONNREFUSED without a listener, ENETUNREACH outside of the loopback, EINPROGRESS if the
-/// descriptor is non-blocking or the time for connecting is over.
+/// # Errors ECONNREFUSED without a listener, ENETUNREACH outside of the loopback, EINPROGRESS if
+/// the descriptor is non-blocking or the time limit for connecting has passed.
 pub fn sock_connect<H: Host>(c: &mut GuestCall<'_, H>, fd: Fd, address: u32) -> Sys {
     let open = OpenSocket::socket_of(c, fd)?;
     let to = read_address(c, address)?;
@@ -241,7 +240,7 @@ fn accept_socket<H: Host>(
     let peer = socket.peer_address();
     let fd = give_socket(c, socket, flags.is_nonblock())?;
     c.mem.put_u32(out, fd.0)?;
-    // The peer may be gone already.
+    // A peer that is gone already has no address.
     Ok(peer.unwrap_or_else(|_| SocketAddress::unbound_address(Family::V4)))
 }
 

@@ -12,8 +12,8 @@ use super::threads::{SleepEvent, current_thread};
 use std::time::{Duration, Instant};
 use wasibox_vfs::Errno;
 
-/// The export that a thread begins at, with its number and the address that `thread_spawn_v2` was
-/// given.
+/// The export at which a thread begins. Its arguments are the thread's number and the address that
+/// was passed to `thread_spawn_v2`.
 pub const START: &str = "wasi_thread_start";
 /// Bytes of WASIX's `thread_start`: stack, thread-local base, function, argument, ten reserved
 /// words, sizes of the stack and of its guard. The kernel reads none of it.
@@ -38,8 +38,8 @@ pub fn thread_id<H: Host>(c: &mut GuestCall<'_, H>, out: u32) -> Sys {
 
 /// Stores the number of processors.
 pub fn thread_parallelism<H: Host>(c: &mut GuestCall<'_, H>, out: u32) -> Sys {
-    // Only one thread of a process runs at a time; callers ask to find out how many processes to
-    // start.
+    // Although only one thread of a process runs at a time, callers use this to decide how many
+    // processes to start.
     let n = std::thread::available_parallelism().map_or(1, |n| n.get() as u32);
     Ok(c.mem.put_u32(out, n)?)
 }
@@ -140,7 +140,7 @@ fn check_address<H: Host>(c: &GuestCall<'_, H>, at: u32) -> Result<(), Halt> {
     Ok(())
 }
 
-/// Lets others run first: threads of the process, or the host's.
+/// Lets other threads of the process run first or, if there are none, other threads of the host.
 pub fn sched_yield<H: Host>(c: &mut GuestCall<'_, H>) -> Sys {
     if !c.process.threads.offer_baton() {
         std::thread::yield_now();

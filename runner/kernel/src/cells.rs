@@ -18,8 +18,8 @@ pub const GO_ON: i32 = 0;
 /// Before a cell: the interpreter begins.
 pub const BEGIN: i32 = 1;
 
-/// Added to these: the interpreter continues as a copy of another one, so that unique values must
-/// be made again.
+/// Added to one of these values if the interpreter continues as a copy of another one, so that
+/// unique values must be made again.
 pub const FORK: i32 = 2;
 
 /// The state that a run continues from.
@@ -62,11 +62,11 @@ pub struct CellRemains<H: Host> {
 pub struct Cells<H: Host> {
     /// The step before the cell, or [`NONE`].
     kind: AtomicI32,
-    /// Set before the first process is reported as ended.
+    /// What the interpreter leaves; set before the first process is reported as ended.
     pub left: Mutex<Option<CellRemains<H>>>,
 }
 
-/// The run has no cell.
+/// The kind of a run without a cell.
 const NONE: i32 = -1;
 
 impl<H: Host> Default for Cells<H> {
@@ -128,8 +128,8 @@ pub struct FixedClock {
 
 /// The time at which programs are prepared, in nanoseconds: the first of January 2026.
 pub const PREPARED_AT: u64 = 1_767_225_600 * 1_000_000_000;
-/// Nanoseconds that pass with each reading of a clock. A process that waits by polling waits for as
-/// many readings.
+/// Nanoseconds by which each reading advances the clock. So a process that waits in a polling loop
+/// waits for a fixed number of readings.
 const TICK: u64 = 1_000_000;
 
 impl FixedClock {
@@ -151,5 +151,5 @@ impl FixedClock {
     }
 }
 
-/// Set in the run of a process that is prepared.
+/// The fixed clock of a run in which a program is prepared; unset in other runs.
 pub type IsFixed = OnceLock<FixedClock>;

@@ -10,8 +10,8 @@ use wasibox_vfs::{Budget, Errno, Loc, Reservation, Vfs, VfsFile};
 /// Number of the preopened root directory.
 pub const ROOT_FD: Fd = Fd(3);
 
-/// Bytes that an open file description takes of the memory limit: the memory of the host, here and
-/// in its own kernel.
+/// Bytes that an open file description takes of the memory limit: the memory of this process and of
+/// the host's kernel for it.
 const OPEN_COST: u64 = 512;
 /// Bytes that a directory's entry takes beyond its name.
 const ENTRY_COST: u64 = 64;
@@ -117,7 +117,7 @@ impl OpenDescription {
         self.offset.store(to, Ordering::Relaxed);
     }
 
-    /// Returns whether reads and writes that would wait are EAGAIN.
+    /// Returns whether reads and writes that would wait fail with EAGAIN.
     pub fn is_nonblocking(&self) -> bool {
         self.nonblock.load(Ordering::Relaxed)
     }
@@ -135,7 +135,7 @@ pub struct Descriptor {
 pub struct Descriptors {
     slots: Vec<Option<Descriptor>>,
     limit: usize,
-    /// Slots above the low numbers that the program had from its start, and still has.
+    /// The numbers above the low ones that the program was given at its start and still has.
     given: Vec<Fd>,
     held: Charge,
     /// The number of slots that the charge covers.
@@ -165,7 +165,7 @@ impl Descriptors {
         self.held = held.into();
     }
 
-    /// Charges the slots up to number `at`.
+    /// Charges the slots up to number `at`, unless they are charged already.
     fn pay_for(&mut self, at: usize) -> Result<(), Errno> {
         if at >= self.paid {
             let paid = (at + 1).next_multiple_of(SLOTS);
@@ -272,7 +272,7 @@ impl Descriptors {
     }
 
     /// Finds the descriptor of `/dev/fd/N`: a standard stream, the descriptor that the program was
-    /// given as its N ([`box_abi::FD_SHIFT`]), or the descriptor with this number.
+    /// given under the number N ([`box_abi::FD_SHIFT`]), or the descriptor whose number is N.
     pub fn resolve_name(&self, n: Fd) -> Result<&Descriptor, Errno> {
         let given =
             n.0.checked_add(box_abi::FD_SHIFT)

@@ -61,8 +61,8 @@ impl GroupRequest {
                 if live.values().any(|p| *lock_mutex(&p.membership) == there) {
                     there
                 } else {
-                    // The group's last member has ended in the meantime: the number stays the
-                    // job's.
+                    // The group's last member has ended in the meantime. The number still
+                    // identifies the job, so the process leads the group.
                     Membership { group: pid, ..parent }
                 }
             }
@@ -112,8 +112,7 @@ pub fn list_processes<H: Host>(mut all: Vec<Arc<Process<H>>>, room: usize) -> Ve
     out
 }
 
-/// Returns the command lines of the first processes for people to read: arguments, joined by
-/// spaces.
+/// Returns the command lines of the first processes in readable form: arguments, joined by spaces.
 pub fn process_names<H: Host>(live: &Live<H>) -> Vec<String> {
     let mut all: Vec<&Arc<Process<H>>> =
         live.values().filter(|p| p.fatal_signal().is_none()).collect();

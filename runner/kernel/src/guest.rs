@@ -12,7 +12,7 @@ pub use super::memory::{MAX_MOVED, PART};
 /// The reason why a call does not return a result.
 #[derive(Debug)]
 pub enum Halt {
-    /// It returns this error number.
+    /// The call returns this error number.
     Errno(Errno),
     /// The process exits with this code.
     Exit(u8),
@@ -45,7 +45,7 @@ impl std::error::Error for Halt {}
 /// Result of a call.
 pub type Sys = Result<(), Halt>;
 
-/// The process and the memory that a call works with.
+/// A call, with the calling process and its memory.
 pub struct GuestCall<'a, H: Host> {
     pub process: &'a Arc<Process<H>>,
     pub mem: H::Memory<'a>,

@@ -6,8 +6,8 @@
 //! | `wasibox-sandbox` | Wasmer, machine code made ahead of time | a thread of the host's process |
 //! | `wasibox-web` | the JavaScript engine that the kernel itself runs in | a worker |
 //!
-//! All of it is static: a kernel is compiled for its host, and a call's access to guest memory is
-//! inlined.
+//! The host is a type parameter: a kernel is compiled for its host, and a call's access to guest
+//! memory is inlined.
 
 use super::guest::Halt;
 use super::job::{EntryPoint, ProcessJob, ThreadJob};
@@ -24,7 +24,7 @@ pub trait Host: Sized + Send + Sync + 'static {
     type Loaded: Clone + Send;
     /// The error of preparing a program.
     type Error: std::error::Error;
-    /// Notifies a process that must end.
+    /// The means of notifying a process that must end.
     type Watch: HostWatch;
     /// An interpreter between two cells.
     type Ready: Send;
@@ -36,10 +36,10 @@ pub trait Host: Sized + Send + Sync + 'static {
     type Locals: Send + Sync;
     /// The clock of a thread's CPU time, which other threads can read.
     type Clock: Copy + Send + Sync;
-    /// While it lives, no guest of the session runs.
+    /// A guard during whose life no guest of the session runs.
     type Stopped;
 
-    /// Makes a program ready, if it is not yet.
+    /// Makes a program ready to run, unless it is already.
     fn load_program(&self, program: ProgramMark) -> Result<Self::Loaded, Self::Error>;
 
     /// Returns whether processes of the program may begin with a prepared memory.
@@ -55,7 +55,7 @@ pub trait Host: Sized + Send + Sync + 'static {
     /// `Kernel::process_ended` last.
     fn start_job(&self, job: ProcessJob<Self>) -> std::io::Result<()>;
 
-    /// Begins to run the threads of a process that are sent to `job`.
+    /// Starts a thread of the host that runs the threads of a process given in `job`.
     fn start_thread(&self, job: ThreadJob<Self>) -> std::io::Result<()>;
 
     /// Returns the bytes that each thread of a process needs in addition to memory.
@@ -70,12 +70,12 @@ pub trait Host: Sized + Send + Sync + 'static {
         places: &[(u32, usize)],
     ) -> Result<Self::Locals, Errno>;
 
-    /// Appends the bytes of the thread's variables to `to`. The caller's thread is alone with the
-    /// memory.
+    /// Appends the bytes of the thread's variables to `to`. No other thread uses the memory
+    /// meanwhile.
     fn save_locals(locals: &Self::Locals, to: &mut Vec<u8>);
 
-    /// Restores the variables from `from`; missing bytes are zero. The caller's thread is alone
-    /// with the memory.
+    /// Restores the variables from `from`; missing bytes are zero. No other thread uses the memory
+    /// meanwhile.
     fn restore_locals(locals: &Self::Locals, from: &[u8]);
 
     /// Stops all guests of the session for a moment, in order to reach one that never runs its own
@@ -91,7 +91,7 @@ pub trait Host: Sized + Send + Sync + 'static {
     /// Returns the CPU time of the calling thread in nanoseconds.
     fn cpu_ns() -> u64;
 
-    /// Returns the same by kind of time, less exactly.
+    /// Returns that CPU time by kind, less exactly.
     fn thread_usage() -> CpuUsage;
 }
 

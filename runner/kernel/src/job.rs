@@ -13,13 +13,13 @@ use wasibox_vfs::{ProgramMark, Reservation};
 /// The beginning of a process: the function that is called, and the content of its memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EntryPoint {
-    /// At its beginning.
+    /// The program starts from its beginning.
     Start,
-    /// On the prepared memory.
+    /// The program resumes from its prepared memory.
     Resume,
-    /// At its beginning, to prepare its memory.
+    /// The program starts from its beginning, to prepare its memory.
     Prepare,
-    /// At a cell; the memory begins with the content of the prepared memory, or of the module.
+    /// The program runs a cell. Its initial memory is the prepared memory or the module's.
     Cell { is_prepared: bool },
 }
 
@@ -29,7 +29,7 @@ pub struct ProcessJob<H: Host> {
     pub program: ProgramMark,
     pub loaded: H::Loaded,
     pub entry: EntryPoint,
-    /// Reserved for the module's memory.
+    /// The reservation for the module's memory.
     pub memory: Reservation,
     /// The interpreter whose cell it runs.
     pub ready: Option<H::Ready>,
@@ -39,7 +39,8 @@ pub struct ProcessJob<H: Host> {
 pub enum ProgramEnd {
     Status(ProcessStatus),
     Exec,
-    /// It did not resume from its prepared memory, and begins at the beginning.
+    /// The program declined to resume from its prepared memory, so it must start from its
+    /// beginning.
     Anew,
 }
 

@@ -1,8 +1,9 @@
 //! The kernel: processes, descriptors and system calls of a run's guests.
 //!
-//! WASI preview 1, and those calls of WASIX that a shell needs, over the session's file system
-//! (`wasibox_vfs`). A [`Host`] runs the guests' code: the kernel knows neither an engine nor an
-//! operating system, has no `unsafe`, and builds for Linux and for wasm32-wasip1-threads.
+//! It implements WASI preview 1, and those calls of WASIX that a shell needs, over the session's
+//! file system (`wasibox_vfs`). A [`Host`] runs the guests' code: the kernel knows neither an
+//! engine nor an operating system, has no `unsafe`, and builds for Linux and for
+//! wasm32-wasip1-threads.
 //!
 //! | file | content |
 //! |---|---|

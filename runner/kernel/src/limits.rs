@@ -20,16 +20,16 @@ pub struct Limits {
     pub disk: DiskLimits,
     /// Bytes written to standard output and error together; `None` is no limit.
     pub output: Option<u64>,
-    /// Processes alive at once, and their threads beyond the first. Each has one thread of the
-    /// host, and eight more may wait for future processes.
+    /// Processes alive at once, and their threads beyond the first. Each of these has one thread of
+    /// the host, and eight more threads may wait for future processes.
     pub processes: usize,
     /// Programs started in all: by new processes, and by `exec` in one.
     pub spawns: u64,
     /// Open descriptors of one process. Descriptors of the tree, of pipes and of devices use none
     /// of the host's.
     pub descriptors: usize,
-    /// Bytes of a process's call stack. 4 MiB is the least at which CPython's own recursion checks
-    /// win; the used part counts as memory. At least 1 MiB is given.
+    /// Bytes of a process's call stack. The used part counts as memory. It is at least 1 MiB; with
+    /// less than 4 MiB it overflows before CPython's own recursion checks take effect.
     pub stack: usize,
 }
 

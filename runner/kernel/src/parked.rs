@@ -15,7 +15,8 @@
 //! The number of a closed descriptor stays taken.
 //!
 //! # Invariants
-//! - It belongs to one program and one content of the memory that it begins with: [`module_of`].
+//! - Parked state fits one program with one initial content of its memory, which [`module_of`]
+//!   identifies.
 //! - Parked data is as hostile as a guest: files are opened as the guest would open them.
 
 use super::border::Fd;
@@ -41,13 +42,13 @@ pub enum Unreadable {
 /// Numbers of parts, ascending, layer by layer.
 pub type Layers = Vec<Vec<u32>>;
 
-/// The number of layers before some are joined, because coming back reads them all.
+/// The number of layers from which some are joined, because restoring reads them all.
 const LAYERS: usize = 16;
 
-/// Returns how many layers stay beneath a new one with `parts`, and adds the parts of the layers
-/// that it replaces. It replaces layers at the top that are not much larger. So the number of times
-/// that a part is written grows with the logarithm of all parts, and there are at most about twice
-/// [`LAYERS`].
+/// Returns how many layers stay beneath a new one with `parts`, and adds to `parts` those of the
+/// layers that the new one replaces. It replaces layers at the top that are not much larger. So the
+/// number of times that a part is written grows with the logarithm of all parts, and there are at
+/// most about twice [`LAYERS`].
 fn join_layers(layers: &[Vec<u32>], parts: &mut Vec<u32>) -> usize {
     let mut keep = layers.len();
     if keep < LAYERS {
@@ -74,7 +75,7 @@ const MAX_REST: usize = 16 << 20;
 pub struct ParkedProcess {
     /// The program's name in the image.
     pub atom: String,
-    /// It began on the prepared memory.
+    /// Whether it began with the prepared memory.
     pub is_prepared: bool,
     /// Bytes of memory.
     pub size: u64,
@@ -150,7 +151,7 @@ pub fn park_descriptors(fds: &Descriptors, vfs: &Vfs) -> Vec<ParkedDescriptor> {
         if !can_be_named(&open.file) {
             return closed;
         }
-        // The path may lead to another file by now.
+        // By now another file may have that path.
         let there = vfs.stat(&root, path, true).ok().zip(open.file.stat().ok());
         let is_same = |(a, b): (wasibox_vfs::Stat, wasibox_vfs::Stat)| {
             a.kind == b.kind && (a.dev, a.ino) == (b.dev, b.ino)
@@ -199,7 +200,7 @@ pub fn unpark_descriptors(
             follow: true,
             ..OpenFlags::default()
         };
-        // Nothing that would wait, such as a FIFO.
+        // A file whose opening would wait, such as a FIFO, is not opened.
         let kind = vfs.stat(&root, path, true).ok()?.kind;
         if !matches!(kind, FileKind::File | FileKind::CharDevice) {
             return None;
@@ -276,9 +277,9 @@ pub struct PreparedHeader {
     pub start: usize,
     /// Its length, also a multiple of [`ALIGN`]; all around it is zeros.
     pub len: usize,
-    /// An instance may be used again once memory and globals are reset.
+    /// Whether an instance may be used again once memory and globals are reset.
     pub is_reusable: bool,
-    /// Memory and globals are all that its processes can change.
+    /// Whether memory and globals are all that its processes can change.
     pub is_plain: bool,
     /// Bytes of the memory.
     pub size: usize,
@@ -320,9 +321,9 @@ pub fn layer_numbers(layers: &[impl AsRef<[u8]>]) -> Option<Layers> {
     layers.iter().map(|l| of(l.as_ref())).collect()
 }
 
-/// Returns the layer of `parts`, which have changed since the layers `reported`, and how many of those
-/// layers stay beneath it; with `whole` none. Updates `reported` to the new layers. `look` passes a
-/// part on as it is now and as it was in the beginning, if it can.
+/// Returns the layer of `parts`, which have changed since the layers `reported`, and how many of
+/// those layers stay beneath it; with `whole` none. Updates `reported` to the new layers. `look`
+/// passes the current and the initial content of a part to its callback, if they are available.
 pub fn layer_change(
     reported: &mut Layers,
     mut parts: Vec<u32>,

@@ -67,12 +67,12 @@ impl From<Reservation> for Charge {
 }
 
 impl Charge {
-    /// Takes bytes, or ENOMEM.
+    /// Takes bytes; ENOMEM if the budget has no room.
     pub fn take_bytes(budget: &Arc<Budget>, bytes: u64) -> Result<Charge, Errno> {
         budget.reserve_bytes(bytes).map(Charge::from).ok_or(Errno::NOMEM)
     }
 
-    /// Takes `bytes` more, or ENOMEM. A charge without a reservation pays for nothing.
+    /// Takes `bytes` more; ENOMEM if the budget has no room. Does nothing without a reservation.
     pub fn grow_by(&mut self, bytes: u64) -> Result<(), Errno> {
         let had = self.0.as_mut().is_none_or(|r| r.grow_by(bytes));
         if had { Ok(()) } else { Err(Errno::NOMEM) }
@@ -132,11 +132,11 @@ pub struct Process<H: Host> {
     pub fds: Mutex<Descriptors>,
     pub cwd: Mutex<Cwd>,
     pub membership: Mutex<Membership>,
-    /// The guest has a signal handler.
+    /// Whether the guest has a signal handler.
     pub handles: AtomicBool,
     /// Bit N: signal N is ignored.
     pub ignored: AtomicU64,
-    /// A write to a pipe without a reader raises SIGPIPE in addition to the error.
+    /// Whether a write to a pipe without a reader raises SIGPIPE in addition to the error.
     pub dies_of_pipe: AtomicBool,
     /// Bit N: signal N is pending for the handler.
     pending: AtomicU64,
@@ -215,9 +215,9 @@ impl<H: Host> Process<H> {
         }
     }
 
-    /// Returns the CPU time so far in nanoseconds; called from another thread. Only valid while the
-    /// process is in the table: afterwards its thread may be gone, and its clock may be another
-    /// thread's.
+    /// Returns the CPU time so far in nanoseconds, for other threads. Only valid while the process
+    /// is in the table: afterwards its thread may have ended, and its clock may belong to another
+    /// thread.
     pub fn running_cpu_ns(&self) -> u64 {
         if self.kernel.limits.cpu.is_none() {
             return 0;
@@ -225,7 +225,7 @@ impl<H: Host> Process<H> {
         self.first_cpu_ns().saturating_add(self.threads.cpu_ns())
     }
 
-    /// Returns the CPU time of its first thread; called from another one.
+    /// Returns the CPU time of its first thread, for other threads.
     fn first_cpu_ns(&self) -> u64 {
         let now = self.clock.get().and_then(|clock| H::time_of(*clock)).unwrap_or(0);
         now.saturating_sub(self.cpu_begin.load(Ordering::Relaxed))
@@ -256,7 +256,7 @@ impl<H: Host> Process<H> {
         first.saturating_add(self.threads.cpu_ns())
     }
 
-    /// Like [`Process::cpu_ns`] by kind of time, less exact.
+    /// Returns the time of [`Process::cpu_ns`] by kind, less exactly.
     pub fn cpu(&self) -> CpuUsage {
         let first = match current_thread() {
             0 => H::thread_usage().subtract_usage(*lock_mutex(&self.usage_begin)),
@@ -292,7 +292,7 @@ impl<H: Host> Process<H> {
             return Err(Errno::PERM.into());
         }
         match self.threads.end_all() {
-            // One of them has ended the process just before.
+            // One of the other threads has just ended the process.
             Some(end) => {
                 self.threads.put_end(end);
                 Err(Halt::Over)
@@ -318,8 +318,8 @@ impl<H: Host> Process<H> {
 
     /// Delivers a signal (POSIX 2.4.3 default actions; stopping is not supported).
     pub fn deliver_signal(&self, sig: u8) {
-        // A handler receives all signals; these would only interrupt calls of programs that do not
-        // expect it. A process with children learns of their ends by waiting.
+        // A handler receives every signal. These would only interrupt calls of programs that do not
+        // expect them; a process learns of its children's ends by waiting.
         const NEVER_HANDLED: &[u8] = &[signal::CHLD, signal::STOP];
         let bit = signal::signal_bit(sig);
         if sig != signal::KILL {
@@ -438,7 +438,7 @@ impl<H: Host> Process<H> {
     /// may.
     pub fn wait_for(&self, file: &VfsFile, write: bool) -> Result<(), Halt> {
         if let VfsFile::Stream(s) = file {
-            // A kill interrupts the wait by a signal, or the wait ends soon by itself.
+            // A kill interrupts the wait with a signal, or the wait ends soon by itself.
             let away = self.threads.run_others();
             s.wait_ready(write, Duration::from_millis(50));
             drop(away);

@@ -8,12 +8,13 @@ use super::memory::CallMemory;
 use super::process::ProcessStart;
 use wasibox_vfs::{Errno, Loc, ProgramMark, Vfs};
 
-/// First bytes of a script in which its interpreter is searched for (Linux's BINPRM_BUF_SIZE).
+/// The number of bytes at the start of a script that are searched for its interpreter (Linux's
+/// BINPRM_BUF_SIZE).
 const SCRIPT_HEAD: usize = 256;
-/// Scripts whose interpreters are scripts.
+/// The maximum number of scripts that are each the interpreter of the one before.
 const MAX_SCRIPTS: usize = 5;
 
-/// A name of the multicall program, in every image.
+/// A name that the multicall program has in every image.
 const SHELL: &[u8] = b"/bin/sh";
 
 const DEFAULT_PATH: &[u8] = b"/usr/local/bin:/bin:/usr/bin";
@@ -174,7 +175,7 @@ mod tests {
             ("/bin/sed", "anything", told("sed")),
             ("/bin/sed", "-sed", told("old")),
             ("/bin/sed", "/bin/sed", told("old")),
-            // A program that is only one applet needs no such variable.
+            // A program that has only one applet needs no such variable.
             ("/bin/py", "py", told("old")),
         ] {
             assert_eq!(

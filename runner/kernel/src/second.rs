@@ -1,7 +1,7 @@
 //! The beginning of a guest's second and further threads.
 //!
-//! The host runs them: it has an instance of the process's module, whose memory is the process's,
-//! and waits with it for the process's next thread.
+//! A thread of the host runs them: it has an instance of the process's module with the process's
+//! memory, and waits with that for the process's next thread.
 
 use super::guest::GuestCall;
 use super::host::Host;

@@ -25,12 +25,12 @@ use wasibox_vfs::{Errno, Vfs};
 pub const FIRST_PID: u32 = 2;
 /// The maximum number of ended processes that have not been waited for yet.
 const MAX_ZOMBIES: usize = 32768;
-/// The time for which ended processes are waited for before they are given up; their threads then
-/// end with the host process.
+/// The time for which the kernel waits for processes that must end before it gives them up; their
+/// threads then end with the host's process.
 const REAP: Duration = Duration::from_secs(2);
 /// Bytes that the host keeps for a process: the touched part of its thread's stack, its entry here.
 pub const PROCESS_COST: u64 = 32 << 10;
-/// Least bytes of a table with the standard streams.
+/// The minimum number of bytes of a table with the standard streams.
 const TABLE_COST: u64 = 4 << 10;
 /// Bytes that the host keeps of an ended process until its parent waits for it.
 const ZOMBIE_COST: u64 = 128;
@@ -41,13 +41,13 @@ const CPU_LOOK: Duration = Duration::from_millis(10);
 const AGAIN: Duration = Duration::from_millis(2);
 /// The longest time between two checks of the table.
 const PULSE: Duration = Duration::from_millis(250);
-/// The time for which processes that still run when the first one has ended may continue: those
-/// that are about to end by themselves, such as `<(sort file)` after all was read, are not
-/// reported.
+/// The time for which processes may continue when the first one has ended. Those that end by
+/// themselves within it, such as `<(sort file)` after all was read, are not reported.
 const GRACE: Duration = Duration::from_millis(5);
-/// A process that was signalled this many times spends its time in long functions of the engine.
+/// The number of signals after which a process that still runs is assumed to spend its time in long
+/// functions of the engine.
 const STUBBORN: u32 = 8;
-/// Prepared memory is used if it is at most this part of the limit.
+/// The divisor of the memory limit: prepared memory is used if it takes at most that share.
 pub const SNAPSHOT_SHARE: u64 = 4;
 
 /// The state that the processes of a run share.
@@ -82,12 +82,13 @@ struct ProcessTable<H: Host> {
     next: u32,
     spawned: u64,
     root: Option<ProcessStatus>,
-    /// Processes that the first one leaves are to continue (`keeps`), and do (`is_kept`).
+    /// Whether processes that the first one leaves are to continue (`keeps`), and whether they do
+    /// (`is_kept`).
     keeps: bool,
     is_kept: bool,
     limit: Option<LimitHit>,
     process_limit: bool,
-    /// A process has failed after it was refused memory.
+    /// Whether a process has failed after it was refused memory.
     out_of_memory: bool,
     interrupted: bool,
 }
@@ -131,7 +132,7 @@ impl<H: Host> ProcessTable<H> {
 
 /// The end of a run.
 pub struct RunEnd {
-    /// Of the first process.
+    /// The status of the first process.
     pub status: ProcessStatus,
     pub limit: Option<LimitHit>,
     pub interrupted: bool,
@@ -169,7 +170,7 @@ pub struct ChildStart {
     pub held: Option<Reservation>,
 }
 
-/// The code that it runs, and where that begins.
+/// The code that a new process runs, and where it begins.
 struct ChildCode<H: Host> {
     loaded: H::Loaded,
     entry: EntryPoint,
@@ -211,7 +212,7 @@ impl<H: Host> Kernel<H> {
         child: ChildStart,
     ) -> Result<u32, SpawnError<H::Error>> {
         let loaded = self.host.load_program(child.start.program).map_err(SpawnError::Program)?;
-        // Reserved now, so that the caller learns of a refusal.
+        // The memory is reserved here, so that a refusal is an error of this call.
         let (entry, memory) = self.entry_of(&loaded);
         let memory = memory.ok_or(Errno::NOMEM)?;
         self.begin_process(child, ChildCode { loaded, entry, memory, cell: None })
@@ -269,7 +270,7 @@ impl<H: Host> Kernel<H> {
     /// Returns the entry point of a process of that program, and the reservation of its memory, if
     /// there is room.
     pub fn entry_of(&self, loaded: &H::Loaded) -> (EntryPoint, Option<Reservation>) {
-        // If memory is short, prepared memory must not take what the work needs.
+        // If memory is short, prepared memory must not take the room that the program's work needs.
         let roomy = |n: u64| n <= self.budget.limit() / SNAPSHOT_SHARE && self.budget.has_room(n);
         let resumes = self.host.has_snapshot(loaded)
             && roomy(self.host.memory_needs(loaded, EntryPoint::Resume));
@@ -319,7 +320,8 @@ impl<H: Host> Kernel<H> {
         let own = part(PROCESS_COST)?;
         fds.hold_reservation(part(table)?);
         cwd.held = part(path)?.into();
-        // Counted before the lock, because their kernels have the same lock.
+        // Counted before this kernel is locked, because counting locks the other kernels in the
+        // same way.
         let others = if self.is_kept() { 0 } else { self.background.alive_count() };
         let process = {
             let mut t = lock_mutex(&self.table);
@@ -391,7 +393,7 @@ impl<H: Host> Kernel<H> {
         self.changed.notify_all();
     }
 
-    /// `waitpid(2)` for one child or any. `Ok(None)`: it still runs and `block` is off.
+    /// Does `waitpid(2)` for one child or any; `Ok(None)` if it still runs and `block` is false.
     pub fn wait_child(
         &self,
         me: &Process<H>,
@@ -510,7 +512,8 @@ impl<H: Host> Kernel<H> {
         lock_mutex(&self.table).live.contains_key(&pid)
     }
 
-    /// Returns the parent that others see of one of its processes: 1 for those that a run has left.
+    /// Returns the parent of one of its processes as others see it: 1 if the run is over and left
+    /// the process.
     pub fn parent_seen(&self, parent: u32) -> u32 {
         if self.is_kept() && !self.has_process(parent) { 1 } else { parent }
     }
@@ -603,7 +606,7 @@ impl<H: Host> Kernel<H> {
                     t.limit = Some(LimitHit::Cpu);
                     break;
                 }
-                // The limit cannot be reached sooner.
+                // The limit cannot be reached before that time.
                 let busy = processors.min(self.limits.processes).max(1);
                 pause = pause.min((left / u32::try_from(busy).unwrap_or(u32::MAX)).max(CPU_LOOK));
             }
@@ -613,7 +616,7 @@ impl<H: Host> Kernel<H> {
         t
     }
 
-    /// Ends all that are alive.
+    /// Ends all living processes.
     fn end_all<'a>(
         &'a self,
         mut t: MutexGuard<'a, ProcessTable<H>>,
@@ -628,7 +631,7 @@ impl<H: Host> Kernel<H> {
             for p in &all {
                 p.deliver_signal(signal::KILL);
             }
-            // No process has to run: the code stays stopped until all have ended.
+            // No other process has to run, so the code stays stopped until all have ended.
             stopped = stopped.or(self.interrupt_again(&all));
             t = lock_mutex(&self.table);
             if !t.live.is_empty() {
@@ -648,8 +651,7 @@ impl<H: Host> Kernel<H> {
         t.live.len() + t.threads
     }
 
-    /// Lets a process have one more thread, which counts as a process does, as long as the value
-    /// lives.
+    /// Admits one more thread of a process, which counts like a process as long as the value lives.
     pub fn admit_thread(self: &Arc<Kernel<H>>) -> Result<ThreadAdmission<H>, Errno> {
         let others = if self.is_kept() { 0 } else { self.background.alive_count() };
         let mut t = lock_mutex(&self.table);
@@ -694,7 +696,7 @@ impl<H: Host> Kernel<H> {
         });
     }
 
-    /// Records that a process is to end.
+    /// Makes the kernel check for processes that must end.
     pub fn is_ending(&self) {
         drop(lock_mutex(&self.table));
         self.changed.notify_all();
@@ -707,7 +709,7 @@ impl<H: Host> Kernel<H> {
     }
 }
 
-/// A thread that counts, see [`Kernel::admit_thread`].
+/// An admitted thread, see [`Kernel::admit_thread`].
 pub struct ThreadAdmission<H: Host>(Arc<Kernel<H>>);
 
 impl<H: Host> Drop for ThreadAdmission<H> {

@@ -20,11 +20,10 @@
 //! that sometimes wait also offer it: `poll_oneoff` always, reads and writes of pipes and sockets
 //! after a while ([`Threads::share_baton`]). Others never do, so that guests may rely on them.
 //!
-//! # Ends
-//! The end of a process ends all of its threads. The thread that detects it has the baton, so that
-//! all others wait: they are woken, see [`Threads::is_over`] and leave their guest code one after
-//! another. The first thread, which is the one that began with the process, leaves last and reports
-//! the end ([`Threads::end_all`]).
+//! # Ends The end of a process ends all of its threads. The thread that detects it has the baton,
+//! so that all others wait: they are woken, find [`Threads::is_over`] true, and leave their guest
+//! code one after another. The first thread, which is the one that began with the process, leaves
+//! last and reports the end ([`Threads::end_all`]).
 //!
 //! # Variables of a thread
 //! Guests are compiled without thread-local storage. So a guest's export [`LOCALS`] lists the
@@ -61,7 +60,7 @@ const MAX_LOCAL_BYTES: usize = 4096;
 const MAX_IDLE: usize = 4;
 /// The interval at which threads that must leave are woken again.
 const AGAIN: Duration = Duration::from_millis(10);
-/// The time for which a thread that reads and writes without waiting keeps others from running;
+/// The time for which a thread that reads and writes without waiting may keep others from running:
 /// CPython's own switch interval.
 const SHARE: Duration = Duration::from_millis(5);
 
@@ -99,12 +98,12 @@ struct ThreadLocals<H: Host> {
 struct ThreadState<H: Host> {
     /// Signalled when the thread gets the baton.
     turn: Arc<Condvar>,
-    /// For waits that are parks.
+    /// The thread of the host, for waits in which it is parked.
     thread: Option<Thread>,
     /// The values of its variables while it does not run.
     locals: Vec<u8>,
     sleeps: Option<SleepEvent>,
-    /// The event it sleeps for has come.
+    /// Whether the event that it sleeps for has come.
     woken: bool,
     /// The clock of its CPU time, and its reading when the thread began.
     clock: Option<(H::Clock, u64)>,
@@ -132,11 +131,11 @@ struct ThreadGroupState<H: Host> {
 
 /// See the module's documentation.
 pub struct Threads<H: Host> {
-    /// There are, or were, others than the first one.
+    /// Whether there are, or were, other threads than the first one.
     many: AtomicBool,
-    /// All but the first one are to leave.
+    /// Whether all threads but the first one must leave.
     over: AtomicBool,
-    /// A thread has failed after it was refused memory.
+    /// Whether a thread has failed after it was refused memory.
     pub starved: AtomicBool,
     past_ns: AtomicU64,
     state: Mutex<ThreadGroupState<H>>,
@@ -286,7 +285,8 @@ impl<H: Host> Threads<H> {
         self.many.load(Ordering::SeqCst)
     }
 
-    /// Returns whether all threads are to leave; the first one only if it has not set this itself.
+    /// Returns whether all threads must leave. This includes the first one, unless it has set this
+    /// itself.
     pub fn is_over(&self) -> bool {
         self.over.load(Ordering::SeqCst)
     }
@@ -328,7 +328,8 @@ impl<H: Host> Threads<H> {
         s
     }
 
-    /// Lets others run first, if any wants to. False if there are no others.
+    /// Lets other threads run first, if any queue for the baton; returns false if there are no
+    /// others.
     pub fn offer_baton(&self) -> bool {
         if !self.is_many() {
             return false;
@@ -341,8 +342,8 @@ impl<H: Host> Threads<H> {
         true
     }
 
-    /// Lets others run first if they have waited for long, because a thread whose calls never wait
-    /// (there is always something to read) would keep the baton for ever.
+    /// Lets other threads run first if they have waited for long, because a thread whose calls
+    /// never wait, such as one that always finds something to read, would keep the baton for ever.
     pub fn share_baton(&self) {
         if !self.is_many() {
             return;
@@ -354,9 +355,9 @@ impl<H: Host> Threads<H> {
         }
     }
 
-    /// Sleeps until the event or the time `until`, and returns whether the event came. Also ends
-    /// when the thread must look for signals. Returns `None` if the process has only one thread,
-    /// because no other could cause the event.
+    /// Sleeps until the event or the time `until`, and returns whether the event came. The sleep
+    /// also ends when the thread must check for signals. Returns `None` if the process has only one
+    /// thread, because no other could cause the event.
     pub fn sleep_for(&self, event: SleepEvent, until: Option<Instant>) -> Option<bool> {
         if !self.is_many() {
             return None;
@@ -535,7 +536,7 @@ impl<H: Host> Threads<H> {
         self.lock_state().end = Some(end);
     }
 
-    /// Forgets all of a process's threads, which have left.
+    /// Forgets all of a process's threads, after they have left.
     pub fn reset(&self) {
         *lock_mutex(&self.pattern) = None;
         let mut s = self.lock_state();
@@ -579,7 +580,7 @@ impl<H: Host> ThreadState<H> {
     }
 }
 
-/// The caller of [`Threads::run_others`] waits for something of the host while this lives.
+/// The guard of [`Threads::run_others`]: other threads run until it is dropped.
 pub struct BatonReturn<'a, H: Host>(Option<&'a Threads<H>>);
 
 impl<H: Host> Drop for BatonReturn<'_, H> {

@@ -85,7 +85,7 @@ mod tests {
         assert_eq!(cut.text.unwrap(), "[1, 2,\n[... 1 bytes left out ...]\n3]");
         let cut = plain("[1, 2, 3]", "[1,2,3]").bounded(4);
         assert_eq!((cut.json, cut.bytes), (None, Some(9)));
-        // Its size stays when it is cut once more.
+        // The recorded length stays when the value is cut again.
         let again = CellValue::new(Some("abcdefgh".into()), None).bounded(4).bounded(0);
         assert_eq!(again.bytes, Some(8));
         // Text that the interpreter has cut.

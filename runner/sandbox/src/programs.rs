@@ -37,17 +37,17 @@ pub fn function_of(entry: EntryPoint) -> &'static str {
 /// A callback for progress lines.
 pub type Progress = Arc<dyn Fn(&str) + Send + Sync>;
 
-/// Held while machine code is mapped or unmapped. The engine's table of code addresses is one for
-/// the whole process, and unmapping comes before leaving the table: another engine that mapped code
-/// at the same address in between would find it taken.
+/// Held while machine code is mapped or unmapped. The engine has one table of code addresses for
+/// the whole process, and it unmaps code before it removes the table's entry: another engine that
+/// mapped code at the same address in between would find the entry taken.
 static MAPPING: Mutex<()> = Mutex::new(());
 
-/// An engine and its modules. Users of them also keep this, and drop it last, so that the code is
-/// unmapped here.
+/// An engine and its modules. Users of the modules also keep this value and drop it last, so that
+/// the code is unmapped by the drop of this type.
 pub struct CodeHolder {
     engine: Option<Engine>,
     modules: Mutex<Vec<Module>>,
-    /// The place of the machine code.
+    /// The addresses of the machine code.
     pub map: CodeMap,
 }
 
@@ -68,18 +68,18 @@ pub struct ProgramLibrary {
     loaded: Vec<Mutex<ProgramSlot>>,
     artifacts: Option<PathBuf>,
     progress: Progress,
-    /// Other processes compile programs and prepare their memory (`waits`); a prepared memory was
-    /// missing (`lacks`).
+    /// Whether other processes compile programs and prepare their memory (`waits`), and whether a
+    /// prepared memory was missing (`lacks`).
     waits: AtomicBool,
     lacks: AtomicBool,
-    /// The last field, because fields are dropped in order.
+    /// The last field, because fields are dropped in order and the code must outlive the programs.
     code: Arc<CodeHolder>,
 }
 
 /// The state of a program in the library.
 #[derive(Default)]
 struct ProgramSlot {
-    /// With its prepared memory, if there is one.
+    /// The loaded program, with its prepared memory if there is one.
     loaded: Option<LoadedProgram>,
     /// The bytes of memory with which preparing was last tried.
     tried: Option<u64>,
@@ -116,13 +116,13 @@ impl ProgramLibrary {
         &self.image
     }
 
-    /// Returns the place of the machine code.
+    /// Returns the addresses of the machine code.
     pub fn code_map(&self) -> &CodeMap {
         &self.code.map
     }
 
-    /// Returns files and folders of the host's side: the image, the machine code and the key that
-    /// authenticates it.
+    /// Returns the library's files and folders on the host: the image, the machine code and the key
+    /// that authenticates it.
     pub fn own_files(&self) -> ProtectedPaths {
         let mut paths = artifact::protected_paths(self.artifacts.as_deref());
         paths.push(self.image.path().to_path_buf());
@@ -250,7 +250,8 @@ impl ProgramLibrary {
                 snapshot::make_snapshot(&self.image, self.artifacts.clone(), p, memory)
                     .map_err(|e| e.to_string())
             });
-            // One that another process is still making is looked for at the next start, too.
+            // A prepared memory that another process is still making is looked for again at the
+            // next start.
             let is_to_come = later.is_some_and(|lacks| lacks.load(Ordering::Relaxed));
             let tried = (!is_to_come).then_some(memory).or(slot.tried);
             *slot = ProgramSlot { loaded: Some(loaded.clone()), tried };
@@ -268,7 +269,7 @@ pub struct Programs {
     fresh: bool,
     /// Threads with instances that wait for another process.
     pub idle: IdleThreads,
-    /// The last field, because fields are dropped in order.
+    /// The last field, because fields are dropped in order and the code must outlive its users.
     pub code: Arc<CodeHolder>,
 }
 
@@ -285,7 +286,7 @@ impl Programs {
         &self.library
     }
 
-    /// Returns whether every process begins at its program's beginning.
+    /// Returns whether no process starts from prepared memory.
     pub fn are_fresh(&self) -> bool {
         self.fresh
     }

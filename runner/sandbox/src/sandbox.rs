@@ -1,4 +1,4 @@
-//! A session: its file system, and running commands in it.
+//! A session's sandbox: the session's file system, and the running of commands in it.
 
 use crate::cell::{CellToRun, ParkedInterpreter};
 use crate::expose::LoopbackGate;
@@ -36,18 +36,18 @@ pub enum SandboxError {
     Mount(#[from] MountError),
     #[error(transparent)]
     Program(#[from] ProgramError),
-    /// No such command: a shell reports status 127.
+    /// The command does not exist: a shell reports status 127.
     #[error("{0}: command not found")]
     NotFound(String),
-    /// A command that cannot be run: a shell reports status 126.
+    /// The command cannot be run: a shell reports status 126.
     #[error("{name}: {why}")]
     NotExecutable { name: String, why: String },
-    /// Found while the guest accessed its files.
+    /// The image is damaged, which was found while the guest accessed its files.
     #[error("{0}")]
     Damaged(String),
     #[error("{path}: {why}")]
     Cwd { path: String, why: Errno },
-    /// An interpreter of that name that cannot run cells.
+    /// The interpreter of that name cannot run cells.
     #[error("{name}: {why}")]
     Cell { name: String, why: &'static str },
     /// See [`RunResult::stuck`].
@@ -68,12 +68,12 @@ pub struct RunSpec {
     pub stderr: Arc<dyn StdStream>,
     /// Limit of wall-clock time, instead of the policy's.
     pub timeout: Option<Duration>,
-    /// Processes that still run when the command has ended continue, until
+    /// Whether processes that still run when the command has ended continue, until
     /// [`SessionSandbox::end_background`].
     pub keep: bool,
 }
 
-/// Ends a run from another thread.
+/// A handle that ends a run from another thread.
 #[derive(Clone, Default)]
 pub struct SandboxInterrupt(Arc<Mutex<InterruptState>>);
 
@@ -129,8 +129,8 @@ impl PreparedImage {
         self.stack
     }
 
-    /// Returns the place of the machine code of loaded programs: from an address to before another
-    /// one, both of whole pages.
+    /// Returns the address ranges of the machine code of loaded programs, as start and end; both
+    /// are multiples of the page size.
     pub fn code(&self) -> Vec<(usize, usize)> {
         self.library.code_map().pages()
     }
@@ -212,7 +212,7 @@ impl PreparedImage {
         more: Option<BaseFile>,
     ) -> Result<SessionSandbox, SandboxError> {
         debug_assert_eq!(self.stack, policy.limits.stack);
-        // The files that cells need cannot be opened in a jail.
+        // Cells need files that can no longer be opened once a jail is closed.
         crate::track::open_tracking();
         let budget = Budget::new(policy.limits.memory);
         let library = self.library.clone();
@@ -258,10 +258,10 @@ pub struct SessionSandbox {
     pub(crate) budget: Arc<Budget>,
     policy: Policy,
     interrupt: SandboxInterrupt,
-    /// The run whose processes did not end.
+    /// The kernel of a run whose processes could not be ended.
     stuck: Mutex<Option<Arc<Kernel>>>,
     background: Arc<Background>,
-    /// The last field, because fields are dropped in order.
+    /// The last field, because fields are dropped in order and its drop trims the heap.
     used: PeakMemory,
 }
 
@@ -271,14 +271,14 @@ impl Drop for SessionSandbox {
     }
 }
 
-/// Maximum number of bytes that a run has had.
+/// The largest memory in bytes that a run of the session has used.
 #[derive(Default)]
 struct PeakMemory(AtomicU64);
 
 impl Drop for PeakMemory {
     fn drop(&mut self) {
-        // By now only the allocator's memory is left of the session, which can be as much as the
-        // session had, because each of its threads had a heap.
+        // By now only memory that the allocator keeps is left of the session. It can be as much as
+        // the session used, because each of its threads had a heap.
         if *self.0.get_mut() > LARGE {
             crate::heap::trim_heap();
         }
@@ -308,7 +308,8 @@ impl SessionSandbox {
         Some(self.unready_programs()?.is_empty())
     }
 
-    /// Returns the names of the image's programs that are not ready in this sense.
+    /// Returns the names of the image's programs that [`SessionSandbox::is_compiled`] finds
+    /// missing.
     pub fn unready_programs(&self) -> Option<Vec<String>> {
         self.programs.library().unready()
     }
@@ -333,7 +334,7 @@ impl SessionSandbox {
         self.interrupt.clone()
     }
 
-    /// Returns the way into the session's loopback from outside.
+    /// Returns the gate into the session's loopback from outside.
     pub fn doors(&self) -> LoopbackGate {
         LoopbackGate::new(self.vfs.network())
     }
@@ -492,7 +493,8 @@ impl SessionSandbox {
             }
             Some(cell) => {
                 let start = ProcessStart { argv: cell.argv(&argv), ..start };
-                // Reserved now, because a started interpreter is not given back.
+                // The memory is reserved before the start, because a started interpreter cannot be
+                // handed back.
                 let held =
                     kernel.reserve_start(&start, &cwd, cell.table_cost()).ok_or(Errno::NOMEM);
                 let held = held.map_err(cannot)?;

@@ -1,4 +1,4 @@
-//! Programs that are prepared once, so that each start continues from there.
+//! Prepares programs once, so that each later start continues from the prepared state.
 //!
 //! An interpreter spends its first second on reading its library. A module may offer two exports
 //! for that: [`PREPARE`] does the work that does not depend on arguments, environment, time or
@@ -6,20 +6,21 @@
 //! memory begins as the first one's ended. If the arguments need another start than the prepared
 //! one, it returns 1 before it does anything, and the process begins with `_start` after all.
 //!
-//! Wizer does the same to a module; here the memory stays beside the module as a
-//! [`crate::template`], mapped copy-on-write: machine code is compiled once for both, the image
-//! holds neither prepared memory nor a second module, and a process pays for the pages it touches.
+//! Wizer writes such a memory into the module itself. Here it stays beside the module as a
+//! [`crate::template`] that is mapped copy-on-write: the same machine code serves both kinds of
+//! start, the image contains neither prepared memory nor a second module, and a process pays only
+//! for the pages that it touches.
 //!
 //! # Invariants
 //! - A prepared memory depends on the image alone: it is made without mounts, with a fixed
 //!   environment and empty input, within bounded time and memory, and kept under the digests of
-//!   module and root file system, which are checked before.
+//!   module and root file system, which are compared before it is used.
 //! - It holds no secret of a later process, but every process on the machine sees the same memory:
 //!   [`RESUME`] must renew everything that has to be unique (for example seeds and keys).
 //! - When [`PREPARE`] returns, the guest's stack is empty, so globals have their first values.
 //! - Preparing the same image gives the same memory everywhere, in a page
 //!   (`runner/web/src/prepare.rs`) too: clocks, times of files and random bytes are the same each
-//!   time (`wasibox_kernel`'s `FixedClock`). So an interpreter's changes of it
+//!   time (`wasibox_kernel`'s `FixedClock`). So an interpreter's changes to that memory
 //!   ([`crate::CellChange`]) can be used on another machine.
 
 use crate::host::Kernel;
@@ -52,11 +53,12 @@ pub const RESUME: &str = "wasibox_resume";
 /// The result is the address of an answer (`crate::cell::Answer`), or 0 if it has done nothing and
 /// its memory must not be the prepared one.
 pub const CELL: &str = "wasibox_cell";
-/// The version of the format, raised when the surroundings of a prepared process change.
+/// The version of the format. It is also raised when the environment in which programs are prepared
+/// changes.
 const FORMAT: &str = "snapshot 3";
-/// The limits of preparing: wall-clock time on a busy machine, CPU time, and so many bytes in
-/// addition to the policy's memory. The policy's time is for commands, and this is done once.
-/// CPython with its packages takes 5 s and 110 MiB.
+/// The limits of preparing: wall-clock time on a busy machine, and CPU time. The policy's time
+/// limit is not used, because it is meant for commands and this is done once. CPython with its
+/// packages takes 5 s and 110 MiB.
 const TIMEOUT: Duration = Duration::from_secs(120);
 const CPU: Duration = Duration::from_secs(30);
 /// Bytes that a program may take while it is prepared.

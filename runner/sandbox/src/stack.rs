@@ -1,9 +1,10 @@
-//! The stacks that guests' compiled code runs on, opened and charged as they are used.
+//! The stacks on which guests' compiled code runs. Their parts are opened and charged as they are
+//! used.
 //!
 //! The engine gives each running call a stack of the policy's size and keeps it for later calls of
-//! the same thread. The guest could touch all of it, uncounted: 128 processes times 16 MiB. So a
-//! thread that is to run a guest closes most of its stack; parts that are opened again, in a fault
-//! handler, are charged to the session's budget first.
+//! the same thread. A guest could touch all of it without being charged: 16 MiB for each of 128
+//! processes. So a thread that is to run a guest closes most of its stack; parts that are opened
+//! again, in a fault handler, are charged to the session's budget first.
 //!
 //! ```text
 //! low       low + RESERVE                 open              top
@@ -13,9 +14,9 @@
 //! ```
 //!
 //! Functions of the engine that compiled code calls run on this stack, too, and hold the
-//! allocator's lock at times: they must not run out of it. The lowest part is theirs. A process
-//! whose guest code gets there has a stack overflow; a process whose calls of the engine get there
-//! ends once these have returned (`interrupt`).
+//! allocator's lock at times: the stack must not end within such a function. So its lowest part is
+//! reserved for them. A process whose guest code gets there has a stack overflow; a process whose
+//! calls of the engine get there ends once these have returned (`interrupt`).
 //!
 //! # Invariants
 //! - [`handle_fault`] and [`open_all`] run in signal handlers: cells without destructors, atomics
@@ -32,8 +33,8 @@ use wasmer::sys::vm::{VMConfig, catch_traps, drain_stack_pool};
 pub const FIRST: usize = 256 << 10;
 /// Bytes that are opened at a time.
 const STEP: usize = 256 << 10;
-/// Bytes for the engine's functions: the deepest of them, throwing through compiled frames, needs
-/// less than 16 KiB.
+/// Bytes for the engine's functions. The one that needs most, throwing through compiled frames,
+/// needs less than 16 KiB.
 const RESERVE: usize = 128 << 10;
 /// The smallest stack that is given.
 pub const LEAST: usize = 1 << 20;
@@ -43,7 +44,7 @@ const CALLS: usize = 1 + wasibox_kernel::MAX_HANDLERS;
 #[derive(Clone, Copy)]
 struct Stack {
     low: usize,
-    /// From here to `top` it is accessible.
+    /// The lowest accessible address; everything from here to `top` is accessible.
     open: usize,
     top: usize,
     charged: u64,
@@ -66,7 +67,7 @@ pub enum StackFault {
 }
 
 /// Prepares the stack on which this thread will run guests, unless that has been done. `size` is
-/// that of the engine's configuration.
+/// the stack size of the engine's configuration.
 pub fn prepare_stack(size: usize) {
     STACKS.with(|s| {
         if s[0].get().top == 0 {
@@ -75,7 +76,8 @@ pub fn prepare_stack(size: usize) {
     });
 }
 
-/// Prepares another stack, for a call into the guest within a call from it. `None`: too many.
+/// Prepares another stack, for a call into the guest within a call from the guest; `None` if there
+/// are too many.
 pub fn nested_stack(budget: &Arc<Budget>, size: usize) -> Option<StackGuard> {
     let level = STACKS.with(|s| s.iter().position(|s| s.get().top == 0))?;
     let held = budget.reserve_bytes(FIRST as u64)?;
@@ -83,7 +85,7 @@ pub fn nested_stack(budget: &Arc<Budget>, size: usize) -> Option<StackGuard> {
     Some(StackGuard { level, held, budget: budget.clone() })
 }
 
-/// The engine uses a prepared stack while this lives.
+/// A guard during whose life the engine uses a prepared stack.
 pub struct StackGuard {
     level: usize,
     #[expect(dead_code, reason = "gives back when dropped")]
@@ -124,9 +126,9 @@ fn close_most(size: usize) -> Stack {
 
 fn protect_pages(from: usize, to: usize, open: bool) -> bool {
     let access = if open { libc::PROT_READ | libc::PROT_WRITE } else { libc::PROT_NONE };
-    // JUSTIFICATION: page protection is the system's; this may run in a signal handler. SAFETY: the
-    // range lies within a stack of this thread, above its guard page. The closed part is not in
-    // use: it lies below all frames.
+    // JUSTIFICATION: only the system changes the protection of pages; this may run in a signal
+    // handler. SAFETY: the range lies within a stack of this thread, above its guard page. The
+    // closed part is not in use: it lies below all frames.
     unsafe { libc::mprotect(from as *mut _, to - from, access) == 0 }
 }
 
@@ -156,8 +158,8 @@ pub fn handle_fault(address: usize, budget: &Budget) -> Option<StackFault> {
     })
 }
 
-/// Opens everything: the process ends as soon as a function of the engine has returned. Called in a
-/// signal handler.
+/// Opens the whole stack, for a process that ends as soon as a function of the engine has returned.
+/// Called in a signal handler.
 pub fn open_all() {
     STACKS.with(|s| {
         for cell in s {
@@ -170,7 +172,7 @@ pub fn open_all() {
     });
 }
 
-/// Gives back the parts that a process has opened. Its thread may run another one.
+/// Gives back the parts that a process has opened. Its thread may then run another process.
 pub fn close_stack(budget: &Budget) {
     STACKS.with(|s| s[0].set(closed_stack(s[0].get(), budget)));
 }
@@ -198,7 +200,8 @@ fn give_back(level: usize, budget: &Budget) {
     }
 }
 
-/// Must be called by a thread that runs no more guests, because others will get its stack.
+/// Restores the stack of a thread that runs no more guests. Must be called because other threads
+/// will get the stack.
 pub fn release_stack(budget: &Budget) {
     give_back(0, budget);
 }

@@ -17,23 +17,24 @@ const NO_OFFSET: u64 = u64::MAX;
 #[cfg(target_os = "linux")]
 const UNKNOWN: rustix::io::Errno = rustix::io::Errno::OPNOTSUPP;
 
-/// An open descriptor of the host, passed through. It may be shared with other programs, so it
-/// stays in blocking mode. The thread of a guest must not block in it nevertheless, because there
-/// is no reliable way to end such a wait. See [`HostStream::put_some`].
+/// An open descriptor of the host that a guest uses. Other programs may share it, so it stays in
+/// blocking mode. The guest's thread must nevertheless not block on it, because there is no
+/// reliable way to end such a wait. See [`HostStream::put_some`].
 #[derive(Debug)]
 pub struct HostStream {
     fd: OwnedFd,
     terminal: bool,
-    /// Reads and writes may wait for another process: not in files.
+    /// Whether reads and writes may wait for another process, as they do unless it is a file.
     waits: bool,
-    /// The descriptor does not know non-waiting requests: terminals, and old kernels' pipes.
+    /// Whether the descriptor lacks requests that do not wait, as terminals do, and pipes of old
+    /// kernels.
     no_nowait: AtomicBool,
     meter: Option<Arc<OutputMeter>>,
     /// The filter of a terminal's output.
     filter: Option<Mutex<FilteredStream>>,
 }
 
-/// Counts output of several streams against one limit.
+/// A meter that counts the output of several streams against one limit.
 #[derive(Debug)]
 pub struct OutputMeter {
     limit: u64,
@@ -48,7 +49,7 @@ impl OutputMeter {
         Arc::new(OutputMeter { limit, used: AtomicU64::new(0), over: AtomicBool::new(false) })
     }
 
-    /// Takes the bytes of `n` that may still be written, and returns their number.
+    /// Takes up to `n` of the bytes that may still be written, and returns how many it took.
     fn take_room(&self, n: usize) -> usize {
         let to = |used: u64| Some(used.saturating_add(n as u64).min(self.limit));
         let before = self.used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, to);
@@ -136,8 +137,8 @@ impl HostStream {
         if self.poll_ready(true, Duration::ZERO).is_empty() {
             return Err(rustix::io::Errno::AGAIN);
         }
-        // A pipe that is ready takes this much (POSIX `poll` and `PIPE_BUF`); so does a terminal,
-        // unless its user stops it at that moment.
+        // A pipe that is ready takes this many bytes (POSIX `poll` and `PIPE_BUF`); so does a
+        // terminal, unless its user stops its output at that moment.
         rustix::io::write(&self.fd, &data[..data.len().min(PIPE_BUF)])
     }
 
@@ -154,7 +155,7 @@ impl HostStream {
 }
 
 impl Drop for HostStream {
-    /// Gives a slow terminal a little time for the end of the output.
+    /// Waits a little for a slow terminal to take the rest of the output.
     fn drop(&mut self) {
         let Some(filter) = self.filter.take() else { return };
         let mut shown = filter.into_inner().unwrap_or_else(|e| e.into_inner());
@@ -255,7 +256,7 @@ pub struct Capture {
 }
 
 impl Capture {
-    /// Creates an empty capture on that meter.
+    /// Creates an empty capture that `meter` counts.
     pub fn new(meter: Arc<OutputMeter>) -> Arc<Capture> {
         Arc::new(Capture { bytes: Mutex::new(Some(Vec::new())), meter })
     }

@@ -1,4 +1,4 @@
-//! A program's memory as it is before its first instruction, apart from its code.
+//! The initial memory of a program, kept separately from its code.
 //!
 //! A module's active data segments are the initial content of its memory. The engine copies them
 //! into each new memory: for a program with megabytes of constants that is most of the cost of
@@ -26,8 +26,8 @@ use wasmparser::{
     ValType,
 };
 
-/// A larger template is not made, nor one that is mostly gaps, because two segments far apart would
-/// turn a module of some bytes into a file of hundreds of megabytes.
+/// The largest template in bytes. A template that would be mostly gaps is not made either, because
+/// two segments far apart would turn a module of some bytes into a file of hundreds of megabytes.
 const MAX_SIZE: usize = 1 << 30;
 const MAX_GAPS: usize = 16 << 20;
 const MAGIC: &[u8; 16] = b"wasibox memory 1";
@@ -48,9 +48,9 @@ pub struct MemoryTemplate {
     pub start: usize,
     /// Its length, a multiple of [`ALIGN`]; 0 if the module keeps its segments.
     pub len: usize,
-    /// An instance may be used again once memory and globals are reset.
+    /// Whether an instance may be used again once memory and globals are reset.
     pub reusable: bool,
-    /// Memory and globals are all that its processes can change.
+    /// Whether memory and globals are all that its processes can change.
     pub plain: bool,
     /// Bytes of the memory at the start, a multiple of [`ALIGN`]; 0 if the module determines them.
     pub size: usize,
@@ -115,14 +115,14 @@ impl MemoryTemplate {
     }
 
     fn mapped_content(&self) -> Option<&[u8]> {
-        // JUSTIFICATION: reading a part with a call takes as long as comparing it four times.
-        // SAFETY: the file is replaced by rename only, never written in place or shortened.
+        // JUSTIFICATION: reading a part with a system call takes four times as long as comparing
+        // it. SAFETY: the file is replaced by rename only, never written in place or shortened.
         let map = self.map.get_or_init(|| unsafe { memmap2::Mmap::map(&self.file) }.ok());
         map.as_deref()
     }
 
-    /// Returns the part of that number of a memory that begins with this template; `None` if it
-    /// cannot be mapped.
+    /// Returns the part with that number of a memory that begins with this template; `None` if the
+    /// template cannot be mapped.
     pub fn part(&self, number: usize) -> Option<&[u8]> {
         static ZEROS: [u8; PART] = [0; PART];
         let at = number.checked_mul(PART)?;
@@ -141,7 +141,7 @@ pub fn global_name(n: impl std::fmt::Display) -> String {
     format!("wasibox.global.{n}")
 }
 
-/// Returns the file's content for a memory that begins with the content of `memory`.
+/// Returns the content of a template file for memories that begin as `memory` is now.
 pub fn of_memory(memory: &[u8], of: &MemoryTemplate) -> Option<Vec<u8>> {
     let what = PreparedHeader::from_memory(memory, of.reusable, of.plain);
     if what.len > MAX_SIZE || !memory.len().is_multiple_of(ALIGN) {
@@ -196,7 +196,8 @@ struct ModuleSurvey<'a> {
     globals: Vec<u32>,
     exports: Vec<(&'a str, ExternalKind, u32)>,
     plain: bool,
-    /// Exceptions stay in the store that runs the instance until it is dropped.
+    /// Whether the module throws: exceptions stay in the instance's store until the store is
+    /// dropped.
     throws: bool,
 }
 
@@ -316,7 +317,7 @@ impl<'a> ModuleSurvey<'a> {
         put_leb(&mut out, self.segments.len() as u32);
         for s in &self.segments {
             match s.at {
-                // At `i32.const 0`, no bytes.
+                // An empty segment at `i32.const 0`.
                 Some(_) => out.extend_from_slice(&[0, 0x41, 0, 0x0b, 0]),
                 None => {
                     out.push(1);
@@ -392,7 +393,7 @@ fn put_leb(out: &mut Vec<u8>, mut n: u32) {
     out.push(n as u8);
 }
 
-/// Returns a number and how many bytes it takes.
+/// Decodes a LEB128 number; returns it and its length in bytes.
 fn leb_u32(bytes: &[u8]) -> Option<(u32, usize)> {
     let mut n = 0u64;
     for (i, b) in bytes.iter().take(5).enumerate() {

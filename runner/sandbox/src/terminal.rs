@@ -1,10 +1,10 @@
 //! Filters a guest's output to a terminal.
 //!
 //! A terminal obeys the bytes that it shows: sequences move the cursor over earlier lines, set the
-//! window's title, fill the clipboard, make some terminals type. So a guest's output is shown as
-//! text, with colours and with the sequence that erases the rest of a line (`grep --color` uses it
-//! after each match); every other control character becomes `?`, as in a listing of GNU `ls`.
-//! Output to other descriptors is not touched, and `--raw` turns the filter off.
+//! window's title, fill the clipboard, and make some terminals send input. So a guest's output is
+//! shown as text, with colours and with the sequence that erases the rest of a line (`grep --color`
+//! uses it after each match); every other control character becomes `?`, as in a listing of GNU
+//! `ls`. Output to other descriptors is not touched, and `--raw` turns the filter off.
 //!
 //! # Invariants
 //! - The filtered bytes contain no byte below 0x20 except backspace, tab, newline, carriage return
@@ -17,7 +17,7 @@ const LONGEST: usize = 64;
 const SHOWN: u8 = b'?';
 const ESCAPE: u8 = 0x1b;
 
-/// Filters a stream of output.
+/// A filter for a stream of output.
 #[derive(Debug, Default)]
 pub struct Filter {
     /// The beginning of an escape sequence or of a character.
@@ -67,10 +67,10 @@ pub struct FilteredStream {
 }
 
 impl FilteredStream {
-    /// The maximum number of bytes of one write, so that few are left for later.
+    /// The maximum number of bytes of one write, so that few have to be kept for later.
     const PART: usize = 4096;
 
-    /// Offers the rest of earlier bytes, then a part of `bytes`; returns the length of the part.
+    /// Writes the rest of earlier bytes, then a part of `bytes`; returns the length of the part.
     pub fn put<E>(
         &mut self,
         bytes: &[u8],
@@ -79,12 +79,12 @@ impl FilteredStream {
         self.flush(&write)?;
         let part = &bytes[..bytes.len().min(FilteredStream::PART)];
         self.left = self.filter.filter_bytes(part);
-        // These bytes are taken. An error is reported with the next ones.
+        // The part counts as written in any case. The next call reports an error.
         let _ = self.flush(&write);
         Ok(part.len())
     }
 
-    /// Offers the rest.
+    /// Writes the rest of earlier bytes.
     pub fn flush<E>(&mut self, write: &impl Fn(&[u8]) -> Result<usize, E>) -> Result<(), E> {
         while !self.left.is_empty() {
             let n = write(&self.left)?;
@@ -95,7 +95,7 @@ impl FilteredStream {
 }
 
 enum FilteredSequence {
-    /// So many bytes may be shown.
+    /// This many bytes may be shown.
     Good(usize),
     /// The first byte may not be shown.
     Bad,

@@ -7,14 +7,14 @@
 //!    write to a page afterwards 1 us.
 //! 2. *Copied*: `/proc/self/pagemap` lists the pages that are no longer the template's file. These
 //!    are all pages that were ever written to, so a hash of each finds those that differ from the
-//!    last call. 0.5 ms for 160 MiB, and 2.5 us for each such part.
-//! 3. *All*: neither is available. Every part is hashed.
+//!    last call. A scan of 160 MiB takes 0.5 ms, and hashing 2.5 us for each such part.
+//! 3. *All*: every part is hashed, where neither of the others is available.
 //!
-//! Not taken: soft-dirty bits, because they are cleared for the whole process at once, with its
-//! other sandboxes; write faults in a handler of ours, because the host's kernel writes into guest
+//! Rejected: soft-dirty bits, because they are cleared for the whole process at once, including its
+//! other sandboxes; and a handler of write faults, because the host's kernel writes into guest
 //! memory, too, and would then fail with EFAULT.
 //!
-//! A closed process can open neither, so [`open_tracking`] is called before a jail closes.
+//! A jailed process can open neither file, so [`open_tracking`] is called before a jail closes.
 
 use rustix::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::collections::HashMap;
@@ -31,7 +31,8 @@ struct PageWatch {
     pagemap: Option<OwnedFd>,
 }
 
-/// For the process of that number, because a copy of it must open its own.
+/// The watch, and the ID of the process that opened it, because a copy of the process must open its
+/// own.
 static WATCH: Mutex<Option<(u32, Arc<PageWatch>)>> = Mutex::new(None);
 
 /// Opens the page watch that later cells need, unless this process has done so.
@@ -56,7 +57,7 @@ fn page_watch() -> Arc<PageWatch> {
 
 const UFFD_USER_MODE_ONLY: libc::c_int = 1;
 const UFFD_API: u64 = 0xaa;
-/// Write protection without messages, also of untouched pages (Linux 6.7).
+/// Write protection without messages, including untouched pages (Linux 6.7).
 const UFFD_FEATURES: u64 = 1 << 15 | 1 << 13;
 const REGISTER_MODE_WP: u64 = 2;
 const UFFDIO_API: libc::c_ulong = 0xc018_aa3f;
@@ -118,7 +119,7 @@ struct PagemapScan {
 /// Opens a descriptor for write protection; `None` if the host has no asynchronous one.
 fn open_uffd() -> Option<OwnedFd> {
     let flags = libc::O_CLOEXEC | libc::O_NONBLOCK | UFFD_USER_MODE_ONLY;
-    // JUSTIFICATION: rustix's call does not know the flag without which only root may make it.
+    // JUSTIFICATION: rustix's call lacks the flag without which only root may make the call.
     // SAFETY: the call takes a number; no other owner has the descriptor that it returns.
     let fd = unsafe {
         let fd = libc::syscall(libc::SYS_userfaultfd, flags);
@@ -171,8 +172,8 @@ impl Tracker {
     }
 
     /// Returns the numbers of parts, ascending, including all that were written to since the last
-    /// call; at first since the memory was made. `size` bytes are accessible at `base`; `part`
-    /// returns one part. The memory must not be written to meanwhile.
+    /// call or, in the first call, since the memory was made. `size` bytes are accessible at
+    /// `base`; `part` returns one part. The memory must not be written to meanwhile.
     pub fn changed_parts<'a>(
         &mut self,
         base: usize,
@@ -182,7 +183,7 @@ impl Tracker {
         let parts = match &self.way {
             TrackingWay::Written(watch) => match written_parts(watch, base, size) {
                 Some(parts) => return parts,
-                // Report all parts from now on, because the record of writes is lost.
+                // All parts are reported from now on, because the record of writes is lost.
                 None => {
                     self.way = TrackingWay::All;
                     None
@@ -256,12 +257,12 @@ fn written_parts(watch: &PageWatch, base: usize, size: usize) -> Option<Vec<u32>
     Some(parts)
 }
 
-/// Returns the parts of pages that are neither the template's file nor untouched.
+/// Returns the parts in pages that were touched and are not those of the template's file.
 fn copied_parts(watch: &PageWatch, base: usize, size: usize) -> Option<Vec<u32>> {
     const PRESENT: u64 = 1 << 63;
     const SWAPPED: u64 = 1 << 62;
     const OF_FILE: u64 = 1 << 61;
-    /// Pages whose entries are read at once; an entry is eight bytes.
+    /// The number of pages whose entries are read at once; an entry has eight bytes.
     const MANY: usize = 1024;
     let file = watch.pagemap.as_ref()?;
     let page = rustix::param::page_size();
@@ -351,7 +352,7 @@ mod tests {
         write(&m, PAGE + 5000, 1);
         write(&m, 5 * PAGE, 2);
         write(&m, 6 * PAGE - 1, 3);
-        // Without writes of the guest, a way that hashes sees no change.
+        // A way may report all parts of a page that was written to, or only those that were.
         let is_exact = |found: &[u32], written: &[usize]| {
             let all: Vec<u32> = written.iter().flat_map(|at| parts(*at)).collect();
             let own = written.iter().map(|at| (at / PART) as u32);

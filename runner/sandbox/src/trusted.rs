@@ -1,7 +1,7 @@
 //! Files that only this user can have written.
 //!
 //! Machine code is run without further checks, so a user with write access to its directory could
-//! run code as us. The requirements, which are checked here:
+//! run code as us. This module checks the requirements:
 //! - no directory on the way can be written by others; in one with the sticky bit (`/tmp`) other
 //!   users cannot move our entries;
 //! - the directory itself and its files are ours, the latter with one name each, because a second
@@ -18,7 +18,7 @@ use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Component, Path, PathBuf};
 
-/// Symbolic links on one way; more are a circle (as in Linux).
+/// The maximum number of symbolic links on one path; more count as a loop, as in Linux.
 const MAX_LINKS: usize = 40;
 
 /// Creates the directory if necessary. The error says why it cannot be trusted.
@@ -40,7 +40,7 @@ pub fn private_dir(dir: &Path) -> Result<(), String> {
     way_to(dir)
 }
 
-/// Returns whether another user than the owner can write. A group with the user's own number is the
+/// Returns whether a user other than the owner can write. A group with the user's own number is the
 /// user's own, as most systems set it up (with 002 as the mask of new files).
 fn others_write(m: &Metadata) -> bool {
     let (user, group) = (geteuid().as_raw(), getegid().as_raw());
@@ -48,8 +48,8 @@ fn others_write(m: &Metadata) -> bool {
     m.mode() & if own_group { 0o002 } else { 0o022 } != 0
 }
 
-/// Checks every directory and link on the way to `path`, in the order in which the system follows
-/// it.
+/// Checks every directory and link on the way to `path`, in the order in which the system resolves
+/// them.
 fn way_to(path: &Path) -> Result<(), String> {
     let path = std::path::absolute(path).map_err(|e| e.to_string())?;
     let parts = |p: &Path| -> VecDeque<OsString> {
@@ -98,8 +98,8 @@ fn check_path(at: &Path) -> Result<Metadata, String> {
     Ok(m)
 }
 
-/// Returns whether this is the number under which a user namespace shows root, which has no number
-/// in it. No user within it can have that number.
+/// Returns whether this is the number that a user namespace shows for users outside of it, such as
+/// root. No user within the namespace can have that number.
 fn is_nobody_here(user: u32) -> bool {
     let read = |p: &str| std::fs::read_to_string(p).unwrap_or_default();
     let all: Vec<u64> = read("/proc/self/uid_map")
@@ -147,7 +147,8 @@ pub fn open_lock(path: &Path) -> io::Result<File> {
             .mode(0o600)
             .custom_flags(flags.bits() as i32)
             .open(path)?;
-        // Without a name, its last holder has just released it: as good as another.
+        // A lock file without a name was just removed by its last holder; it serves as well as a
+        // new one.
         if file.metadata()?.nlink() > 0 { check_file(&file).map(|()| file) } else { Ok(file) }
     };
     open().or_else(|_| {
@@ -157,7 +158,7 @@ pub fn open_lock(path: &Path) -> io::Result<File> {
 }
 
 /// Writes a file of mode 0600 that is complete or does not exist, even if the machine stops;
-/// returns the file as it now is. With `fresh` an existing file stays, and the error says so.
+/// returns the open file. With `fresh` an existing file stays, and the error says so.
 pub fn put_file(path: &Path, bytes: &[u8], fresh: bool) -> io::Result<File> {
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(format!(".{}.part", std::process::id()));
@@ -172,7 +173,8 @@ pub fn put_file(path: &Path, bytes: &[u8], fresh: bool) -> io::Result<File> {
         file.sync_all()?;
         if fresh {
             match renameat_with(CWD, &part, CWD, path, RenameFlags::NOREPLACE) {
-                // Not every file system supports that; then the last of two writers wins.
+                // Not every file system supports such a rename; without it, the last of two writers
+                // wins.
                 Err(rustix::io::Errno::INVAL | rustix::io::Errno::NOSYS) => {}
                 done => return done.map(|()| file).map_err(Into::into),
             }
@@ -208,7 +210,7 @@ mod tests {
         set_mode(&dir, 0o702);
         assert!(private_dir(&dir).is_err());
         set_mode(&dir, 0o700);
-        // Through links, too, and the directory of the link counts.
+        // Links are followed, and the directory that contains the link is checked as well.
         std::fs::create_dir(tmp.path().join("open")).unwrap();
         symlink("../a/b", tmp.path().join("open/link")).unwrap();
         private_dir(&tmp.path().join("open/link/c")).unwrap();

@@ -1,11 +1,11 @@
-//! A deadline that nothing can hold up: it ends the process in any state of its threads.
+//! A deadline that ends the process in whatever state its threads are.
 //!
 //! The sandbox ends a run at its deadline by itself. If a fault of ours or of the engine prevents
 //! that (a lock that is never released, a thread that no signal reaches), the process must still
 //! end. So the host's kernel counts the time, and the handler of its signal allocates nothing and
 //! takes no lock: it writes prepared bytes and leaves by `_exit`.
 //!
-//! This is for processes that are one sandbox's own. A worker's parent does the same by SIGKILL.
+//! It is meant for a process that runs a single sandbox. A worker's parent sends SIGKILL instead.
 
 use std::sync::atomic::{AtomicPtr, Ordering};
 use std::time::Duration;
@@ -27,17 +27,17 @@ fn timer_signal() -> i32 {
 
 static WORDS: AtomicPtr<LastWords> = AtomicPtr::new(std::ptr::null_mut());
 
-/// Ends the process with these words after a given amount of time. There is one watchdog in a
-/// process; another call replaces the words and adds a deadline.
+/// Ends the process with `words` after a given amount of time. A process has one watchdog; another
+/// call replaces the words and adds a deadline.
 ///
 /// # Errors
 /// If the system has no timer left.
 pub fn arm_watchdog(after: Duration, words: LastWords) -> std::io::Result<()> {
     // Leaked, because the handler may read it at any time.
     WORDS.store(Box::into_raw(Box::new(words)), Ordering::SeqCst);
-    // JUSTIFICATION: a handler and a timer of the host's kernel can only be had from C's library.
-    // SAFETY: sigaction and sigevent are plain data for which zero is valid; the handler has the
-    // type that SA_SIGINFO asks for, and calls only what signal-safety(7) allows.
+    // JUSTIFICATION: only C's library provides handlers and timers of the host's kernel. SAFETY:
+    // sigaction and sigevent are plain data for which zero is valid; the handler has the type that
+    // SA_SIGINFO asks for, and calls only what signal-safety(7) allows.
     let failed = unsafe {
         let mut action: libc::sigaction = std::mem::zeroed();
         action.sa_sigaction = end as *const () as usize;
@@ -95,7 +95,7 @@ mod tests {
     use std::io::Read;
     use std::process::{Command, Stdio};
 
-    /// A separate process, which holds a lock for ever.
+    /// Runs itself as a separate process, which waits for a lock for ever.
     #[test]
     fn ends_a_process_that_hangs() {
         const MARK: &str = "WASIBOX_TEST_WATCHDOG";

@@ -1,5 +1,5 @@
-//! The directory and environment of a session's commands, as they are at first and as the session's
-//! shell has left them.
+//! The directory and environment of a session's commands: the initial ones, and those that the
+//! session's shell has left.
 
 use box_abi::session::{SessionRecord, SessionValue, SessionWriter, Surroundings};
 use serde::{Deserialize, Serialize};
@@ -20,10 +20,10 @@ pub const ENVIRONMENT: &[(&str, &str)] = &[
     ("USER", "user"),
 ];
 
-/// The shell of a session's scripts. Called as `sh` it would be in POSIX mode, where a failing `.`,
-/// a redirection of `:` or a function named `my-func` ends the script.
+/// The shell of a session's scripts. It is not called as `sh`, because in POSIX mode a failing `.`,
+/// a failing redirection of `:` or a function named `my-func` ends the script.
 pub const SESSION_SHELL: &str = "bash";
-/// The option by which it takes part in a session.
+/// The shell's option that makes it restore and leave the session's state.
 pub const SESSION_OPTION: &str = "--session";
 
 /// A variable: name and value.

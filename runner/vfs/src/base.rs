@@ -52,7 +52,7 @@ pub enum BaseKind {
 }
 
 impl FolderEntry {
-    /// Returns whether its name can be one of a directory's entries.
+    /// Returns whether its name is valid as the name of a directory's entry.
     pub fn is_plain(&self) -> bool {
         let n = self.name.as_slice();
         !matches!(n, b"" | b"." | b"..") && n.len() <= MAX_NAME && !n.contains(&b'/')
@@ -89,7 +89,7 @@ struct BaseNode {
     held: OnceLock<HeldBytes>,
 }
 
-/// All nodes of the layer that were found so far, by number.
+/// The nodes of the layer that were accessed so far, by number.
 #[derive(Default)]
 pub struct BaseLayer {
     nodes: boxcar::Vec<BaseNode>,
@@ -170,7 +170,8 @@ impl BaseLayer {
                 (Vec::new(), 0)
             }
         };
-        // A guest's access cannot be refused here; the image bounds the number of entries.
+        // The memory is taken even past the limit, because an access cannot fail here; the image
+        // bounds the number of entries.
         let _ = n.held.set(HeldBytes::force_hold(&self.budget, listed.len() as u64 * COST));
         let mut entries = BTreeMap::new();
         let mut folders = 0;

@@ -9,8 +9,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 thread_local! {
-    /// A request of this thread was refused. Without a destructor, because stacks grow in a signal
-    /// handler.
+    /// Whether a request of this thread was refused. The cell has no destructor, because stacks
+    /// grow in a signal handler.
     static REFUSED: Cell<bool> = const { Cell::new(false) };
 }
 
@@ -46,7 +46,7 @@ impl Budget {
         self.limit.load(Ordering::Relaxed)
     }
 
-    /// Changes the limit. Bytes in use beyond it stay, and no more are given.
+    /// Changes the limit. If more bytes are in use, they stay, and no more are given.
     pub fn set_limit(&self, limit: u64) {
         self.limit.store(limit, Ordering::Relaxed);
     }
@@ -105,8 +105,8 @@ impl Budget {
         self.used.load(Ordering::Relaxed)
     }
 
-    /// Returns the most bytes in use since the last call, and whether a request was refused since
-    /// then.
+    /// Returns the maximum of the bytes in use since the last call, and whether a request was
+    /// refused since then.
     pub fn take_report(&self) -> (u64, bool) {
         let peak = self.peak.swap(self.used_bytes(), Ordering::Relaxed);
         (peak, self.refused.swap(false, Ordering::Relaxed))

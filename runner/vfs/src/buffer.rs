@@ -10,8 +10,7 @@ use std::thread::Thread;
 const STEP: usize = 4096;
 
 /// The maximum number of threads that wait for one event. A thread that has ended stays registered
-/// until the next change, so that without this limit processes that only register and end would
-/// make the list grow for ever.
+/// until the next change, so without this limit the list could grow for ever.
 pub(crate) const MAX_WAITING: usize = 1024;
 
 /// Bytes in the order in which they arrived, charged to a budget.

@@ -17,7 +17,8 @@ use std::sync::Arc;
 pub type Blob = Arc<dyn AsRef<[u8]> + Send + Sync>;
 
 /// Immutable bytes that are fetched on demand: those of a file in an archive, or in a folder of the
-/// host. They are read without the tree locked, except for the parts that a write keeps of a chunk.
+/// host. The tree is not locked while they are read, except for the part of a chunk that a write
+/// does not replace.
 pub trait LazyBytes: Any + Send + Sync {
     /// Returns their number, as a directory lists it.
     fn len(&self) -> u64;
@@ -25,8 +26,8 @@ pub trait LazyBytes: Any + Send + Sync {
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
-    /// Prepares reading; called when the file is opened, with `whole` if it is to be written to.
-    /// Memory for the bytes is reserved from the budget.
+    /// Prepares reading when the file is opened; with `whole` the file will be written to. Memory
+    /// for the bytes is reserved from the budget.
     ///
     /// # Errors
     /// EIO for damaged bytes, ESTALE for changed ones, ENOMEM if the budget has no room.
@@ -99,8 +100,9 @@ impl Clone for Chunk {
 }
 
 impl Chunk {
-    /// Computes the capacity for `need` bytes in place of `now`. A file that grows in small steps
-    /// is not copied each time; a chunk that is more than half full will likely fill up.
+    /// Computes the new capacity for `need` bytes of a chunk with capacity `now`. It leaves room,
+    /// so that a file that grows in small steps is not copied each time; a chunk that is more than
+    /// half full gets its full size.
     fn room(now: usize, need: usize) -> usize {
         match need {
             _ if need <= now => now,
@@ -344,9 +346,9 @@ impl FileContent {
                 bytes.resize(start, 0);
                 bytes.extend_from_slice(src);
             } else {
-                // In pieces below the size at which the C library uses a string instruction,
-                // because that takes forty times as long if both sides have similar offsets in
-                // their pages.
+                // The pieces are below the size from which the C library copies with a string
+                // instruction, which takes forty times as long if source and destination have
+                // similar offsets in their pages.
                 for (to, from) in bytes[start..stop].chunks_mut(PIECE).zip(src.chunks(PIECE)) {
                     to.copy_from_slice(from);
                 }
@@ -392,7 +394,7 @@ impl FileContent {
             let need = upto.max(chunk.bytes.len() as u64);
             *chunk = Arc::new(Chunk::new(&chunk.bytes, need, part(Chunk::cost(need))));
         }
-        // It is this file's own by now.
+        // By now the chunk belongs to this file alone.
         let own = Arc::make_mut(chunk);
         let more = own.growth_cost(upto);
         if more > 0 {
@@ -496,7 +498,7 @@ impl FileContent {
     }
 }
 
-/// Cuts a chunk to `keep` bytes, and frees the memory after them unless it is little.
+/// Cuts a chunk to `keep` bytes, and frees the memory after them if it is worth the copy.
 fn cut_chunk(chunk: &mut Arc<Chunk>, keep: usize, budget: &Arc<Budget>) {
     match Arc::get_mut(chunk) {
         Some(own) if own.bytes.capacity() <= (2 * keep).max(64) => own.bytes.truncate(keep),

@@ -2,15 +2,15 @@
 //! and restored in another one.
 //!
 //! A [`Delta`] lists the nodes that differ between two [`TreeVersion`]s of one session. New nodes
-//! are identified by number, initial ones by their original place. [`emit_between`] finds them by
-//! the shared parts of the two tables, so its cost depends on the changes, not on the size of the
+//! are identified by number, initial ones by their original place. [`emit_between`] skips the parts
+//! that the two versions' tables share, so its cost depends on the changes, not on the size of the
 //! session. A [`Layer`] adds deltas up: it holds all differences from a new session of the same
 //! image, and [`Vfs::restore_delta`] applies them to such a session.
 //!
-//! # Deliberately absent
-//! State that exists only while processes run: open files without a name, bytes in pipes, named
-//! pipes on host mounts. Between two calls of a session there are no processes. The times of
-//! initial directories are when this session began, until the guest changes them.
+//! # Deliberately absent State that exists only while processes run: open files without a name,
+//! bytes in pipes, named pipes on host mounts. Between two calls of a session there are no
+//! processes. Initial directories have the time at which this session began, until the guest
+//! changes them.
 
 mod layer;
 mod restore;
@@ -204,11 +204,11 @@ fn describe_inode(n: &Inode, what: NodeContent) -> TreeNode {
     TreeNode { mode: n.mode, nlink: n.nlink, atime: n.atime, mtime: n.mtime, ctime: n.ctime, what }
 }
 
-/// The tree as a session began, and the names of its nodes.
+/// The tree with which a session began, and the names of its nodes.
 #[derive(Debug)]
 pub(crate) struct TreeOrigin {
     pub(crate) tree: NodeTree,
-    /// The places of its nodes that are not of the image's layer.
+    /// The places of those of its nodes that are not in the image's layer.
     places: OnceLock<HashMap<Ino, (Ino, ByteBuf)>>,
 }
 
@@ -232,7 +232,7 @@ impl TreeOrigin {
         })
     }
 
-    /// Returns a node's id; `None` if the session began with it and no names lead to it.
+    /// Returns a node's id; `None` if it is an initial node that has no name.
     fn id_of(&self, ino: Ino) -> Option<Id> {
         let first = self.tree.next_number();
         if (first..base::FIRST).contains(&ino) {

@@ -5,13 +5,13 @@ use crate::errno::Errno;
 /// A character device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Device {
-    /// Reads end, writes vanish.
+    /// Reads return end of file; writes are discarded.
     Null,
-    /// Reads zeros, writes vanish.
+    /// Reads return zeros; writes are discarded.
     Zero,
-    /// Reads zeros, writes fail with ENOSPC.
+    /// Reads return zeros; writes fail with ENOSPC.
     Full,
-    /// Reads the host's random bytes, writes vanish.
+    /// Reads return the host's random bytes; writes are discarded.
     Random,
     /// No terminal: opening fails with ENXIO.
     Tty,

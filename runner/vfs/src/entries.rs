@@ -98,7 +98,7 @@ impl Vfs {
         })
     }
 
-    /// `link(2)`; `follow` as in `linkat(2)`'s `AT_SYMLINK_FOLLOW`.
+    /// Does `link(2)`; `follow` is `linkat(2)`'s `AT_SYMLINK_FOLLOW`.
     pub fn link(
         &self,
         from_base: &Loc,
@@ -241,7 +241,7 @@ impl Vfs {
                 let current = st.is_current(*d, &from_name, Some(*ino))
                     && st.is_current(*e, &to_name, target);
                 if !current {
-                    // The device nodes' directory is found, though no directory lists it.
+                    // The directory of the device nodes can be named, though no directory lists it.
                     return if *ino < 16 { Err(Errno::BUSY) } else { Ok(None) };
                 }
                 rename_nodes(&mut st, (*d, &from_name, *ino), (*e, &to_name, target)).map(Some)
@@ -402,8 +402,8 @@ fn rename_nodes(
         }
     }
     match target {
-        // The name exists already and is only given to another node. That needs no memory, so its
-        // old node is never lost to a refusal.
+        // The name exists already and only gets another node. That needs no memory, so it cannot
+        // fail after the old node was removed.
         Some(t) => {
             st.tree.entries_mut(to_dir)?.put_entry(to, ino);
             st.drop_link(t, to_dir)?;

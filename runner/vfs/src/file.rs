@@ -18,12 +18,12 @@ use box_abi::{FileKind, Stat};
 use std::sync::Arc;
 use std::thread::Thread;
 
-/// Whether an operation can proceed now.
+/// The state of a file on which an operation can proceed now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Readiness {
     /// Bytes that can be moved at once.
     pub bytes: u64,
-    /// The other side is gone: reads return end of file, writes fail.
+    /// Whether the other side is gone, so that reads return end of file and writes fail.
     pub hangup: bool,
 }
 
@@ -33,7 +33,7 @@ pub trait StdStream: Send + Sync + std::fmt::Debug {
     fn read(&self, buf: &mut [u8]) -> Result<usize, Errno>;
     /// Writes; [`Errno::AGAIN`] means wait.
     fn write(&self, data: &[u8]) -> Result<usize, Errno>;
-    /// Returns whether a read (or write) can proceed now.
+    /// Returns the readiness if it is known whether a read (or write) can proceed now.
     fn readiness_of(&self, write: bool) -> Option<Readiness>;
     /// Waits at most `timeout` for a read (or write) to be able to proceed; may return early. Only
     /// called if [`StdStream::readiness_of`] returned `None`.
@@ -79,7 +79,7 @@ pub enum VfsFile {
     Dir {
         loc: Loc,
         vfs: Vfs,
-        /// Bytes that it takes of the budget.
+        /// The bytes of the budget that it holds.
         held: Reservation,
     },
     Device(Device, Ino, Vfs),
@@ -275,8 +275,8 @@ impl VfsFile {
         }
     }
 
-    /// Unparks `who` when readiness may have changed. Returns whether it cannot promise that, so
-    /// that `who` must check again from time to time.
+    /// Unparks `who` when readiness may have changed. Returns true if such changes cannot be
+    /// noticed, so that `who` must check again from time to time.
     pub fn watch(&self, who: &Thread) -> bool {
         match self {
             VfsFile::PipeRead(r) => r.pipe().watch(who),

@@ -117,9 +117,9 @@ pub(crate) struct VfsInner {
 }
 
 impl Vfs {
-    /// Locks the tree for reading. The lock's poison is ignored: a panic while holding it is a bug
-    /// of ours, the tree is consistent between statements, and a second panic in every other guest
-    /// process would only hide the first.
+    /// Locks the tree for reading. Poison is ignored: a panic under the lock is a bug of ours, the
+    /// tree is consistent between statements, and a second panic in every other guest process would
+    /// only hide the first.
     pub(crate) fn read(&self) -> RwLockReadGuard<'_, tree::TreeState> {
         self.shared.state.read().unwrap_or_else(|e| e.into_inner())
     }
@@ -144,7 +144,7 @@ impl Vfs {
     pub fn take_hit(&self) -> Option<QuotaHit> {
         let own = self.write().quota.hit.take();
         let mounts = self.shared.mounts.iter().filter_map(host::HostMount::hit);
-        // All are asked, because each call resets the state.
+        // No mount is skipped, because each call resets the mount's state.
         let mount = mounts.fold(None, |first: Option<QuotaHit>, hit| first.or(Some(hit)));
         let pipes = self.shared.pipes.was_full().then_some(QuotaHit::Pipes);
         own.or(mount).or(pipes)

@@ -57,7 +57,7 @@ impl DirEntries {
         Ok(())
     }
 
-    /// Adds an entry that no guest asked for.
+    /// Adds an entry that is not charged, because no guest asked for it.
     pub fn put_entry(&mut self, name: &[u8], ino: Ino) {
         self.map.insert(name.into(), ino);
     }

@@ -141,14 +141,14 @@ impl Vfs {
         Ok(Some(OpenResult::File(file)))
     }
 
-    /// Makes a file's bytes available, if they may not be. The caller must not have the tree
+    /// Makes a file's bytes available, unless they already are. The caller must not have the tree
     /// locked, because this may take long.
     fn fetch_bytes(&self, ino: Ino, how: OpenFlags) -> Result<(), Errno> {
         let keeps = how.write && !how.truncate;
         let lazy = {
             let st = self.read();
             match st.tree.get(ino).map(|n| (n, &n.kind)) {
-                // A caller without permission is refused afterwards.
+                // A caller without permission is refused later.
                 Some((n, NodeKind::File { content, .. }))
                     if n.require_access(4).is_ok() || keeps =>
                 {
@@ -294,8 +294,8 @@ impl Vfs {
 
     /// Opens an open file or directory again, with an offset of its own, as opening
     /// `/proc/self/fd/N` does on Linux; `None` for a file that can only be shared. A file of a
-    /// mount that is not open for writing (`writes`) cannot become writable, because its name is
-    /// not known any more, and changes of mounts are recorded by name.
+    /// mount that is not open for writing (`writes`) cannot become writable, because changes in
+    /// mounts are recorded by name and its name is no longer known.
     pub fn reopen(
         &self,
         file: &VfsFile,

@@ -4,8 +4,8 @@
 //! again, and parks; every change of state unparks all registered threads. Wake-ups may be
 //! spurious, never lost.
 //!
-//! A pipe holds its buffer from the session's budget as long as it exists, as does a FIFO without a
-//! name; a write that finds no room there fails with ENOMEM.
+//! A pipe, or a FIFO even without a name, holds its buffer from the session's budget as long as it
+//! exists; a write for which the budget has no room fails with ENOMEM.
 
 use crate::budget::{Budget, Reservation};
 use crate::buffer::{ByteQueue, WaitingThreads};
@@ -49,7 +49,7 @@ pub struct Pipe {
     budget: Arc<Budget>,
     _held: Option<Reservation>,
     _counted: Option<PipeCountGuard>,
-    /// A FIFO is reset when all ends are closed (POSIX `mkfifo`).
+    /// Whether it is a FIFO, which is reset when all ends are closed (POSIX `mkfifo`).
     reusable: bool,
 }
 
@@ -111,8 +111,8 @@ impl Pipe {
         if p.readers == 0 && p.had_reader {
             p.buf.clear_all();
         }
-        // On Linux a writer would wait for the first reader. A writer that came and went before it
-        // is remembered, so that the reader finds an end.
+        // On Linux a writer would wait for the first reader. A writer that was closed before a
+        // reader came is remembered, so that the reader finds end of file.
         if self.reusable && p.readers == 0 && p.writers == 0 && p.had_reader {
             (p.had_reader, p.had_writer) = (false, false);
         }
@@ -229,7 +229,8 @@ pub(crate) struct FifoGuard {
 
 impl Drop for FifoGuard {
     fn drop(&mut self) {
-        // Runs after the end's own drop (fields drop after it), so the counts are current.
+        // The end has been dropped already, because this guard is a later field, so the counts are
+        // current.
         let mut names = lock_mutex(&self.names);
         let done = names.get(&self.name).is_some_and(|p| {
             let p = p.lock_inner();
@@ -306,8 +307,8 @@ impl Pipes {
         self.open_named(name, |pipe, guard| pipe.writer(Some(guard)))
     }
 
-    /// Forgets the named pipes without open ends. A pipe with only one kind of end ever opened
-    /// waits for the other kind, which does not come after the command that used it.
+    /// Removes the named pipes without open ends. These are pipes of which only one kind of end was
+    /// ever opened; after the command that used them the other kind is not opened any more.
     pub fn release_unused(&self) {
         let mut names = lock_mutex(&self.names);
         names.retain(|_, pipe| {
@@ -449,7 +450,7 @@ mod tests {
         let r = p.reader(None);
         assert_eq!(r.try_read(&mut [0; 4]), Err(Errno::AGAIN));
         drop(r);
-        // A writer that was there before any reader leaves its bytes and an end.
+        // A writer that is closed before any reader comes leaves its bytes and an end of file.
         p.writer(None).try_write(b"y").unwrap();
         let r = p.reader(None);
         assert_eq!(r.try_read(&mut [0; 4]), Ok(1));

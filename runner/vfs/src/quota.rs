@@ -2,7 +2,8 @@
 
 use crate::errno::Errno;
 
-/// Limits of a session's own layer. The image's files count only where they were overwritten.
+/// Limits on the files that a session itself has written. The image's files count only where they
+/// were overwritten.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct DiskLimits {
     /// Bytes of file content, link targets and names.
@@ -33,7 +34,7 @@ impl Default for DiskLimits {
     }
 }
 
-/// The file limit by which an operation was refused.
+/// The file limit that refused an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum QuotaHit {
     /// Bytes of the session's files.
@@ -47,7 +48,7 @@ pub enum QuotaHit {
     Pipes,
 }
 
-/// The running account.
+/// The account of the space in use.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Quota {
     /// The limits.
@@ -56,7 +57,7 @@ pub struct Quota {
     pub bytes: u64,
     /// Entries in use.
     pub entries: u64,
-    /// The first limit by which an operation was refused.
+    /// The first limit that refused an operation.
     pub hit: Option<QuotaHit>,
 }
 
@@ -64,7 +65,7 @@ pub struct Quota {
 const ENTRY_BYTES: u64 = 256;
 
 impl Quota {
-    /// Takes `n` bytes, or ENOSPC.
+    /// Takes `n` bytes; ENOSPC if the limit does not allow it.
     pub fn take_bytes(&mut self, n: u64) -> Result<(), Errno> {
         let total = self.bytes.checked_add(n).filter(|total| *total <= self.limits.bytes);
         self.bytes = total.ok_or_else(|| self.note_refusal(QuotaHit::Disk, Errno::NOSPC))?;
@@ -82,7 +83,7 @@ impl Quota {
         self.bytes = self.bytes.saturating_sub(n);
     }
 
-    /// Takes an entry of that name, or ENOSPC.
+    /// Takes an entry of that name; ENOSPC if a limit does not allow it.
     pub fn take_entry(&mut self, name: &[u8]) -> Result<(), Errno> {
         if self.entries >= self.limits.entries {
             return Err(self.note_refusal(QuotaHit::Entries, Errno::NOSPC));

@@ -7,11 +7,11 @@
 //! # Invariants
 //! - A request and its answer count against the session's memory limit, and neither is longer than
 //!   [`MAX_MESSAGE`].
-//! - No call blocks in here: a read without an answer is EAGAIN, as of a pipe, and the kernel's
-//!   waiting applies.
-//! - A service that drops an [`AnswerSlot`] has failed: the read is EIO.
-//! - The answer's [`Asker`] reports a guest that gives up before the answer has come (because its
-//!   descriptors are closed, or because it sends another request).
+//! - No call of this module blocks: a read before the answer fails with EAGAIN, as for an empty
+//!   pipe, and the kernel lets the guest wait.
+//! - A service that drops an [`AnswerSlot`] has failed: the read fails with EIO.
+//! - The slot's [`Asker`] reports to the service that the guest has stopped waiting for the answer
+//!   (because its descriptors are closed, or because it sends another request).
 
 use crate::Vfs;
 use crate::budget::{Budget, Reservation};
@@ -25,7 +25,7 @@ use std::thread::Thread;
 /// The maximum number of bytes of a request, and of an answer.
 pub const MAX_MESSAGE: usize = (1 << 20) + (64 << 10);
 
-/// The names of nodes that there can be.
+/// The names of all nodes that may exist.
 pub const SERVICES: [&str; 3] = ["kv", "http", "tools"];
 
 /// Serves guests' requests.
@@ -61,8 +61,8 @@ impl Asker {
         }
     }
 
-    /// Calls `tell` once the recipient is gone, which may be after the answer was given; at once if
-    /// it is gone already.
+    /// Calls `tell` once the recipient is gone, which may be after the answer was given. If it is
+    /// gone already, `tell` is called at once.
     pub fn when_gone(&self, tell: impl FnOnce() + Send + 'static) {
         {
             let mut waits = lock_mutex(&self.0);
@@ -190,7 +190,7 @@ enum CallStage {
     Reads { bytes: Vec<u8>, at: usize, _held: Reservation },
 }
 
-/// A wait for an answer, which ends with this.
+/// A wait for an answer, which ends when this is dropped.
 struct AnswerWait {
     slot: Arc<Mutex<PendingAnswer>>,
     asker: Asker,
@@ -214,7 +214,7 @@ impl ServiceFile {
     pub(crate) fn write(&self, data: &[u8]) -> Result<usize, Errno> {
         let mut state = lock_mutex(&self.state);
         if !matches!(state.stage, CallStage::Asks(_)) {
-            // Begin the next exchange; the rest of this one is dropped.
+            // A write begins the next exchange; the rest of the answer is dropped.
             state.stage = CallStage::Asks(Vec::new());
             state.held.shrink_to(0);
         }
@@ -398,7 +398,7 @@ mod tests {
             std::thread::park();
             file
         });
-        // The answer calls it, at any time.
+        // Giving the answer calls the callback, too.
         answer.give(Ok(b"answer".to_vec()));
         waiter.thread().unpark();
         let file = waiter.join().unwrap();
@@ -417,7 +417,7 @@ mod tests {
         drop(asked.try_recv().unwrap());
         assert_eq!(file.read(0, &mut buf), Err(Errno::IO));
         assert_eq!(file.read(0, &mut buf), Ok(0));
-        // A thread that watches first and reads then, as polls do, is woken, too.
+        // A thread that first watches and then reads, as `poll` does, is woken, too.
         file.write(0, false, b"polled").unwrap();
         file.watch(&std::thread::current());
         assert!(file.ready(false).is_none());

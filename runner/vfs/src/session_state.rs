@@ -1,5 +1,5 @@
 //! The node `/.box/state`: the state that the shell of one call of a session leaves for the next
-//! (`box_abi::session` has the format). Only its frame is checked here.
+//! (`box_abi::session` has the format). This module checks only the framing of the format.
 
 use crate::Vfs;
 use crate::budget::Reservation;

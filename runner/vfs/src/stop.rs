@@ -1,7 +1,7 @@
-//! Whether the calling thread must leave a long operation.
+//! The test whether the calling thread must leave a long operation.
 //!
 //! A guest process has a thread of its own, and may be killed while it is in this crate. The kernel
-//! sets a test once per thread instead of passing one to each call, because the calls otherwise
+//! sets the test once per thread instead of passing it to each call, because the calls otherwise
 //! have nothing to do with processes.
 
 use crate::errno::Errno;
@@ -13,7 +13,7 @@ thread_local! {
     static STOP: RefCell<Option<Test>> = const { RefCell::new(None) };
 }
 
-/// As long as it lives, the thread's operations end with EINTR once the test returns true.
+/// A guard during whose life the thread's operations end with EINTR once the test returns true.
 #[derive(Debug)]
 #[must_use]
 pub struct StopGuard(());
@@ -26,7 +26,7 @@ pub fn stop_when(test: impl Fn() -> bool + 'static) -> StopGuard {
 
 impl Drop for StopGuard {
     fn drop(&mut self) {
-        // A thread that ends may have lost it before.
+        // A thread that ends may have dropped the test already.
         let _ = STOP.try_with(|stop| stop.borrow_mut().take());
     }
 }

@@ -1,16 +1,16 @@
 //! The tree: a table of immutable nodes, cheap to clone.
 //!
-//! The table is groups of pages of reference-counted slots. A clone copies one pointer per group; a
-//! write copies the group, the page and the node it changes, if a clone still holds them.
+//! The table consists of groups of pages of reference-counted slots. A clone copies one pointer per
+//! group; a write copies the group, the page and the node it changes, if a clone still holds them.
 //! Directories are maps from names to node numbers, so hard links and renames are exact and a node
-//! keeps its number for life. Numbers are not used again; pages and groups whose nodes are all gone
-//! are freed, so that making and removing files costs two bytes a thousand.
+//! keeps its number for life. Numbers are not used again. Pages and groups whose nodes are all gone
+//! are freed, so that two bytes remain of a thousand files that were made and removed.
 //!
 //! Nodes, names and pages hold their memory from the session's [`Budget`] as long as any clone has
 //! them.
 //!
-//! Nodes of the image are in a layer of their own ([`crate::base`]) that all clones share; changed
-//! ones are in a map before it.
+//! Nodes of the image are in a layer of their own ([`crate::base`]) that all clones share. Those
+//! that were changed are in a map that is looked up first.
 
 use crate::base::{self, BaseLayer};
 use crate::budget::{Budget, HeldBytes};
@@ -143,7 +143,7 @@ impl NodeTree {
         self.get(ino).ok_or(Errno::STALE)
     }
 
-    /// Returns the node to change, copied first if another version of the tree shares it.
+    /// Returns a node for a change; it is copied first if another version of the tree shares it.
     pub fn node_mut(&mut self, ino: Ino) -> Result<&mut Inode, Errno> {
         if ino >= base::FIRST {
             let changed = Arc::make_mut(&mut self.changed);
@@ -221,7 +221,7 @@ impl NodeTree {
         }
     }
 
-    /// Returns the entries of a directory to change; sets its times to now.
+    /// Returns the entries of a directory for a change; sets the directory's times to now.
     pub fn entries_mut(&mut self, dir: Ino) -> Result<&mut DirEntries, Errno> {
         let now = now_ns();
         let node = self.node_mut(dir)?;
@@ -295,8 +295,8 @@ impl NodeTree {
         let mut out = HashSet::new();
         for ino in self.changed.keys() {
             let mut at = *ino;
-            // A moved directory has its own parent; any other moved node is in a directory that was
-            // changed.
+            // A moved directory knows its new parent; any other moved node is in a directory that
+            // was changed.
             while out.insert(at) {
                 let parent = match self.get(at).map(|n| &n.kind) {
                     Some(NodeKind::Dir { parent, .. } | NodeKind::Mount { parent, .. }) => {
@@ -314,7 +314,7 @@ impl NodeTree {
     }
 }
 
-/// The tree with the state that only the living session has.
+/// The tree, and state that exists only while the session is awake.
 #[derive(Debug, Default)]
 pub struct TreeState {
     pub tree: NodeTree,
@@ -332,7 +332,7 @@ impl TreeState {
         TreeState { tree: NodeTree::new(budget), quota, ..TreeState::default() }
     }
 
-    /// Charges the quota for and links `node` as `name` in `dir`, which must not have that name.
+    /// Charges the quota for `node` and links it as `name` in `dir`, which must not have that name.
     /// The caller has checked permissions.
     pub fn link_new(&mut self, dir: Ino, name: &[u8], node: Inode) -> Result<Ino, Errno> {
         let is_dir = matches!(node.kind, NodeKind::Dir { .. });

@@ -61,8 +61,7 @@ impl<'a> FileView<'a> {
         self.content.read(off, buf)
     }
 
-    /// Returns the original bytes of the session's beginning, if they are unchanged and fetched on
-    /// demand.
+    /// Returns the bytes with which the session began, if they are unchanged and fetched on demand.
     pub fn untouched_bytes(&self) -> Option<&'a Arc<dyn LazyBytes>> {
         self.content.untouched_bytes()
     }
@@ -81,8 +80,8 @@ pub struct ViewDifference<'a> {
 }
 
 impl TreeVersion {
-    /// Calls `each` with everything below the directory `dir`, an absolute plain path: with the
-    /// path from there, parents before children, in the order of names.
+    /// Calls `each` for every file below the directory `dir`, an absolute plain path. The path that
+    /// it gets is relative to `dir`; parents come before children, in the order of names.
     ///
     /// # Errors
     /// NOENT or NOTDIR for `dir`; the first error of `each`.
@@ -201,8 +200,8 @@ fn dir_entries(tree: &NodeTree, dir: Option<Ino>) -> btree_map::Iter<'_, Name, I
     dir.and_then(|d| tree.entries_of(d).ok()).map_or(&NONE, |e| e).iter()
 }
 
-/// Returns whether a name has another meaning. Of directories only the bits count, because their
-/// entries are compared separately.
+/// Returns whether a name stands for a different file. Of directories only the bits count, because
+/// their entries are compared separately.
 fn nodes_differ(old: Option<&Inode>, new: Option<&Inode>) -> bool {
     let (Some(old), Some(new)) = (old, new) else { return true };
     let same = match (&old.kind, &new.kind) {

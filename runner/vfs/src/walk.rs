@@ -75,7 +75,7 @@ pub struct ResolvedPath {
     pub parent: Option<(Loc, Vec<u8>)>,
     /// The location of the file; `None` when only the last component is missing.
     pub found: Option<Loc>,
-    /// The path ended in a slash, so it must be a directory.
+    /// Whether the path ended in a slash, so that it must be a directory.
     pub slash: bool,
 }
 
@@ -139,8 +139,8 @@ impl Vfs {
         let mut todo: Vec<Vec<u8>> = Vec::new();
         push_components(&mut todo, path);
         let (mut links, mut steps) = (0, 0);
-        // Whether the rest of the path may be tried in one call of a mount: after a failure, not
-        // again before a link was followed.
+        // Whether the rest of the path may be tried in one call of a mount. After a failure it is
+        // not tried again until a link was followed.
         let mut at_once = true;
         while let Some(name) = todo.pop() {
             steps += 1;

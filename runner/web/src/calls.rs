@@ -53,13 +53,13 @@ impl Guest<Web> for PageCaller {
     }
 }
 
-/// Number of stack frames that are tried before a call: at 64 bytes or more each, this exceeds the
-/// kernel's needs.
+/// Number of stack frames that are tried before a call. With 64 bytes or more each, they are more
+/// than the kernel needs.
 const FRAMES: u32 = 600;
 
-/// Uses and releases the stack that a call may need. Guest and kernel share the engine's stack. If
-/// it overflows, it must do so before the kernel has locked anything, and end the guest as if its
-/// own code had overflowed.
+/// Uses and releases the stack that a call may need. Guest and kernel share the engine's stack. An
+/// overflow must happen before the kernel has locked anything, and end the guest like an overflow
+/// in its own code.
 #[inline(never)]
 fn try_stack(frames: u32) -> u32 {
     // Hidden from the optimiser, which would turn the recursion into a loop.

@@ -197,7 +197,7 @@ pub enum ProgramResult {
     Cannot,
 }
 
-/// Runs the guest's function for that entry to its end. The slot and its generation are passed to
+/// Runs the guest's function for that entry point to its end; passes the slot and its generation to
 /// the page.
 pub fn run(entry: EntryPoint, kind: i32, (slot, generation): (u32, u32)) -> ProgramResult {
     let entry = match entry {
@@ -302,14 +302,14 @@ pub fn spares() -> u32 {
     unsafe { imports::spares() }
 }
 
-/// Announces to the page which program the next new thread is for, because some workers start it
-/// faster.
+/// Announces to the page the program for which the next thread is created, because some workers
+/// start it faster.
 pub fn wants(program: u32) {
     // JUSTIFICATION: as above. SAFETY: it has no preconditions.
     unsafe { imports::wants(program) }
 }
 
-/// Makes the page send a request, which was judged: its head as JSON, and its body. The response
+/// Makes the page send a request that the rules allow: its head as JSON, and its body. The response
 /// arrives through `wasibox_responded`.
 pub fn request(number: u32, head: &[u8], body: &[u8]) {
     // JUSTIFICATION: as above. SAFETY: it copies the bytes before it returns.
@@ -329,7 +329,7 @@ pub fn request_close(number: u32) {
     unsafe { imports::request_close(number) }
 }
 
-/// Ends the guest's code: the call that led here does not return.
+/// Ends the guest's code: the guest's call does not return.
 pub fn halt() -> ! {
     core::arch::wasm32::unreachable()
 }
@@ -511,7 +511,7 @@ extern "C" fn wasibox_files(at: *mut u8, len: usize) -> i64 {
     hand_over(crate::files::run_request(&take_argument(at, len)))
 }
 
-/// Makes interpreters' memories prepared in the background from now on, once a program has started
+/// From now on prepares the memory of an interpreter in the background once its program has started
 /// twice.
 #[unsafe(no_mangle)]
 extern "C" fn wasibox_prepare_by_itself() {

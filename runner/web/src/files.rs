@@ -90,7 +90,7 @@ pub fn read(path: &str) -> Result<Vec<u8>, PageFailure> {
         all.try_reserve(data.0.len()).map_err(no_room)?;
         all.extend(data.0);
         match next_offset {
-            // Also ends here if the file shrinks meanwhile.
+            // The loop also ends if the file shrinks meanwhile.
             Some(next) if next > offset => {}
             _ => return Ok(all),
         }

@@ -46,7 +46,7 @@ pub struct PageHistory {
     image: Digest,
     /// Whether the session began with another image.
     is_elsewhere: bool,
-    /// Files and shell in the state of the head.
+    /// The files at the head, to which changes are compared.
     known: TreeVersion,
     shell: Option<Arc<[u8]>>,
     /// Live interpreters in the state of the head.
@@ -316,7 +316,7 @@ impl PageHistory {
         Ok(parent)
     }
 
-    /// Goes forward again, and returns the number of the commit.
+    /// Reverts an undo, and returns the number of the commit.
     pub fn redo(&mut self, vfs: &Vfs) -> Result<u64, PageFailure> {
         let mut at = self.tip;
         while at != self.head {
@@ -435,7 +435,7 @@ impl PageHistory {
         Ok(())
     }
 
-    /// Takes the contents that were read with those objects into the session, which must be new.
+    /// Restores the session, which must be new, from snapshot contents and their objects.
     pub fn take_up(
         &mut self,
         vfs: &Vfs,

@@ -30,8 +30,8 @@ pub struct Web {
     pub idle: IdleWorkers,
 }
 
-/// The assumed initial memory of a program whose module was not inspected yet: only the engine
-/// knows it, and it charges nothing.
+/// The assumed initial memory in bytes of a program whose module was not inspected yet: only the
+/// engine knows the real size, and does not charge it.
 const BEGINS_WITH: u64 = 1 << 20;
 
 /// A program, with its memory if it was prepared.
@@ -121,8 +121,8 @@ impl Host for Web {
         match clock {}
     }
 
-    /// Returns the elapsed time, because engines do not report the CPU time of a worker, and it
-    /// cannot be more than that.
+    /// Returns the elapsed time, because engines do not report a worker's CPU time, which cannot be
+    /// more.
     fn cpu_ns() -> u64 {
         thread_local!(static BEGAN: Instant = Instant::now());
         BEGAN.with(|began| u64::try_from(began.elapsed().as_nanos()).unwrap_or(u64::MAX))

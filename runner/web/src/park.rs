@@ -1,8 +1,8 @@
 //! Converts the interpreter in this worker to bytes and back: the differences of its memory from
 //! the one that it began with ([`wasibox_kernel::parked`]).
 //!
-//! An engine does not report which memory was written. So `sdk/web/dirty.js` hashes all parts of
-//! the memory after each cell: 1 ms for about 10 MiB.
+//! An engine does not report which parts of a memory were written to. So `sdk/web/dirty.js` hashes
+//! all parts of the memory after each cell: 1 ms for about 10 MiB.
 
 use crate::prepare::{self, PageTemplate};
 use crate::{ffi, heap};
@@ -61,7 +61,7 @@ pub fn begin_program(
     entry: EntryPoint,
 ) -> bool {
     HERE.set(None);
-    // A memory that is stored in layers must be the same everywhere, in size too.
+    // A memory that is stored in layers must be the same everywhere, including its size.
     let may_be_spare = matches!(entry, EntryPoint::Start | EntryPoint::Resume);
     if !ffi::guest_begin(program.0, prepared.map(|t| t.content()), may_be_spare) {
         return false;
@@ -134,8 +134,8 @@ pub fn take_change() -> Option<ParkChange> {
     })
 }
 
-/// Returns the memory to which this worker's guest, of that program, can be reset when it has
-/// ended; `None` if it cannot.
+/// Returns the memory to which this worker's guest, which runs `program`, can be reset when it has
+/// ended; `None` if it cannot be reset.
 pub fn reset_template(program: ProgramMark) -> Option<Arc<PageTemplate>> {
     let template =
         prepare::prepared_template(program).or_else(|| prepare::known_of_module(program))?;

@@ -13,7 +13,7 @@ struct PagePart {
     number: u32,
     len: u32,
     bytes: OnceLock<Vec<u8>>,
-    /// Held by the thread that has the part fetched.
+    /// Held by the thread that fetches the part.
     fetching: Mutex<()>,
 }
 

@@ -3,9 +3,10 @@
 //!
 //! A memory is prepared once in a page, when a parked interpreter or the page needs it. It equals
 //! the native runner's bit by bit (`runner/sandbox/src/snapshot.rs`), because environment, clocks
-//! and random numbers are the same. So an interpreter parked on one fits the other, and an image in
-//! parts includes the native runner's memory, which takes the page less time than preparing it. The
-//! page keeps it for later visits, where the program starts with it at once.
+//! and random numbers are the same. So an interpreter that was parked with one memory can be
+//! restored with the other. An image in parts includes the native runner's memory, which takes less
+//! time to fetch than to prepare. The page keeps it for later visits, where the program starts with
+//! it at once.
 
 use crate::ffi::{self, MemoryContent};
 use crate::host::{Kernel, Web};
@@ -63,7 +64,7 @@ impl PageTemplate {
     /// Makes a template from a prepared memory.
     fn of_prepared(memory: Vec<u8>, facts: &Facts) -> PageTemplate {
         let what = PreparedHeader::from_memory(&memory, !facts.throws, true);
-        // In place, because it is large.
+        // The memory is cut in place, because it is large.
         let mut content = memory;
         content.truncate(what.start + what.len);
         content.drain(..what.start);
@@ -98,7 +99,8 @@ impl PageTemplate {
         MemoryContent { bytes: &self.content, at: self.start, size: self.size, is_prepared }
     }
 
-    /// Returns whether few such memories are kept, by the same rule as `sdk/web/worker.js`.
+    /// Returns whether it is so large that only few such memories are kept, by the rule of
+    /// `sdk/web/worker.js`.
     pub fn is_large(&self) -> bool {
         self.size >= 32 << 20
     }
@@ -139,7 +141,7 @@ static ASKED: Mutex<BTreeSet<u32>> = Mutex::new(BTreeSet::new());
 /// background preparation is on.
 pub fn prepared_ever(program: ProgramMark) -> Option<Arc<PageTemplate>> {
     if BY_ITSELF.load(Ordering::Relaxed) {
-        // Only once: other callers do not wait for it meanwhile.
+        // The page is asked only once. Other callers do not wait for its answer.
         if lock_mutex(&ASKED).insert(program.0) {
             take_kept(program, false);
         }
@@ -210,7 +212,8 @@ pub fn call_ended() {
     }
 }
 
-/// Fetches a program's prepared memory, or makes it when the time has come.
+/// Fetches a program's prepared memory, or prepares it once no call runs or the program has started
+/// often.
 fn in_the_background(program: ProgramMark) {
     take_kept(program, true);
     while prepared_template(program).is_none() {
@@ -252,7 +255,7 @@ pub fn prepare_program(session: &PageSession, program: ProgramMark) -> Result<()
     let _alone = lock_mutex(&ONE_AT_A_TIME);
     let Some(facts) = session.facts(program).filter(|f| f.can_be_prepared) else { return Ok(()) };
     take_kept(program, true);
-    // A session with so little room does without.
+    // A session with little room does without prepared memory.
     if prepared_template(program).is_some() || heap::free_room() < 2 * MEMORY {
         return Ok(());
     }

@@ -1,8 +1,8 @@
 //! Guests' requests to hosts outside: the node `/.box/http`, served by the page's `fetch`.
 //!
-//! Rules are checked here, and the page sends the requests that they allow. It receives one request
-//! at a time, in the form that was judged, and never a guest's own text. It passes results to the
-//! kernel's first worker, which answers the waiting guest.
+//! This module checks the rules, and the page sends the requests that they allow. The page receives
+//! one request at a time, in the form that was judged, and never a guest's own text. It passes
+//! results to the kernel's first worker, which answers the waiting guest.
 //!
 //! # Invariants
 //! - The page never receives a request that no rule allows; a redirect is a request of its own.
@@ -296,7 +296,7 @@ impl PageRequests {
         }
         let headers = headers.into_iter().map(|h| (header_bytes(&h.name), h.value)).collect();
         let (url, redirects) = (url.into_bytes(), exchange.redirects);
-        // The version of HTTP is assumed, because a page cannot know it.
+        // HTTP/1.1 is assumed, because a page cannot find out the version.
         Ok(Some(Response { status, version: 11, url, redirects, headers }))
     }
 

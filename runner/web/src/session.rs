@@ -178,14 +178,14 @@ impl PendingCall {
 /// The memory limit in bytes for all guests, as natively. An engine may provide less.
 const MEMORY: u64 = 2 << 30;
 
-/// Keeps bytes for the page, and returns their number.
+/// Keeps bytes as the answer that the page reads, and returns their number.
 pub fn keep_answer(bytes: impl Into<Vec<u8>>) -> usize {
     let mut answer = lock_mutex(&ANSWER);
     *answer = bytes.into();
     answer.len()
 }
 
-/// Returns their address.
+/// Returns the address of the answer.
 pub fn answer_at() -> *const u8 {
     lock_mutex(&ANSWER).as_ptr()
 }
@@ -243,7 +243,7 @@ fn begin_session(
     let vfs =
         Vfs::new(base, &[], DiskLimits::default(), budget.clone(), &ProtectedPaths::default());
     let vfs = vfs.map_err(|e| e.to_string())?;
-    // The shell continues with it from call to call.
+    // The shell's state, which is empty at first.
     vfs.set_state(Some(Arc::from([])));
     history::begin_history(&vfs, identity);
     let host = Arc::new(Web { programs: names.len(), idle: IdleWorkers::default() });
@@ -446,7 +446,8 @@ fn begin_command(
     }
 }
 
-/// Forgets the input of the last run, because the input of a run may arrive before it begins.
+/// Forgets the input of the last run. Called before a run begins, because its input may arrive
+/// before that.
 pub fn expect_input() {
     streams::begin_input();
 }

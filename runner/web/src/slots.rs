@@ -5,8 +5,8 @@
 //! the lowest two bits, the state. The page ends a guest by changing [`GUEST`] to 3, taken, in the
 //! word that it was given. If that succeeds, the worker is in guest code, holds none of the
 //! kernel's locks, and can be terminated. It cannot enter a call any more, because it stops at
-//! [`to_kernel`]. If it fails, the worker is in the kernel, which sees the signal by itself, or the
-//! slot belongs to another process by now, which the generation shows.
+//! [`to_kernel`]. If the change fails, either the worker is in the kernel, which notices the signal
+//! itself, or the generation has changed because the slot belongs to another process by now.
 
 use crate::ffi;
 use std::cell::Cell;
@@ -48,7 +48,8 @@ pub fn take_slot() -> Option<(u32, u32)> {
     None
 }
 
-/// Releases a slot, whose next use has another generation. `None` is the calling worker's.
+/// Releases a slot; its next use has another generation. `None` stands for the calling worker's
+/// slot.
 pub fn give_slot(slot: Option<u32>) {
     let n = match slot {
         Some(n) => Some(n as usize),
@@ -72,7 +73,7 @@ pub fn is_in_kernel() -> bool {
 }
 
 /// Marks that the calling worker has left its guest's code. Does not return if the page has taken
-/// it.
+/// the slot.
 pub fn to_kernel() {
     turn_slot(GUEST, KERNEL);
 }

@@ -7,7 +7,7 @@ use std::error::Error;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 
-/// Returns the failure that an error of clap's is, of these arguments.
+/// Converts clap's error about `args` to a failure.
 pub fn failure_from_clap(e: &clap::Error, args: &[OsString]) -> CliFailure {
     let text = |kind| match e.get(kind) {
         Some(ContextValue::String(s)) => s.clone(),
@@ -60,7 +60,7 @@ pub fn failure_from_clap(e: &clap::Error, args: &[OsString]) -> CliFailure {
     CliFailure::usage(said + &script_of_words(e, args).unwrap_or_default())
 }
 
-/// Says how a command of several words is written where a script of one word is wanted.
+/// Returns a hint how to write a command of several words where one word, a script, is expected.
 fn script_of_words(e: &clap::Error, args: &[OsString]) -> Option<String> {
     if e.kind() != ErrorKind::UnknownArgument || args.iter().any(|a| a == "--") {
         return None;

@@ -33,7 +33,7 @@ pub fn diff_commits(
         if names { Ok(writeln!(out, "{}", name(&d))?) } else { text::write_unified(&d, &mut out) }
     });
     match done.and_then(|()| Ok(out.flush()?)) {
-        // The reader has seen enough.
+        // The reader has closed the pipe, because it has seen enough.
         Err(Error::Streams(e)) if e.kind() == std::io::ErrorKind::BrokenPipe => Ok(0),
         done => Ok(done.map(|()| 0)?),
     }

@@ -31,8 +31,8 @@ pub fn create_session(
     Ok(0)
 }
 
-/// Moves a session to another commit, and prints which one. A session that works in a zip is moved
-/// by an engine, which saves the zip.
+/// Moves a session to another commit, and prints that commit. A session that works in a zip is
+/// moved by an engine, which saves the zip.
 pub fn turn_session(
     named: &SessionNameArgs,
     (image, over): (&ImageArg, &WorkspaceArg),

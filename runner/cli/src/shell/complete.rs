@@ -203,7 +203,7 @@ fn word_at_end(typed: &str) -> WordToComplete<'_> {
         match c {
             ' ' | '\t' | '\n' => {
                 let done = &typed[start..at];
-                // After these words another command begins.
+                // Another command begins after these words.
                 let goes_on = matches!(
                     done,
                     "if" | "then" | "else" | "elif" | "do" | "while" | "until" | "time" | "!" | "{"

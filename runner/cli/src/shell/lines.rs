@@ -39,7 +39,8 @@ impl LineEditor {
         editor.set_helper(Some(completions));
         let before = session.value(KEY)?.unwrap_or_default();
         for line in before.split(|b| *b == 0).filter(|l| !l.is_empty()) {
-            // A store may come from elsewhere, and the editor shows a line unchanged.
+            // Lines are escaped, because the store may come from elsewhere and the editor shows
+            // them unchanged.
             let line = String::from_utf8_lossy(line);
             let plain: String =
                 line.chars().filter(|c| !c.is_control() || matches!(c, '\n' | '\t')).collect();
@@ -75,7 +76,7 @@ impl LineEditor {
             kept.push(found.entry.into_owned());
         }
         kept.reverse();
-        // The command runs all the same.
+        // The command runs even if it cannot be kept.
         if let Err(e) = session.set_value(KEY, kept.join("\0").as_bytes()) {
             message::say_message(&format!("what was typed is not kept: {e}"));
         }

@@ -57,7 +57,8 @@ pub fn run(args: &ShellArgs) -> Result<u8, CliFailure> {
     if std::io::stdin().is_terminal() && std::io::stdout().is_terminal() {
         let completions = Completions::new(&shell.session, engine.image(), policy.mounts)?;
         let lines = LineEditor::new(completions, &shell.session)?;
-        // Only now, because the editor has its own handler for Ctrl-C while it exists.
+        // The handler is installed here, because the editor has its own handler for Ctrl-C while it
+        // exists.
         shell.watch_signals()?;
         shell.run_interactive(name, lines)?;
     } else {
@@ -130,7 +131,7 @@ impl InteractiveShell {
         }
         let mut exec = Exec::script(std::ffi::OsString::from_vec(script));
         (exec.input, exec.output, exec.raw_terminal) = (input, Output::Inherit, self.is_raw);
-        // As people expect of `&` at a prompt.
+        // A process started with `&` at a prompt is expected to continue.
         exec.keep_background = true;
         if let Ok(size) = rustix::termios::tcgetwinsize(std::io::stdout()) {
             for (name, n) in [("COLUMNS", size.ws_col), ("LINES", size.ws_row)] {
@@ -164,7 +165,7 @@ fn exit_status_of(line: &str, status: u8) -> Option<u8> {
     }
     match (words.next(), words.next()) {
         (None, _) => Some(status),
-        // As a shell does: the lowest eight bits.
+        // The lowest eight bits count, as in a shell.
         (Some(n), None) => n.parse::<i64>().ok().map(|n| n as u8),
         _ => None,
     }

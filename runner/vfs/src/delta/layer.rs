@@ -1,12 +1,12 @@
-//! Deltas added up.
+//! The sum of deltas.
 
 use super::{Delta, FileTotals, Id, NodeChange, NodeContent, PART, TreeNode};
 use serde_bytes::ByteBuf;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// All differences from a new session. It belongs to the process that keeps the session, and
-/// interprets the deltas only as far as adding them up requires, because they come from a process
-/// that guests may have broken out to.
+/// All differences from a new session. It belongs to the process that keeps the session. It
+/// interprets deltas only as far as is necessary to add them, because they come from the worker,
+/// which a guest may have taken over.
 #[derive(Clone, Debug, Default)]
 pub struct Layer {
     totals: FileTotals,
@@ -17,7 +17,7 @@ pub struct Layer {
 /// A node with the sum of its parts.
 #[derive(Clone, Debug)]
 struct NodeSum {
-    /// With empty lists.
+    /// The node without its names and chunks.
     node: TreeNode,
     entries: BTreeMap<ByteBuf, Id>,
     gone_entries: BTreeSet<ByteBuf>,

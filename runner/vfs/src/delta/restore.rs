@@ -9,7 +9,8 @@ use crate::{Vfs, base};
 use std::sync::Arc;
 use wasibox_snapshot::delta::{MAX_TARGET, is_name};
 
-/// Paths that could not be restored because another image is beneath: they are as in this image.
+/// Paths whose changes could not be restored because the session now has another image: they are as
+/// in that image.
 pub type Lost = Vec<Vec<u8>>;
 
 /// The maximum number of paths that are reported; more are left out.
@@ -19,8 +20,7 @@ impl Vfs {
     /// Applies a part, while nothing runs. The session must be of the same image and in the state
     /// in which the part was made, or new if the parts describe everything.
     ///
-    /// # Errors
-    /// INVAL for a part of another session or one that makes no sense, NOSPC and NOMEM past the
+    /// # Errors INVAL for a part that is malformed or of another session, NOSPC and NOMEM past the
     /// limits. The session must then be discarded.
     pub fn restore_delta(&self, delta: Delta) -> Result<(), Errno> {
         self.restorer(None).apply_delta(delta)
@@ -61,8 +61,8 @@ impl Restorer<'_> {
         (st.quota.bytes, st.quota.entries) = (bytes, entries);
         for (id, change) in delta.nodes {
             let Some(at) = self.ino_of(&id)? else { continue };
-            // A number that was never given would make the table grow without end. A removed node
-            // may have a number that will be given again.
+            // A number that was never given would make the table grow without end. Only a removed
+            // node may have one, because its number may still be unused here.
             if at < base::FIRST && at >= next && change != NodeChange::Gone {
                 return Err(Errno::INVAL);
             }

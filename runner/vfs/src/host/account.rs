@@ -41,7 +41,7 @@ impl HostMount {
         Errno::FBIG
     }
 
-    /// Returns the limit by which an operation was refused since the last call.
+    /// Returns the limit that refused an operation since the last call.
     pub(crate) fn hit(&self) -> Option<QuotaHit> {
         let full = self.was_full.swap(false, Ordering::Relaxed).then_some(QuotaHit::Mount);
         full.or(self.was_long.swap(false, Ordering::Relaxed).then_some(QuotaHit::File))

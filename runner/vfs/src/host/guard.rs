@@ -1,13 +1,14 @@
-//! The parts of the host that a mount must not lead to, even if the host has placed them below it.
+//! The parts of the host that a mount must not show, even if the host has placed them inside the
+//! mounted folder.
 //!
 //! There are two kinds: files of the runner itself ([`ProtectedPaths`]: the image, and the folder
 //! of machine code, which the host runs without further checks), and file systems whose files act
 //! on the host when they are read or written (`/proc`, `/sys`, `/dev`).
 //!
 //! A directory can be reached under several names. So protected files are identified by device and
-//! number, and a walk checks each directory on its way. That is necessary only where such a
-//! directory can be: below a mount that contains it in the same file system, which the kernel's
-//! table of mounts shows, or behind another mount, which one call can refuse to enter.
+//! number, and a walk checks each directory on its way. The checks are necessary only where a
+//! protected file can be: in a mount that contains it in the same file system, which the kernel's
+//! table of mounts shows, or behind another mount of the host, which one call can refuse to enter.
 
 use super::{ProtectedPaths, system};
 use rustix::fs::{self, Mode, OFlags};
@@ -39,11 +40,11 @@ impl Ident {
 #[derive(Debug, Default)]
 pub(crate) struct MountGuard {
     hidden: Vec<Ident>,
-    /// The same by name, in directories of this mount, because they may be created later.
+    /// The same files by name, in directories of this mount, because they may be created later.
     named: Vec<(Ident, Vec<u8>)>,
     /// Directories above them, which must keep their names.
     pinned: Vec<Ident>,
-    /// A protected file may be below, so every directory on the way must be checked.
+    /// Whether a protected file may be below, so that every directory on the way must be checked.
     pub every_step: bool,
 }
 
@@ -75,7 +76,7 @@ impl MountGuard {
             let Some(below) = path_inside(&table, &path, &host) else { continue };
             guard.every_step = true;
             // The mount may have other names for the directories above; their numbers are the same.
-            // Of those that do not exist yet, the first is hidden.
+            // Of path components that do not exist yet, the first is hidden.
             let mut at = path.as_path();
             let mut named = false;
             for _ in below.components() {
@@ -157,7 +158,7 @@ impl Mounts {
         Some(Mounts(text.split(|b| *b == b'\n').filter_map(line).collect()))
     }
 
-    /// Returns a path's device and its path there.
+    /// Returns the device of a path, and the path within that device's file system.
     fn mount_origin(&self, path: &Path) -> Option<(&[u8], PathBuf)> {
         let found = self.0.iter().enumerate().filter(|(_, (.., at))| path.starts_with(at));
         let (_, (dev, root, at)) =

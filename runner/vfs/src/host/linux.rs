@@ -72,7 +72,7 @@ impl Node {
     pub fn read_link(&self) -> rustix::io::Result<Vec<u8>> {
         match fs::readlinkat(&self.0, "", Vec::new()) {
             Ok(target) => Ok(target.into_bytes()),
-            // The call's error for a descriptor of a file that is not a link.
+            // `readlinkat` fails with ENOENT for a descriptor of a file that is not a link.
             Err(rustix::io::Errno::NOENT) => Err(rustix::io::Errno::INVAL),
             Err(e) => Err(e),
         }

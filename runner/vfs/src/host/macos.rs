@@ -129,8 +129,8 @@ impl Node {
     }
 }
 
-/// Writes at `end`, which is where the file ended. No call appends at the present end, so the bytes
-/// that another program writes at the same moment can be overwritten.
+/// Writes at `end`, the earlier end of the file. No call appends at the present end, so bytes that
+/// another program appends at the same moment can be overwritten.
 pub(super) fn append(fd: &OwnedFd, data: &[u8], end: u64) -> rustix::io::Result<usize> {
     rustix::io::pwrite(fd, data, end)
 }
@@ -153,6 +153,6 @@ pub(super) fn same_name(a: &[u8], b: &[u8]) -> bool {
 }
 
 /// Whether every directory on the way to a file must be checked as soon as any file is protected,
-/// even outside of the mount: a directory has more names than by links (firmlinks), and every path
-/// is resolved step by step in any case.
+/// even outside of the mount: a directory can have further names that are no links (firmlinks), and
+/// every path is resolved step by step in any case.
 pub(super) const LOOK_ALWAYS: bool = true;

@@ -7,8 +7,8 @@
 //! guarantee in more calls. Only regular files and directories are opened, because a FIFO or device
 //! in a mount could block this process or act on the host.
 //!
-//! The one call does not enter another mount of the host. If a path does, or if the mount contains
-//! files of the runner, each directory on the way is checked ([`super::guard`]).
+//! `openat2` is called so that it does not enter another mount of the host. If a path does, or if
+//! the mount contains files of the runner, each directory on the way is checked ([`super::guard`]).
 
 use super::account::MountAccount;
 use super::guard::{self, Ident, MountGuard};
@@ -52,7 +52,7 @@ pub struct HostMount {
     pub writable: bool,
     /// The node that the mount is attached to.
     pub at: Ino,
-    /// Distinguishes file systems in `stat`.
+    /// The mount's number, which distinguishes file systems in `stat`.
     index: usize,
     /// The root's own number.
     ident: Ident,
@@ -60,9 +60,10 @@ pub struct HostMount {
     /// Bytes that may still be added, if there is a limit. Locked while a file's length is changed,
     /// so that exactly the added bytes are counted.
     pub(super) left: Option<Mutex<MountAccount>>,
-    /// Longest file of this process: past it the host would send a signal to this process.
+    /// The longest file that this process may write: past that length the host would send it a
+    /// signal.
     pub(super) longest: u64,
-    /// An operation was refused by its account, or by the length.
+    /// Whether an operation was refused by the account or by that length.
     pub(super) was_full: AtomicBool,
     pub(super) was_long: AtomicBool,
 }
@@ -189,7 +190,7 @@ impl HostMount {
         }
     }
 
-    /// Returns a node that is not hidden, and its metadata.
+    /// Returns the node at a path and its metadata; ENOENT if it is hidden.
     fn seen(&self, rel: &[u8]) -> Result<(Node, fs::Stat), Errno> {
         let node = Node::at(self, rel)?;
         let stat = node.stat()?;
@@ -211,8 +212,8 @@ impl HostMount {
         }
     }
 
-    /// Opens the directory for an operation on `name` in it. ENOENT if that is hidden, EBUSY if it
-    /// must stay (`moves`).
+    /// Opens the directory for an operation on `name` in it. ENOENT if the name is hidden, EBUSY if
+    /// the operation moves it (`moves`) and it must stay.
     fn dir_of(&self, rel: &[u8], name: &[u8], moves: bool) -> Result<OwnedFd, Errno> {
         let dir = self.dir(rel)?;
         if self.guard.every_step {
@@ -237,7 +238,7 @@ impl HostMount {
     }
 
     fn to_stat(&self, s: &fs::Stat) -> Stat {
-        // Types of the fields differ from system to system.
+        // The types of these fields differ from system to system.
         let time = |sec: i128, nsec: i128| {
             u64::try_from(sec.max(0) * 1_000_000_000 + nsec).unwrap_or(u64::MAX)
         };
@@ -381,7 +382,7 @@ impl HostMount {
     pub fn chmod(&self, rel: &[u8], mode: u16) -> Result<(), Errno> {
         self.need_writable()?;
         if rel.is_empty() {
-            // The host has granted the mount's root; its mode is not the guest's.
+            // The mount's root belongs to the host, so the guest may not change its mode.
             return Err(Errno::PERM);
         }
         let (node, stat) = self.seen(rel)?;

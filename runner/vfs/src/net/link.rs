@@ -20,12 +20,12 @@ struct LinkSide {
     /// The maximum size of the inbox, in bytes.
     room: usize,
     open: bool,
-    /// It reads no more (`shut_read`), or sends no more (`shut_write`).
+    /// Whether it reads no more (`shut_read`) and sends no more (`shut_write`).
     shut_read: bool,
     shut_write: bool,
-    /// The connection was reset: nothing is transferred any more.
+    /// Whether the connection was reset, so that nothing is transferred any more.
     is_reset: bool,
-    /// It has sent bytes to a peer that was gone.
+    /// Whether it has sent bytes to a peer that was gone.
     sent_in_vain: bool,
     /// The error of its next operation.
     error: Option<Errno>,
@@ -62,7 +62,8 @@ impl LinkSide {
 #[derive(Debug)]
 struct SocketLink {
     sides: Mutex<[LinkSide; 2]>,
-    /// A side only notices that the other one is gone when a packet returns: TCP, not pairs.
+    /// Whether a side notices only from a returned packet that the other one is gone: true for TCP,
+    /// false for pairs.
     is_remote: bool,
     network: LoopbackNetwork,
 }
@@ -166,7 +167,7 @@ impl LinkEnd {
         self.with_sides(|own, _| own.waiting.add_thread(who));
     }
 
-    /// Takes the error of its next operation, which then does not fail.
+    /// Takes the error with which its next operation would fail.
     pub(super) fn take_error(&self) -> Option<Errno> {
         self.with_sides(|own, _| own.error.take())
     }

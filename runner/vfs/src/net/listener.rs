@@ -32,7 +32,7 @@ impl Listener {
         lock_mutex(&self.0)
     }
 
-    /// Sets the length of the backlog; Linux takes one more.
+    /// Sets the length of the backlog, plus one as in Linux.
     pub(super) fn set_backlog(&self, backlog: usize) {
         let mut q = self.lock_queue();
         q.backlog = backlog.min(MAX_BACKLOG - 1) + 1;
@@ -58,7 +58,8 @@ impl Listener {
         Ok(())
     }
 
-    /// Takes the connection that has waited longest: EAGAIN if none waits, EINVAL if none will.
+    /// Takes the connection that has waited longest: EAGAIN if none waits, EINVAL if the listener
+    /// is closed.
     pub(super) fn accept_connection(&self) -> Result<Socket, Errno> {
         let mut q = self.lock_queue();
         match q.sockets.pop_front() {

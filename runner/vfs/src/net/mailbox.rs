@@ -26,7 +26,7 @@ struct Inbox {
     /// Bytes of the datagrams, with the additional bytes of each.
     size: usize,
     held: HeldBytes,
-    /// A datagram that was sent from here had no recipient.
+    /// The error that is reported after a datagram sent from here had no recipient.
     error: Option<Errno>,
     closed: bool,
     waiting: WaitingThreads,
@@ -93,7 +93,7 @@ impl Mailbox {
         Ok((first.bytes, length, first.from))
     }
 
-    /// Sets the error of the next operation: a sent datagram had no recipient.
+    /// Sets the error of the next operation, because a sent datagram had no recipient.
     pub(super) fn fail_next(&self, error: Errno) {
         let mut inbox = self.lock_inbox();
         inbox.error = Some(error);

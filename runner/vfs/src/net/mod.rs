@@ -1,8 +1,8 @@
 //! The session's network: only a loopback interface.
 //!
 //! A session has one [`LoopbackNetwork`], in its [`Vfs`](crate::Vfs), so that servers that stay
-//! between two calls keep their ports, and two sessions have nothing in common. This module knows
-//! no sockets of the host: bytes go from one buffer in memory to another.
+//! between two calls keep their ports, and two sessions have nothing in common. This module uses no
+//! sockets of the host: bytes go from one buffer in memory to another.
 //!
 //! | file | content |
 //! |---|---|
@@ -18,10 +18,10 @@
 //! No call blocks, as in [`pipe`](crate::pipe): a call that must wait returns [`Errno::AGAIN`], and
 //! the caller waits by [`Socket::watch`] and [`Socket::ready`]. Errors are those of Linux.
 //!
-//! # Bounds
-//! [`MAX_SOCKETS`] at once, those in backlogs included; [`BUFFER`] bytes each way of a connection,
-//! and as many of datagrams, from the session's budget as they are needed; [`MAX_BACKLOG`]
-//! connections that wait for one listener.
+//! # Bounds At most [`MAX_SOCKETS`] sockets exist at once, those in backlogs included, and
+//! [`MAX_BACKLOG`] connections wait for one listener. Each direction of a connection, and each
+//! datagram socket, buffers at most [`BUFFER`] bytes, which are taken from the session's budget as
+//! they are needed.
 //!
 //! # Deliberately absent
 //! TIME_WAIT (a port is free when its last socket is closed), urgent data, broadcast and multicast,

@@ -41,9 +41,9 @@ pub enum SocketTime {
     Linger,
 }
 
-/// The least buffer (about Linux's `SOCK_MIN_RCVBUF`).
+/// The smallest buffer in bytes (about Linux's `SOCK_MIN_RCVBUF`).
 const LEAST: u64 = 2304;
-/// No time is set.
+/// The value of a time that is not set.
 const NONE: u64 = u64::MAX;
 
 /// A socket's options.

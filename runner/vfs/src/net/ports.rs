@@ -29,9 +29,10 @@ pub(super) struct Ports {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct PortSharing {
     pub(super) only_v6: bool,
-    /// `SO_REUSEADDR`: shares the address with sockets that set it, none of which listens.
+    /// `SO_REUSEADDR`: shares the address with sockets that set it too, as long as none of them
+    /// listens.
     pub(super) address: bool,
-    /// `SO_REUSEPORT`: shares the address with sockets that set it.
+    /// `SO_REUSEPORT`: shares the address with sockets that set it too.
     pub(super) port: bool,
 }
 
@@ -130,7 +131,7 @@ impl Ports {
 }
 
 impl LoopbackNetwork {
-    /// Takes an address; port 0 is any.
+    /// Takes an address; port 0 stands for any free port.
     pub(super) fn bind_address(
         &self,
         kind: SocketKind,

@@ -55,7 +55,7 @@ pub(super) struct SocketInner {
 #[derive(Debug)]
 pub(super) enum SocketState {
     Idle,
-    /// Its listener's backlog is full.
+    /// It waits, because the listener's backlog is full.
     Connecting {
         to: SocketAddress,
         listener: Arc<Listener>,
@@ -73,7 +73,7 @@ pub(super) struct SocketConnection {
     pub(super) end: LinkEnd,
     local: SocketAddress,
     peer: SocketAddress,
-    /// A `connect` that did not wait has not reported its result yet.
+    /// Whether the result of a `connect` that did not wait has not been reported yet.
     is_news: bool,
 }
 
@@ -255,9 +255,10 @@ impl Socket {
         Ok(socket)
     }
 
-    /// Connects the socket (`connect`). EAGAIN means wait: the listener's backlog is full. With
-    /// `at_once` it never waits: as in Linux, it first returns EINPROGRESS, and the next call,
-    /// [`Socket::take_error`] or [`Socket::ready`] reports the result.
+    /// Connects the socket (`connect`). EAGAIN means that the caller must wait, because the
+    /// listener's backlog is full. With `at_once` it never waits: as in Linux, it first returns
+    /// EINPROGRESS, and the next call, [`Socket::take_error`] or [`Socket::ready`] reports the
+    /// result.
     pub fn connect(&self, to: SocketAddress, at_once: bool) -> Result<(), Errno> {
         let to = to.for_family(self.family)?;
         let mut inner = self.lock_inner();
@@ -305,7 +306,8 @@ impl Socket {
         Err(Errno::INPROGRESS)
     }
 
-    /// Tries to connect; EAGAIN and `Connecting` if the backlog is full.
+    /// Tries to connect. If the backlog is full, the state becomes `Connecting`, and the error is
+    /// EAGAIN.
     fn attempt_connect(&self, inner: &mut SocketInner, to: SocketAddress) -> Result<(), Errno> {
         let PortTarget::Listener(listener) = self.network.find_target(SocketKind::Stream, &to)
         else {
@@ -363,7 +365,7 @@ impl Socket {
         }
     }
 
-    /// Continues a `connect` that met a full backlog.
+    /// Tries a `connect` again that found the backlog full.
     fn try_again(&self, inner: &mut SocketInner) {
         if let SocketState::Connecting { to, listener } = &inner.state
             && listener.has_room()
@@ -542,7 +544,7 @@ impl Socket {
     }
 }
 
-/// Returns an IP address with the port of another.
+/// Returns an IP address with the port of another one.
 fn with_port(at: &SocketAddress, port_of: &SocketAddress) -> SocketAddress {
     match (at, port_of) {
         (SocketAddress::Ip(at), SocketAddress::Ip(port)) => {
