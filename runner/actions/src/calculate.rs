@@ -27,9 +27,9 @@ const TIME: Duration = Duration::from_secs(10);
 const MEMORY: u64 = 512 << 20;
 /// Bytes of an answer.
 const ANSWER: u64 = 1 << 20;
-/// Interpreters at once: one expression that takes its time does not keep others waiting.
+/// The maximum number of interpreters at once, so that one slow expression does not delay others.
 const MOST: usize = 3;
-/// Calls after which an interpreter begins again as it was prepared.
+/// The number of calls after which an interpreter is restored to its prepared state.
 const CALLS: usize = 200;
 /// The folder of the program in the session.
 const FOLDER: &str = "/tmp/.calculator";
@@ -41,7 +41,8 @@ sys.path.insert(0, '/tmp/.calculator')
 import calculator
 calculator.warm_up()
 ";
-/// Answers the expression on standard input: no text of a client's is ever part of a program.
+/// The code that evaluates the expression on standard input. A client's text is never part of a
+/// program.
 const ANSWERS: &str = "calculator.answer(sys.stdin.buffer.read().decode())";
 /// The program's files.
 const PROGRAM: &[(&str, &str)] = &[
@@ -102,9 +103,8 @@ impl ToolAction for Calculate {
 
 /// Computes the value of an expression in the calculator's notation (docs/calculate.md).
 ///
-/// # Errors
-/// Why it has none: it cannot be read, makes no sense, is too large, or takes too long. If the
-/// image has no SymPy.
+/// # Errors If the expression cannot be parsed, has no value, is too large or takes too long, or if
+/// the image has no SymPy.
 pub fn calculate(machine: &Machine, expression: &str) -> Result<CalculateAnswer, Refusal> {
     worked_out(machine, expression.to_owned(), &CallStop::default())
 }
@@ -197,7 +197,7 @@ impl Calculator {
         self.session.roll_back(self.prepared)?;
         // The commits of its calls are not needed any more.
         self.session.store()?.collect_garbage()?;
-        // So that the interpreter is restored now rather than with the next expression.
+        // This call restores the interpreter now, not with the next expression.
         self.session.exec(quiet_exec(Exec::python("None")))?;
         Ok(())
     }

@@ -22,7 +22,7 @@ pub struct Client {
 struct CurrentSession {
     name: String,
     session: Option<Arc<Session>>,
-    /// The session was created for this client alone.
+    /// Whether the session was created for this client alone.
     is_own: bool,
 }
 

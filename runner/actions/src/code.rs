@@ -23,7 +23,7 @@ use wasibox::{Refusal, RefusalKind};
 
 /// The maximum number of characters of a program.
 const CODE: usize = 50_000;
-/// Files and bytes of them that go in, and that come out.
+/// The maximum number of files, and of their bytes, that a program is given and that it may return.
 const FILES: usize = 100;
 const BYTES: usize = 8 << 20;
 /// The folder of the programs that we run, and the files to which they write their values.
@@ -34,7 +34,7 @@ const LISTS: &str = "/tmp/.execute_code/lists.json";
 const VALUE: &str = "/tmp/.execute_code/value.json";
 /// Bytes of each stream.
 const OUTPUT: u64 = 256 << 10;
-/// Seconds and mebibytes: least, default, most.
+/// Limits of time in seconds and of memory in mebibytes: minimum, default, maximum.
 const SECONDS: [f64; 3] = [5.0, 30.0, 120.0];
 const MEGABYTES: [u64; 3] = [64, 256, 512];
 
@@ -272,7 +272,8 @@ fn javascript_exec(
     put_file(session, PROGRAM[1], code.into_bytes())?;
     let list = match list {
         Some(list) => list.to_json(),
-        // Where code in strings is forbidden, the library also has to run this program.
+        // If the policy forbids JavaScript code in strings, `run.cjs` must not use it for this
+        // program either.
         None if session.policy().no_javascript_eval => b"{}".to_vec(),
         None => return Ok(Exec::new(["node", RUN[1], PROGRAM[1], VALUE])),
     };
@@ -301,8 +302,8 @@ fn read_value(session: &Session) -> CellValue {
     }
 }
 
-/// Returns the answer for models: JSON with at most `most` bytes of each stream and of files, of
-/// which those that have no room have their size.
+/// Returns the answer for models: JSON with at most `most` bytes of each stream and of files. A
+/// file that does not fit is listed with its size.
 fn in_words(executed: &ExecuteCodeAnswer, most: u64) -> String {
     let mut answer = serde_json::to_value(executed).unwrap_or_default();
     for (name, text) in [("stdout", &executed.stdout), ("stderr", &executed.stderr)] {

@@ -165,7 +165,7 @@ pub fn diff_commits(
     Ok((String::from_utf8_lossy(&out.bytes).into_owned(), is_cut))
 }
 
-/// Takes a given number of bytes and no more.
+/// A writer that takes a given number of bytes and no more.
 struct DiffBuffer {
     bytes: Vec<u8>,
     most: usize,

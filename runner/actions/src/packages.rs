@@ -34,7 +34,7 @@ impl ToolAction for InstallPackages {
         let options = CallOptions {
             argv: Some(argv),
             timeout: self.timeout,
-            // A list of hundreds of files of a package would not help the caller.
+            // The caller has no use for a list of the hundreds of files of a package.
             list_files: Some(false),
             ..CallOptions::default()
         };

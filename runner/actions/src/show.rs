@@ -7,14 +7,13 @@ use wasibox::files::{Answer, Request};
 use wasibox::value::{CellValue, shorten_text};
 use wasibox::{FileChange, FileChangeKind, Outcome, Session};
 
-/// Bytes of each stream and of a value that a model gets, if it asks for no other number; and at
-/// most.
+/// The number of bytes of each stream and of a value that a model gets by default, and at most.
 pub const OUTPUT: u64 = 32 << 10;
 pub const MOST_OUTPUT: u64 = 4 << 20;
-/// Pictures of one result, and bytes of each.
+/// The maximum number of pictures in a result, and of bytes of each.
 const PICTURES: usize = 4;
 const PICTURE: u64 = 2 << 20;
-/// Changed files that are listed in words, and in the answer.
+/// The maximum number of changed files that are listed in the text, and in the answer.
 const TOLD: usize = 20;
 const LISTED: usize = 1000;
 /// The folder whose files are offered as resources.

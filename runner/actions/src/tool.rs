@@ -57,7 +57,7 @@ pub struct Hints {
 }
 
 impl Hints {
-    /// Looks only.
+    /// Only reads.
     pub const LOOKS: Hints =
         Hints { read_only: true, destructive: false, idempotent: true, open_world: false };
     /// Adds, and removes nothing.
@@ -71,7 +71,7 @@ impl Hints {
     pub const RUNS: Hints = Hints { open_world: true, ..Hints::CHANGES };
 }
 
-/// A part of a result as models take it in.
+/// A part of a result in the form for models.
 #[derive(Clone, Debug, PartialEq)]
 pub enum AnswerPart {
     Text(String),
@@ -99,9 +99,9 @@ pub enum AnswerPart {
 pub struct ToolResult<T = Value> {
     /// The answer for programs, in the form of the tool's schema of answers.
     pub answer: T,
-    /// For models.
+    /// The parts for models.
     pub parts: Vec<AnswerPart>,
-    /// Where the answer has bytes (as base64) that are among the parts, too: JSON pointers.
+    /// JSON pointers to values of the answer that are bytes (as base64) and also among the parts.
     pub doubled: Vec<&'static str>,
 }
 
@@ -126,9 +126,9 @@ pub(crate) trait ToolAction: DeserializeOwned + JsonSchema {
 /// A tool.
 pub struct ToolEntry {
     pub name: &'static str,
-    /// For people, in a list.
+    /// The title that people see in a list.
     pub title: &'static str,
-    /// For models: its exact effect.
+    /// The tool's exact effect, for models.
     pub text: &'static str,
     pub scope: ToolScope,
     pub hints: Hints,

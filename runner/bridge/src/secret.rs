@@ -1,12 +1,13 @@
 //! Headers that the owner adds: `[SCHEME://]HOST[:PORT][/PATH]: NAME=TEMPLATE`, for example
 //! `api.example.com: Authorization=Bearer ${env:KEY}`.
 //!
-//! A template is text with `${env:NAME}`, `${file:PATH}` and `${call:NAME}`, the last being a
-//! function of the embedder. Environment variables are read once, when the bridge is made; files
-//! and functions at each request that the header applies to, so that they may change.
+//! A template is text with `${env:NAME}`, `${file:PATH}` and `${call:NAME}`, a function of the
+//! embedder. Environment variables are read once, when the bridge is made. Files are read, and
+//! functions called, for each request to which the header applies, so that their values may change.
 //!
-//! A secret is sent over https only, or over http to the machine itself if the rule names that. Our
-//! copies are overwritten when they are dropped; those in the buffers of hyper and rustls are not.
+//! A secret is sent over https only, or over http to the machine itself if the rule names it. This
+//! crate's copies are overwritten when they are dropped; those in the buffers of hyper and rustls
+//! are not.
 
 use crate::rules::{HostPattern, RuleFault, Scheme, UrlPattern, is_localhost, parse_target};
 use crate::scrub::{MAX_SECRET, MIN_SECRET, SecretForms};
@@ -245,7 +246,7 @@ impl Secrets {
         }
         values.push(new);
         drop(values);
-        // Built under the lock, so that two concurrent changes do not lose one another.
+        // The forms are built under the lock, so that two concurrent changes are both kept.
         let mut forms = self.forms.write().unwrap_or_else(PoisonError::into_inner);
         let mut next = SecretForms::default();
         for rule in &self.rules {
@@ -275,7 +276,7 @@ fn basic_passwords(header: &str) -> Vec<Zeroizing<Vec<u8>>> {
 fn read(path: &PathBuf) -> Result<Zeroizing<String>, SecretError> {
     let failed = |text: String| SecretError::File { path: path.display().to_string(), text };
     let file = std::fs::File::open(path).map_err(|e| failed(e.to_string()))?;
-    // Allocated in full size at once, because growing would leave copies.
+    // The buffer is allocated in full size, because growing would leave copies.
     let mut bytes = Zeroizing::new(Vec::with_capacity(MAX_SECRET + 3));
     file.take(MAX_SECRET as u64 + 3).read_to_end(&mut bytes).map_err(|e| failed(e.to_string()))?;
     let text = std::str::from_utf8(&bytes).map_err(|_| SecretError::Value)?;

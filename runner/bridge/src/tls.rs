@@ -1,5 +1,5 @@
-//! TLS by rustls, with the roots that the host trusts, and those that the owner adds. Nothing here
-//! can turn off verification.
+//! TLS by rustls, with the roots that the host trusts, and those that the owner adds. No option of
+//! this module turns off verification.
 
 use rustls::client::Resumption;
 use rustls::pki_types::pem::PemObject;

@@ -18,7 +18,7 @@ use wasibox_protocol::files::{
 };
 use wasibox_vfs::{Errno, FileKind, Loc, VfsFile};
 
-/// Matches, and bytes of lines, by default and at most.
+/// The number of matches, and of bytes of lines, by default and at most.
 const MATCHES: u64 = 200;
 const MOST_MATCHES: u64 = 100_000;
 const BYTES: u64 = 64 << 10;
@@ -174,7 +174,7 @@ struct GrepRun<'a> {
     out: GrepAnswer,
     limit: u64,
     bytes: usize,
-    /// Matches, or files, so far, including those that were skipped.
+    /// The number of matches (or files) so far, including those that were skipped.
     seen: u64,
 }
 
@@ -530,7 +530,7 @@ fn unique_snippet(text: &[u8], lines: &LineIndex<'_>, line: usize, path: &str) -
         } else if !up && to < lines.len() {
             to += 1;
         } else {
-            // There are no more lines on this side.
+            // The snippet cannot grow on this side, because there are no more lines.
             continue;
         }
         grow.push_back(up);

@@ -61,7 +61,7 @@ pub fn list_entries(
     limit: Option<u64>,
 ) -> Result<(Vec<FileEntry>, Option<u64>), FilesError> {
     let top = ctx.resolve_path(path)?;
-    // So that a file, or a directory that cannot be read, is an error.
+    // This check makes a file, or a directory that cannot be read, an error.
     ctx.dir_names(&top).map_err(|e| ctx.error_at("list", path, e))?;
     let limit = limit.unwrap_or(ENTRIES).clamp(1, MOST);
     let (mut out, mut seen, mut next) = (Vec::new(), 0, None);

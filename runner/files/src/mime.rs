@@ -1,6 +1,6 @@
 //! MIME types.
 
-/// The types of images that a model can be shown, with their first bytes.
+/// The types of images that can be shown to a model, with their first bytes.
 const IMAGES: &[(&str, &[u8])] = &[
     ("image/png", b"\x89PNG\r\n\x1a\n"),
     ("image/jpeg", b"\xff\xd8\xff"),
@@ -18,7 +18,7 @@ const OTHERS: &[(&str, &[u8])] = &[
     ("application/x-executable", b"\x7fELF"),
 ];
 
-/// Returns the type of an image that a model can be shown, by its first bytes.
+/// Returns the type of an image, by its first bytes, if it can be shown to a model.
 pub fn image_type(head: &[u8]) -> Option<&'static str> {
     if head.starts_with(b"RIFF") && head.get(8..12) == Some(b"WEBP") {
         return Some("image/webp");

@@ -8,7 +8,7 @@ use wasibox_protocol::files::Nearest;
 /// The maximum number of lines that are compared, of the wanted text and of the file.
 const WANTED: usize = 50;
 const LINES: usize = 400_000;
-/// The maximum size of the file in which single lines are searched for, in bytes.
+/// The maximum size in bytes of a file in which single lines are searched for.
 const BYTES: usize = 4 << 20;
 /// The maximum number of comparisons of lines.
 const STEPS: usize = 20_000_000;
@@ -49,7 +49,7 @@ pub fn find_nearest(text: &LineIndex<'_>, wanted: &[u8]) -> Option<Nearest> {
     let have: Vec<u64> = (0..count).map(|i| hash_words(text.get(i))).collect();
     let known: HashSet<u64> = hashes.iter().copied().filter(|h| *h != 0).collect();
     let (mut best, mut steps) = ((0, 0), 0);
-    // Tries only starts that align one of the wanted lines with an equal line of the file.
+    // Only starts that align one of the wanted lines with an equal line of the file are tried.
     for (i, hash) in have.iter().enumerate().filter(|(_, h)| known.contains(h)) {
         for at in hashes.iter().enumerate().filter(|(_, h)| *h == hash).map(|(j, _)| j) {
             let Some(start) = i.checked_sub(at) else { continue };

@@ -127,7 +127,8 @@ impl PatchRun<'_> {
             (Some(from), Some(to), ..) => (from.clone(), to.clone()),
             (_, _, Some(old), Some(new)) => {
                 let (a, b) = (self.name(old)?, self.name(new)?);
-                // Without git's header lines the two names mean one file: the one that exists.
+                // Without git's header lines, the two names stand for one file, namely the one that
+                // exists.
                 let there = |name: &str| {
                     let key = self.ctx.absolute_path(name);
                     self.files.contains_key(&key) || self.ctx.stat_path(name, true).is_ok()
@@ -370,7 +371,7 @@ impl PatchRun<'_> {
     }
 
     fn put_back(&self, path: &str, state: &PatchedFileState) {
-        // Best effort, because the first error is the one that is reported.
+        // A failure to restore is ignored, because the first error is the one that is reported.
         let _ = match &state.before {
             Some((bytes, stat)) => self
                 .ctx

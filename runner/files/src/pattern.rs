@@ -23,7 +23,7 @@ enum PathPart {
 #[derive(Clone, Debug)]
 pub struct PathPattern {
     alternatives: Vec<Vec<PathPart>>,
-    /// The pattern applies to names, in any directory.
+    /// Whether the pattern applies to names, in any directory.
     names: bool,
 }
 

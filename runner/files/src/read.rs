@@ -130,7 +130,7 @@ struct ReadLine<'a> {
     bytes: &'a [u8],
     len: u64,
     offset: u64,
-    /// The line ends with a line feed; and with CR before it.
+    /// Whether the line ends with a line feed, and whether with CR before it.
     ended: bool,
     crlf: bool,
 }

@@ -27,7 +27,7 @@ pub struct UnifiedHunk {
     pub start: Option<usize>,
     /// The lines without their line ends.
     pub lines: Vec<(HunkMark, Vec<u8>)>,
-    /// The last of the new lines has no line feed.
+    /// Whether the last of the new lines has no line feed.
     pub unended: bool,
 }
 
@@ -52,12 +52,12 @@ impl UnifiedHunk {
 /// The part of a patch about one file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct UnifiedFilePatch {
-    /// Names as written; `None` is `/dev/null`.
+    /// The names as written; `None` stands for `/dev/null`.
     pub old: Option<String>,
     pub new: Option<String>,
     pub created: bool,
     pub deleted: bool,
-    /// Names after `rename from`, `rename to`, or those of a copy.
+    /// The names after `rename from` and `rename to`, or those of a copy.
     pub from: Option<String>,
     pub to: Option<String>,
     pub copied: bool,

@@ -21,9 +21,9 @@ pub struct WalkedEntry<'a> {
 /// The next step of a walk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WalkStep {
-    /// Enters it, if it is a directory.
+    /// Enters the entry, if it is a directory.
     Into,
-    /// Skips it.
+    /// Skips the entry's contents.
     Past,
     Stop,
 }

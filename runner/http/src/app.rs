@@ -33,7 +33,7 @@ pub struct HttpApp {
     /// The prefix of this server's request ids.
     pub seed: u32,
     pub is_draining: AtomicBool,
-    /// Ends the streams that have no end of their own.
+    /// The token that ends the streams that do not end by themselves.
     pub end: CancellationToken,
 }
 
@@ -181,8 +181,8 @@ async fn get_openapi(State(app): State<Arc<HttpApp>>) -> Response<Body> {
     axum::Json(openapi::openapi_document(&app.registry)).into_response()
 }
 
-/// Returns a page of this server, which may load nothing from other origins, have no inline code,
-/// and not be framed.
+/// Returns a page of this server. It may not load anything from other origins, have inline code, or
+/// be framed.
 fn html_response(text: &'static str) -> Response<Body> {
     let policy = "default-src 'none'; script-src 'self'; style-src 'unsafe-inline'; connect-src 'self'; \
         img-src blob: data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";

@@ -1,7 +1,7 @@
 //! Passes bytes between blocking threads and asynchronous tasks.
 //!
-//! A thread that waits for a client is one of a fixed number, so a client that neither sends nor
-//! reads must not keep it: [`ClientPatience`] bounds how long a transfer waits.
+//! There is a fixed number of threads that wait for clients, so a client that neither sends nor
+//! reads must not occupy one: [`ClientPatience`] bounds the time for which a transfer waits.
 
 use axum::body::{Body, BodyDataStream};
 use bytes::Bytes;
@@ -15,9 +15,10 @@ use tokio::sync::mpsc::{Receiver, Sender, channel};
 /// The maximum number of pieces in a channel.
 const WAITING: usize = 4;
 
-/// The total time that a transfer waits for its client, apart from the time that its bytes earn.
+/// The total time for which a transfer waits for its client, in addition to the time that its bytes
+/// earn.
 const GRACE: Duration = Duration::from_secs(30);
-/// The bytes that earn a second more: a client that is always slower is ended.
+/// The number of bytes that earn another second. A transfer that stays slower is ended.
 const SLOWEST: u64 = 1024;
 
 /// The time for which a transfer waits for its client.

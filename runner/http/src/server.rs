@@ -231,7 +231,7 @@ impl HttpServer {
         app.is_draining.store(true, Ordering::Relaxed);
         tracing::info!("draining");
         drop(listener);
-        // Endless streams are ended at once; calls may end by themselves.
+        // Endless streams are ended at once; calls have time to end by themselves.
         app.end.cancel();
         connections.close();
         let _ = tokio::time::timeout(drain, connections.wait()).await;
@@ -251,7 +251,7 @@ async fn accept_connection(listener: &TcpListener, room: &Arc<ConnectionRoom>) -
             Some((stream, place))
         }
         Err(_) => {
-            // Most often the process is out of descriptors, and other connections must end first.
+            // Most often the process has no descriptors left, so other connections must end first.
             tokio::time::sleep(Duration::from_millis(50)).await;
             None
         }

@@ -101,7 +101,7 @@ pub async fn get_snapshot(
         let (to, rest) = to.into_parts();
         match (done, rest) {
             (Ok(()), Ok(rest)) => drop(std::io::Write::write_all(&mut { to }, &rest)),
-            // So that the client does not take the file for complete.
+            // The body is aborted, so that the client does not take the file for complete.
             _ => to.fail("the snapshot cannot be written"),
         }
     });

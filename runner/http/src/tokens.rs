@@ -156,7 +156,7 @@ impl Tokens {
     }
 
     fn parse(text: &str) -> Result<Tokens, String> {
-        // Without the line, because it may contain a token.
+        // The error omits the line of the file, because it may contain a token.
         let file: TokenFile = toml::from_str(text).map_err(|e| e.message().to_owned())?;
         let mut names = HashSet::new();
         let mut all: Vec<([u8; 32], Arc<Owner>)> = Vec::new();

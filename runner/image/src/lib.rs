@@ -1,7 +1,7 @@
 //! The image: one file with programs, a root file system and a manifest.
 //!
-//! The format is Wasmer's package format, webc v3, so that `wasmer run` and the
-//! Wasmer SDKs take the same file. It holds
+//! The format is Wasmer's package format, webc v3, so that `wasmer run` and the Wasmer SDKs take
+//! the same file. It contains
 //! - *atoms*: WebAssembly modules (`box`, `python`),
 //! - *commands*: names with the atom that implements them; the name is `argv[0]`,
 //! - *volumes*: directories of the root file system, one per mount path,

@@ -77,8 +77,8 @@ mod file {
     /// Returns the bytes of the image at `path`, see [`check_image`].
     pub fn open_image(path: &Path) -> Result<Buffer, ImageError> {
         let io = |source| ImageError::Io { path: path.into(), source };
-        // So that opening a FIFO does not wait for a writer, and a terminal does not become the
-        // controlling one.
+        // With these flags the opening of a FIFO does not wait for a writer, and a terminal does
+        // not become the controlling one.
         let flags = OFlags::NONBLOCK | OFlags::NOCTTY;
         let file = OpenOptions::new().read(true).custom_flags(flags.bits() as i32).open(path);
         let file = file.map_err(io)?;

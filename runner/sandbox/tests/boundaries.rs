@@ -1,6 +1,6 @@
-//! Every import of the kernel, called with numbers at which mistakes live: a call gives an error
-//! number, soon, and neither ends the process nor the host. The list of imports is the kernel's
-//! own, so that none can be forgotten.
+//! Calls every import of the kernel with numbers at which mistakes are likely. Each call must soon
+//! return an error number, and end neither the process nor the host. The list of imports is the
+//! kernel's own, so that none can be forgotten.
 
 mod common;
 
@@ -69,14 +69,13 @@ const U64: &[u64] = &[
     u64::MAX,
 ];
 
-/// Numbers with which a call works as intended, and the test would end: signals to itself,
-/// sleeping.
+/// Returns whether a call would work as intended and end the test: signals to itself, sleeping.
 fn spared(name: &str, arguments: &[u64]) -> bool {
     match name {
         "proc_raise" => (1..64).contains(&arguments[0]),
         "proc_signal" => (1..64).contains(&arguments[1]),
         "thread_sleep" => arguments[0] > 1000,
-        // Would touch gigabytes of the larger memory.
+        // Such a call would touch gigabytes of the larger memory.
         "random_get" => arguments[1] > 1 << 20,
         _ => false,
     }
@@ -148,7 +147,7 @@ fn program(pages: u32, module: &str, name: &str, types: &[&str], r: &mut Random)
     );
     for mut v in vectors(types, r).into_iter().filter(|v| !spared(name, v)) {
         if name == "futex_wait" {
-            // Its peers do not exist, so it would wait for ever.
+            // The socket's peers do not exist, so the call would wait for ever.
             v[1] = 0x5a5a_5a5a;
         }
         // Other values in memory each time: paths, vectors, subscriptions and actions.
@@ -176,7 +175,7 @@ fn program(pages: u32, module: &str, name: &str, types: &[&str], r: &mut Random)
     text
 }
 
-/// Takes everything, has nothing.
+/// A stream that takes every write and has nothing to read.
 #[derive(Debug)]
 struct Nothing;
 

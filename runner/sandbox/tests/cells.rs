@@ -187,7 +187,7 @@ fn only_what_has_changed_is_told() {
     for n in 0..100 {
         cell(&sandbox, &format!("touch {}", n * 7 % 100));
         let change = sandbox.cell_changes("one", false).unwrap();
-        // Never the whole of it again.
+        // The whole memory is never written again.
         assert!(change.keep > 0 && change.layer.len() < 2 << 20, "{}", change.layer.len());
         joined += usize::from(change.keep < layers.len());
         layers.truncate(change.keep);
@@ -203,7 +203,7 @@ fn only_what_has_changed_is_told() {
     let other = place.sandbox();
     other.restore_cell("one", &module, &layers, &rest, false).unwrap();
     assert_eq!(value(&other, "sum"), sum);
-    // Later layers lie upon them, too.
+    // Later layers are stacked on restored ones, too.
     cell(&other, "touch 3");
     let change = other.cell_changes("one", false).unwrap();
     assert!(change.keep > 0 && change.layer.len() < 2 << 20, "{}", change.layer.len());
@@ -292,15 +292,16 @@ fn an_interpreter_may_want_the_modules_own_memory() {
     let change = move_over(&sandbox, &other, false);
     assert_eq!(value(&other, "all"), "begun");
     cell(&other, "keep x");
-    // It is of use with that memory only.
+    // A parked interpreter fits that memory only.
     other.forget_cell("one");
     cell(&other, "keep x");
     assert_ne!(other.cell_changes("one", true).unwrap().module, change.module);
 }
 
-/// Its memory is the same wherever it is prepared.
+/// An interpreter parked on one machine can be restored on another, because prepared memory is the
+/// same everywhere.
 #[test]
-fn what_was_parked_is_of_use_on_another_machine() {
+fn a_parked_interpreter_can_be_restored_on_another_machine() {
     let (one, two) = (Place::new(), Place::new());
     let (a, b) = (one.sandbox(), two.sandbox());
     cell(&a, "keep x");
@@ -339,7 +340,8 @@ fn what_is_restored_is_hostile() {
         assert!(matches!(restore(&[&layer, bad], &rest), Err(CellError::Unreadable(_))));
     }
     assert!(sandbox.cells().is_empty());
-    // With any damaged rest, it is refused or the interpreter runs as badly as any guest may.
+    // If the rest is damaged in any way, it is refused, or the interpreter misbehaves as any guest
+    // may.
     let mut restored = 0;
     for at in 0..rest.len() {
         let mut bad = rest.clone();

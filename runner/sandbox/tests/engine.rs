@@ -212,7 +212,7 @@ fn ends_in_time(program: &str, times: u32) {
         assert_eq!((r.status, r.limit), (ProcessStatus::Signaled(9), Some(LimitHit::Timeout)));
         assert!(begin.elapsed() < Duration::from_secs(5), "{program} {i} {:?}", begin.elapsed());
     }
-    // Nothing runs on, because a remaining thread would use the processor.
+    // No guest still runs, because its thread would use the processor.
     let cpu = || std::fs::read_to_string("/proc/self/stat").unwrap();
     let ticks = |s: String| s.rsplit(' ').nth(38).and_then(|t| t.parse::<u64>().ok()).unwrap();
     let before = ticks(cpu());
@@ -305,7 +305,7 @@ fn an_exception_at_any_place_near_the_stacks_end_ends_one_process() {
             if throws { &["w-throw-at", &depth] } else { &["w-throw-at", &depth, ""] };
         run_in(&b, argv, None).0
     };
-    // The deepest that the stack bears.
+    // The greatest depth for which the stack is large enough.
     let (mut low, mut high) = (0, 1 << 17);
     while high - low > 1 {
         let mid = (low + high) / 2;

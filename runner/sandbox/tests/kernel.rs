@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use wasibox_sandbox::streams::{Capture, OutputMeter};
 use wasibox_sandbox::{LimitHit, Limits, MountSpec, Policy, ProcessStatus, SandboxError};
 
-/// Long before anything else would end the guest, and enough for a busy machine: how soon a limit
-/// works is for the benchmarks.
+/// A bound on the time until a limit takes effect: much shorter than the guest's other limits, and
+/// long enough for a busy machine. The benchmarks measure the time itself.
 const SOON: Duration = Duration::from_secs(10);
 
 #[test]
@@ -172,7 +172,7 @@ fn background_processes_end_with_the_first() {
     assert_eq!((o.status, &*o.out), (ProcessStatus::Exited(7), "left\n"));
     assert_eq!(o.ended, ["spin", "sleep 60"]);
     assert!(o.took < SOON);
-    // Nothing is named where the run was ended, or nothing was left.
+    // The list is empty if the run was ended, or if no process was left.
     let limits = Limits { timeout: Some(Duration::from_millis(200)), ..Limits::default() };
     let o =
         start(&["run", "/bin/sleep", "60"], Policy { limits, ..Policy::default() }, b"").unwrap();

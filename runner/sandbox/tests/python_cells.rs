@@ -175,7 +175,7 @@ fn input_environment_and_directory_are_the_sessions() {
     assert_eq!(with(&s, "os.getcwd()", |s| s.cwd = "/tmp".into()).value(), "'/tmp'");
     cell(&s, "os.chdir('/tmp')");
     assert_eq!(cell(&s, "os.getcwd()"), "'/tmp'");
-    // Another process number would be another process.
+    // The interpreter keeps its process number.
     let pid = cell(&s, "os.getpid()");
     assert_eq!(cell(&s, "os.getpid()"), pid);
     cell(&s, "import time\nt = time.monotonic(), time.process_time()");
@@ -211,7 +211,7 @@ fn an_object_graph_comes_back() {
         "import re, collections\npattern = re.compile('a+'); d = collections.OrderedDict(a=1)",
     );
     cell(&one, "words = {str(n): n for n in range(1000)}; strings = frozenset(words)");
-    // The file itself is the session's tree's to move.
+    // The file itself moves with the session's tree.
     cell(&two, "open('/tmp/t', 'w').write('0123456789')");
     let bytes = move_over(&one, &two, false);
     // Of 110 MiB that its memory has.

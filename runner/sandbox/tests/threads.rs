@@ -114,7 +114,7 @@ fn a_thread_has_the_memory_and_its_own_globals() {
     assert_eq!(exits(text), 6);
 }
 
-/// No two are between two waits at once, so that accesses there need no atomic operation.
+/// At most one thread runs between two waits, so that accesses there need no atomic operations.
 #[test]
 fn one_runs_at_a_time() {
     let text = r#"
@@ -431,7 +431,7 @@ fn a_thousand_one_after_another_keep_nothing() {
     assert!(many.peak_memory <= few.peak_memory + (4 << 20), "{few:?} {many:?}");
 }
 
-/// Signals are the first thread's, whichever thread runs when they come.
+/// The first thread handles signals, whichever thread runs when they arrive.
 #[test]
 fn signals_interrupt_the_first_thread() {
     let text = r#"

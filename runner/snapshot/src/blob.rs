@@ -9,8 +9,8 @@ use serde_bytes::ByteBuf;
 /// Maximum bytes that are kept in place.
 pub const IN_PLACE: usize = 1024;
 
-/// Bytes of each object of a blob except the last. Fewer than an object may have, for code that
-/// must hold a whole one.
+/// Bytes of each object of a blob except the last. They are fewer than an object may have, because
+/// some code must hold a whole object in memory.
 const PART: usize = MAX_OBJECT / 4;
 
 /// Maximum number of bytes for which memory is reserved before they are read.

@@ -88,7 +88,7 @@ pub struct TreeNode {
 pub enum NodeContent {
     Dir {
         parent: Id,
-        /// Entries that were added or lead elsewhere now.
+        /// Entries that were added, or that now lead to another node.
         put: Vec<(ByteBuf, Id)>,
         gone: Vec<ByteBuf>,
         /// Removed entries that the session began with.

@@ -17,7 +17,7 @@ pub enum SnapshotError {
     Corrupt(Digest),
     #[error("object {0} is missing")]
     Missing(Digest),
-    /// The contents make no sense.
+    /// The contents contradict each other, or are not in the format.
     #[error("not a session's files: {0}")]
     Malformed(&'static str),
     #[error("larger than is allowed: {0}")]

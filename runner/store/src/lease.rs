@@ -82,7 +82,8 @@ impl Drop for Lease {
     fn drop(&mut self) {
         match self {
             Lease::File { file, path } => {
-                // While it is still locked, so that no other process's file is removed.
+                // The file is removed while it is still locked, so that no other process's file is
+                // removed.
                 let _ = std::fs::remove_file(path);
                 let _ = file.unlock();
             }

@@ -108,7 +108,7 @@ impl Store {
 
 /// Writes a session of this database as a snapshot.
 fn write_snapshot(db: &Db, name: &str, all: bool, to: impl Write) -> Result<(), StoreError> {
-    // So that everything stays readable until the export ends.
+    // A transaction keeps everything readable until the export ends.
     let _reading = db.0.unchecked_transaction()?;
     let row = SessionRow::find_by_name(db, name)?;
     let places = if all { history::all_commits(db, &row)? } else { vec![row.head] };

@@ -69,7 +69,7 @@ fn tar_reads_it() {
     let to = std::fs::File::create(&zst).unwrap();
     let left = store.with_objects(|o| tar_zst(o, &files(&s), &Seventy, 1 << 30, to)).unwrap();
     assert!(left.is_empty());
-    // With a different library from the one that wrote it, because the `zstd` program is not
+    // A different library from the one that wrote it unpacks it, because the `zstd` program is not
     // installed everywhere.
     let mut from =
         ruzstd::decoding::StreamingDecoder::new(std::fs::File::open(&zst).unwrap()).unwrap();

@@ -1,4 +1,4 @@
-//! A session's changes written down, and taken up by a new session.
+//! Tests that a session's changes, written as data, can be restored in a new session.
 
 mod common;
 
@@ -132,7 +132,7 @@ fn over_another_image_or_other_mounts_what_can_be_is_taken_up() {
     assert_eq!(read(&bare, "/tmp/a").unwrap(), "text");
     let lost: Vec<_> = lost.iter().map(|p| String::from_utf8_lossy(p)).collect();
     assert_eq!(lost, ["/usr/a", "/usr/b", "/usr/f", "/usr/g"]);
-    // The numbers of nodes are others where there are more mounts.
+    // A session with more mounts has other node numbers.
     let host = tempfile::tempdir().unwrap();
     let mounted = with(image().into(), &[mount(host.path(), "/mnt/one/two", false)]);
     parts.iter().for_each(|p| mounted.restore_delta(p.clone()).unwrap());

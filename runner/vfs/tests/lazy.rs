@@ -114,7 +114,7 @@ fn what_cannot_be_had_is_an_error_and_changes_nothing() {
     assert_eq!(v.executable_kind(&ROOT_LOC, b"/work/bad", 10), Err(Errno::ACCES));
     v.chmod(&ROOT_LOC, b"/work/bad", 0o755).unwrap();
     assert_eq!(v.executable_kind(&ROOT_LOC, b"/work/bad", 10), Err(Errno::IO));
-    // Nothing of it is wanted.
+    // No byte of the old content is needed.
     write(&v, "/work/bad", "good").unwrap();
     assert_eq!(read(&v, "/work/bad").unwrap(), "good");
     // A caller without permission is refused, and nothing is fetched.

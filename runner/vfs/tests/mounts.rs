@@ -1,4 +1,4 @@
-//! Host mounts: the files that a guest may reach, and that nothing leads out.
+//! Tests of host mounts: which files a guest may reach, and that no path leads out of a mount.
 
 mod common;
 

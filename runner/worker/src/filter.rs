@@ -14,8 +14,8 @@ use std::collections::BTreeMap;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NewCode {
     /// All machine code is mapped. Its protection may be switched between executable and not
-    /// executable, but never to writable, in place. Each range is from its first address to before
-    /// its second one.
+    /// executable, but never to writable, in place. Each range has its first address and the
+    /// address after its end.
     Known(Vec<(usize, usize)>),
     /// Machine code of programs that were not needed yet will be mapped from their files.
     Mapped,

@@ -119,8 +119,7 @@ impl Applier {
 
     /// Takes the next operation. At this time only new files are written, apart from all others.
     ///
-    /// # Errors
-    /// If it makes no sense, or a file cannot be written. Nothing has changed then.
+    /// # Errors If the operation is invalid, or a file cannot be written. Nothing has changed then.
     pub fn take_operation(&mut self, op: Operation) -> Result<(), WorkspaceError> {
         if self.open.is_some() && !matches!(op, Operation::Bytes(_) | Operation::End) {
             return Err(WorkspaceError::Operations("a file without an end"));

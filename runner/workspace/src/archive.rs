@@ -155,7 +155,7 @@ impl Archive {
         if zip.offset() != 0 {
             return Err(WorkspaceError::Malformed("there are bytes before its first entry".into()));
         }
-        // With a new allowance, because headers are read once more.
+        // The reader has a new allowance, because headers are read again.
         let again = ArchiveReader::new(file.clone(), Some(limits.directory)).map_err(wrong)?;
         let mut checked = ZipArchive::new(again)?;
         checked.validate_header_consistency()?;

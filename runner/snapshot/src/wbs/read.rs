@@ -108,7 +108,7 @@ impl<R: Read> FrameReader<R> {
         let [kind, compressed, a, b, c, d, e, f, g, h] = self.read_array::<HEAD>()?;
         let len = u32::from_le_bytes([a, b, c, d]);
         let stored = u32::from_le_bytes([e, f, g, h]);
-        // Compressed bytes are fewer, uncompressed ones as many.
+        // A compressed frame has fewer bytes than its contents, an uncompressed one as many.
         let fits = match compressed {
             0 => stored == len,
             1 => stored < len,
