@@ -1,5 +1,5 @@
-//! A multicall program of this crate alone: `coreutils NAME args`, or by `argv[0]`.
-//! For measuring and comparing; the product's own is `tools/box`.
+//! A multicall program with only the tools of this crate: `coreutils NAME args`, or by `argv[0]`.
+//! It is for measurements and comparisons; the product's program is `tools/box`.
 #![forbid(unsafe_code)]
 
 use std::path::Path;

@@ -1,12 +1,12 @@
-//! Config files (curl(1), `-K`): a line is an option with or without its dashes, then blanks, `=`
-//! or `:`, and a value, in quotes if it has blanks.
+//! Config files (curl(1), `-K`): a line consists of an option, with or without its dashes, then
+//! blanks, `=` or `:`, and a value, which is in quotes if it contains blanks.
 
 use std::fs;
 
 use crate::error::CurlUsageError;
 use crate::options::CurlParser;
 
-/// Files that name each other end here.
+/// The maximum nesting, which ends files that name each other.
 const DEEPEST: usize = 16;
 
 /// Reads the file of `-K FILE`.
@@ -21,7 +21,7 @@ pub(crate) fn read_config(p: &mut CurlParser<'_, '_>, name: &[u8]) -> Result<(),
     done
 }
 
-/// Reads the user's own file: the first that exists.
+/// Reads the user's own config file: the first that exists of the usual ones.
 pub(crate) fn default(p: &mut CurlParser<'_, '_>) -> Result<(), CurlUsageError> {
     for (variable, name) in
         [("CURL_HOME", ".curlrc"), ("XDG_CONFIG_HOME", "curlrc"), ("HOME", ".curlrc")]
@@ -54,7 +54,7 @@ fn parse_line(p: &mut CurlParser<'_, '_>, line: &[u8]) -> Result<(), CurlUsageEr
     Ok(())
 }
 
-/// `None` where there is none.
+/// Parses the value after an option; `None` if there is none.
 fn parse_value(text: &[u8]) -> Option<Vec<u8>> {
     let Some(quoted) = text.strip_prefix(b"\"") else {
         let word = text.split(u8::is_ascii_whitespace).next().unwrap_or_default();

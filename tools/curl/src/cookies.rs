@@ -6,32 +6,32 @@ use box_text::time::civil;
 
 use crate::url::Url;
 
-/// curl's own bounds: longer cookies and more of them in one response are ignored.
+/// curl's own limits: a longer cookie, and more than this many in one response, are ignored.
 const LONGEST: usize = 4096;
 const MOST: usize = 300;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Cookie {
     domain: Vec<u8>,
-    /// Whether hosts below the domain get it, too.
+    /// Whether hosts below the domain get the cookie, too.
     tail: bool,
     path: Vec<u8>,
     secure: bool,
     http_only: bool,
-    /// Seconds since the epoch; 0 ends with the session.
+    /// Seconds since the epoch; a cookie with 0 ends with the session.
     expires: i64,
     name: Vec<u8>,
     value: Vec<u8>,
 }
 
-/// Cookies in the order in which they came.
+/// Cookies in the order in which they were stored.
 #[derive(Debug, Default)]
 pub(crate) struct Jar {
     all: Vec<Cookie>,
 }
 
 impl Jar {
-    /// Cookies of a file: Netscape's form, or heads of responses.
+    /// Loads the cookies of a file: Netscape's format, or response headers.
     pub(crate) fn load_cookies(&mut self, text: &[u8], junk_session: bool, now: i64) {
         for line in text.split(|b| *b == b'\n') {
             let line = line.strip_suffix(b"\r").unwrap_or(line);
@@ -60,7 +60,7 @@ impl Jar {
         }
     }
 
-    /// Drops those that end with the session.
+    /// Drops the cookies that end with the session.
     pub(crate) fn end_session(&mut self) {
         self.all.retain(|c| c.expires != 0);
     }
@@ -87,7 +87,7 @@ impl Jar {
         (!pairs.is_empty()).then(|| pairs.join(&b"; "[..]))
     }
 
-    /// Returns the whole jar as the text of a file.
+    /// Returns the whole jar as the text of a cookie file.
     pub(crate) fn file_text(&self) -> Vec<u8> {
         let mut out = b"# Netscape HTTP Cookie File\n\
             # https://curl.se/docs/http-cookies.html\n\
@@ -149,7 +149,7 @@ fn strip_name<'a>(line: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
     first.eq_ignore_ascii_case(name).then_some(rest)
 }
 
-/// Parses `domain tail path secure expires name value`, with tabs.
+/// Parses a line `domain tail path secure expires name value`, whose fields are separated by tabs.
 fn parse_netscape_line(line: &[u8]) -> Option<Cookie> {
     let http_only = line.starts_with(b"#HttpOnly_");
     let line = line.strip_prefix(b"#HttpOnly_").unwrap_or(line);
@@ -175,7 +175,8 @@ fn parse_netscape_line(line: &[u8]) -> Option<Cookie> {
     })
 }
 
-/// Parses a `Set-Cookie`; `None` for one that is refused. Without a URL it must name its domain.
+/// Parses the value of a `Set-Cookie`; `None` if it is refused. Without a URL, it must name its
+/// domain.
 fn parse(text: &[u8], url: Option<&Url>, now: i64) -> Option<Cookie> {
     let mut parts = text.split(|b| *b == b';').map(<[u8]>::trim_ascii);
     let (name, value) = split_pair(parts.next()?);
@@ -209,7 +210,7 @@ fn parse(text: &[u8], url: Option<&Url>, now: i64) -> Option<Cookie> {
         }
     }
     cookie.expires = max_age.unwrap_or(cookie.expires);
-    // Only https may set those.
+    // Only https may set cookies with these prefixes.
     let insecure = url.is_some_and(|u| !u.https) && cookie.name.starts_with(b"__");
     (!cookie.domain.is_empty() && !insecure).then_some(cookie)
 }
@@ -246,14 +247,14 @@ fn default_path(path: &[u8]) -> &[u8] {
     }
 }
 
-/// Returns the time in a given number of seconds; one that has passed if there are none.
+/// Returns the time that is `value` seconds from now; a time in the past if that is not positive.
 fn expiry_from_age(value: &[u8], now: i64) -> i64 {
     let text = value.strip_prefix(b"\"").and_then(|v| v.strip_suffix(b"\"")).unwrap_or(value);
     let seconds = std::str::from_utf8(text).ok().and_then(|v| v.parse::<i64>().ok()).unwrap_or(0);
     if seconds <= 0 { 1 } else { now.saturating_add(seconds) }
 }
 
-/// Parses `Wdy, DD Mon YYYY HH:MM:SS GMT` and its older relatives.
+/// Parses `Wdy, DD Mon YYYY HH:MM:SS GMT` and older forms of it.
 pub(crate) fn parse_date(text: &[u8]) -> Option<i64> {
     let text = std::str::from_utf8(text).ok()?;
     let (mut day, mut month, mut year, mut time) = (None, None, None, None);
@@ -282,7 +283,7 @@ pub(crate) fn parse_date(text: &[u8]) -> Option<i64> {
         y @ 1583..=9999 => y,
         _ => return None,
     };
-    // The beginning of the epoch must not look like the end of a session.
+    // The beginning of the epoch must not be taken for the end of a session.
     Some((civil::days_from_date(year, month?, day?) * 86400 + time.unwrap_or(0)).max(1))
 }
 
@@ -304,7 +305,7 @@ mod tests {
         String::from_utf8(header.unwrap_or_default()).unwrap()
     }
 
-    /// The examples of RFC 6265, 3.1, and its algorithms.
+    /// From the examples of RFC 6265, 3.1, and its algorithms.
     #[test]
     fn cookies_go_where_they_may() {
         let j = jar(
@@ -356,7 +357,7 @@ mod tests {
         assert_eq!(parse_date(b"Wed, 21 Oct 2015 07:28:00 GMT"), Some(1_445_412_480));
     }
 
-    /// As curl 7.88 writes it, and reads it again.
+    /// The file is as curl 7.88 writes it, and is read back.
     #[test]
     fn files() {
         let set = ["a=1; Path=/", "b=2; Path=/; HttpOnly; Expires=Fri, 01 Jan 2038 00:00:00 GMT"];

@@ -1,4 +1,4 @@
-//! Bodies: those that `-d` and its relatives make, and sending any body part by part.
+//! Request bodies: making those of `-d` and similar options, and sending any body in parts.
 
 use std::fs::File;
 use std::io::Read;
@@ -33,7 +33,7 @@ pub(crate) fn urlencode_data(
     if !name.is_empty() {
         out.push(b'=');
     }
-    // A blank is a plus, as in forms.
+    // A blank is encoded as a plus sign, as in forms.
     let words: Vec<Vec<u8>> = content.split(|b| *b == b' ').map(percent_encode).collect();
     out.extend(words.join(&b'+'));
     Ok(out)
@@ -46,13 +46,13 @@ pub(crate) enum BodyPiece {
     File(PathBuf, u64),
 }
 
-/// A body; all but standard input and pipes can be sent again.
+/// A body. All but standard input and pipes can be sent again.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) enum RequestBody {
     #[default]
     None,
     Pieces(Vec<BodyPiece>),
-    /// A file whose length is not known before its end.
+    /// A file whose length is unknown until its end.
     Stream(PathBuf),
     Stdin,
 }
@@ -73,7 +73,7 @@ impl RequestBody {
         }
     }
 
-    /// `Some(0)` for none.
+    /// Returns the length, if it is known; `Some(0)` if there is no body.
     pub(crate) fn len(&self) -> Option<u64> {
         match self {
             RequestBody::None => Some(0),
@@ -86,7 +86,7 @@ impl RequestBody {
         !matches!(self, RequestBody::Stream(_) | RequestBody::Stdin)
     }
 
-    /// Gives all of it to `part`, at most [`PART`] bytes at a time.
+    /// Passes the whole body to `part`, at most [`PART`] bytes at a time.
     pub(crate) fn send_parts(
         &self,
         ctx: &mut Ctx<'_>,
@@ -101,7 +101,7 @@ impl RequestBody {
                 BodyPiece::Bytes(bytes) => bytes.chunks(PART).try_for_each(|b| part(b.to_vec())),
                 BodyPiece::File(path, len) => match copy_parts(&mut open(path)?, *len, part)? {
                     n if n == *len => Ok(()),
-                    // It has become shorter.
+                    // The file has become shorter.
                     _ => Err(CurlError::Read),
                 },
             }),

@@ -1,4 +1,4 @@
-//! `--compressed`: bodies in gzip and deflate, decoded as they come.
+//! `--compressed`: decodes bodies in gzip and deflate while they arrive.
 
 use std::io::Write;
 
@@ -6,15 +6,16 @@ use flate2::write::{DeflateDecoder, MultiGzDecoder, ZlibDecoder};
 
 use crate::error::CurlError;
 
-/// The size of the input pieces, so that the decoded output of one piece stays within a few
-/// megabytes.
+/// The size of the pieces of input, small enough that the decoded output of one piece stays within
+/// a few megabytes.
 const BITE: usize = 4096;
 const BROKEN: CurlError = CurlError::Encoding("Error while processing content unencoding");
 
 pub(crate) enum ContentDecoder {
     Plain,
     Gzip(MultiGzDecoder<Vec<u8>>),
-    /// deflate whose first byte is awaited: RFC 9110 wants zlib's form, some servers send without.
+    /// deflate whose first byte has not arrived: RFC 9110 requires zlib's form, but some servers
+    /// omit its header.
     Deflate,
     Zlib(ZlibDecoder<Vec<u8>>),
     Raw(DeflateDecoder<Vec<u8>>),
@@ -79,7 +80,7 @@ impl ContentDecoder {
         if out.is_empty() { Ok(()) } else { sink(&out) }
     }
 
-    /// Ends the body: passes on the output that was held back, or returns an error if the body is
+    /// Ends the body: passes on the rest of the output, or returns an error if the body is
     /// incomplete.
     pub(crate) fn end_body(
         &mut self,

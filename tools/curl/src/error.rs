@@ -11,10 +11,10 @@ pub(crate) enum CurlError {
     Url,
     #[error("{what} in URL position {at}:\n{url}\n{:>at$}", "^", at = (*at).min(1000))]
     Glob { what: &'static str, at: usize, url: String },
-    /// The host takes no requests at all.
+    /// The policy allows no requests at all.
     #[error("{0} is not allowed by the sandbox's policy")]
     Denied(String),
-    /// The host's message and its exit status.
+    /// The host's message and the exit status that goes with it.
     #[error("{why}")]
     Host { code: u8, why: String },
     /// The host's answer cannot be decoded, or does not fit the step.
@@ -64,7 +64,7 @@ impl CurlError {
     }
 }
 
-/// A command line that does not fit.
+/// A command line that is not valid.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub(crate) enum CurlUsageError {
     #[error("option {0}: is unknown")]

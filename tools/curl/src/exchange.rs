@@ -1,4 +1,4 @@
-//! One request and its response, step by step with the host.
+//! One request and its response, exchanged with the host step by step.
 
 use box_applet::Ctx;
 use box_sys::http::{HttpAnswer, HttpRequest, HttpStep, Response};
@@ -8,7 +8,7 @@ use crate::error::CurlError;
 use crate::url::Url;
 use crate::world::{NoAnswer, TransferHost};
 
-/// A response whose body is not read yet. It must be closed in every case.
+/// A response whose body has not been read. It must always be closed.
 pub(crate) struct OpenResponse {
     number: u64,
     pub(crate) head: Response,
@@ -29,7 +29,7 @@ fn ask_host(
     })
 }
 
-/// Sends a request with its body, up to the response's head.
+/// Sends a request with its body, and receives the response's head.
 pub(crate) fn open_exchange(
     world: &mut dyn TransferHost,
     ctx: &mut Ctx<'_>,

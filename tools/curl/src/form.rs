@@ -8,7 +8,7 @@ use crate::data::{BodyPiece, RequestBody};
 use crate::error::{CurlError, CurlUsageError};
 use crate::options::CurlParser;
 
-/// One `-F`, as meant.
+/// One `-F`, with its meaning resolved.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct FormField {
     name: Vec<u8>,
@@ -63,7 +63,7 @@ pub(crate) fn parse_field(
             b"type" => field.kind = Some(text),
             b"filename" => field.file_name = Some(text),
             b"headers" => field.headers.push(text),
-            // As curl does.
+            // curl only warns of these.
             _ => p.print_warning(&[b"skip unknown form field: ", name].concat()),
         }
         rest = behind;
@@ -71,8 +71,8 @@ pub(crate) fn parse_field(
     Ok(field)
 }
 
-/// Parses a word up to `;`, or in quotes with `\` before `"` and `\`. A type has parameters of its
-/// own: there a `;` ends the word only before one of `-F`'s.
+/// Parses a word up to `;`, or in quotes with `\` before `"` and `\`. A media type has parameters
+/// of its own, so in a type a `;` ends the word only before a parameter of `-F`.
 fn parse_word(text: &[u8], is_type: bool) -> (Vec<u8>, &[u8]) {
     if let Some(found) = text.strip_prefix(b"\"").and_then(quoted_word) {
         return found;
@@ -83,7 +83,7 @@ fn parse_word(text: &[u8], is_type: bool) -> (Vec<u8>, &[u8]) {
     (text[..end].to_vec(), &text[end..])
 }
 
-/// `None` if the second quote is missing.
+/// Parses a word in quotes; `None` if the second quote is missing.
 fn quoted_word(text: &[u8]) -> Option<(Vec<u8>, &[u8])> {
     let (mut out, mut at) = (Vec::new(), 0);
     loop {
@@ -143,7 +143,7 @@ fn quote_name(text: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Returns the body of a form; files must be there.
+/// Returns the body of a form; its files must exist.
 pub(crate) fn form_body(
     ctx: &Ctx<'_>,
     fields: &[FormField],
@@ -185,6 +185,6 @@ fn content_piece(ctx: &Ctx<'_>, content: &FormContent) -> Result<BodyPiece, Curl
     if data.is_file() {
         return Ok(BodyPiece::File(path, data.len()));
     }
-    // A pipe has no length to announce.
+    // The length of a pipe is unknown, so all of it is read.
     fs::read(&path).map(BodyPiece::Bytes).map_err(|_| CurlError::Read)
 }

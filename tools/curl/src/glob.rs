@@ -1,5 +1,5 @@
-//! URL globbing (curl(1), "GLOBBING"): `{a,b}`, `[1-10]`, `[001-100:2]`, `[a-z]`; `\` takes a
-//! sign's meaning.
+//! URL globbing (curl(1), "GLOBBING"): `{a,b}`, `[1-10]`, `[001-100:2]`, `[a-z]`; `\` escapes a
+//! character.
 
 use crate::error::CurlError;
 
@@ -12,7 +12,7 @@ enum UrlPart {
     Letters { from: u8, to: u8, step: u8 },
 }
 
-/// A URL that stands for one or more.
+/// A pattern for one or more URLs.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct UrlGlob(Vec<UrlPart>);
 
@@ -38,7 +38,7 @@ impl UrlPart {
     }
 }
 
-/// One of the URLs, and the text chosen for each glob in it, for `#1` of `-o`.
+/// One of the URLs, with the text chosen for each glob, for `#1` in `-o`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Match {
     pub(crate) url: Vec<u8>,
@@ -46,7 +46,7 @@ pub(crate) struct Match {
 }
 
 impl Match {
-    /// Replaces `#N` in an output's name.
+    /// Replaces each `#N` in the name of an output file.
     pub(crate) fn fill_numbers(&self, name: &[u8]) -> Vec<u8> {
         let mut out = Vec::new();
         let mut rest = name;
@@ -71,7 +71,7 @@ impl Match {
 }
 
 impl UrlGlob {
-    /// Returns a glob of one literal URL (`-g`).
+    /// Returns a pattern for one literal URL (`-g`).
     pub(crate) fn literal(url: &[u8]) -> UrlGlob {
         UrlGlob(vec![UrlPart::Text(url.to_vec())])
     }
@@ -84,7 +84,7 @@ impl UrlGlob {
         })
     }
 
-    /// Returns all URLs one after another; the last place changes first.
+    /// Returns all URLs one after another; the last glob changes fastest.
     pub(crate) fn all_matches(&self) -> impl Iterator<Item = Match> + '_ {
         let total = self.0.iter().fold(1_u64, |n, part| n.saturating_mul(part.count()));
         (0..total).map(|n| self.nth_match(n))
@@ -150,7 +150,7 @@ impl UrlGlobReader<'_> {
         Some(*b)
     }
 
-    /// Returns whether a bracket is an address: `[::1]` is not a range.
+    /// Returns whether a bracket begins an IPv6 address: `[::1]` is not a range.
     fn is_address(&self) -> bool {
         let rest = &self.url[self.at..];
         let Some(end) = rest.iter().position(|b| *b == b']') else { return false };
@@ -263,7 +263,7 @@ mod tests {
         ] {
             assert!(UrlGlob::parse(bad.as_bytes()).is_err(), "{bad}");
         }
-        // Widths that no number is printed with.
+        // These numbers are padded to a width that is too large to print.
         let long = "0".repeat(100_000);
         for bad in [format!("[{long}-1]"), format!("{long}[")] {
             let e = UrlGlob::parse(bad.as_bytes()).unwrap_err();
@@ -271,7 +271,7 @@ mod tests {
         }
     }
 
-    /// A huge range costs nothing before it is used.
+    /// A huge range takes no time before it is used.
     #[test]
     fn ranges_are_lazy() {
         let pattern = UrlGlob::parse(b"[0-18446744073709551614][0-18446744073709551614]").unwrap();

@@ -1,17 +1,16 @@
-//! `curl`: transfers by HTTP as curl 8 makes them (manual page curl(1)), through the host; and
-//! `wget`.
+//! `curl` and `wget`: HTTP transfers through the host. `curl` follows curl 8 (manual page curl(1)).
 //!
-//! There is no TLS here. A request is handed to the host by the node `/.box/http`
-//! (`box_sys::http`); the host judges it by the policy's rules and sends it. A request to the local
-//! machine that no rule gives to the host, goes to the session's own servers, by a socket of its
-//! loopback. Stages:
+//! This crate contains no TLS. It passes a request to the host through the node `/.box/http`; the
+//! host checks the request against the policy's rules and sends it. A request to the local machine
+//! goes to the session's own servers by a socket of its loopback, unless a rule lets the host send
+//! it. Files:
 //!
 //! | file | contents |
 //! |---|---|
 //! | `options`, `options/table` | the command line, as written: groups of settings, URLs and outputs |
-//! | `config` | the same from config files |
-//! | `data`, `form` | bodies: `-d` and its relatives, `-F` |
-//! | `glob` | one URL that stands for many |
+//! | `config` | the same options from config files |
+//! | `data`, `form` | bodies: `-d` and similar options, `-F` |
+//! | `glob` | one pattern that stands for many URLs |
 //! | `url` | URLs taken apart and joined |
 //! | `request` | method and headers of one hop |
 //! | `cookies` | the jar: Netscape files, `Set-Cookie` |
@@ -25,12 +24,14 @@
 //! | `wget` | GNU's wget, over the same requests |
 //!
 //! # Invariants
-//! - Redirects are followed here and never by the host: so `-i`, `-v`, `-X`, cookies and long
-//!   bodies are as with curl. The host judges each hop as a request of its own.
-//! - A body is never whole in memory on its way in, nor on its way out of a file.
+//! - The guest follows redirects, never the host, so that `-i`, `-v`, `-X`, cookies and long bodies
+//!   work as in curl. The host checks each hop as a separate request.
+//! - A received body is never held in memory as a whole, and neither is a body that is sent from a
+//!   file.
 //! - No protection depends on decisions of the guest: the host checks names, addresses and headers.
 //!
-//! Not here: other protocols, proxies, client certificates, digest and NTLM, `-z`, `--limit-rate`.
+//! Not supported: other protocols, proxies, client certificates, digest and NTLM, `-z`,
+//! `--limit-rate`.
 #![forbid(unsafe_code)]
 
 mod config;

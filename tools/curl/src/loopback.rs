@@ -16,14 +16,14 @@ use box_sys::net::{self, NetSocketKind, Wait};
 use crate::error::CurlError;
 use crate::url::Url;
 
-/// Numbers from here on are requests of this file; the host's are below.
+/// The first number for requests of this file; the host's numbers are lower.
 const FIRST: u64 = 1 << 63;
-/// Longest head of a response.
+/// The maximum size of a response's head.
 const MAX_HEAD: usize = 256 << 10;
-/// Longest line before a chunk.
+/// The maximum length of the line before a chunk.
 const MAX_CHUNK_LINE: usize = 4096;
 
-/// Requests under way.
+/// The requests that are in progress.
 #[derive(Default)]
 pub(crate) struct Loopback {
     open: HashMap<u64, LoopbackConnection>,
@@ -36,7 +36,8 @@ enum BodyRest {
     Nothing,
     Bytes(u64),
     UntilEnd,
-    /// Bytes of the present chunk; after it is a line's end, unless it is the first.
+    /// The bytes that are left of the current chunk. A line end comes after it, unless it is the
+    /// first one.
     Chunks {
         left: u64,
         is_first: bool,
@@ -47,7 +48,7 @@ struct LoopbackConnection {
     socket: File,
     request: HttpRequest,
     is_chunked: bool,
-    /// Bytes that were read and are not consumed yet.
+    /// Bytes that were read but not yet consumed.
     buffer: Vec<u8>,
     rest: BodyRest,
     received: u64,
@@ -62,7 +63,7 @@ fn broken_connection(e: &std::io::Error) -> CurlError {
     failure_error(56, format!("Recv failure: {}", box_sys::error_text(e)))
 }
 
-/// Returns whether the URL's host is the own machine.
+/// Returns whether the URL's host is the local machine.
 pub(crate) fn is_own(url: &[u8]) -> bool {
     let Ok(url) = Url::parse(url) else { return false };
     let own = |ip: &std::net::IpAddr| ip.to_canonical().is_loopback() || ip.is_unspecified();
@@ -73,7 +74,7 @@ pub(crate) fn is_own(url: &[u8]) -> bool {
 }
 
 impl Loopback {
-    /// Returns whether a step is about a request of ours.
+    /// Returns whether a step belongs to a request that is sent over the loopback.
     pub(crate) fn has_request(&self, step: &HttpStep) -> bool {
         match step {
             HttpStep::Open(_) | HttpStep::Names(..) => false,
@@ -96,7 +97,7 @@ impl Loopback {
                 self.open.remove(n);
                 return Ok(HttpAnswer::Done);
             }
-            // A question to the host.
+            // This step asks the host about names, which the loopback does not know.
             HttpStep::Names(..) => return Err(CurlError::Answer),
             HttpStep::Body(n, _) | HttpStep::End(n) | HttpStep::Read(n) => n,
         };
@@ -152,8 +153,8 @@ impl LoopbackConnection {
         Ok(connection)
     }
 
-    /// Writes to the socket. A server that has closed already may have answered, and then its
-    /// answer counts, so a broken connection is not an error here.
+    /// Writes to the socket. A server that has closed the connection may already have answered, and
+    /// then its answer counts, so a broken connection is not an error here.
     fn write(&mut self, bytes: &[u8]) -> Result<(), CurlError> {
         match self.socket.write_all(bytes) {
             Err(e) if !matches!(e.kind(), ErrorKind::BrokenPipe | ErrorKind::ConnectionReset) => {
@@ -174,7 +175,7 @@ impl LoopbackConnection {
         self.write(&[line.as_bytes(), part, b"\r\n"].concat())
     }
 
-    /// Reads more into the buffer; false at the end.
+    /// Reads more bytes into the buffer; returns false at the end of input.
     fn fill_buffer(&mut self) -> Result<bool, CurlError> {
         if self.request.time > 0 {
             let most = Duration::from_millis(self.request.time);
@@ -240,7 +241,7 @@ impl LoopbackConnection {
         Ok(self.buffer.drain(..n).collect())
     }
 
-    /// Reads the next part of the body; an empty one at its end.
+    /// Reads the next part of the body; returns an empty one at its end.
     fn read(&mut self) -> Result<Vec<u8>, CurlError> {
         match self.rest {
             BodyRest::Nothing | BodyRest::Bytes(0) => Ok(Vec::new()),
@@ -280,7 +281,7 @@ impl LoopbackConnection {
     /// Returns the next chunk's length.
     fn next_chunk_len(&mut self, is_first: bool) -> Result<u64, CurlError> {
         let bad = || failure_error(56, "chunk hex-length char not a hex digit");
-        // A chunk's line end comes before the next one's length.
+        // The line end of the previous chunk comes before the next length.
         let skip = if is_first { 0 } else { 2 };
         loop {
             if self.buffer.len() >= skip {
@@ -308,7 +309,7 @@ impl LoopbackConnection {
     }
 }
 
-/// Returns a request's head as it is sent.
+/// Returns a request's head in the form in which it is sent.
 fn request_head(request: &HttpRequest, url: &Url) -> Vec<u8> {
     let has = |name: &[u8]| request.headers.iter().any(|(n, _)| n.eq_ignore_ascii_case(name));
     let mut out = [&request.method, &b" "[..], &url.target(), b" HTTP/1.1\r\n"].concat();
@@ -319,7 +320,8 @@ fn request_head(request: &HttpRequest, url: &Url) -> Vec<u8> {
         line(b"Host", &url.authority());
     }
     for (name, value) in &request.headers {
-        // The body's length is sent below; the connection serves one request.
+        // These headers are replaced: the body's length is written below, and the connection serves
+        // only one request.
         let ours: [&[u8]; 3] = [b"content-length", b"transfer-encoding", b"connection"];
         if !ours.iter().any(|own| name.eq_ignore_ascii_case(own)) {
             line(name, value);
@@ -365,7 +367,7 @@ fn parse_status(bytes: &[u8]) -> u16 {
     code.and_then(|code| code.parse().ok()).unwrap_or(0)
 }
 
-/// Returns how the response's body is delimited (RFC 9112, 6.3).
+/// Determines how the response's body is delimited (RFC 9112, 6.3).
 fn body_rest(request: &HttpRequest, response: &Response) -> Result<BodyRest, CurlError> {
     let all = |name: &str| {
         let name = name.to_owned();

@@ -16,7 +16,7 @@ pub(crate) use table::{CurlOption, CurlOptionKind, OPTIONS};
 /// The destination of a body.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum BodyOutput {
-    /// `-o`, with `#1` not yet filled in; `-` is standard output.
+    /// `-o`, before `#1` is replaced; `-` is standard output.
     File(Vec<u8>),
     /// `-O`
     Remote,
@@ -33,7 +33,7 @@ pub(crate) struct Globals {
     pub(crate) fail_early: bool,
 }
 
-/// One group.
+/// One group of settings.
 #[derive(Debug, Default)]
 pub(crate) struct CurlOperation {
     pub(crate) urls: Vec<Vec<u8>>,
@@ -57,7 +57,7 @@ pub(crate) struct CurlOperation {
     pub(crate) follow: bool,
     pub(crate) trusted: bool,
     pub(crate) keep_post: [bool; 3],
-    /// `Some(None)` is without a limit.
+    /// `Some(None)` stands for no limit.
     pub(crate) max_redirs: Option<Option<u64>>,
     pub(crate) fail: bool,
     pub(crate) fail_with_body: bool,
@@ -81,7 +81,7 @@ pub(crate) struct CurlOperation {
     pub(crate) compressed: bool,
     pub(crate) write_out: Option<Vec<u8>>,
     pub(crate) globs_off: bool,
-    /// The target of options that are accepted and have no effect here.
+    /// Receives the value of options that are accepted but have no effect here.
     pub(crate) ignored: bool,
 }
 
@@ -94,17 +94,17 @@ pub(crate) struct CurlRequest {
     pub(crate) version: bool,
 }
 
-/// Reads options, from the command line and from config files.
+/// A parser of options, from the command line and from config files.
 pub(crate) struct CurlParser<'a, 'c> {
     pub(crate) ctx: &'a mut Ctx<'c>,
     pub(crate) asked: CurlRequest,
-    /// The depth to which config files have named others.
+    /// The number of config files that are being read, one named by the other.
     pub(crate) depth: usize,
-    /// The option at hand, as written.
+    /// The current option, as written.
     pub(crate) shown: String,
 }
 
-/// Reads the command line, with the user's config file before it unless `-q` is first.
+/// Parses the command line, after the user's config file unless `-q` is the first option.
 pub(crate) fn parse(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<CurlRequest, CurlUsageError> {
     let asked = CurlRequest { ops: vec![CurlOperation::default()], ..CurlRequest::default() };
     let mut parser = CurlParser { ctx, asked, depth: 0, shown: String::new() };
@@ -155,7 +155,7 @@ impl CurlParser<'_, '_> {
         Ok(())
     }
 
-    /// Parses one argument that begins with `-`; returns whether it has taken the next one as well.
+    /// Parses one argument that begins with `-`; returns whether it used the next argument as well.
     pub(crate) fn parse_parameter(
         &mut self,
         arg: &[u8],
@@ -255,7 +255,7 @@ impl CurlParser<'_, '_> {
         self.ctx.read(name).map_err(|_| self.no_file())
     }
 
-    /// Adds more data of `-d`, with `&` between.
+    /// Appends more data of `-d`, after an `&`.
     pub(crate) fn add_data(&mut self, more: &[u8], separated: bool) {
         let data = self.current_op().data.get_or_insert_default();
         if separated && !data.is_empty() {
@@ -264,7 +264,7 @@ impl CurlParser<'_, '_> {
         data.extend(more);
     }
 
-    /// `-d`, `--data-binary`, `--json`: text, or `@FILE`.
+    /// Returns the data of `-d`, `--data-binary` or `--json`: a text, or the contents of `@FILE`.
     pub(crate) fn text_or_file(
         &mut self,
         value: &[u8],

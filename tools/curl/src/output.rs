@@ -12,19 +12,19 @@ use crate::glob::Match;
 use crate::options::{BodyOutput, CurlOperation};
 use crate::url::Url;
 
-/// One transfer's output.
+/// The output of one transfer.
 #[derive(Debug, Default)]
 pub(crate) struct OutputFile {
-    /// `None` is standard output.
+    /// The file's name; `None` for standard output.
     name: Option<Vec<u8>>,
     path: PathBuf,
     file: Option<File>,
-    /// The length of the existing file, which is continued (`-C`).
+    /// The length of the existing file, after which the transfer continues (`-C`).
     pub(crate) start: u64,
-    /// `-J`: a file named by the server must not replace an existing one.
+    /// Whether the file must not replace an existing one, because the server named it (`-J`).
     fresh: bool,
     explicit: bool,
-    /// The reason why it could not be opened, for a warning.
+    /// The reason why the file could not be opened, for a warning.
     pub(crate) why: Option<String>,
 }
 
@@ -62,7 +62,7 @@ impl OutputFile {
         self.name = Some(name);
     }
 
-    /// Uses the file name in `Content-Disposition` (`-J`).
+    /// Uses the file name from `Content-Disposition` (`-J`).
     pub(crate) fn named_by_server(&mut self, ctx: &Ctx<'_>, op: &CurlOperation, name: Vec<u8>) {
         if self.name.is_some() {
             self.rename_by_header(ctx, op, name);
@@ -120,7 +120,7 @@ impl OutputFile {
                 options.create(true)
             };
             let file = options.open(&self.path).map_err(|e| self.write_error("open", &e))?;
-            // Opened a second time, it is replaced.
+            // If the file is opened again, it may be replaced.
             self.fresh = false;
             self.file = Some(file);
         }
@@ -133,13 +133,13 @@ impl OutputFile {
         CurlError::Write
     }
 
-    /// Ends the output. An empty body makes an empty file.
+    /// Ends the output. An empty body creates an empty file.
     pub(crate) fn end(&mut self, op: &CurlOperation) -> Result<(), CurlError> {
         if self.is_stdout() { Ok(()) } else { self.open(op).map(drop) }
     }
 
-    /// Prepares for a new attempt: truncates the file to its length before the transfer. Standard
-    /// output cannot be undone.
+    /// Prepares for a new attempt: truncates the file to its length before the transfer. What was
+    /// written to standard output stays.
     pub(crate) fn begin_again(&mut self) {
         if let Some(file) = self.file.take() {
             let _ = file.set_len(self.start);
@@ -154,17 +154,17 @@ impl OutputFile {
     }
 }
 
-/// Writes to standard output at once.
+/// Writes to standard output without delay.
 pub(crate) fn write_stdout(ctx: &mut Ctx<'_>, bytes: &[u8]) -> Result<(), CurlError> {
     let written = ctx.stdout.write_all(bytes).and_then(|()| ctx.stdout.flush());
     written.map_err(|e| {
-        // The error is reported here, not once more at the end.
+        // The error is reported now, so it must not be reported again at the end.
         ctx.stdout.take_error();
         if e.kind() == io::ErrorKind::BrokenPipe { CurlError::Closed } else { CurlError::Write }
     })
 }
 
-/// Replaces a file, or standard output for `-`.
+/// Replaces a file, or writes to standard output for `-`.
 pub(crate) fn save_file(
     ctx: &mut Ctx<'_>,
     name: &[u8],

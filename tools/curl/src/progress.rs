@@ -1,5 +1,5 @@
-//! The meter, or the bar of `-#`: on standard error, if that is a terminal and the body goes
-//! elsewhere.
+//! The progress meter, or the bar of `-#`. It is shown on standard error, if that is a terminal and
+//! the body is written elsewhere.
 
 use std::io::Write;
 use std::time::{Duration, Instant};
@@ -10,7 +10,7 @@ use crate::options::Globals;
 use crate::output::OutputFile;
 
 pub(crate) struct CurlMeter {
-    /// Nothing is shown.
+    /// Whether nothing is shown.
     off: bool,
     bar: bool,
     whole: Option<u64>,
@@ -32,7 +32,7 @@ impl CurlMeter {
         CurlMeter { off, bar: globals.bar, whole, begun: Instant::now(), shown: None }
     }
 
-    /// Shows the number of bytes received, twice a second at most.
+    /// Shows the number of received bytes, at most twice a second.
     pub(crate) fn show_bytes(&mut self, ctx: &mut Ctx<'_>, bytes: u64) {
         let due = self.shown.is_none_or(|at| at.elapsed() > Duration::from_millis(500));
         if !self.off && due {

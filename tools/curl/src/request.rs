@@ -1,4 +1,4 @@
-//! One hop: its method, its headers in curl's order, and the hop to which a redirect leads.
+//! One hop: its method, its headers in curl's order, and the next hop after a redirect.
 
 use box_sys::http::{Header, HttpRequest};
 use box_text::base64::encode_base64;
@@ -8,20 +8,20 @@ use crate::options::CurlOperation;
 use crate::run::VERSION;
 use crate::url::Url;
 
-/// A request as the next one to be sent.
+/// A request that is sent next.
 #[derive(Clone, Debug)]
 pub(crate) struct CurlHop {
     pub(crate) method: Vec<u8>,
     pub(crate) url: Url,
     pub(crate) body: RequestBody,
-    /// `Content-Type` of a body of its own.
+    /// The `Content-Type` that goes with the kind of body.
     kind: Option<Vec<u8>>,
     referer: Option<Vec<u8>>,
-    /// The URL to whose host the secrets of the command line may be sent.
+    /// The URL whose host may receive the secrets of the command line.
     first: Url,
 }
 
-/// `-H` as meant.
+/// An `-H`, with its meaning resolved.
 enum CustomHeader<'a> {
     Remove(&'a [u8]),
     Set(&'a [u8], &'a [u8]),
@@ -48,8 +48,8 @@ impl<'a> CustomHeader<'a> {
     }
 }
 
-/// Returns whether the host writes this header itself and refuses it from guests; curl lets users
-/// set these headers.
+/// Returns whether the host writes this header itself and refuses it from guests, although curl
+/// lets users set it.
 pub(crate) fn is_the_hosts(name: &[u8]) -> bool {
     let name = name.to_ascii_lowercase();
     let names = [
@@ -72,7 +72,7 @@ impl CurlHop {
         body: RequestBody,
         kind: Option<Vec<u8>>,
     ) -> CurlHop {
-        // Of several URLs only those that have a file get it.
+        // With several URLs, only those that have a file to upload get it.
         let uploads = !op.uploads.is_empty() && body != RequestBody::None;
         let method = match &op.method {
             Some(method) => method.clone(),
@@ -86,7 +86,7 @@ impl CurlHop {
         CurlHop { method, first: url.clone(), url, body, kind, referer }
     }
 
-    /// Returns the hop to which a redirect leads. curl keeps the method of `-X`, and changes only
+    /// Returns the hop that follows a redirect. curl keeps the method of `-X`, and changes only
     /// POST to GET.
     pub(crate) fn follow_redirect(&self, op: &CurlOperation, status: u16, url: Url) -> CurlHop {
         let is_post = op.method.is_none() && self.method == b"POST";
@@ -100,7 +100,7 @@ impl CurlHop {
         if changes {
             next.method = b"GET".to_vec();
         }
-        // PUT keeps its body except for 303.
+        // PUT keeps its body unless the status is 303.
         if loses && (op.uploads.is_empty() || status == 303) {
             next.body = RequestBody::None;
             next.kind = next.kind.filter(|_| op.json);
@@ -111,7 +111,7 @@ impl CurlHop {
         next
     }
 
-    /// Returns whether it goes where the command line has sent it.
+    /// Returns whether the hop goes to the host of the first URL.
     pub(crate) fn is_at_home(&self) -> bool {
         self.url.same_origin(&self.first)
     }
@@ -174,7 +174,7 @@ impl CurlHop {
         Some([&b"Basic "[..], encode_base64(&user).as_bytes()].concat())
     }
 
-    /// Returns the head as it goes over the wire, for people (`-v`).
+    /// Returns the head as it is sent, for display (`-v`).
     pub(crate) fn head_text(&self, request: &HttpRequest) -> Vec<u8> {
         let mut out =
             [&request.method, &b" "[..], &self.url.target(), b" HTTP/1.1\r\nHost: "].concat();

@@ -1,4 +1,5 @@
-//! The applet: options, then each URL of each group; the status is the last transfer's.
+//! Runs the applet: parses the options, then transfers each URL of each group. The exit status is
+//! the last transfer's.
 
 use std::hash::{BuildHasher, RandomState};
 use std::io::Write;
@@ -18,7 +19,7 @@ use crate::url::{self, Url};
 use crate::world::{HttpNode, TransferHost};
 use crate::write_out;
 
-/// The curl whose manual this follows.
+/// The version of curl whose manual this crate follows.
 pub(crate) const VERSION: &str = "8.11.1";
 
 /// Runs `curl`.
@@ -95,7 +96,7 @@ fn run_groups(
     Ok(Exit(last.err().map_or(0, |e: CurlError| e.code())))
 }
 
-/// A group's cookies.
+/// The cookies of a group.
 struct Cookies {
     jar: Option<Jar>,
     literal: Vec<u8>,

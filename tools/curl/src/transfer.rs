@@ -1,4 +1,4 @@
-//! One URL: its hops, retries, and the exit status that follows from the response's status.
+//! One URL: its hops, its retries, and the exit status, which follows from the response's status.
 
 use std::io::Write;
 use std::time::{Duration, Instant};
@@ -19,7 +19,7 @@ use crate::request::CurlHop;
 use crate::url::Url;
 use crate::world::TransferHost;
 
-/// curl's own limit without `--max-redirs`.
+/// curl's limit if `--max-redirs` is not given.
 const REDIRECTS: u64 = 50;
 
 /// The objects that a transfer uses.
@@ -28,9 +28,9 @@ pub(crate) struct CurlTransfer<'a, 'c> {
     pub(crate) world: &'a mut dyn TransferHost,
     pub(crate) globals: &'a Globals,
     pub(crate) op: &'a CurlOperation,
-    /// The jar that keeps the cookies, if they are kept.
+    /// The cookie jar; `None` if cookies are not kept.
     pub(crate) jar: Option<&'a mut Jar>,
-    /// Cookies of the command line.
+    /// The cookies given on the command line.
     pub(crate) literal: &'a [u8],
     pub(crate) target: OutputFile,
     pub(crate) stats: Stats,
@@ -198,7 +198,7 @@ fn follow_hops(
     }
 }
 
-/// Asks for one hop.
+/// Sends the request of one hop.
 fn send_hop(
     job: &mut CurlTransfer<'_, '_>,
     hop: &CurlHop,
@@ -232,12 +232,13 @@ fn send_hop(
     Ok(sent)
 }
 
-/// `-b NAME=VALUE` stays with the host it was meant for.
+/// Returns whether the cookies of `-b NAME=VALUE` may be sent: only to the host they were given
+/// for.
 fn cookies_may_go(job: &CurlTransfer<'_, '_>, hop: &CurlHop) -> bool {
     job.op.trusted || hop.is_at_home()
 }
 
-/// Milliseconds of `--max-time` that are left; 0 without a limit.
+/// Returns the milliseconds of `--max-time` that are left; 0 if there is no limit.
 fn time_left(job: &CurlTransfer<'_, '_>, begun: Instant) -> Result<u64, CurlError> {
     if job.op.max_time == 0.0 {
         return Ok(0);
@@ -248,7 +249,7 @@ fn time_left(job: &CurlTransfer<'_, '_>, begun: Instant) -> Result<u64, CurlErro
     Ok((left.as_millis() as u64).max(1))
 }
 
-/// Handles a head: shows it, stores its cookies, and returns the redirect's target.
+/// Handles a response's head: shows it, stores its cookies, and returns the redirect's target.
 fn receive_head(
     job: &mut CurlTransfer<'_, '_>,
     hop: &CurlHop,
@@ -287,7 +288,7 @@ fn receive_head(
     Ok(next)
 }
 
-/// Writes the body where it belongs.
+/// Writes the body to its destination.
 fn deliver_body(
     job: &mut CurlTransfer<'_, '_>,
     hop: &CurlHop,

@@ -1,5 +1,5 @@
 //! URLs: parsed, assembled, joined with a `Location` (RFC 3986, 5.2). The host parses them again
-//! with its own parser and judges the result of that one.
+//! with its own parser and checks the result.
 
 use crate::error::CurlError;
 
@@ -7,13 +7,13 @@ use crate::error::CurlError;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Url {
     pub(crate) https: bool,
-    /// As it is sent: `user`, `password`, decoded.
+    /// User and password, decoded.
     pub(crate) user: Option<(Vec<u8>, Vec<u8>)>,
     pub(crate) host: Vec<u8>,
     pub(crate) port: Option<u16>,
-    /// Begins with a slash.
+    /// The path, which begins with a slash.
     pub(crate) path: Vec<u8>,
-    /// Without its `?`.
+    /// The query, without its `?`.
     pub(crate) query: Option<Vec<u8>>,
 }
 
@@ -80,7 +80,7 @@ impl Url {
         out
     }
 
-    /// Returns path and query, as a request line has them.
+    /// Returns path and query, as in a request line.
     pub(crate) fn target(&self) -> Vec<u8> {
         let mut out = self.path.clone();
         if let Some(query) = &self.query {
@@ -90,7 +90,7 @@ impl Url {
         out
     }
 
-    /// Returns the text for the host: without user and password.
+    /// Returns the URL for the host, without user and password.
     pub(crate) fn text(&self) -> Vec<u8> {
         let mut out = format!("{}://", self.scheme()).into_bytes();
         out.extend(self.authority());
@@ -105,7 +105,7 @@ impl Url {
             && self.port() == other.port()
     }
 
-    /// Adds to the query.
+    /// Appends to the query.
     pub(crate) fn add_query(&mut self, more: &[u8]) {
         let query = self.query.get_or_insert_default();
         if !query.is_empty() {
@@ -233,12 +233,12 @@ fn escape_where(text: &[u8], which: impl Fn(u8) -> bool) -> Vec<u8> {
     out
 }
 
-/// Percent-encodes all but letters, digits and `-._~`.
+/// Percent-encodes everything except letters, digits and `-._~`.
 pub(crate) fn percent_encode(text: &[u8]) -> Vec<u8> {
     escape_where(text, |b| !b.is_ascii_alphanumeric() && !b"-._~".contains(&b))
 }
 
-/// Decodes percent signs with two hexadecimal digits, for example `%20` to a space.
+/// Decodes each percent sign with two hexadecimal digits, for example `%20` to a space.
 pub(crate) fn percent_decode(text: &[u8]) -> Vec<u8> {
     let hex = |b: u8| (b as char).to_digit(16).map(|d| d as u8);
     let mut out = Vec::with_capacity(text.len());
@@ -267,7 +267,7 @@ mod tests {
         }
     }
 
-    /// As `curl -w '%{url_effective}'` and its statuses.
+    /// Expected values: `curl -w '%{url_effective}'` and its statuses.
     #[test]
     fn urls_as_curl_reads_them() {
         for (given, read) in [
@@ -295,7 +295,7 @@ mod tests {
         assert_eq!(user, Some((b"a@b".to_vec(), b"c%2".to_vec())));
     }
 
-    /// RFC 3986, 5.4.
+    /// Expected values: RFC 3986, 5.4.
     #[test]
     fn references_are_resolved() {
         let base = Url::parse(b"http://a/b/c/d;p?q").unwrap();

@@ -9,25 +9,25 @@ use box_sys::http::{HTTP, HttpAnswer, HttpStep};
 use crate::error::CurlError;
 use crate::loopback::{Loopback, is_own};
 
-/// The services that a transfer needs apart from files and streams.
+/// The services, besides files and streams, that a transfer needs.
 pub(crate) trait TransferHost {
-    /// Performs one step and returns its answer; `Failed` is an error, and so is a host that takes
-    /// no requests.
+    /// Performs one step and returns its answer. The answer `Failed` is returned as an error, and
+    /// so is the absence of a host that takes requests.
     fn ask(&mut self, step: &HttpStep) -> Result<HttpAnswer, NoAnswer>;
     fn sleep(&mut self, time: Duration);
 }
 
-/// No answer.
+/// The reason why there is no answer.
 #[derive(Debug)]
 pub(crate) enum NoAnswer {
-    /// There is no node: the policy allows nothing.
+    /// There is no node, because the policy allows no requests.
     Nowhere,
     Failed(CurlError),
 }
 
 /// The host's node, opened at the first use, and the loopback. A request to the local machine goes
-/// to the host if a rule names its address, and to the session's servers otherwise, because only
-/// the host knows the rules.
+/// to the host if a rule names its address, and to the session's servers otherwise. The host is
+/// asked which, because only it knows the rules.
 #[derive(Default)]
 pub(crate) struct HttpNode {
     file: Option<File>,

@@ -1,5 +1,5 @@
 //! `-w`: text with variables, printed after a transfer. Values that only the host knows (addresses,
-//! times of connecting) are empty or 0.
+//! connection times) are empty or 0.
 
 use std::io::Write;
 
@@ -180,7 +180,7 @@ fn put_variable(ctx: &mut Ctx<'_>, out: &mut Vec<u8>, name: &[u8], stats: &Stats
     match (name, std::str::from_utf8(name).ok().and_then(|name| variable_value(stats, name))) {
         (b"json", _) => out.extend(stats_json(stats)),
         (b"header_json", _) => out.extend(header_json(stats)),
-        // Three digits always.
+        // A status always has three digits.
         (b"http_code" | b"response_code", Some(WriteOutValue::Number(n))) => {
             out.extend(format!("{n:03}").bytes())
         }
@@ -210,7 +210,7 @@ fn stats_json(stats: &Stats) -> Vec<u8> {
     out
 }
 
-/// Headers by name in small letters, each with all its values.
+/// Returns the headers as a JSON object: names in lower case, each with an array of its values.
 fn header_json(stats: &Stats) -> Vec<u8> {
     let headers = stats.head.as_ref().map(|h| h.headers.as_slice()).unwrap_or_default();
     let mut names: Vec<Vec<u8>> = Vec::new();
@@ -238,7 +238,7 @@ fn header_json(stats: &Stats) -> Vec<u8> {
     [b"{", fields.join(&b",\n"[..]).as_slice(), b"\n}"].concat()
 }
 
-/// Appends a string of JSON; bytes that are not UTF-8 become U+FFFD.
+/// Appends a text as a JSON string; bytes that are not UTF-8 become U+FFFD.
 fn put_json_string(out: &mut Vec<u8>, text: &[u8]) {
     out.push(b'"');
     for c in String::from_utf8_lossy(text).chars() {

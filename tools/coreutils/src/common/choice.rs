@@ -1,9 +1,9 @@
-//! Words that an option takes, which may be abbreviated as long options may.
+//! Words that an option takes as its argument. They may be abbreviated like long options.
 
 use super::quote;
 
-/// Returns the value in `choices` that `word`, in full or abbreviated, stands for. Synonyms lie together and have
-/// one value. `option` is the option as messages name it.
+/// Returns the value in `choices` for `word`, which may be abbreviated. Synonyms are adjacent and
+/// have the same value. `option` is the option's name in messages.
 ///
 /// # Errors
 /// The message about a word that is unknown or ambiguous; GNU's tools end with status 1 after it.
@@ -39,7 +39,7 @@ pub(crate) fn choice<T: Copy + PartialEq>(
 mod tests {
     use super::choice;
 
-    // As GNU sort 9.1 reads `--check=`.
+    // Expected values: `--check=` of GNU sort 9.1.
     #[test]
     fn words() {
         let find = |word: &[u8]| {

@@ -1,11 +1,11 @@
-//! `--files0-from=F`: file names ended by NUL, from a file or standard input.
+//! `--files0-from=F`: file names that end with NUL, from a file or standard input.
 
 use box_applet::{Ctx, Exit};
 
 use super::{input, quote};
 
-/// Returns the names, and how many were unusable (each of those got a message). `Err` holds the status
-/// to end with if the list itself cannot be read, or if there are operands, too.
+/// Returns the names and the number of unusable ones, each of which was reported. `Err` holds the
+/// status to end with if the list itself cannot be read, or if there are operands, too.
 pub(crate) fn read(
     ctx: &mut Ctx<'_>,
     list: &[u8],

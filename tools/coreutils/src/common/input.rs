@@ -8,7 +8,7 @@ use box_applet::{Ctx, Exit, InputSource, OutStream, StdInput};
 
 use super::quote;
 
-/// Bytes read at once from a file.
+/// The number of bytes that are read from a file at once.
 pub(crate) const BLOCK: usize = 128 * 1024;
 
 /// Standard input or a file.
@@ -18,7 +18,7 @@ pub(crate) enum InputFile<'a> {
 }
 
 impl InputFile<'_> {
-    /// Returns the file behind it, if it is one.
+    /// Returns the underlying file, if there is one.
     pub(crate) fn file(&self) -> Option<&File> {
         match self {
             InputFile::Stdin(i) => match i.source() {
@@ -55,7 +55,8 @@ impl BufRead for InputFile<'_> {
     }
 }
 
-/// Opens a file for reading. Refuses a directory, because the result of reading one differs between systems.
+/// Opens a file for reading. Refuses a directory, because the result of reading one differs between
+/// systems.
 pub(crate) fn open_file(path: &Path) -> io::Result<File> {
     let file = File::open(path)?;
     if file.metadata().is_ok_and(|m| m.is_dir()) {
@@ -77,7 +78,7 @@ pub(crate) fn open_operand<'a>(
     Ok(InputFile::File(BufReader::with_capacity(BLOCK, file)))
 }
 
-/// The reason why a tool that copies input to output stopped.
+/// The reason why a tool stopped copying input to output.
 #[derive(Debug)]
 pub(crate) enum CopyStop {
     Read(io::Error),
@@ -90,9 +91,8 @@ pub(crate) fn write_output(out: &mut impl Write, data: &[u8]) -> Result<(), Copy
     out.write_all(data).map_err(|_| CopyStop::Write)
 }
 
-/// Calls `f` with each line, without its delimiter, and whether it had one. Lines are
-/// slices of the read buffer; only those that straddle two buffers are copied. `f` returns whether to
-/// continue.
+/// Calls `f` with each line, without its delimiter, and whether it had one. Lines are slices of the
+/// read buffer; only lines that span two buffers are copied. `f` returns whether to continue.
 pub(crate) fn for_each_line(
     reader: &mut impl BufRead,
     delimiter: u8,
@@ -156,8 +156,8 @@ pub(crate) fn copy_all(reader: &mut impl BufRead, out: &mut impl Write) -> Resul
     })
 }
 
-/// Calls `f` with the buffered bytes, block by block, until the end of input. `f` returns how many bytes it
-/// used and whether to continue.
+/// Calls `f` with the buffered bytes, block by block, until the end of input. `f` returns the
+/// number of bytes that it used and whether to continue.
 pub(crate) fn for_each_block(
     reader: &mut impl BufRead,
     mut f: impl FnMut(&[u8]) -> Result<(usize, bool), CopyStop>,
@@ -188,7 +188,8 @@ pub(crate) fn for_each_file(
     for_each_file_or(ctx, files, file_error, f)
 }
 
-/// Does the same as [`for_each_file`], with a message of the tool's own about files that cannot be read.
+/// Does the same as [`for_each_file`], but reports files that cannot be read with the tool's own
+/// message.
 pub(crate) fn for_each_file_or(
     ctx: &mut Ctx<'_>,
     files: &[Vec<u8>],
@@ -218,7 +219,7 @@ pub(crate) fn report_failure(ctx: &mut Ctx<'_>, parts: &[&[u8]]) -> Exit {
     Exit::FAILURE
 }
 
-/// Prints `NAME: FILE: reason`, the file quoted if it needs to be.
+/// Prints `NAME: FILE: reason`, with the file quoted if necessary.
 pub(crate) fn file_error(ctx: &mut Ctx<'_>, file: &[u8], e: &io::Error) -> Exit {
     let shown = quote::quote_with_colon(file);
     report_failure(ctx, &[&shown, b": ", box_sys::error_text(e).as_bytes()])
@@ -231,13 +232,13 @@ pub(crate) fn report_cannot(ctx: &mut Ctx<'_>, what: &str, file: &[u8], e: &io::
     report_failure(ctx, &[what.as_bytes(), b" ", &shown, b": ", text.as_bytes()])
 }
 
-/// Prints `NAME: MESSAGE` and the hint at `--help`.
+/// Prints `NAME: MESSAGE` and the hint about `--help`.
 pub(crate) fn usage_error(ctx: &mut Ctx<'_>, parts: &[&[u8]]) -> Exit {
     ctx.error_bytes(parts);
     usage_hint(ctx)
 }
 
-/// Prints the hint at `--help` alone.
+/// Prints only the hint about `--help`.
 pub(crate) fn usage_hint(ctx: &mut Ctx<'_>) -> Exit {
     ctx.hint();
     Exit::FAILURE

@@ -1,11 +1,11 @@
 //! The character set that the locale variables select: UTF-8, or bytes.
 
-/// Returns the columns a character takes on a terminal.
+/// Returns the number of columns that a character takes on a terminal.
 pub(crate) fn char_width(c: char) -> usize {
     unicode_width::UnicodeWidthChar::width(c).unwrap_or(0)
 }
 
-/// Returns the columns a text takes; invalid bytes take one each.
+/// Returns the number of columns that a text takes; each invalid byte takes one.
 pub(crate) fn text_width(text: &[u8]) -> usize {
     if text.iter().all(|b| (0x20..0x7f).contains(b)) {
         return text.len();

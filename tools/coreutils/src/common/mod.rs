@@ -2,14 +2,14 @@
 //!
 //! | file | contents |
 //! |---|---|
-//! | `choice` | words that an option takes, abbreviated |
+//! | `choice` | words as arguments of options, in full or abbreviated |
 //! | `files0` | `--files0-from` |
 //! | `input` | operands and standard input as one reader; lines without copying |
 //! | `quote` | file names in messages and listings, GNU's quoting styles |
-//! | `number` | counts and sizes with suffixes, sizes for people |
+//! | `number` | counts and sizes with suffixes, human-readable sizes |
 //! | `locale` | UTF-8 or bytes; widths on a terminal |
-//! | `paths` | symbolic links resolved, backups, prompts |
-//! | `tree` | directory trees walked without recursion |
+//! | `paths` | resolution of symbolic links, backups, prompts |
+//! | `tree` | walks of directory trees, without recursion |
 
 pub(crate) mod choice;
 pub(crate) mod files0;

@@ -1,10 +1,11 @@
-//! Counts and sizes in options, and sizes for people.
+//! Counts and sizes in options, and human-readable sizes.
 
 pub(crate) use box_text::number::{SizeError as NumberError, parse_size};
 
 use box_text::number::{BlockSizeError, parse_block_size, suffix_factor};
 
-/// Parses a number as C writes it, decimal, octal or hexadecimal, and a suffix as in [`parse_size`].
+/// Parses a number in C's notation (decimal, octal or hexadecimal) with a suffix as in
+/// [`parse_size`].
 pub(crate) fn any_base(text: &[u8]) -> Result<u64, NumberError> {
     let n = box_text::number::parse_integer(text, 0);
     let suffix = text.get(n.len..).unwrap_or_default();
@@ -17,7 +18,8 @@ pub(crate) fn any_base(text: &[u8]) -> Result<u64, NumberError> {
     }
 }
 
-/// Returns the text that follows the number in an error message: nothing, or the reason that it is too large.
+/// Returns the text that follows the number in an error message: empty, or the reason that the
+/// number is too large.
 pub(crate) fn error_suffix(e: NumberError) -> &'static [u8] {
     match e {
         NumberError::Invalid => b"",
@@ -33,7 +35,7 @@ pub(crate) fn parse_decimal(text: &[u8]) -> Option<u64> {
     count(text).ok()
 }
 
-/// The reason why a number of an option is refused where the suffix counts, too.
+/// The reason why the number of an option is refused, if a wrong suffix has a message of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CountError {
     Invalid,
@@ -64,8 +66,8 @@ impl CountError {
     }
 }
 
-/// Reads a number as `strtoumax(3)` does, after optional blanks and a plus sign, and returns it with the rest of the
-/// text.
+/// Parses a number at the beginning of a text as `strtoumax(3)` does, after optional blanks and a
+/// plus sign; returns it with the rest of the text.
 pub(crate) fn leading(text: &[u8]) -> Option<(Result<u64, CountError>, &[u8])> {
     let blanks = text.iter().take_while(|c| c.is_ascii_whitespace() || **c == 0x0b).count();
     let text = &text[blanks..];
@@ -80,7 +82,7 @@ pub(crate) fn leading(text: &[u8]) -> Option<(Result<u64, CountError>, &[u8])> {
     Some((value.ok_or(CountError::Overflow), rest))
 }
 
-/// Parses a number without suffix, as [`leading`] reads it.
+/// Parses a number without a suffix, by the rules of [`leading`].
 pub(crate) fn count(text: &[u8]) -> Result<u64, CountError> {
     match leading(text) {
         None => Err(CountError::Invalid),
@@ -89,11 +91,11 @@ pub(crate) fn count(text: &[u8]) -> Result<u64, CountError> {
     }
 }
 
-/// The reason why a number is refused that has bounds.
+/// The reason why a number that must lie within bounds is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum BoundError {
     Invalid,
-    /// It is out of its bounds, yet not by far.
+    /// It is out of bounds, but not too large for GNU's tools.
     OutOfRange,
     TooLarge,
 }
@@ -109,12 +111,12 @@ impl BoundError {
     }
 }
 
-/// Parses a whole text as a signed number, as `strtoimax(3)` reads it, that lies within bounds,
-/// both included.
+/// Parses a whole text as a signed number by the rules of `strtoimax(3)`. The number must lie
+/// within the bounds, which are included.
 ///
 /// # Errors
-/// A text that is not a number, or a number out of bounds. As in GNU's tools it is too large if it
-/// lies beyond half of C's `int`.
+/// The text is not a number, or the number is out of bounds. As in GNU's tools, a number beyond
+/// half of C's `int` is reported as too large.
 pub(crate) fn parse_bounded(text: &[u8], (least, most): (i64, i64)) -> Result<i64, BoundError> {
     const NEAR_LEAST: i64 = (i32::MIN / 2) as i64;
     const NEAR_MOST: i64 = (i32::MAX / 2) as i64;
@@ -129,12 +131,13 @@ pub(crate) fn parse_bounded(text: &[u8], (least, most): (i64, i64)) -> Result<i6
     }
 }
 
-/// The scale that `ls`, `du` and `df` print sizes on: units of a block, or short forms for people such as `4.0K`.
+/// The scale on which `ls`, `du` and `df` print sizes: units of a block, or human-readable forms
+/// such as `4.0K`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SizeScale {
     /// `-h` (1024) or `--si` (1000).
     Human(u64),
-    /// Whole units of this many bytes, rounded up; the text after each number.
+    /// Whole units of this many bytes, rounded up, and the text that follows each number.
     Units(u64, &'static str),
 }
 

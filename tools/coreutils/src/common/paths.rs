@@ -1,4 +1,4 @@
-//! Symbolic links resolved, backups, prompts.
+//! Resolution of symbolic links, backups, prompts.
 
 use std::io::{self, BufRead, Write};
 use std::path::{Path, PathBuf};
@@ -12,19 +12,19 @@ use box_sys::{FileKind, errno::code, meta};
 use super::input::usage_error;
 use super::quote;
 
-/// The components that must exist in [`canonical_path`].
+/// The components that may be missing in [`canonical_path`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum MissingComponents {
-    /// All must exist (`readlink -e`).
+    /// All components must exist (`readlink -e`).
     None,
-    /// All but the last (`readlink -f`).
+    /// All components but the last must exist (`readlink -f`).
     Last,
-    /// None needs to (`readlink -m`).
+    /// No component needs to exist (`readlink -m`).
     All,
 }
 
-/// Returns the absolute path without symbolic links, `.` and `..` (as `realpath(3)`, which WASI's
-/// std does not have). `path` is absolute.
+/// Returns the absolute path without symbolic links, `.` and `..`, as `realpath(3)` does, which
+/// WASI's std lacks. `path` is absolute.
 pub(crate) fn canonical_path(path: &Path, missing: MissingComponents) -> io::Result<PathBuf> {
     let text = to_bytes(path);
     let mut walk = CanonicalWalk {
@@ -52,18 +52,19 @@ pub(crate) fn canonical_path(path: &Path, missing: MissingComponents) -> io::Res
     Ok(PathBuf::from(os_string(walk.out)))
 }
 
-/// A walk along a path whose symbolic links are followed.
+/// A walk along a path that follows its symbolic links.
 struct CanonicalWalk {
     missing: MissingComponents,
     /// The part of the path that is resolved so far.
     out: Vec<u8>,
-    /// Components still to be walked, in reverse order.
+    /// The components that are not yet walked, in reverse order.
     rest: Vec<Vec<u8>>,
-    /// Links followed so far.
+    /// The number of links followed so far.
     links: usize,
-    /// Whether the path ends with a slash, so that it must be a directory's.
+    /// Whether the path ends with a slash, so that it must lead to a directory.
     wants_dir: bool,
-    /// Whether lookups have ended because a component does not exist or is not a directory.
+    /// Whether nothing is looked up any more, because a component does not exist or is not a
+    /// directory.
     gone: bool,
 }
 
@@ -132,7 +133,7 @@ pub(crate) fn relative_path(to: &Path, from: &Path) -> Vec<u8> {
     if parts.is_empty() { b".".to_vec() } else { parts.join(&b'/') }
 }
 
-/// Returns whether a path leads below a directory, by their names without links.
+/// Returns whether a path leads below a directory, with all links resolved.
 pub(crate) fn is_inside(path: &Path, dir: &Path) -> bool {
     match (
         canonical_path(path, MissingComponents::All),
@@ -143,7 +144,7 @@ pub(crate) fn is_inside(path: &Path, dir: &Path) -> bool {
     }
 }
 
-/// Returns whether two paths are one file.
+/// Returns whether two paths lead to the same file.
 pub(crate) fn same_file(a: &Path, b: &Path) -> bool {
     match (meta::stat(a, true), meta::stat(b, true)) {
         (Ok(x), Ok(y)) => {
@@ -156,13 +157,13 @@ pub(crate) fn same_file(a: &Path, b: &Path) -> bool {
     }
 }
 
-/// Returns whether two results of `stat` are of one file. Inode 0 never counts as equal, because
-/// some file systems have no inodes.
+/// Returns whether two results of `stat` belong to the same file. Inode 0 never counts as equal,
+/// because some file systems have no inodes.
 pub(crate) fn is_same_file(a: &box_sys::Stat, b: &box_sys::Stat) -> bool {
     a.ino != 0 && a.dev == b.dev && a.ino == b.ino
 }
 
-/// Asks on stderr and reads an answer: yes if it starts with `y` or `Y`.
+/// Prints a question to stderr and reads an answer; returns true if it starts with `y` or `Y`.
 pub(crate) fn confirm_question(ctx: &mut Ctx<'_>, question: &[u8]) -> bool {
     let _ = ctx.stdout.flush();
     let text = [ctx.name.as_bytes(), b": ", question, b" "].concat();
@@ -176,7 +177,7 @@ fn read_answer(stdin: &mut StdInput) -> bool {
     matches!(line.first(), Some(b'y' | b'Y'))
 }
 
-/// The way existing files are kept (`cp`, `mv`, `ln`, `install`: `-b`, `--backup`, `-S`).
+/// How existing files are kept (`cp`, `mv`, `ln`, `install`: `-b`, `--backup`, `-S`).
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Backup {
     pub kind: BackupKind,
@@ -189,13 +190,13 @@ pub(crate) enum BackupKind {
     None,
     Simple,
     Numbered,
-    /// Numbered if numbered ones exist.
+    /// Numbered if there are numbered backups.
     Existing,
 }
 
 impl Backup {
-    /// Reads a command's options `--backup`, `-b` and `--suffix`. `Err`, after a message, is for an
-    /// unknown control word.
+    /// Reads a command's options `--backup`, `-b` and `--suffix`. `Err`, after a message, means
+    /// that the control word is unknown.
     pub(crate) fn from_options<I: Copy + PartialEq>(
         ctx: &mut Ctx<'_>,
         p: &ParsedOptions<I>,
@@ -211,8 +212,8 @@ impl Backup {
         })
     }
 
-    /// Reads the values of `--backup[=CONTROL]` (outer `None`: not given) and `--suffix`. `Err`
-    /// holds an unknown control word.
+    /// Interprets the values of `--backup[=CONTROL]` (outer `None`: not given) and `--suffix`.
+    /// `Err` holds an unknown control word.
     fn new(
         control: Option<Option<&[u8]>>,
         suffix: Option<&[u8]>,

@@ -3,14 +3,14 @@
 use box_text::escape::push_escaped;
 use box_text::number::utf8_len;
 
-/// A quoting style of names.
+/// A style for quoting names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum QuoteStyle {
     Literal,
-    /// For the shell where needed; control characters as they are.
+    /// For the shell, if necessary; control characters stay as they are.
     Shell,
     ShellAlways,
-    /// For the shell where needed; control characters as `$'\n'`.
+    /// For the shell, if necessary; control characters become `$'\n'` and the like.
     ShellEscape,
     ShellEscapeAlways,
     C,
@@ -18,7 +18,7 @@ pub(crate) enum QuoteStyle {
 }
 
 impl QuoteStyle {
-    /// Parses the style of this name in `--quoting-style`.
+    /// Returns the style with this name in `--quoting-style`.
     pub(crate) fn parse(name: &[u8]) -> Option<QuoteStyle> {
         Some(match name {
             b"literal" => QuoteStyle::Literal,
@@ -33,12 +33,13 @@ impl QuoteStyle {
     }
 }
 
-/// Quotes a name always: `'x'`. For messages that name a file inside a sentence.
+/// Quotes a name in any case: `'x'`. Messages use it for a file named within a sentence.
 pub(crate) fn quote_in_sentence(name: &[u8]) -> Vec<u8> {
     quote_name(name, QuoteStyle::ShellEscapeAlways)
 }
 
-/// Quotes a name where needed, also for a colon. For messages of the form `TOOL: FILE: reason`.
+/// Quotes a name if necessary, also because of a colon. Messages of the form `TOOL: FILE: reason`
+/// use it.
 pub(crate) fn quote_with_colon(name: &[u8]) -> Vec<u8> {
     if name.contains(&b':') {
         quote_in_sentence(name)
@@ -151,7 +152,7 @@ fn shell_quote(name: &[u8], quote_always: bool, escape: bool) -> Vec<u8> {
         return name.to_vec();
     }
     let mut out = Vec::with_capacity(name.len() + 2);
-    // A name whose only oddity is an apostrophe reads better in double quotes.
+    // A name whose only special character is an apostrophe is easier to read in double quotes.
     let odd = |b: &u8| matches!(b, b'"' | b'$' | b'`' | b'\\' | b'!');
     if !controls && name.contains(&b'\'') && !name.iter().any(odd) {
         out.push(b'"');

@@ -1,4 +1,4 @@
-//! Walking directory trees without recursion, for `chmod -R`, `chown -R` and the like.
+//! Walks directory trees without recursion, for `chmod -R`, `chown -R` and others.
 
 use std::io;
 
@@ -8,18 +8,18 @@ use box_sys::{FileKind, Stat, meta};
 
 use super::paths;
 
-/// The symbolic links to directories that are entered.
+/// The symbolic links to directories that the walk follows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LinkPolicy {
-    /// `-P`: none.
+    /// `-P`: no links.
     Never,
-    /// `-H`: those given as operands.
+    /// `-H`: links given as operands.
     Operands,
-    /// `-L`: all.
+    /// `-L`: all links.
     Always,
 }
 
-/// An event of the walk, as a visitor gets it.
+/// An event of the walk, as passed to the visitor.
 pub(crate) enum Visit<'a> {
     /// A file or directory, before the entries of that directory.
     Entry(&'a Stat),
@@ -29,7 +29,7 @@ pub(crate) enum Visit<'a> {
     Unlistable(&'a io::Error),
 }
 
-/// Reports that `/`, or another name of it, is not operated on recursively.
+/// Reports that the tool refuses to operate recursively on `/` or another name of it.
 pub(crate) fn refuse_root(ctx: &mut Ctx<'_>, shown: &[u8], note: &[u8]) {
     ctx.error_bytes(&[b"it is dangerous to operate recursively on ", shown, note]);
     ctx.error("use --no-preserve-root to override this failsafe");
@@ -43,9 +43,9 @@ pub(crate) fn walk_tree(
     links: LinkPolicy,
     f: &mut dyn FnMut(&mut Ctx<'_>, &[u8], Visit<'_>),
 ) {
-    // Names still to visit, the next one last; whether each is the operand itself.
+    // Names still to visit, the next one last, each with whether it is the operand itself.
     let mut todo = vec![(operand.to_vec(), true)];
-    // Directories on the way down, to notice loops through links.
+    // The directories above the current entry, for the detection of loops through links.
     let mut seen: Vec<(u64, u64)> = Vec::new();
     while let Some((name, first)) = todo.pop() {
         let follow = match links {

@@ -45,18 +45,19 @@ const SPEC: Spec<CalFlag> = Spec::new(
     ],
 );
 
-/// Columns of a month.
+/// The number of columns of a month.
 const WIDTH: usize = 20;
 
-/// The first day of the Gregorian calendar in Britain and its colonies; the day before it was the 2nd (cal(1)).
+/// The first day of the Gregorian calendar in Britain and its colonies. The day before it was the
+/// 2nd (cal(1)).
 const REFORM: (i64, i64, i64) = (1752, 9, 14);
 
-/// Returns the days since 1970-01-01 of a date in the calendar that was in force.
+/// Returns the number of days from 1970-01-01 to a date of the calendar that was in force.
 fn days_since_epoch(year: i64, month: i64, day: i64) -> i64 {
     if (year, month, day) >= REFORM {
         return civil::days_from_date(year, month, day);
     }
-    // March is the first month of a year that ends with the leap day.
+    // The year is counted from March, so that it ends with the leap day.
     let january = i64::from(month < 3);
     let (years, months) = (year + 4800 - january, month + 12 * january - 3);
     day + (153 * months + 2) / 5 + 365 * years + years / 4 - 32_083 - 2_440_588
@@ -133,10 +134,10 @@ fn month_number(text: &[u8]) -> Option<i64> {
     Some(found as i64 + 1)
 }
 
-/// Months to show, as years and months from 1.
+/// The months to show, as pairs of a year and a month from 1.
 struct CalPlan {
     months: Vec<(i64, i64)>,
-    /// The year, if its title is above all months, not with each.
+    /// The year, if its title is printed once above all months.
     year: Option<i64>,
     monday: bool,
 }
@@ -184,7 +185,7 @@ fn parse_plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<CalPlan, Exit> {
     Ok(CalPlan { months, year: None, monday })
 }
 
-/// Returns how many months before and after the chosen one are shown.
+/// Returns the numbers of months to show before and after the chosen one.
 fn neighbour_months(p: &ParsedOptions<CalFlag>) -> (i64, i64) {
     let count = |flag: CalFlag| {
         let n =
@@ -207,11 +208,11 @@ struct CalendarChoice {
 }
 
 impl CalendarChoice {
-    /// Reads the operands `YEAR`, `MONTH`, `MONTH YEAR` or `DAY MONTH YEAR`.
+    /// Interprets the operands `YEAR`, `MONTH`, `MONTH YEAR` or `DAY MONTH YEAR`.
     fn read_operands(&mut self, ctx: &mut Ctx<'_>, operands: &[Vec<u8>]) -> Result<(), Exit> {
         match operands {
             [] => {}
-            // One number is a year, one name a month.
+            // A single number is a year, and a single name is a month.
             [one] if one.first().is_some_and(u8::is_ascii_digit) => {
                 (self.year, self.whole_year) = (parse_year(ctx, one)?, true);
             }

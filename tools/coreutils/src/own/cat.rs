@@ -46,7 +46,7 @@ const SPEC: Spec<CatFlag> = Spec::new(
 )
 .reads_standard_input();
 
-/// The formatting of lines, and the state that is carried from one file to the next.
+/// The format of lines, and the state that is carried from one file to the next.
 struct CatFormat {
     number: bool,
     number_nonblank: bool,
@@ -58,7 +58,8 @@ struct CatFormat {
     blanks: usize,
     /// Whether the last byte written ended a line.
     at_start: bool,
-    /// A CR at a block's end whose successor is not known (`-E` shows CR LF as `^M$`).
+    /// The output; only a CR is left in it from the previous block, if the byte after the CR is not
+    /// yet known (`-E` shows CR LF as `^M$`).
     out: Vec<u8>,
 }
 
@@ -86,7 +87,7 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     Ok(exit)
 }
 
-/// Returns whether the copy would never end because the output is the file that is being read.
+/// Returns whether the copy would never end, because the output is the file that is being read.
 fn into_itself(input: &File, output: &OutputSink) -> bool {
     let OutputSink::File(out) = output else { return false };
     let Ok(size) = input.metadata().map(|m| m.len()) else { return false };
@@ -124,7 +125,7 @@ impl CatFormat {
         }
     }
 
-    /// Returns whether the output is the input as it is.
+    /// Returns whether the output equals the input.
     fn is_plain(&self) -> bool {
         !(self.number || self.ends || self.tabs || self.squeeze || self.nonprinting)
     }

@@ -76,7 +76,7 @@ fn split_modes(args: &[Vec<u8>]) -> (Vec<Vec<u8>>, Option<Vec<u8>>) {
 /// The changes to make, and the files to change.
 struct ChmodPlan {
     mode: FileModeChange,
-    /// Whether the mode was written like an option (`-w`).
+    /// Whether the mode looks like an option (`-w`).
     dashed: bool,
     recursive: bool,
     preserve_root: bool,
@@ -158,7 +158,7 @@ fn parse_plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<ChmodPlan, Exit> {
     })
 }
 
-/// Reports why a file or directory cannot be read; returns false.
+/// Reports that a file or directory cannot be read; returns false.
 fn cannot_see(ctx: &mut Ctx<'_>, plan: &ChmodPlan, name: &[u8], visit: &Visit<'_>) -> bool {
     match visit {
         _ if plan.quiet => {}
@@ -177,7 +177,7 @@ fn cannot_see(ctx: &mut Ctx<'_>, plan: &ChmodPlan, name: &[u8], visit: &Visit<'_
     false
 }
 
-/// Changes one file and reports it; returns whether all went well.
+/// Changes one file and reports the change; returns whether it succeeded.
 fn change_mode(ctx: &mut Ctx<'_>, plan: &ChmodPlan, name: &[u8], stat: &Stat) -> bool {
     if stat.kind == FileKind::Symlink {
         if plan.verbose {
@@ -207,7 +207,8 @@ fn change_mode(ctx: &mut Ctx<'_>, plan: &ChmodPlan, name: &[u8], stat: &Stat) ->
     ok
 }
 
-/// Returns whether the umask kept `chmod -w` from the requested mode; GNU reports that.
+/// Returns whether the umask prevented a mode such as `-w` from being applied in full; GNU reports
+/// that.
 fn is_masked(ctx: &mut Ctx<'_>, name: &[u8], new: u16, naive: u16) -> bool {
     let masked = naive & !new != new & !naive && new & !naive != 0;
     if masked {

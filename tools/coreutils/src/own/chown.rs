@@ -71,10 +71,10 @@ pub(crate) fn run_chgrp(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     run(ctx, args, &CHGRP, true)
 }
 
-/// Owner and group; `None` leaves one as it is.
+/// Owner and group; `None` leaves the id as it is.
 type Ids = (Option<u32>, Option<u32>);
 
-/// Parses the operand of `chgrp`; an empty one changes nothing.
+/// Parses the operand of `chgrp`; an empty operand changes nothing.
 fn group_spec(names: &AccountNames, text: &[u8]) -> Result<Ids, Vec<u8>> {
     if text.is_empty() {
         return Ok((None, None));
@@ -122,7 +122,7 @@ fn owner_spec(names: &AccountNames, text: &[u8]) -> Result<Ids, Vec<u8>> {
 /// The changes to make, and the files to change.
 struct ChownPlan {
     ids: Ids,
-    /// The required owner: files of other owners are left alone.
+    /// The required owner and group; other files are left alone.
     from: Ids,
     group_only: bool,
     recursive: bool,
@@ -227,7 +227,7 @@ fn visited_stat(
     let (what, e) = match visit {
         Visit::Entry(stat) => return Some(*stat),
         Visit::Unreadable(e) => match meta::stat(&ctx.path(name), false) {
-            // A link that points nowhere can be changed itself.
+            // A link whose target does not exist can be changed itself.
             Ok(stat) if plan.no_dereference => return Some(stat),
             _ => ("cannot access", e),
         },
@@ -239,7 +239,7 @@ fn visited_stat(
     None
 }
 
-/// Changes one file and reports it; returns whether all went well.
+/// Changes one file and reports the change; returns whether it succeeded.
 fn change_owner(
     ctx: &mut Ctx<'_>,
     plan: &ChownPlan,
@@ -257,7 +257,7 @@ fn change_owner(
     let follow = !plan.no_dereference
         && (!plan.recursive || plan.links != LinkPolicy::Never)
         && (stat.kind != FileKind::Symlink || through_links);
-    // A file that already has the requested owner needs no permission to be changed.
+    // A file that already has the requested owner can be changed without permission.
     let result =
         if changes { meta::chown(&ctx.path(name), plan.ids.0, plan.ids.1, follow) } else { Ok(()) };
     let what = if plan.group_only || plan.ids.0.is_none() { "group" } else { "ownership" };
@@ -284,7 +284,7 @@ fn change_owner(
     done
 }
 
-/// Returns `OWNER:GROUP` by names, without the part that is not to be shown.
+/// Returns `OWNER:GROUP` with names, without the part that is not shown.
 fn owner_text(names: &AccountNames, (user, group): Ids) -> String {
     let user = user.map(|u| names.show_user(u));
     let group = group.map(|g| names.show_group(g));

@@ -1,10 +1,12 @@
-//! `cksum` without options (POSIX XCU cksum): CRC, size and name of each file. With options it is uutils' tool, which
-//! takes three times as long for this: processors have an instruction for CRCs that Wasm has not.
+//! `cksum` without options (POSIX XCU cksum): CRC, size and name of each file. With options,
+//! uutils' tool runs. It takes three times as long for this CRC, because Wasm lacks the processors'
+//! instruction for CRCs.
 //!
-//! A file is a polynomial over GF(2), its first bit the highest coefficient, and its CRC the remainder modulo [`POLY`].
-//! Any multiple of `POLY` may be added without changing that. With `y = x^128`, `y^3006 + y^2866 + y^2215 + 1`
-//! is one. So 16 bytes can be removed by adding them to the bytes 140, 791 and 3006 times 16 further on, which takes
-//! three vector additions and no table. The remainder at the end, some 50 KB, is divided by bytes.
+//! A file is taken as a polynomial over GF(2) whose highest coefficient is the first bit. Its CRC
+//! is the remainder modulo [`POLY`], which does not change if a multiple of `POLY` is added. With
+//! `y = x^128`, `y^3006 + y^2866 + y^2215 + 1` is such a multiple. So 16 bytes can be removed by
+//! adding them at distances of 140, 791 and 3006 times 16 bytes, which takes three vector additions
+//! and no table. The rest at the end, about 50 KB, is divided byte by byte.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -20,8 +22,7 @@ const POLY: u32 = 0x04c1_1db7;
 const UNIT: usize = 16;
 /// The distances at which removed bytes are added.
 const ON: [usize; 3] = [140 * UNIT, 791 * UNIT, 3006 * UNIT];
-/// The maximum number of bytes that are removed at once: no more than the distance of the nearest
-/// added ones.
+/// The maximum number of bytes that are removed at once: at most the smallest distance in [`ON`].
 const PIECE: usize = 2048;
 /// The maximum number of bytes that are read at once.
 const BUFFER: usize = 256 << 10;
@@ -45,7 +46,8 @@ const TABLE: [u32; 256] = {
 /// The status that a shell reports for SIGPIPE.
 const CLOSED_PIPE: i32 = 141;
 
-/// Prints a line for each file, for standard input without a name if there is none; returns the exit status.
+/// Prints a line for each file, or for standard input, without a name, if there are no files.
+/// Returns the exit status.
 pub(crate) fn run(files: &[OsString]) -> i32 {
     let mut status = 0;
     let stdin = [OsString::from("-")];
@@ -89,7 +91,7 @@ fn open_input(path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// Returns the CRC and the number of all bytes.
+/// Returns the CRC and the total number of bytes.
 fn checksum_input(input: &mut dyn Read) -> io::Result<(u32, u64)> {
     let mut left = CrcRemainder { bytes: vec![0; BUFFER], len: 0 };
     let mut size = 0;
@@ -108,14 +110,15 @@ fn checksum_input(input: &mut dyn Read) -> io::Result<(u32, u64)> {
     }
 }
 
-/// Bytes with the same remainder as all the input read so far; `len` of them are in use.
+/// Bytes that have the same remainder as all the input read so far; the first `len` of them are in
+/// use.
 struct CrcRemainder {
     bytes: Vec<u8>,
     len: usize,
 }
 
 impl CrcRemainder {
-    /// Removes pieces from the beginning as long as there is something to add them to.
+    /// Removes pieces from the beginning as long as there are bytes to add them to.
     fn shorten(&mut self) {
         let mut at = 0;
         while at + PIECE + ON[2] <= self.len {
@@ -130,7 +133,8 @@ impl CrcRemainder {
         self.len -= at;
     }
 
-    /// Returns the checksum: the number of bytes is appended, its lowest byte first, and the remainder is inverted.
+    /// Returns the checksum, for which the number of bytes is appended, lowest byte first, and the
+    /// remainder inverted.
     fn crc(mut self, size: u64) -> u32 {
         self.shorten();
         let used = (u64::BITS - size.leading_zeros()).div_ceil(8) as usize;
@@ -146,7 +150,7 @@ impl CrcRemainder {
 mod tests {
     use super::*;
 
-    /// The sums are GNU's: `yes 0123456789 | head -c SIZE | cksum`.
+    /// The expected sums are GNU's: `yes 0123456789 | head -c SIZE | cksum`.
     #[test]
     fn as_gnu() {
         let sums: [(usize, u32); 16] = [
@@ -173,7 +177,7 @@ mod tests {
         }
     }
 
-    /// The multiple of `POLY` that everything is built on.
+    /// Checks the multiple of `POLY` on which the algorithm is based.
     #[test]
     fn multiple() {
         let power = |units: usize| {

@@ -1,4 +1,4 @@
-//! All options, each declared once; an option's kind says how it is applied.
+//! All options, each declared once. An option's kind says how it is applied.
 
 use box_applet::help::words;
 
@@ -18,10 +18,10 @@ pub(crate) enum CurlOptionKind {
     List(fn(&mut CurlOperation) -> &mut Vec<Vec<u8>>),
     Count(fn(&mut CurlOperation) -> &mut u64),
     Seconds(fn(&mut CurlOperation) -> &mut f64),
-    /// With the name of its value, empty for none.
+    /// Calls a function. The text is the name of the option's value, or empty if it takes none.
     Do(&'static str, Run),
     IgnoreValue,
-    /// Whether it has a value, and why it is refused.
+    /// Whether it takes a value, and the reason why it is refused.
     Refused(bool, &'static str),
 }
 
@@ -52,7 +52,7 @@ impl CurlOptionKind {
     }
 }
 
-/// One option; without help text it is not listed.
+/// One option; it is not listed in the help if it has no help text.
 pub(crate) struct CurlOption {
     pub(crate) short: Option<char>,
     pub(crate) long: &'static str,
@@ -433,7 +433,7 @@ pub(crate) const OPTIONS: &[CurlOption] = &[
         CurlOptionKind::Do("<format>", write_out),
         "Print figures by a format in the end: '%{http_code}\\n'",
     ),
-    // The host decides about these, or they are so anyway.
+    // The host decides about these, or they are always in effect.
     short_option('0', "http1.0", CurlOptionKind::Flag(|o| &mut o.ignored), ""),
     ignored_option("http1.1"),
     ignored_option("http2"),
@@ -585,7 +585,7 @@ fn remote_name(p: &mut CurlParser<'_, '_>, _: &[u8]) -> Result<(), CurlUsageErro
 }
 
 fn set_proxy(p: &mut CurlParser<'_, '_>, value: &[u8]) -> Result<(), CurlUsageError> {
-    // An empty one means none.
+    // An empty value selects no proxy.
     if value.is_empty() { Ok(()) } else { Err(CurlUsageError::Refused(p.shown.clone(), NO_PROXY)) }
 }
 

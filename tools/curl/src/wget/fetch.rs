@@ -1,4 +1,4 @@
-//! One URL: tries, redirects, the treatment of the status, and writing the document to its file.
+//! One URL: tries, redirects, handling of the status, and writing the document to its file.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -19,12 +19,12 @@ use crate::head;
 use crate::url::Url;
 use crate::world::TransferHost;
 
-/// GNU's numbers without options.
+/// GNU's defaults: the number of tries, of redirects, and of seconds that a wait may last.
 const TRIES: f64 = 20.0;
 const REDIRECTS: f64 = 20.0;
 const WAIT: f64 = 10.0;
 
-/// All that transfers of a command share.
+/// The state that all transfers of a command share.
 pub(super) struct WgetRun<'a, 'c> {
     pub(super) ctx: &'a mut Ctx<'c>,
     pub(super) world: &'a mut dyn TransferHost,
@@ -39,27 +39,27 @@ pub(super) struct WgetRun<'a, 'c> {
     pub(super) time: Duration,
 }
 
-/// The end of an attempt that another one may follow.
+/// The reason why a try failed, and whether another one may follow.
 enum TryEnd {
     Done,
-    /// Another try may help, and may continue after these bytes.
+    /// Another try may help. It may continue after this number of bytes.
     Again(u64),
     Failed(Fault),
 }
 
 /// The next step after a response.
 enum ResponseStep {
-    /// It is the document, or an error.
+    /// The response is the document, or an error.
     Here,
-    /// To the same place, with user and password.
+    /// The request is repeated with user and password.
     Authorized,
     On(Box<WgetHop>),
     Failed(Fault),
 }
 
-/// One URL on its way.
+/// The state of one URL's download.
 struct WgetDocument {
-    /// As given.
+    /// The URL as given.
     given: String,
     url: Url,
     place: Option<DocumentPlace>,
@@ -70,7 +70,7 @@ struct WgetDocument {
     spilt: bool,
 }
 
-/// A body that was read, up to its end or not.
+/// The result of reading a body, whether complete or not.
 struct ReadBody {
     got: u64,
     whole: Option<u64>,
@@ -135,7 +135,7 @@ impl<'a, 'c> WgetRun<'a, 'c> {
         }
     }
 
-    /// `-nc`
+    /// Returns whether the file exists and `-nc` keeps it.
     fn is_there(&mut self, doc: &WgetDocument) -> bool {
         let name = match &self.asked.document {
             Some(name) => name.clone(),
@@ -205,8 +205,8 @@ impl<'a, 'c> WgetRun<'a, 'c> {
         self.say_verbose(&format!("--{now}--  {tries}{url}\n"));
     }
 
-    /// Returns the extra conditions of a try: a part of the document, or the document only if it is
-    /// newer.
+    /// Returns the extra conditions of a try: to send a part of the document, or the document only
+    /// if it is newer.
     fn try_extras(&mut self, doc: &mut WgetDocument) -> TryExtras {
         let mut extra = TryExtras { start: doc.start, ..TryExtras::default() };
         if self.asked.document.is_none() && doc.place.is_none() {
@@ -433,8 +433,8 @@ impl<'a, 'c> WgetRun<'a, 'c> {
         self.say_verbose(&(text + "\n"));
     }
 
-    /// Returns the destination of the document: the one that the first try chose, or the one that
-    /// the response implies.
+    /// Returns the destination of the document: the first try's, or else the one that the response
+    /// implies.
     fn choose_place(
         &mut self,
         doc: &mut WgetDocument,
@@ -506,7 +506,7 @@ impl<'a, 'c> WgetRun<'a, 'c> {
         ended
     }
 
-    /// `None` is standard output.
+    /// Opens the destination; returns `None` for standard output.
     fn open_place(&mut self, place: &DocumentPlace, start: u64) -> io::Result<Option<Rc<File>>> {
         match place {
             DocumentPlace::Stdout => Ok(None),
@@ -522,7 +522,7 @@ impl<'a, 'c> WgetRun<'a, 'c> {
         }
     }
 
-    /// Copies the body to its place; the error is of writing.
+    /// Copies the body to its destination. The error is one of writing.
     fn copy_body(
         &mut self,
         exchange: &OpenResponse,

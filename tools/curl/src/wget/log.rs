@@ -1,4 +1,4 @@
-//! The messages of wget on standard error or in a file: lines in GNU's words, and rows of dots.
+//! The messages of wget on standard error or in a file: lines with GNU's texts, and rows of dots.
 
 use std::fs::File;
 use std::io::Write;
@@ -9,7 +9,7 @@ use box_text::time::{Zone, strftime};
 
 use super::options::WgetOptions;
 
-/// The amount of messages.
+/// The messages that are printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum LogLevelChoice {
     Nothing,
@@ -122,7 +122,7 @@ fn shown_digits(value: f64) -> usize {
 }
 
 fn transfer_rate(bytes: u64, time: Duration) -> (f64, usize) {
-    // A clock that has not moved yet.
+    // The clock may not have advanced yet.
     let mut value = bytes as f64 / time.as_secs_f64().max(0.0001);
     let mut unit = 0;
     while value >= 1024.0 && unit < 3 {
@@ -144,7 +144,7 @@ pub(super) fn span_text(time: Duration) -> String {
     if seconds >= 10.0 {
         return eta_text(seconds + 0.5);
     }
-    // As many digits as two that count take.
+    // Shows enough decimals for two significant digits.
     let places = match seconds {
         s if s >= 9.5 => 0,
         s if s >= 0.95 => 1,
@@ -166,7 +166,7 @@ fn eta_text(seconds: f64) -> String {
     }
 }
 
-/// Rows of dots: 1 KiB each, fifty in a row.
+/// A meter that prints rows of dots: 1 KiB for each dot, fifty dots in a row.
 pub(super) struct Dots {
     whole: Option<u64>,
     done: u64,
@@ -176,7 +176,7 @@ pub(super) struct Dots {
 }
 
 impl Dots {
-    /// `skipped` bytes are there already.
+    /// Returns a meter for a file that already has `skipped` bytes.
     pub(super) fn new(
         log: &mut WgetLog,
         ctx: &mut Ctx<'_>,

@@ -1,19 +1,20 @@
 //! `wget`: fetching files by HTTP as GNU's wget does it (manual: wget(1), GNU Wget 1.21), through
 //! the host.
 //!
-//! It shares URLs, bodies, cookies and the exchange with the host with curl. Its own modules are
+//! It uses curl's code for URLs, bodies, cookies and the exchange with the host. Its own modules
+//! are:
 //!
 //! | file | contents |
 //! |---|---|
 //! | `options` | the command line |
 //! | `request` | method and headers of one hop |
-//! | `fetch` | one URL: tries, redirects, the treatment of the status |
+//! | `fetch` | one URL: tries, redirects, handling of the status |
 //! | `save` | the file: its name, the offset at which it continues, its time |
-//! | `log` | messages in GNU's words; dots |
+//! | `log` | GNU's messages; dots |
 //!
-//! Redirects are followed here, each judged by the host as a request of its own. Deliberately
+//! The guest follows redirects; the host checks each one as a separate request. Deliberately
 //! absent: following the links of a page (`-r`, `-m`, `-p`), which is refused with a hint to `-i`;
-//! `.wgetrc`; FTP; WARC; names of addresses, because only the host knows them.
+//! `.wgetrc`; FTP; WARC; resolved addresses in messages, because only the host knows them.
 
 mod fetch;
 mod log;
@@ -35,7 +36,7 @@ use fetch::WgetRun;
 use log::{WgetLog, human_size, plain_text, span_text, speed_text};
 use options::WgetOptions;
 
-/// The wget whose manual this follows.
+/// The version of wget whose manual this module follows.
 const VERSION: &str = "1.21.3";
 
 /// The reason why a transfer ended; GNU's exit statuses (wget(1), EXIT STATUS).

@@ -1,4 +1,4 @@
-//! The command line (wget(1)): options may appear anywhere, long ones may be cut short.
+//! The command line (wget(1)): options may appear anywhere, long ones may be abbreviated.
 
 use box_applet::help::{HelpPage, HelpSection, words};
 use thiserror::Error;
@@ -58,15 +58,15 @@ enum WgetOptionKind {
     Text(fn(&mut WgetOptions) -> &mut Option<Vec<u8>>),
     Header,
     Seconds(fn(&mut WgetOptions) -> &mut f64),
-    /// A number, or `inf`, which is 0.
+    /// A number; `inf` counts as 0.
     Number(fn(&mut WgetOptions) -> &mut Option<f64>),
-    /// Taken, and without meaning here; whether it has a value.
+    /// Accepted without effect; the flag says whether it takes a value.
     Ignored(bool),
     Refused(bool, &'static str),
 }
 
 struct WgetOption {
-    /// `nv` is written `-nv`.
+    /// The letter; `nv` stands for `-nv`.
     short: &'static str,
     long: &'static str,
     kind: WgetOptionKind,
@@ -313,7 +313,7 @@ const OPTIONS: &[WgetOption] = &[
     new_option("", "no-config", WgetOptionKind::Ignored(false), ""),
 ];
 
-/// A command line that does not fit, in GNU's words.
+/// A command line that is not valid, with GNU's message.
 #[derive(Debug, Error, PartialEq, Eq)]
 pub(super) enum WgetUsageError {
     #[error("unrecognized option '{0}'")]
@@ -351,7 +351,7 @@ fn shown_text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// Reads the arguments.
+/// Parses the arguments.
 pub(super) fn parse(args: &[Vec<u8>]) -> Result<WgetOptions, WgetUsageError> {
     let mut asked = WgetOptions::default();
     let mut rest = args.iter().map(Vec::as_slice);
@@ -407,7 +407,7 @@ fn parse_short<'a>(
 ) -> Result<(), WgetUsageError> {
     let mut letters = letters;
     while let Some(first) = letters.first() {
-        // `-nv` and its kin are two letters.
+        // `-nv` and similar options have two letters.
         let size = if *first == b'n' { 2 } else { 1 };
         let name = letters.get(..size).unwrap_or(letters);
         let found = OPTIONS.iter().find(|o| !o.short.is_empty() && o.short.as_bytes() == name);

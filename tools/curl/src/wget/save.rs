@@ -11,16 +11,17 @@ use box_text::time::{Zone, strftime};
 use super::options::WgetOptions;
 use crate::url::{self, Url};
 
-/// Names longer than file systems take lose their end.
+/// The maximum length of a file name; longer names are truncated, because file systems do not
+/// accept them.
 const MAX_NAME: usize = 240;
 
-/// The document's place.
+/// The destination of a document.
 #[derive(Debug)]
 pub(super) enum DocumentPlace {
     Stdout,
     /// The file of `-O`, which all documents of a command share.
     Shared(Vec<u8>),
-    /// Its name, as shown, and the file itself.
+    /// A file of its own: its name as shown, and its path.
     Own(Vec<u8>, PathBuf),
 }
 
@@ -44,7 +45,7 @@ impl DocumentPlace {
     }
 }
 
-/// Returns a name of the server's, or of the URL's path and query, without folders.
+/// Returns the file name, without folders, from the server's name or from the URL's path and query.
 pub(super) fn name_of(url: &Url) -> Vec<u8> {
     let mut name = url::percent_decode(url.file_name());
     if name.is_empty() {
@@ -73,7 +74,7 @@ pub(super) fn safe_name(name: &[u8]) -> Vec<u8> {
     if out == b"." || out == b".." { b"index.html".to_vec() } else { out }
 }
 
-/// Returns the name in the folder of `-P`.
+/// Returns the path of a name in the folder of `-P`.
 pub(super) fn placed_name(asked: &WgetOptions, name: &[u8]) -> Vec<u8> {
     match asked.prefix.as_deref().filter(|p| !p.is_empty() && *p != b".") {
         Some(prefix) => [prefix.strip_suffix(b"/").unwrap_or(prefix), b"/", name].concat(),
@@ -81,7 +82,7 @@ pub(super) fn placed_name(asked: &WgetOptions, name: &[u8]) -> Vec<u8> {
     }
 }
 
-/// Returns `NAME`, or `NAME.1`, `NAME.2` if it exists.
+/// Returns `NAME`, or the first of `NAME.1`, `NAME.2` and so on that does not exist if `NAME` does.
 pub(super) fn unused_name(ctx: &Ctx<'_>, name: Vec<u8>) -> Vec<u8> {
     let is_free = |name: &[u8]| fs::symlink_metadata(ctx.path(name)).is_err();
     if is_free(&name) {
@@ -102,7 +103,7 @@ pub(super) fn open_document(path: &Path, start: u64) -> io::Result<File> {
     Ok(file)
 }
 
-/// Opens the file of `-O`, empty.
+/// Opens the file of `-O`; truncates it unless the download resumes.
 pub(super) fn open_shared(ctx: &Ctx<'_>, name: &[u8], resume: bool) -> io::Result<File> {
     let path = ctx.path(name);
     let mut options = File::options();
@@ -115,7 +116,7 @@ pub(super) fn open_shared(ctx: &Ctx<'_>, name: &[u8], resume: bool) -> io::Resul
     options.open(path)
 }
 
-/// Returns the file's time in the form of `If-Modified-Since` (RFC 9110, 5.6.7).
+/// Returns the file's time as a value for `If-Modified-Since` (RFC 9110, 5.6.7).
 pub(super) fn since_header(path: &Path) -> Option<String> {
     let time = fs::metadata(path).ok()?.modified().ok()?;
     let seconds = time.duration_since(SystemTime::UNIX_EPOCH).ok()?.as_secs();
@@ -124,16 +125,16 @@ pub(super) fn since_header(path: &Path) -> Option<String> {
     String::from_utf8(text).ok()
 }
 
-/// Gives a file the server's time.
+/// Sets a file's time to the server's.
 pub(super) fn set_time(path: &Path, last_modified: &[u8]) {
     let Some(seconds) = crate::cookies::parse_date(last_modified) else { return };
     let nanos = u64::try_from(seconds).ok().and_then(|s| s.checked_mul(1_000_000_000));
     let _ = box_sys::meta::set_times(path, nanos, nanos, true);
 }
 
-/// Writes to standard output at once.
+/// Writes to standard output without delay.
 pub(super) fn write_stdout(ctx: &mut Ctx<'_>, bytes: &[u8]) -> io::Result<()> {
     let written = ctx.stdout.write_all(bytes).and_then(|()| ctx.stdout.flush());
-    // The error is reported here, not once more at the end.
+    // The error is reported now, so it must not be reported again at the end.
     written.inspect_err(|_| drop(ctx.stdout.take_error()))
 }

@@ -1,6 +1,7 @@
 //! `dc` (GNU dc 1.4): a calculator in reverse Polish notation, on `bc`'s numbers.
 //!
-//! Macros run on a list of texts of our own, so that loops (`[...la x]`) neither nest nor end the process.
+//! Running macros are kept in a list instead of the call stack, so that loops (`[...la x]`) neither
+//! nest nor exhaust the stack.
 
 use std::collections::HashMap;
 use std::io::{BufRead, Write};
@@ -28,7 +29,7 @@ const SPEC: Spec<DcFlag> = Spec::new(
     ],
 );
 
-/// The maximum number of texts that may run inside one another.
+/// The maximum number of texts that run at a time, each called by the one before.
 const MAX_DEPTH: usize = 100_000;
 
 #[derive(Clone)]
@@ -48,7 +49,7 @@ struct DcMachine {
     stack: Vec<DcValue>,
     registers: HashMap<u8, Vec<DcValue>>,
     arrays: HashMap<(u8, i64), DcValue>,
-    /// Running texts with their positions, the innermost last.
+    /// The running texts with their positions, the innermost last.
     texts: Vec<(Rc<Vec<u8>>, usize)>,
     scale: usize,
     input_base: i64,
@@ -142,7 +143,7 @@ impl DcMachine {
         text.get(*at).copied()
     }
 
-    /// Takes the next byte of a command: a register's name, or the comparison after `!`.
+    /// Takes the next byte as part of a command: a register's name, or the comparison after `!`.
     fn take_letter(&mut self) -> Result<u8> {
         let (text, at) = self.texts.last_mut().ok_or("unexpected end of input")?;
         let c = *text.get(*at).ok_or("unexpected end of input")?;
@@ -166,7 +167,7 @@ impl DcMachine {
         }
     }
 
-    /// Takes the top of the stack; `None` if it is a text, or too large.
+    /// Pops the top of the stack; returns `None` if it is a text or too large.
     fn pop_integer(&mut self) -> Result<Option<i64>> {
         Ok(match self.pop()? {
             DcValue::Number(n) => n.to_i64(),
@@ -174,7 +175,8 @@ impl DcMachine {
         })
     }
 
-    /// Takes the two upper values, the lower one first; both stay if one is not a number.
+    /// Pops the two upper values and returns them, the lower one first; both stay if one of them is
+    /// not a number.
     fn pop_pair(&mut self) -> Result<(Decimal, Decimal)> {
         match self.stack.as_slice() {
             [.., DcValue::Number(a), DcValue::Number(b)] => {
@@ -230,7 +232,7 @@ impl DcMachine {
                 }
             }
             b'R' => {
-                // A text counts as 0, as in GNU's.
+                // A text counts as 0, as in GNU dc.
                 let n = self.pop_integer()?.unwrap_or(0);
                 let depth = usize::try_from(n.unsigned_abs()).unwrap_or(usize::MAX);
                 let depth = depth.min(self.stack.len());
@@ -312,12 +314,12 @@ impl DcMachine {
         (c != b'\n').then_some(c)
     }
 
-    /// Reads a number that begins with this byte. Digits keep their own value in every base: in base 2,
-    /// for example, `9` is still nine.
+    /// Reads a number that begins with this byte. A digit keeps its value in every base: even in
+    /// base 2, `9` is nine.
     fn read_literal(&mut self, first: u8) {
         let negative = first == b'_';
         if !negative && let Some((_, at)) = self.texts.last_mut() {
-            // It is read again.
+            // The loop below reads this byte again.
             *at -= 1;
         }
         let base = BigInt::from(self.input_base);
@@ -418,7 +420,7 @@ impl DcMachine {
             return Err("negative exponent");
         }
         let (b, e, m) = (base.to_fixed(0), exponent.to_fixed(0), modulus.to_fixed(0));
-        // The sign is the dividend's here, not the modulus'.
+        // The result has the sign of the dividend, not of the modulus.
         let positive = b.magnitude().modpow(e.magnitude(), m.magnitude());
         let odd = e.magnitude().bit(0) && base.is_negative();
         let n = BigInt::from(positive);
@@ -504,8 +506,8 @@ impl DcMachine {
         }
     }
 
-    /// Runs a text. The calling text is dropped first if this was its last command, so that loops do not
-    /// fill the call stack.
+    /// Runs a text. If this was the last command of the calling text, that text is removed first,
+    /// so that loops do not fill the list.
     fn call_text(&mut self, text: Rc<Vec<u8>>) -> Result<()> {
         if self.texts.len() > 1 && self.peek_byte().is_none() {
             self.texts.pop();
@@ -518,7 +520,7 @@ impl DcMachine {
         Ok(())
     }
 
-    /// Leaves this many levels of texts; leaving the outermost one ends the program.
+    /// Ends this many levels of texts; ending the outermost one ends the program.
     fn leave_levels(&mut self, levels: usize) {
         let left = self.texts.len().saturating_sub(levels);
         self.texts.truncate(left);
@@ -533,7 +535,7 @@ impl DcMachine {
         ChildCommand::shell(&line).run(ctx);
     }
 
-    /// Returns a value as it is printed: long numbers continue after a backslash.
+    /// Returns a value as it is printed: long numbers are continued after a backslash.
     fn show_value(&self, v: &DcValue) -> Vec<u8> {
         let text = match v {
             DcValue::Text(t) => return t.as_ref().clone(),

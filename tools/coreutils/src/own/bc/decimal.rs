@@ -1,5 +1,5 @@
-//! Decimal numbers of any length: an integer and how many of its digits follow the point.
-//! Results are cut, never rounded, as POSIX `bc` says.
+//! Decimal numbers of any length: an integer and the number of its digits after the point. Results
+//! are truncated, never rounded, as POSIX requires for `bc`.
 
 use std::cmp::Ordering;
 
@@ -7,7 +7,7 @@ use num_bigint::{BigInt, BigUint, Sign};
 use num_integer::Integer;
 use num_traits::{One, Signed, ToPrimitive, Zero};
 
-/// The largest number of digits after the point, and the largest exponent.
+/// The maximum number of digits after the point, and the maximum exponent.
 pub(super) const MAX: usize = 1_000_000;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -34,7 +34,7 @@ impl Decimal {
         self.rescale(places).digits
     }
 
-    /// Returns the number that has `digits` units of 10^-places.
+    /// Returns the number that consists of `digits` units of 10^-places.
     pub(super) fn from_fixed(digits: BigInt, places: usize) -> Decimal {
         Decimal { digits, scale: places }
     }
@@ -57,7 +57,7 @@ impl Decimal {
         if self.digits.is_zero() { self.scale.max(1) } else { n.max(self.scale) }
     }
 
-    /// Returns the integer part, if it is small.
+    /// Returns the integer part, if it fits.
     pub(super) fn to_i64(&self) -> Option<i64> {
         self.whole().to_i64()
     }
@@ -66,13 +66,13 @@ impl Decimal {
         &self.digits / power_of_ten(self.scale)
     }
 
-    /// Returns whether there is anything but zeros after the point.
+    /// Returns whether any digit after the point is not zero.
     pub(super) fn has_fraction(&self) -> bool {
         !(&self.digits % power_of_ten(self.scale)).is_zero()
     }
 
-    /// Parses a constant in an input base. Digits too large for the base count as its largest one,
-    /// except in constants of one digit.
+    /// Parses a constant in an input base. A digit that is too large for the base counts as the
+    /// base's largest digit, except in constants of one digit.
     pub(super) fn parse(text: &[u8], base: u32) -> Decimal {
         let value =
             |c: u8| if c.is_ascii_digit() { u32::from(c - b'0') } else { u32::from(c - b'A') + 10 };
@@ -97,7 +97,7 @@ impl Decimal {
         let fold = |part: &[u8]| part.iter().fold(BigInt::zero(), |n, c| n * base + digit(*c));
         let mut out = Decimal { digits: fold(whole), scale: 0 };
         if !fraction.is_empty() {
-            // As many decimal places as the constant has digits after its point.
+            // The result has as many decimal places as the constant has digits after its point.
             let part = fold(fraction) * power_of_ten(fraction.len())
                 / BigInt::from(base).pow(fraction.len() as u32);
             out = out.add(&Decimal { digits: part, scale: fraction.len() });
@@ -128,8 +128,8 @@ impl Decimal {
         self.add(&o.negate())
     }
 
-    /// Multiplies two numbers. The scale of the product is the sum of both, but at most the largest
-    /// of `scale` and either.
+    /// Multiplies two numbers. The scale of the product is the sum of both scales, but at most the
+    /// largest of both and `scale`.
     pub(super) fn multiply(&self, o: &Decimal, scale: usize) -> Decimal {
         let full = self.scale + o.scale;
         let product = Decimal { digits: &self.digits * &o.digits, scale: full };
@@ -220,7 +220,7 @@ impl Decimal {
             }
             return out;
         }
-        // Digits above 16 are written as decimal numbers of fixed width.
+        // In bases above 16, digits are written as decimal numbers of fixed width.
         let wide = base > 16;
         let width = (base - 1).to_string().len();
         let push = |out: &mut String, d: i64| {
@@ -250,7 +250,7 @@ impl Decimal {
         }
         if self.scale > 0 {
             out.push('.');
-            // As many digits as the scale's precision needs.
+            // The fraction gets as many digits as the precision of the scale needs.
             let unit = power_of_ten(self.scale);
             let mut rest = rest;
             let mut reach = BigInt::one();

@@ -31,7 +31,8 @@ pub(super) enum LexError {
     Illegal(u8),
 }
 
-/// Returns the token at a position, and its end. A line joined by a backslash is one line.
+/// Returns the token at a position, and its end. A backslash at the end of a line joins it to the
+/// next one.
 pub(super) fn next(text: &[u8], mut at: usize) -> Result<(BcToken, usize), LexError> {
     loop {
         match text.get(at) {

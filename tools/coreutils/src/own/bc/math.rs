@@ -1,12 +1,12 @@
-//! The functions of `bc -l`: `e l s c a j`. Each is computed in fixed-point integers with
-//! some digits more than asked for, and cut to the scale.
+//! The functions of `bc -l`: `e l s c a j`. Each is computed in fixed-point integers with more
+//! digits than requested, and truncated to the scale.
 
 use num_bigint::BigInt;
 use num_traits::{Signed, ToPrimitive, Zero};
 
 use super::decimal::Decimal;
 
-/// Digits kept beyond the result's scale.
+/// The number of digits computed beyond the result's scale.
 const GUARD: usize = 15;
 
 /// Fixed-point arithmetic with `unit` = 10^places.
@@ -41,8 +41,8 @@ impl FixedPoint {
         Decimal::from_fixed(x, self.places).rescale(scale)
     }
 
-    /// Returns e^x for |x| < 1 or so: x is halved until it is small, then the series is summed and
-    /// squared back.
+    /// Returns e^x for |x| up to about 1: x is halved until it is small, the series is summed, and
+    /// the sum is squared as many times.
     fn exp(&self, x: &BigInt) -> BigInt {
         let halvings = 8 + (x.abs() / &self.unit).bits();
         let small = x >> halvings;
@@ -74,8 +74,8 @@ impl FixedPoint {
         sum
     }
 
-    /// Returns the natural logarithm of a positive number: powers of two are taken out and roots
-    /// drawn until it is near 1, then the result is 2 artanh((x-1)/(x+1)).
+    /// Returns the natural logarithm of a positive number. Powers of two are factored out and
+    /// square roots taken until the number is near 1, then the result is 2 artanh((x-1)/(x+1)).
     fn ln(&self, x: &BigInt) -> BigInt {
         let shift = x.bits() as i64 - self.unit.bits() as i64;
         let mut m = if shift >= 0 { x >> shift } else { x << (-shift) };
@@ -89,7 +89,8 @@ impl FixedPoint {
         (series(&m) << ROOTS) + two * shift
     }
 
-    /// Returns the arc tangent: the argument is halved by tan(a/2), then the series is summed.
+    /// Returns the arc tangent: the angle is halved with the formula for tan(a/2), then the series
+    /// is summed.
     fn atan(&self, x: &BigInt) -> BigInt {
         const HALVINGS: usize = 5;
         let mut t = x.clone();
@@ -109,7 +110,7 @@ impl FixedPoint {
         sum << HALVINGS
     }
 
-    /// Returns arctan(1/n) for Machin's formula.
+    /// Returns arctan(1/n), for Machin's formula.
     fn atan_inverse(&self, n: u32) -> BigInt {
         let mut power = &self.unit / n;
         let mut sum = BigInt::zero();
@@ -132,7 +133,7 @@ impl FixedPoint {
         self.atan_inverse(5) * 16 - self.atan_inverse(239) * 4
     }
 
-    /// Returns the sine; the argument is first brought near zero by quarter turns.
+    /// Returns the sine; the argument is first reduced to near zero by quarter turns.
     fn sin(&self, x: &BigInt) -> BigInt {
         let quarter = self.pi() / 2;
         // The nearest multiple of a quarter turn.
@@ -180,7 +181,7 @@ pub(super) fn call_function(
     Some(value)
 }
 
-/// Exponents beyond this would need more digits than anyone prints.
+/// The maximum exponent; the result of a larger one would have more digits than are ever printed.
 const MAX_EXPONENT: i64 = 500_000;
 
 fn exponential(x: &Decimal, scale: usize) -> Result<Decimal, String> {
@@ -192,7 +193,7 @@ fn exponential(x: &Decimal, scale: usize) -> Result<Decimal, String> {
             Err("exponent too large in e".to_string())
         };
     };
-    // Squaring magnifies errors as much as the result grows.
+    // Squaring magnifies errors in proportion to the result.
     let growth = (whole.unsigned_abs() as usize) / 2 + 8;
     let f = FixedPoint::new(scale + GUARD + growth);
     Ok(f.to_decimal(f.exp(&f.fixed_from(x)), scale))
@@ -200,13 +201,13 @@ fn exponential(x: &Decimal, scale: usize) -> Result<Decimal, String> {
 
 fn logarithm(x: &Decimal, scale: usize) -> Decimal {
     if x.is_negative() || x.is_zero() {
-        // GNU bc answers with the least number of its scale.
+        // GNU bc returns the smallest number of this scale.
         let nines = Decimal::from_int(10)
             .power(&Decimal::from_int(scale as i64), 0)
             .unwrap_or_else(Decimal::zero);
         return Decimal::from_int(1).subtract(&nines).rescale(scale);
     }
-    // Small numbers lose leading zeros: keep their digits too.
+    // Small numbers begin with zeros after the point, so more digits are computed.
     let f = FixedPoint::new(scale + GUARD + x.length().max(x.scale()));
     f.to_decimal(f.ln(&f.fixed_from(x)), scale)
 }
@@ -225,7 +226,7 @@ fn bessel(n: &Decimal, x: &Decimal, scale: usize) -> Result<Decimal, String> {
     let order = n.to_i64().filter(|n| n.abs() <= 100_000).ok_or_else(too_large)?;
     let size = x.to_i64().filter(|x| x.abs() <= 100_000).ok_or_else(too_large)?;
     let count = order.unsigned_abs();
-    // Terms of alternating sign grow like e^x before they fall.
+    // The terms, which alternate in sign, grow like e^x before they shrink.
     let f = FixedPoint::new(scale + GUARD + size.unsigned_abs() as usize);
     let half = f.fixed_from(x) / 2;
     let mut term = f.unit.clone();

@@ -1,11 +1,11 @@
-//! `bc` (POSIX XCU bc; GNU extensions: `print`, `else`, `halt`, `&& || !`, `last`, names of
+//! `bc` (POSIX XCU bc; GNU extensions: `print`, `else`, `halt`, `&& || !`, `last`, names with
 //! several letters, `void` functions, arrays by reference, `-l`).
 //!
 //! | file | contents |
 //! |---|---|
 //! | `decimal` | decimal numbers of any length with a scale |
 //! | `lex` | tokens |
-//! | `parse` | statements to a tree |
+//! | `parse` | parsing of statements to a tree |
 //! | `run` | the machine: variables, functions, output |
 //! | `math` | the functions of `-l` |
 
@@ -82,7 +82,7 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     if p.has_option(BcFlag::Expression) && p.operands.is_empty() {
         return Ok(Exit(machine.status));
     }
-    // Statements run as soon as they are complete, so that a conversation works.
+    // Statements run as soon as they are complete, so that `bc` can be used interactively.
     let mut pending = Vec::new();
     loop {
         let mut line = Vec::new();
@@ -122,7 +122,7 @@ fn run_statements(
                     match machine.run_item(ctx, item) {
                         Ok(BcFlow::Halt) => return BcFlow::Halt,
                         Ok(_) => {}
-                        // `halt` inside a function.
+                        // A function executed `halt`.
                         Err(m) if m.is_empty() => return BcFlow::Halt,
                         Err(m) => {
                             let _ = ctx.stdout.flush();

@@ -1,11 +1,11 @@
-//! Statements to a tree. One call reads one complete line's statements or one definition, so
-//! that they can run before the rest is there.
+//! Parses statements to a tree. One call parses the statements of one complete line, or one
+//! definition, so that they can run before the rest has been read.
 
 use std::rc::Rc;
 
 use super::lex::{self, BcToken, LexError};
 
-/// A place that holds a value.
+/// Something that holds a value and can be assigned to.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum BcPlace {
     Name(String),
@@ -27,9 +27,9 @@ pub(super) enum BcArg {
 pub(super) enum BcExpr {
     Number(Vec<u8>),
     Get(BcPlace),
-    /// Operator (0 for plain), place, value.
+    /// The operator (0 for plain assignment), the place and the value.
     Assign(u8, BcPlace, Box<BcExpr>),
-    /// `++`/`--` before: whether it adds.
+    /// Prefix `++` or `--`; the flag says whether it increments.
     Before(bool, BcPlace),
     After(bool, BcPlace),
     Negate(Box<BcExpr>),
@@ -43,7 +43,7 @@ pub(super) enum BcExpr {
     Scale(Box<BcExpr>),
     Sqrt(Box<BcExpr>),
     Read,
-    /// An expression in parentheses: an assignment in them is printed.
+    /// An expression in parentheses. An assignment in parentheses is printed.
     Group(Box<BcExpr>),
 }
 
@@ -54,7 +54,7 @@ pub(super) enum Statement {
     Print(Vec<PrintItem>),
     Block(Vec<Statement>),
     If(BcExpr, Box<Statement>, Option<Box<Statement>>),
-    /// A `for` loop, or a `while` loop, which has a condition only.
+    /// A `for` loop, or a `while` loop, which only has a condition.
     For(Option<BcExpr>, Option<BcExpr>, Option<BcExpr>, Box<Statement>),
     Break,
     Continue,
@@ -70,7 +70,7 @@ pub(super) enum PrintItem {
     Value(BcExpr),
 }
 
-/// A parameter or auto variable.
+/// A parameter or an `auto` variable.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Parameter {
     pub name: String,
@@ -91,11 +91,11 @@ pub(super) struct BcFunction {
 pub(super) enum BcItem {
     Statement(Statement),
     Define(Rc<BcFunction>),
-    /// `quit`, which takes effect when it is read.
+    /// `quit`, which takes effect when it is parsed.
     Quit,
 }
 
-/// The result of a call of [`parse`]; the number is how many bytes it used.
+/// The result of [`parse`]; the number is the number of bytes that it used.
 pub(super) enum BcProgress {
     Done(Vec<BcItem>, usize),
     /// The text ends inside a construct.
@@ -119,12 +119,12 @@ struct BcParser<'a> {
     depth: usize,
 }
 
-/// The deepest nesting of expressions and blocks, because the stack is limited.
+/// The maximum nesting of expressions and blocks, because the stack is limited.
 const MAX_DEPTH: usize = 200;
 
 type Result<T> = std::result::Result<T, BcFail>;
 
-/// Reads one line's statements, or a definition.
+/// Parses one line's statements, or a definition.
 pub(super) fn parse(text: &[u8], end: bool) -> BcProgress {
     let mut p = BcParser { text, at: 0, token: BcToken::End, start: 0, end, depth: 0 };
     let result = p.advance_token().and_then(|()| p.parse_line());
@@ -214,7 +214,7 @@ impl BcParser<'_> {
         loop {
             match &self.token {
                 BcToken::Newline => {
-                    // The newline itself is used too.
+                    // The newline itself is consumed, too.
                     self.start = self.at;
                     return Ok(items);
                 }
@@ -355,7 +355,7 @@ impl BcParser<'_> {
                     Statement::Return(None)
                 } else {
                     let value = self.parse_expression()?;
-                    // `return ()` gives nothing.
+                    // `return ()` returns 0.
                     Statement::Return(Some(value))
                 }
             }
@@ -382,7 +382,7 @@ impl BcParser<'_> {
         Ok(condition)
     }
 
-    /// Parses `else`, which may follow on the same line only, because a newline ends the statement.
+    /// Parses `else`, which must be on the same line, because a newline ends the statement.
     fn parse_otherwise(&mut self) -> Result<Option<Box<Statement>>> {
         let before = (self.at, self.start, self.token.clone());
         if self.take_operator(";")? && !self.is_word("else") {
@@ -413,7 +413,7 @@ impl BcParser<'_> {
         }
     }
 
-    /// Parses an expression, from the loosest operator `||` on.
+    /// Parses an expression, beginning with the weakest operator, `||`.
     fn parse_expression(&mut self) -> Result<BcExpr> {
         self.parse_nested(|p| {
             p.parse_chain(&["||"], BcParser::parse_and, |_, a, b| BcExpr::Logic(true, a, b))
@@ -463,7 +463,7 @@ impl BcParser<'_> {
         Ok(binary_expr("^", Box::new(base), Box::new(self.parse_nested(BcParser::parse_power)?)))
     }
 
-    /// Parses operators of one level, which group to the left.
+    /// Parses left-associative operators of one level.
     fn parse_chain(
         &mut self,
         ops: &[&'static str],
@@ -591,7 +591,7 @@ impl BcParser<'_> {
     }
 }
 
-/// Returns the expression of an arithmetic operator.
+/// Returns the expression for an arithmetic operator.
 fn binary_expr(op: &'static str, a: Box<BcExpr>, b: Box<BcExpr>) -> BcExpr {
     BcExpr::Binary(op.as_bytes()[0], a, b)
 }

@@ -22,9 +22,9 @@ pub(super) enum BcFlow {
 
 type Array = Rc<RefCell<BTreeMap<u64, Decimal>>>;
 
-/// The deepest nesting of calls, because the stack is limited.
+/// The maximum nesting of calls, because the stack is limited.
 const MAX_CALLS: usize = 400;
-/// Largest array index, as in GNU bc.
+/// The maximum array index, as in GNU bc.
 const MAX_INDEX: u64 = 16_777_215;
 
 #[derive(Default)]
@@ -41,9 +41,9 @@ pub(super) struct BcMachine {
     /// Whether the functions of `-l` are defined.
     math: bool,
     line_length: usize,
-    /// Column on the output line, for breaking long numbers.
+    /// The current column of the output line, for breaking long numbers.
     column: usize,
-    /// Lines read so far, for messages.
+    /// The number of lines read so far, for messages.
     pub line: usize,
     pub status: u8,
 }
@@ -355,7 +355,7 @@ impl BcMachine {
         if self.calls >= MAX_CALLS {
             return Err("function calls nested too deeply".to_string());
         }
-        // All arguments are evaluated before any parameter is set.
+        // An argument's value. All arguments are evaluated before any parameter is set.
         enum BcValue {
             Number(Decimal),
             Array(Array),
@@ -372,7 +372,7 @@ impl BcMachine {
                         BcValue::Array(Rc::new(RefCell::new(array.borrow().clone())))
                     }
                 }
-                // An array's bare name is taken for it.
+                // The bare name of an array stands for the array.
                 (true, BcArg::Value(BcExpr::Get(BcPlace::Name(n)))) => {
                     BcValue::Array(self.array_copy(n))
                 }
@@ -419,7 +419,7 @@ impl BcMachine {
             }
         }
         match flow? {
-            // `halt` in a function ends everything; it travels as an error without a message.
+            // `halt` in a function ends the program; it is passed on as an error without a message.
             BcFlow::Halt => Err(String::new()),
             _ => Ok(result),
         }
@@ -453,7 +453,7 @@ impl BcMachine {
         self.print_text(ctx, b"\n")
     }
 
-    /// Prints a number. Long ones are broken with a backslash, as POSIX says.
+    /// Prints a number. Long ones are broken with a backslash, as POSIX requires.
     fn print_number(&mut self, ctx: &mut Ctx<'_>, v: &Decimal) -> Outcome<()> {
         let text = v.show(self.obase);
         if self.line_length < 3 || self.column + text.len() < self.line_length - 1 {
