@@ -70,7 +70,7 @@ const SPEC: Spec<ColumnFlag> = Spec::new(
 )
 .with_examples(&[("column -t -s, FILE", "Align the fields of a CSV file")]);
 
-/// Tab stops of the plain layout.
+/// The distance of tab stops in the plain layout.
 const TAB: usize = 8;
 
 pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
@@ -134,7 +134,7 @@ fn fill_columns(lines: &[&[u8]], width: usize, rows_first: bool) -> Vec<u8> {
             for c in 0..per_row {
                 let Some(l) = lines.get(index(r, c)) else { break };
                 if !first {
-                    // Tabs up to where the column begins.
+                    // Tabs lead to the beginning of the column.
                     while at / TAB * TAB + TAB <= goal {
                         out.push(b'\t');
                         at = at / TAB * TAB + TAB;
@@ -192,11 +192,11 @@ fn column_indexes(list: &[u8], names: &[Vec<u8>], count: usize) -> Vec<usize> {
     out
 }
 
-/// The rule that splits lines into cells: `-s` and `-l`.
+/// The rule for splitting lines into cells: `-s` and `-l`.
 struct CellSplitter<'p> {
-    /// Blanks, if none are given.
+    /// The separators; `None` stands for blanks.
     separators: Option<&'p [u8]>,
-    /// The maximum number of cells of a line.
+    /// The maximum number of cells in a line.
     limit: Option<usize>,
 }
 
@@ -208,7 +208,8 @@ impl CellSplitter<'_> {
         }
     }
 
-    /// Skips any number of blanks, unless separators are given, because each of those counts.
+    /// Skips any number of blanks. If separators are given, skips nothing, because then each
+    /// separator counts.
     fn skip_blanks<'l>(&self, text: &'l [u8]) -> &'l [u8] {
         match self.separators {
             Some(_) => text,
@@ -265,7 +266,7 @@ fn format_table(p: &ParsedOptions<ColumnFlag>, lines: &[&[u8]], limit: Option<us
     line_up(&rows, &order, &right, p.last_value(ColumnFlag::OutputSeparator).unwrap_or(b"  "))
 }
 
-/// Formats rows as lines, with the columns of `order` lined up and those of `right` right-aligned.
+/// Formats rows as lines. The columns in `order` are aligned, those in `right` on the right.
 fn line_up(rows: &[Vec<Vec<u8>>], order: &[usize], right: &[usize], separator: &[u8]) -> Vec<u8> {
     let width = |i: &usize| {
         rows.iter().filter_map(|r| r.get(*i)).map(|c| locale::text_width(c)).max().unwrap_or(0)

@@ -62,7 +62,7 @@ const SPEC: Spec<CutFlag> = Spec::new(
 type Range = (usize, usize);
 
 struct CutPlan {
-    /// Sorted, disjoint.
+    /// The ranges, sorted and disjoint.
     ranges: Vec<Range>,
     fields: bool,
     delimiter: u8,
@@ -134,7 +134,7 @@ fn parse_list(list: &[u8], fields: bool) -> Result<Vec<Range>, Vec<u8>> {
             b"byte/character positions are numbered from 1".to_vec()
         }
     };
-    // The number from one place of the list to another. A message shows the list from its first
+    // Parses the number between two positions of the list. A message shows the list from its first
     // wrong character on.
     let number = |from: usize, to: usize| -> Result<usize, Vec<u8>> {
         let text = &list[from..to];
@@ -252,7 +252,7 @@ fn cut_fields(
     }
     let default = [plan.delimiter];
     let between = plan.output.as_deref().unwrap_or(&default);
-    // With the input's own delimiter, neighbouring fields are copied in one piece.
+    // If the output delimiter is the input's, adjacent fields are copied in one piece.
     let whole_runs = between == default;
     input::for_each_line(reader, plan.end, |line, _| {
         let Some(mut field) = LineField::first(line, plan.delimiter) else {
@@ -288,11 +288,11 @@ fn cut_fields(
     })
 }
 
-/// The current field of a walk along a line.
+/// The current field while a line is traversed.
 struct LineField<'l> {
     line: &'l [u8],
     delimiters: memchr::Memchr<'l>,
-    /// Counted from 1.
+    /// The field's number, from 1.
     number: usize,
     start: usize,
     end: usize,
@@ -300,7 +300,7 @@ struct LineField<'l> {
 }
 
 impl<'l> LineField<'l> {
-    /// Returns the first field of a line that has several.
+    /// Returns the first field of a line; `None` if the line has only one.
     #[inline]
     fn first(line: &'l [u8], delimiter: u8) -> Option<LineField<'l>> {
         let mut delimiters = memchr::memchr_iter(delimiter, line);
@@ -349,7 +349,7 @@ impl<'l> LineField<'l> {
     }
 }
 
-/// Cuts by `-d $'\n'`: each line is a field of the whole input.
+/// Cuts by `-d $'\n'`: the input is one line, and each of its lines is a field.
 fn line_fields(
     reader: &mut impl BufRead,
     plan: &CutPlan,

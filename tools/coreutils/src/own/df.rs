@@ -1,5 +1,5 @@
-//! `df` (POSIX XCU df; GNU): the one file system that a session has. WASI has no call for sizes; a
-//! host that knows its quota writes it to `/proc/wasibox/space` as `TOTAL USED INODES IUSED`, for
+//! `df` (POSIX XCU df; GNU): the only file system of a session. WASI has no call for sizes; a host
+//! that knows the quota writes it to `/proc/wasibox/space` as `TOTAL USED INODES IUSED`, for
 //! example `1073741824 4096 65536 3`.
 
 use std::io::Write;
@@ -65,7 +65,7 @@ const SPEC: Spec<DfFlag> = Spec::new(
 )
 .with_examples(&[("df -h .", "Free space here, in units")]);
 
-/// Size and use of the file system.
+/// The size of the file system, and how much of it is used.
 pub(crate) struct DiskSpace {
     pub total: u64,
     pub used: u64,
@@ -74,7 +74,7 @@ pub(crate) struct DiskSpace {
     pub inodes_free: u64,
 }
 
-/// Returns the host's figures, or by default a file system of 1 GiB with no use known.
+/// Returns the host's figures, or else a file system of 1 GiB whose use is unknown.
 pub(crate) fn disk_space() -> DiskSpace {
     let text = std::fs::read_to_string("/proc/wasibox/space").unwrap_or_default();
     let n: Vec<u64> = text.split_ascii_whitespace().filter_map(|w| w.parse().ok()).collect();
@@ -108,14 +108,14 @@ const FIELDS: [(&str, &str); 12] = [
 
 struct DfPlan {
     scale: SizeScale,
-    /// The heading of the column of sizes.
+    /// The heading of the column with the sizes.
     heading: String,
     columns: Vec<&'static str>,
     /// Whether the columns were named by `--output`.
     chosen: bool,
     portable: bool,
     total: bool,
-    /// Whether an option selects or excludes types so that the file system is not shown.
+    /// Whether options for types exclude the file system from the list.
     other_type: bool,
     files: Vec<Vec<u8>>,
 }
@@ -255,7 +255,7 @@ impl DfPlan {
         self.columns.iter().map(cell).collect()
     }
 
-    /// Formats rows of cells as lines, with columns lined up.
+    /// Formats rows of cells as lines with aligned columns.
     fn table(&self, rows: &[Vec<String>]) -> String {
         let cell_width = |cell: &str| locale::text_width(cell.as_bytes());
         let width = |(i, column): (usize, &&str)| {
@@ -286,7 +286,7 @@ impl DfPlan {
     }
 }
 
-/// Returns the used share in percent, rounded up.
+/// Returns the used share as a percentage, rounded up.
 fn used_percent(used: u64, all: u64) -> String {
     if all == 0 { "-".to_string() } else { format!("{}%", (used * 100).div_ceil(all)) }
 }

@@ -1,5 +1,5 @@
-//! `du` (POSIX XCU du; GNU). The space used is the size in whole 4 KiB blocks, because WASI has no
-//! call for it; `-b` and `--apparent-size` are exact.
+//! `du` (POSIX XCU du; GNU). WASI does not report the space that a file uses, so it is the size
+//! rounded up to whole 4 KiB blocks; `-b` and `--apparent-size` are exact.
 
 use std::collections::HashSet;
 use std::io::Write;
@@ -107,7 +107,7 @@ struct DuOptions {
     follow_operands: bool,
     depth: usize,
     scale: SizeScale,
-    /// Smallest size shown, or largest if negative.
+    /// The smallest size that is shown, or the largest if it is negative.
     threshold: i128,
     time: Option<(u8, Vec<u8>)>,
     exclude: Vec<GlobPattern>,
@@ -115,7 +115,7 @@ struct DuOptions {
     zone: Zone,
 }
 
-/// A directory being summed.
+/// A directory whose entries are being added up.
 struct SummedDir {
     name: Vec<u8>,
     entries: Vec<Vec<u8>>,
@@ -187,7 +187,7 @@ fn parse_options(ctx: &mut Ctx<'_>, p: &ParsedOptions<DuFlag>) -> Result<DuOptio
     })
 }
 
-/// Returns how sizes are shown, and whether they are the apparent ones.
+/// Returns the scale of sizes, and whether apparent sizes are shown.
 fn parse_scale(ctx: &mut Ctx<'_>, p: &ParsedOptions<DuFlag>) -> Result<(SizeScale, bool), Exit> {
     let mut scale = env_scale(ctx);
     for (flag, value) in &p.options {
@@ -208,7 +208,7 @@ fn parse_scale(ctx: &mut Ctx<'_>, p: &ParsedOptions<DuFlag>) -> Result<(SizeScal
     Ok((scale, p.has_option(DuFlag::ApparentSize) || p.has_option(DuFlag::Bytes)))
 }
 
-/// Returns how deep below operands directories are shown.
+/// Returns the maximum depth below operands of the directories that are shown.
 fn parse_depth(ctx: &mut Ctx<'_>, p: &ParsedOptions<DuFlag>) -> Result<usize, Exit> {
     let given = match p.last_value(DuFlag::MaxDepth) {
         Some(text) => Some(number::count(text).map_err(|_| {
@@ -231,7 +231,7 @@ fn parse_depth(ctx: &mut Ctx<'_>, p: &ParsedOptions<DuFlag>) -> Result<usize, Ex
     }
 }
 
-/// Returns the patterns of names that are left out.
+/// Returns the patterns of the names to leave out.
 fn exclude_patterns(
     ctx: &mut Ctx<'_>,
     p: &ParsedOptions<DuFlag>,
@@ -322,7 +322,7 @@ impl DuOptions {
         if self.inodes {
             1
         } else if self.apparent {
-            // Directories have no contents of their own to count.
+            // Pipes and devices have no contents to count.
             if matches!(s.kind, FileKind::File | FileKind::Symlink | FileKind::Dir) {
                 s.size
             } else {
@@ -342,7 +342,7 @@ impl DuOptions {
     }
 
     fn is_excluded(&self, name: &[u8]) -> bool {
-        // A pattern may match the whole name or any of its tails after a slash.
+        // A pattern may match the whole name or any part of it after a slash.
         self.exclude.iter().any(|p| {
             p.is_match(name)
                 || name.iter().enumerate().any(|(i, c)| *c == b'/' && p.is_match(&name[i + 1..]))
@@ -370,11 +370,11 @@ fn print_line(ctx: &mut Ctx<'_>, name: &[u8], size: u64, time: u64, o: &DuOption
 /// A walk through the operands.
 struct DuWalk<'o> {
     options: &'o DuOptions,
-    /// Whether a file may be met again under the same name, because there are several operands.
+    /// Whether a file may occur again under the same name, because there are several operands.
     may_repeat: bool,
-    /// Files that were counted, by identity.
+    /// The files that were already counted, by identity.
     seen: HashSet<(u64, u64)>,
-    /// Directories on the way down.
+    /// The directories from the operand down to the current one.
     stack: Vec<SummedDir>,
     /// The file system that the operand is on.
     device: Option<u64>,
@@ -414,7 +414,7 @@ impl DuWalk<'_> {
         result
     }
 
-    /// Adds an entry of the innermost directory to it, or goes down into it.
+    /// Adds an entry to the innermost directory; enters the entry if it is a directory.
     fn add_entry(&mut self, ctx: &mut Ctx<'_>, name: &[u8]) {
         let depth = self.stack.len();
         let Some((size, time)) = self.enter_dir(ctx, name) else { return };

@@ -1,5 +1,5 @@
-//! `echo` (POSIX XCU echo; GNU manual "echo invocation"). Options as GNU: `-n -e -E`, only
-//! before the first operand and only if every letter is one of these.
+//! `echo` (POSIX XCU echo; GNU manual "echo invocation"). As in GNU's, the options `-n -e -E` are
+//! recognised only before the first operand and only if every letter of the word is one of these.
 
 use std::io::Write;
 

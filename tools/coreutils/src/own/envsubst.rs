@@ -1,4 +1,4 @@
-//! `envsubst` (GNU gettext): `$NAME` and `${NAME}` replaced by the values of environment variables.
+//! `envsubst` (GNU gettext): replaces `$NAME` and `${NAME}` by the values of environment variables.
 
 use std::io::{BufRead, Write};
 
@@ -64,7 +64,7 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     }
 }
 
-/// Splits a text into pieces: references with the variable's name, and the text between them.
+/// Splits a text into pieces: references, each with the variable's name, and the text between them.
 fn split_references(mut text: &[u8]) -> impl Iterator<Item = (&[u8], Option<&[u8]>)> {
     std::iter::from_fn(move || {
         let dollar = text.iter().position(|c| *c == b'$');

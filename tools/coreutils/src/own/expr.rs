@@ -1,8 +1,8 @@
 //! `expr` (POSIX XCU expr; GNU manual "expr invocation", coreutils 9.1): integers of any size, patterns by
 //! [`box_text::regex`].
 //!
-//! The expression is evaluated while it is parsed. Operands that `|` and `&` skip are parsed with `is_live` unset: then no
-//! operator computes, so that `1 \| 1 / 0` is 1.
+//! The expression is evaluated while it is parsed. Operands that `|` and `&` skip are parsed with
+//! `is_live` false: then operators compute nothing, so that `1 \| 1 / 0` is 1.
 
 use std::cmp::Ordering;
 use std::io::Write;
@@ -45,10 +45,10 @@ const HELP: HelpPage = HelpPage::new(
         is not valid, 3 after another error.",
 );
 
-/// The status when the value cannot be written, or takes too long to compute.
+/// The status if the value cannot be written or takes too long to compute.
 const ERROR: Exit = Exit(3);
 
-/// The maximum number of levels that operands may be nested, because each takes some of the stack.
+/// The maximum nesting of operands, because each level takes some of the stack.
 const MAX_DEPTH: usize = 400;
 
 /// The binary operators, from the weakest level to the strongest.
@@ -61,22 +61,22 @@ const LEVELS: &[&[&[u8]]] = &[
     &[b":"],
 ];
 
-/// The reason why there is no value.
+/// The reason why an expression has no value.
 #[derive(Debug)]
 enum ExprProblem {
-    /// The last word, after which one is missing.
+    /// An operand is missing after this word.
     Missing(Vec<u8>),
     Unexpected(Vec<u8>),
     UnexpectedClose,
-    /// The last word, after which `)` is missing.
+    /// `)` is missing after this word, which is the last one.
     OpenAfter(Vec<u8>),
-    /// The word that stands where `)` must.
+    /// This word is in the place of `)`.
     OpenInstead(Vec<u8>),
     TooDeep,
     NoInteger,
     DivisionByZero,
     Pattern(RegexError),
-    /// The match was ended because it takes too long.
+    /// Matching was stopped, because it takes too long.
     Endless,
 }
 
@@ -181,7 +181,7 @@ impl ExprValue {
     }
 }
 
-/// The words of an expression and how far they are read.
+/// The words of an expression, and the position in them.
 struct ExprParser<'w> {
     words: &'w [Vec<u8>],
     at: usize,
@@ -207,7 +207,7 @@ impl ExprParser<'_> {
         Some(found)
     }
 
-    /// Takes the next word, which must be there.
+    /// Takes the next word; it is an error if there is none.
     fn take_word(&mut self) -> Result<Vec<u8>, ExprProblem> {
         let word = self.words.get(self.at).ok_or_else(|| ExprProblem::Missing(self.last_word()))?;
         self.at += 1;
@@ -218,7 +218,7 @@ impl ExprParser<'_> {
         self.at.checked_sub(1).and_then(|at| self.words.get(at)).cloned().unwrap_or_default()
     }
 
-    /// Parses operators of a level and of the stronger ones.
+    /// Parses the operators of a level and of all stronger ones.
     fn binary(&mut self, level: usize, is_live: bool) -> Result<ExprValue, ExprProblem> {
         let Some(operators) = LEVELS.get(level) else {
             self.depth += 1;
@@ -254,7 +254,7 @@ impl ExprParser<'_> {
 
     /// Parses a word, a parenthesis, or a function with its operands.
     fn operand(&mut self, is_live: bool) -> Result<ExprValue, ExprProblem> {
-        // The strongest level, because an operand of a function is not an operation.
+        // Only an operand is parsed after a function, no operation, so the level is the strongest.
         let level = LEVELS.len();
         let function = self.take_one_of(&[b"+", b"length", b"match", b"index", b"substr"]);
         let value = match function {
@@ -300,7 +300,7 @@ impl ExprParser<'_> {
         Ok(value)
     }
 
-    /// Returns the characters of a text; a byte that belongs to none is one of its own.
+    /// Returns the characters of a text; a byte that belongs to no character is returned as one.
     fn characters<'t>(&self, text: &'t [u8]) -> Box<dyn Iterator<Item = &'t [u8]> + 't> {
         if !self.utf8 {
             return Box::new(text.chunks(1));
@@ -312,8 +312,8 @@ impl ExprParser<'_> {
         }))
     }
 
-    /// Returns `length` characters from a position, which counts from 1; nothing if either is not a number of at least
-    /// one.
+    /// Returns `length` characters from a position on, which counts from 1; empty unless both are
+    /// positive numbers.
     fn part(&self, text: &[u8], from: &ExprValue, length: &ExprValue) -> Vec<u8> {
         let one_up = |value: &ExprValue| {
             let n = value.integer().filter(|n| *n > BigInt::zero())?;
@@ -332,7 +332,7 @@ impl ExprParser<'_> {
         if regex.gave_up() {
             return Err(ExprProblem::Endless);
         }
-        // The leftmost match is at the start if any is.
+        // If any match is at the start, it is the leftmost one.
         let end = groups.get(0).filter(|(start, _)| found && *start == 0).map(|(_, end)| end);
         let matched = end.and_then(|end| text.get(..end));
         if regex.group_count() == 0 {
@@ -363,7 +363,7 @@ fn calculated(
     }))
 }
 
-/// Compares two integers by value, other texts by their bytes.
+/// Compares two integers by value, and other texts by their bytes.
 fn is_true(operator: &[u8], left: ExprValue, right: ExprValue) -> bool {
     let order = match (left.integer(), right.integer()) {
         (Some(a), Some(b)) => a.cmp(&b),

@@ -1,5 +1,5 @@
-//! `file`: the kind of data that a file holds, judged by its first bytes. It knows the kinds people
-//! ask about and describes them in the words of the original program.
+//! `file`: the kind of data that a file holds, judged by its first bytes. It knows the common kinds
+//! and describes them with the original program's texts.
 
 mod magic;
 mod text;
@@ -60,7 +60,7 @@ const SPEC: Spec<FileFlag> = Spec::new(
     ],
 );
 
-/// Text, MIME type, MIME encoding.
+/// The description of a file: text, MIME type and MIME encoding.
 struct FileDescription {
     text: String,
     mime: &'static str,
@@ -75,7 +75,7 @@ fn file_answer(
     FileDescription { text: text.into(), mime, charset }
 }
 
-/// Bytes that are examined.
+/// The maximum number of bytes that are examined.
 const HEAD: u64 = 256 * 1024;
 
 pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {

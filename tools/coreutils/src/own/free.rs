@@ -1,4 +1,4 @@
-//! `free` (procps-ng): memory of the machine, from `/proc/meminfo`.
+//! `free` (procps-ng): the machine's memory, from `/proc/meminfo`.
 
 use std::io::Write;
 use std::time::Duration;
@@ -63,13 +63,13 @@ const SPEC: Spec<FreeFlag> = Spec::new(
     ],
 );
 
-/// The unit that amounts are shown in.
+/// The unit in which amounts are shown.
 #[derive(Clone, Copy)]
 enum FreeUnit {
     /// A unit of this many bytes.
     Bytes(u64),
-    /// The largest unit that leaves at most three digits; each unit is this many times the one
-    /// before.
+    /// The largest unit that leaves at most three digits. Each unit is the previous one times this
+    /// number.
     Human(u64),
 }
 
@@ -129,7 +129,7 @@ impl FreeUnit {
     }
 }
 
-/// `/proc/meminfo`, in bytes.
+/// The text of `/proc/meminfo`, whose amounts are returned in bytes.
 struct FreeMemory(String);
 
 impl FreeMemory {
@@ -154,7 +154,7 @@ fn format_row(name: &str, unit: FreeUnit, cells: &[u64]) -> String {
 
 fn format_table(p: &ParsedOptions<FreeFlag>, unit: FreeUnit) -> String {
     let memory = FreeMemory::read();
-    // Without /proc: the 4 GiB a wasm32 process can address.
+    // Without /proc, the total is the 4 GiB that a wasm32 process can address.
     let total = memory.known_bytes("MemTotal").unwrap_or(1 << 32);
     let free = memory.known_bytes("MemFree").unwrap_or(total);
     let available = memory.known_bytes("MemAvailable").unwrap_or(free);
@@ -176,7 +176,7 @@ fn format_table(p: &ParsedOptions<FreeFlag>, unit: FreeUnit) -> String {
     out +=
         &format_row("Mem:", unit, &[&[total, used, free, shared], cached, &[available]].concat());
     if p.has_option(FreeFlag::Lohi) {
-        // Nothing is out of the reach of a 64-bit kernel.
+        // A 64-bit kernel can address all memory, so all of it counts as low.
         out += &format_row("Low:", unit, &[total, total.saturating_sub(free), free]);
         out += &format_row("High:", unit, &[0, 0, 0]);
     }

@@ -1,6 +1,6 @@
-//! `getent` (glibc): entries of `/etc/passwd`, `/etc/group`, `/etc/hosts` and their like.
+//! `getent` (glibc): entries of `/etc/passwd`, `/etc/group`, `/etc/hosts` and similar files.
 //!
-//! Deliberately absent: name services other than files; there is no network.
+//! Deliberately absent: name services other than files, because there is no network.
 
 use std::io::Write;
 use std::net::{IpAddr, Ipv4Addr};
@@ -34,7 +34,7 @@ const SPEC: Spec<GetentFlag> = Spec::new(
 
 const HINT: &str = "Try `getent --help' or `getent --usage' for more information.\n";
 
-/// A key was not found.
+/// The status if a key is not found.
 const NOT_FOUND: Exit = Exit(2);
 
 pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
@@ -107,7 +107,7 @@ fn look_up_keys(
     exit
 }
 
-/// Searches a file of fields between colons, by name or by number in field `id`.
+/// Searches a file whose fields are separated by colons, by name or by the number in field `id`.
 fn search_colon_file(ctx: &mut Ctx<'_>, file: &str, keys: &[Vec<u8>], id: Option<usize>) -> Exit {
     let all: Vec<Vec<u8>> =
         read_lines(ctx, file).into_iter().filter(|l| l.contains(&b':')).collect();

@@ -45,7 +45,7 @@ enum ArgumentKind {
     Optional,
 }
 
-/// The settings that the options of `getopt` itself make.
+/// The settings that getopt's own options make.
 #[derive(Default)]
 struct GetoptSettings {
     short: Option<Vec<u8>>,
@@ -95,7 +95,7 @@ fn report_misuse(ctx: &mut Ctx<'_>, parts: &[&[u8]]) -> Exit {
     Exit::USAGE
 }
 
-/// Parses getopt's own options; returns the settings, and the parameters to parse by them.
+/// Parses getopt's own options; returns the settings, and the parameters to which they apply.
 fn parse_settings<'a>(
     ctx: &mut Ctx<'_>,
     args: &'a [Vec<u8>],
@@ -169,14 +169,14 @@ impl GetoptSettings {
             b"options" => self.short = Some(value.to_vec()),
             b"shell" => self.csh = matches!(value, b"csh" | b"tcsh"),
             b"longoptions" => self.add_long(value),
-            // The enhanced getopt answers so, silently.
+            // The status of the enhanced getopt for `--test`, without output.
             b"test" => return Err(Exit(4)),
             b"help" => return Err(ctx.print(&HELP.text(&ctx.name))),
             b"version" => return Err(ctx.print(&ctx.version())),
             flag if self.set(flag) => {}
             _ => return Err(report_misuse(ctx, &[b"unrecognized option '", word, b"'"])),
         }
-        // Several flags in one word.
+        // A word may hold several flags.
         if let [b'-', b'a' | b'q' | b'Q' | b'u', more @ ..] = word {
             for letter in more {
                 self.set(full_name(&[*letter]));
@@ -185,7 +185,7 @@ impl GetoptSettings {
         Ok(rest)
     }
 
-    /// Takes a flag by its long name; returns false if there is no such name.
+    /// Sets a flag by its long name; returns false for an unknown name.
     fn set(&mut self, flag: &[u8]) -> bool {
         match flag {
             b"alternative" => self.alternative = true,
@@ -197,7 +197,7 @@ impl GetoptSettings {
         true
     }
 
-    /// Adds long options: `NAME`, `NAME:` and `NAME::`, with commas or white space between them.
+    /// Adds long options: `NAME`, `NAME:` and `NAME::`, separated by commas or white space.
     fn add_long(&mut self, list: &[u8]) {
         let names = list.split(|c| matches!(c, b',' | b' ' | b'\t' | b'\n'));
         for name in names.filter(|name| !name.is_empty()) {
@@ -207,7 +207,7 @@ impl GetoptSettings {
     }
 }
 
-/// Returns the full long name of an option of `getopt`.
+/// Returns the unabbreviated long name of an option of `getopt`.
 fn full_name(name: &[u8]) -> &[u8] {
     match name {
         b"a" => b"alternative",
@@ -226,7 +226,7 @@ fn full_name(name: &[u8]) -> &[u8] {
     }
 }
 
-/// Parameters on their way to normal form.
+/// A parser that converts parameters to their normal form.
 struct GetoptParser<'a, 'c, 'p> {
     ctx: &'a mut Ctx<'c>,
     settings: &'a GetoptSettings,
@@ -276,7 +276,7 @@ impl<'a, 'c, 'p> GetoptParser<'a, 'c, 'p> {
             } else if let Some(text) = word.strip_prefix(b"--") {
                 self.parse_long(text);
             } else if word.len() > 2 && word.starts_with(b"-") && self.settings.alternative {
-                // A single dash may still be short options.
+                // A word with a single dash may still hold short options.
                 if self.find_long(&word[1..]).is_err() && self.find_short(word[1]).is_some() {
                     self.parse_short(word);
                 } else {
@@ -326,7 +326,7 @@ impl<'a, 'c, 'p> GetoptParser<'a, 'c, 'p> {
         Some(argument_kind(self.letters[i + 1..].iter().take_while(|c| **c == b':').count()))
     }
 
-    /// Returns the option that a long name or an abbreviation of it means. The error holds all
+    /// Returns the option with a long name, which may be abbreviated. The error holds all
     /// candidates.
     fn find_long(&self, text: &[u8]) -> Result<(&'a [u8], ArgumentKind), Vec<&'a [u8]>> {
         let name = text.split(|c| *c == b'=').next().unwrap_or_default();
@@ -373,7 +373,8 @@ impl<'a, 'c, 'p> GetoptParser<'a, 'c, 'p> {
         }
     }
 
-    /// Parses the letters after a dash; the first that takes a value takes the rest.
+    /// Parses the letters after a dash; the first letter that takes a value takes the rest of the
+    /// word.
     fn parse_short(&mut self, word: &'p [u8]) {
         for (i, &letter) in word.iter().enumerate().skip(1) {
             let rest = &word[i + 1..];

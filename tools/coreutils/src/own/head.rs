@@ -42,7 +42,7 @@ const SPEC: Spec<HeadFlag> = Spec::new(
 .with_footer(words::SIZES)
 .reads_standard_input();
 
-/// The part of a file to print: `-c` or `-n` with a number that may have a sign (`head` and
+/// The part of a file to print: the number of `-c` or `-n`, which may have a sign (`head` and
 /// `tail`).
 #[derive(Clone, Copy)]
 pub(super) struct HeadCount {
@@ -77,7 +77,7 @@ pub(super) fn invalid_count(ctx: &mut Ctx<'_>, bytes: bool, shown: &[u8], e: Num
     )
 }
 
-/// The parts to print, and the files.
+/// The part to print of each file, and the files.
 struct HeadPlan {
     count: HeadCount,
     delimiter: u8,
@@ -85,7 +85,8 @@ struct HeadPlan {
     files: Vec<Vec<u8>>,
 }
 
-/// Converts the obsolete forms `-5`, `-5c`, `-2kq` to options; the first argument only.
+/// Converts the obsolete forms `-5`, `-5c` and `-2kq`, which only the first argument may have, to
+/// options.
 fn translate_obsolete(args: &[Vec<u8>]) -> Option<Vec<Vec<u8>>> {
     let first = args.first()?.strip_prefix(b"-")?;
     let digits = first.iter().take_while(|c| c.is_ascii_digit()).count();
@@ -128,7 +129,7 @@ fn parse_plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<HeadPlan, Exit> {
         let bytes = *flag == HeadFlag::Bytes;
         count = HeadCount::parse(value.as_deref().unwrap_or_default(), bytes, b"-")
             .map_err(|(digits, e)| invalid_count(ctx, bytes, digits, e))?;
-        // No file is longer, so that there would be nothing to leave out so many bytes of.
+        // No file is that long, so all its bytes would be left out.
         if bytes && count.signed && i64::try_from(count.n).is_err() {
             let number = count.n.to_string();
             return Err(invalid_count(ctx, true, number.as_bytes(), NumberError::Overflow));
@@ -148,7 +149,7 @@ fn print_files(ctx: &mut Ctx<'_>, plan: &HeadPlan) -> Exit {
     let mut first = true;
     for file in &plan.files {
         let opened = input::open_operand(&mut ctx.stdin, &ctx.cwd, file);
-        // A directory is opened, as far as anyone can see, and cannot be read.
+        // As in GNU's, a directory counts as opened, but cannot be read.
         let readable = opened.as_ref().map_or_else(is_directory, |_| true);
         if plan.headers && readable {
             write_header(&mut ctx.stdout, file, &mut first);
@@ -178,7 +179,8 @@ pub(super) fn is_directory(e: &io::Error) -> bool {
     e.raw_os_error() == Some(box_sys::errno::code::EISDIR)
 }
 
-/// Reports that a file cannot be opened, or read if it is a directory (`head` and `tail`).
+/// Reports that a file cannot be opened or, if it is a directory, cannot be read (`head` and
+/// `tail`).
 pub(super) fn cannot_open(ctx: &mut Ctx<'_>, file: &[u8], e: &io::Error) -> Exit {
     if is_directory(e) {
         return input::report_cannot(ctx, "error reading", file, e);
@@ -254,7 +256,7 @@ fn all_but_bytes(reader: &mut InputFile<'_>, n: u64, out: &mut OutStream) -> Res
     let mut held: Vec<u8> = Vec::new();
     input::for_each_block(reader, |block| {
         held.extend_from_slice(block);
-        // Written in larger pieces, so that the rest is not moved for every block.
+        // Bytes are written in larger pieces, so that the rest is not moved for every block.
         if held.len() > keep.saturating_mul(2).saturating_add(1 << 16) {
             let free = held.len() - keep;
             write_output(out, &held[..free])?;

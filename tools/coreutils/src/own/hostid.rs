@@ -1,4 +1,4 @@
-//! `hostid` (GNU): a number for the host, as `gethostid(3)` of glibc makes it.
+//! `hostid` (GNU): a number for the host, computed as in `gethostid(3)` of glibc.
 
 use box_applet::opts::Spec;
 use box_applet::{Ctx, Ended, Exit};

@@ -40,7 +40,7 @@ const ID: Spec<IdFlag> = Spec::new(
     ],
 );
 
-/// One user with its ids.
+/// A user with its ids.
 struct UserIds {
     uid: u32,
     gid: u32,

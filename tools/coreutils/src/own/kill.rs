@@ -23,7 +23,7 @@ const KILL_HELP: HelpPage = HelpPage::new(
 .with_notes("A negative PID is a group of processes.")
 .with_examples(&[("kill -9 PID", "End a process that ignores TERM")]);
 
-/// The mode of a run: a signal is sent, or signals are listed.
+/// The action of a run: signals are sent or listed.
 enum KillPlan {
     Send { signal: u8, to: Vec<Vec<u8>> },
     List { signals: Vec<Vec<u8>>, as_table: bool },
@@ -36,8 +36,8 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     })
 }
 
-/// Parses the command line, which `getopt` cannot do: `-9`, `-KILL` and `-1 -5`, where `-5` is a
-/// group.
+/// Parses the command line. `getopt` cannot do that, because of `-9`, `-KILL` and `-1 -5`, where
+/// `-5` is a group.
 fn parse_plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<KillPlan, Exit> {
     let mut chosen: Option<u8> = None;
     let mut as_table: Option<bool> = None;
@@ -89,7 +89,7 @@ fn parse_plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<KillPlan, Exit> {
     Ok(KillPlan::Send { signal: chosen.unwrap_or(signal::TERM), to: rest.to_vec() })
 }
 
-/// Sends a signal to processes, and to groups, which are written with a dash.
+/// Sends a signal to processes, and to groups, whose numbers are written with a dash.
 fn send_signal(ctx: &mut Ctx<'_>, signal: u8, to: &[Vec<u8>]) -> Exit {
     let mut exit = Exit::SUCCESS;
     for target in to {
@@ -136,7 +136,7 @@ fn list_signals(ctx: &mut Ctx<'_>, operands: &[Vec<u8>], table: bool) -> Exit {
         }
     }
     for o in operands {
-        // A number may be a status: 128 more than the signal.
+        // A number may be an exit status, which is the signal plus 128.
         let n = match number::parse_decimal(o) {
             Some(n) => u8::try_from(n & 0x7f).ok().filter(|_| n < 256),
             None => signal::parse(o),

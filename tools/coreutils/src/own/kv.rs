@@ -1,5 +1,5 @@
-//! `kv`: the session's key-values, which outlive calls, undo and restore. The host has the same table
-//! (`runner kv`). Only sessions that keep key-values have it.
+//! `kv`: the session's key-value pairs, which outlive calls, undo and restore. The host can access
+//! them, too (`runner kv`). They exist only in sessions that keep key-values.
 
 use box_applet::opts::Spec;
 use box_applet::{Ctx, Ended, Exit};
@@ -40,7 +40,7 @@ impl From<io::Error> for KvFailure {
     }
 }
 
-/// Asks the host.
+/// Sends a request to the host.
 fn ask_host(request: &KvRequest<'_>) -> Result<KvAnswer, KvFailure> {
     let node = File::options().read(true).write(true).open(KV);
     let mut node = node.map_err(|_| KvFailure::Nowhere)?;
@@ -105,7 +105,7 @@ fn report_missing(ctx: &mut Ctx<'_>, key: &[u8]) -> Exit {
     MISSING
 }
 
-/// Prints a value, which the host gives part by part.
+/// Prints a value, which the host returns part by part.
 fn get(ctx: &mut Ctx<'_>, key: &[u8]) -> Result<Exit, KvFailure> {
     let mut from = 0;
     loop {

@@ -1,4 +1,4 @@
-//! `link` and `unlink` (POSIX XCU): the bare system calls.
+//! `link` and `unlink` (POSIX XCU), which only make the system calls.
 
 use box_applet::opts::Spec;
 use box_applet::{Ctx, Ended, Exit};

@@ -73,9 +73,9 @@ struct LnOptions {
     backup: Backup,
 }
 
-/// The way links are named.
+/// How the links are named.
 enum LinkNames {
-    /// As their targets, in this directory.
+    /// Like their targets, in this directory.
     In(Vec<u8>),
     Named(Vec<u8>),
 }
@@ -131,7 +131,7 @@ fn parse_options(ctx: &mut Ctx<'_>, p: &ParsedOptions<LnFlag>) -> Result<LnOptio
     Ok(options)
 }
 
-/// Returns the targets, and how links to them are named.
+/// Returns the targets, and how the links to them are named.
 fn parse_operands<'p>(
     ctx: &mut Ctx<'_>,
     p: &'p ParsedOptions<LnFlag>,
@@ -184,14 +184,15 @@ fn report_failure(ctx: &mut Ctx<'_>, target: &[u8], link: &[u8], o: &LnOptions, 
     let mut text =
         [b"failed to create ", what.as_bytes(), b" link ", &quote::quote_in_sentence(link)]
             .concat();
-    // Which of the two is to blame is clear when the link's name is taken.
+    // The operand that causes the error is known only if the link's name exists.
     if !o.symbolic && e.kind() != io::ErrorKind::AlreadyExists {
         text.extend_from_slice(&[b" => ", &*quote::quote_in_sentence(target)].concat());
     }
     ctx.error_bytes(&[&text, b": ", box_sys::error_text(e).as_bytes()]);
 }
 
-/// Makes one link; `Ok(false)` if the user declined, `Err(None)` if a message was given.
+/// Makes one link; `Ok(false)` means that the user declined, `Err(None)` that a message was
+/// printed.
 fn make_link_or_ask(
     ctx: &mut Ctx<'_>,
     target: &[u8],
@@ -227,7 +228,8 @@ fn make_link_or_ask(
     Ok(true)
 }
 
-/// Removes or keeps the file that has the link's name; returns a result if nothing is left to do.
+/// Removes or keeps the file that has the link's name; returns a result if there is nothing left to
+/// do.
 fn make_way(
     ctx: &mut Ctx<'_>,
     target: &[u8],
@@ -279,7 +281,7 @@ fn make_link(ctx: &Ctx<'_>, target: &[u8], link: &[u8], o: &LnOptions) -> io::Re
     std::fs::hard_link(target, &path)
 }
 
-/// Returns the target as seen from the link's directory (`-r`).
+/// Returns the target relative to the link's directory (`-r`).
 fn relative_target(ctx: &Ctx<'_>, target: &[u8], link: &[u8]) -> io::Result<Vec<u8>> {
     let dir =
         paths::canonical_path(&ctx.path(paths::dir_name(link)), paths::MissingComponents::All)?;

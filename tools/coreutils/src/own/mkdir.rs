@@ -93,15 +93,15 @@ fn make_dir(
     Ok(())
 }
 
-/// Makes directories as `mkdir -p` does: parents get the default mode, the last one the requested
-/// mode.
+/// Makes directories as `mkdir -p` does: parents get the default mode, the last one gets the
+/// requested mode.
 fn create_parents(
     ctx: &mut Ctx<'_>,
     dir: &[u8],
     mode: Option<&FileModeChange>,
     verbose: bool,
 ) -> Result<(), (Vec<u8>, io::Error)> {
-    // Mostly the directory exists or only itself is missing.
+    // In most cases the directory exists, or only its last component is missing.
     match meta::stat(&ctx.path(dir), true) {
         Ok(s) if s.kind == FileKind::Dir && !dir.is_empty() => return Ok(()),
         _ => {}
@@ -186,7 +186,7 @@ pub(crate) fn run_rmdir(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
 fn remove_dir(ctx: &Ctx<'_>, dir: &[u8]) -> io::Result<()> {
     let path = ctx.path(dir);
     std::fs::remove_dir(&path).map_err(|e| match meta::stat(&path, false) {
-        // Some hosts answer with another error for a file.
+        // For a file, some hosts report another error.
         Ok(s) if s.kind != FileKind::Dir => {
             io::Error::from_raw_os_error(box_sys::errno::code::ENOTDIR)
         }

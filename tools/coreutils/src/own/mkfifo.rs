@@ -1,4 +1,4 @@
-//! `mkfifo` and `mknod` (POSIX XCU mkfifo; GNU): named pipes. Device nodes cannot be made here.
+//! `mkfifo` and `mknod` (POSIX XCU mkfifo; GNU): named pipes. Device nodes cannot be made.
 
 use box_applet::help::words;
 use box_applet::opts::{Opt, Spec};

@@ -47,7 +47,7 @@ const SPEC: Spec<MktempFlag> = Spec::new(
 fn random_letters(n: usize) -> Vec<u8> {
     use std::hash::{BuildHasher, Hasher};
     const LETTERS: &[u8; 62] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
-    // std seeds its hash maps from the system's randomness.
+    // The seed of std's hash maps comes from the system's random numbers.
     let state = std::collections::hash_map::RandomState::new();
     let mut out = Vec::with_capacity(n);
     let mut round = 0u64;
@@ -73,7 +73,7 @@ struct MktempPlan {
     template: MktempTemplate,
 }
 
-/// A name with a number of letters that are chosen at random.
+/// A name with a given number of random letters.
 struct MktempTemplate {
     prefix: Vec<u8>,
     letters: usize,
@@ -134,7 +134,7 @@ fn parse_plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<MktempPlan, Exit> {
     })
 }
 
-/// Splits a template into its parts. The error is the message in three pieces, of which the middle one
+/// Splits a template into its parts. The error is the message in three pieces, the second of which
 /// is the text to quote.
 fn split_template(
     written: &[u8],
@@ -156,7 +156,7 @@ fn split_template(
     Ok(MktempTemplate { prefix: stem[..stem.len() - letters].to_vec(), letters, suffix })
 }
 
-/// Makes it under the first name that is free, and prints the name.
+/// Creates the file or directory under the first free name, and prints the name.
 fn make_temporary(ctx: &mut Ctx<'_>, plan: &MktempPlan) -> Exit {
     let mut last: io::Error = io::ErrorKind::AlreadyExists.into();
     for _ in 0..1000 {
@@ -185,7 +185,7 @@ fn make_temporary(ctx: &mut Ctx<'_>, plan: &MktempPlan) -> Exit {
     Exit::FAILURE
 }
 
-/// Makes a file or directory that only its owner may use.
+/// Creates a file or directory that only its owner may use.
 fn make_one(path: &Path, plan: &MktempPlan) -> io::Result<()> {
     if plan.dry_run {
         return match meta::stat(path, false) {

@@ -1,4 +1,4 @@
-//! Tools of our own: everything through [`box_applet::Ctx`], one file per tool.
+//! Our own tools: they use [`box_applet::Ctx`] for everything, one file per tool.
 
 pub(crate) mod basename;
 pub(crate) mod bc;

@@ -68,7 +68,7 @@ pREGEXP for those in which the basic regular expression matches.
 FORMAT is ln (to the left), rn (to the right) or rz (to the right, with zeros).",
 );
 
-/// The lines of a section that are numbered.
+/// The choice of lines that are numbered.
 enum NumberStyle {
     All,
     Filled,
@@ -93,9 +93,9 @@ enum PageSection {
 }
 
 struct NlOptions {
-    /// The styles of footer, body and header.
+    /// The numbering styles of footer, body and header.
     styles: [NumberStyle; 3],
-    /// The pair of characters; empty if there are no sections.
+    /// The pair of delimiter characters; empty if there are no sections.
     delimiter: Vec<u8>,
     increment: i64,
     blanks: i64,
@@ -117,7 +117,7 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
             Err(NlStop::Output(stop)) => Err(stop),
             Err(NlStop::Problem(text)) => {
                 problem = Some(text);
-                // Ends the work, as a failed write does.
+                // This stops the tool like a failed write.
                 Err(CopyStop::Write)
             }
         })
@@ -128,8 +128,8 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     Ok(exit)
 }
 
-/// Resolves the options, in their order, because the first one that is refused ends the work. Wrong styles and formats
-/// are all reported before.
+/// Resolves the options in their order, because the first one that is refused stops the tool. Wrong
+/// styles and formats are all reported before that.
 fn resolve_options(
     ctx: &mut Ctx<'_>,
     written: &[(NlFlag, Option<Vec<u8>>)],
@@ -200,7 +200,7 @@ fn number_or_exit(
     })
 }
 
-/// Sets the style of a section; returns whether there is such a style.
+/// Sets the style of a section; returns false for an unknown style.
 fn set_style(
     ctx: &mut Ctx<'_>,
     options: &mut NlOptions,
@@ -233,10 +233,10 @@ fn set_style(
     Ok(true)
 }
 
-/// The reason why numbering stops.
+/// The reason why numbering stopped.
 enum NlStop {
     Output(CopyStop),
-    /// The message about a line that gets no number although it should.
+    /// The message about a line that should get a number but cannot.
     Problem(&'static str),
 }
 
@@ -246,13 +246,13 @@ impl From<CopyStop> for NlStop {
     }
 }
 
-/// The position in the pages of the input, which all files make up together.
+/// The position in the pages of the input; all files count as one input.
 struct NlState<'o> {
     options: &'o NlOptions,
     section: PageSection,
     /// The next number; `None` if it is out of range.
     number: Option<i64>,
-    /// Empty lines in a row that have no number.
+    /// The number of successive empty lines without a number.
     blanks: i64,
 }
 
@@ -279,7 +279,7 @@ impl<'o> NlState<'o> {
         Ok(write_output(out, b"\n")?)
     }
 
-    /// Returns the section that begins if the line is a delimiter.
+    /// Returns the section that the line begins, if it is a delimiter.
     fn delimited_section(&self, line: &[u8]) -> Option<PageSection> {
         let pair = &self.options.delimiter;
         if pair.is_empty() || !line.len().is_multiple_of(pair.len()) {

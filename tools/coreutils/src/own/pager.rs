@@ -1,5 +1,5 @@
-//! `less` and `more`. There is no terminal to page on, so they pass text through, as both do when
-//! their output is not a terminal.
+//! `less` and `more`. There is no terminal to page on, so they copy text to the output, as both do
+//! when it is not a terminal.
 
 use std::io::Write;
 
@@ -32,7 +32,7 @@ enum PagerFlag {
     Tabs,
 }
 
-/// Flags of the real programs that only matter on a terminal.
+/// The original programs' flags that only matter on a terminal.
 const FLAGS: &[Opt<PagerFlag>] = &[
     Opt::new(PagerFlag::QuitAtEof, 'E', "QUIT-AT-EOF").with_help(words::NO_PAGES),
     Opt::new(PagerFlag::QuitIfOneScreen, 'F', "quit-if-one-screen").with_help(words::NO_PAGES),
@@ -69,7 +69,7 @@ const SPEC: Spec<PagerFlag> = Spec::new(
 );
 
 pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
-    // `+G`, `+/text`, `-50`: where to begin and how many lines a page has.
+    // `+G`, `+/text` and `-50` select the position and the number of lines of a page.
     let is_position = |a: &&Vec<u8>| match a.as_slice() {
         [b'+', _, ..] => true,
         [b'-', c, ..] => c.is_ascii_digit(),
@@ -98,7 +98,7 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
             Err(CopyStop::Write) => return Ok(Exit::FAILURE),
         }
     }
-    // Neither program takes a file it cannot show for a failure of its own.
+    // Neither program fails because of a file that it cannot show.
     Ok(Exit::SUCCESS)
 }
 
@@ -135,7 +135,7 @@ impl PagerPrinter {
     }
 }
 
-/// Reports why a file is not shown, as `more` or `less` do.
+/// Reports that a file is not shown, with the message of `more` or `less`.
 fn cannot_show(ctx: &mut Ctx<'_>, file: &[u8], e: &std::io::Error) {
     let _ = ctx.stdout.flush();
     let text = box_sys::error_text(e);

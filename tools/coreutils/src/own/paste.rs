@@ -33,11 +33,10 @@ const SPEC: Spec<PasteFlag> = Spec::new(
     ("paste -d: A B", "Lines of two files side by side"),
 ]);
 
-/// Bytes that are collected before they are written.
+/// The number of bytes that are collected before they are written.
 const BLOCK: usize = 64 << 10;
 
-/// The delimiters between lines, used in turn and then from the first one again; `None` is not a
-/// delimiter.
+/// The delimiters between lines, which are used in turn; `None` stands for no delimiter.
 type Delimiters = Vec<Option<u8>>;
 
 pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
@@ -59,8 +58,8 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     })
 }
 
-/// Parses a list of characters with escapes; `None` if a backslash is at its end. An empty list is
-/// one empty delimiter.
+/// Parses a list of characters with escapes; returns `None` if it ends with a backslash. An empty
+/// list is one empty delimiter.
 fn parse_delimiters(list: &[u8]) -> Option<Delimiters> {
     let mut out = Vec::new();
     let mut bytes = list.iter();
@@ -85,7 +84,7 @@ fn parse_delimiters(list: &[u8]) -> Option<Delimiters> {
     Some(out)
 }
 
-/// Joins each file's lines to one line.
+/// Joins the lines of each file to one line.
 fn paste_serial(ctx: &mut Ctx<'_>, files: &[Vec<u8>], delimiters: &Delimiters, end: u8) -> Exit {
     input::for_each_file(ctx, files, |reader, out| {
         let mut next = delimiters.iter().cycle();
@@ -103,16 +102,16 @@ fn paste_serial(ctx: &mut Ctx<'_>, files: &[Vec<u8>], delimiters: &Delimiters, e
     })
 }
 
-/// A file of which a line is taken at a time.
+/// A file that is read line by line.
 enum PasteInput {
-    /// The applet's; several operands `-` take turns.
+    /// The applet's standard input; several operands `-` read its lines in turn.
     Stdin,
     File(BufReader<std::fs::File>),
     Ended,
 }
 
 impl PasteInput {
-    /// Adds the next line to `out` without its end; returns whether there was one.
+    /// Appends the next line to `out` without its end; returns whether there was one.
     fn line(&mut self, stdin: &mut StdInput, end: u8, out: &mut Vec<u8>) -> io::Result<bool> {
         let n = match self {
             PasteInput::Stdin => stdin.read_until(end, out)?,

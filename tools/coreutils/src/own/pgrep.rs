@@ -1,4 +1,4 @@
-//! `pgrep` and `pkill` (procps): processes found by name.
+//! `pgrep` and `pkill` (procps): find processes by name.
 
 use std::io::Write;
 
@@ -61,7 +61,7 @@ const SPEC: Spec<PgrepFlag> = Spec::new(
 /// The criteria that select processes.
 struct Criteria {
     regex: Regex,
-    /// The pattern is about the whole command line.
+    /// Whether the pattern applies to the whole command line.
     full: bool,
     inverse: bool,
     parents: Option<Vec<u64>>,

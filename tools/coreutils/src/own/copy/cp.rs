@@ -129,7 +129,7 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
             }
             d => Some(d.path_for(source)),
         };
-        // `cp -f a a` with a backup: the backup is the copy.
+        // For `cp -f a a` with a backup, the backup is the copy.
         ok &= to.is_some_and(|to| copier.copy_operand(ctx, source, &to));
     }
     Ok(if ok { Exit::SUCCESS } else { Exit::FAILURE })
@@ -193,7 +193,7 @@ fn parse_plan(ctx: &mut Ctx<'_>, p: &ParsedOptions<CpFlag>) -> Result<CopyPlan, 
     Ok(plan)
 }
 
-/// Applies a list of attributes to preserve, or not to.
+/// Applies a list of attributes that are to be preserved or not.
 /// Checks the word of an option that changes nothing here.
 fn check_when(ctx: &mut Ctx<'_>, flag: CpFlag, word: &[u8]) -> Result<(), Exit> {
     let (option, words): (_, &[(&str, u8)]) = match flag {
@@ -220,7 +220,7 @@ fn parse_attributes(
     Ok(())
 }
 
-/// Turns an attribute of `--preserve` on or off; returns false if there is no such name.
+/// Turns an attribute of `--preserve` on or off; returns false for an unknown name.
 fn set_preserved(plan: &mut CopyPlan, word: &[u8], on: bool) -> bool {
     match word {
         b"mode" => {
@@ -243,7 +243,7 @@ fn set_preserved(plan: &mut CopyPlan, word: &[u8], on: bool) -> bool {
     true
 }
 
-/// Makes the source's directories under the destination (`--parents`).
+/// Creates the source's directories below the destination (`--parents`).
 fn make_parents(ctx: &mut Ctx<'_>, dir: &[u8], source: &[u8], plan: &CopyPlan) -> Option<Vec<u8>> {
     let relative: Vec<u8> =
         paths::strip_slashes(source).iter().copied().skip_while(|c| *c == b'/').collect();

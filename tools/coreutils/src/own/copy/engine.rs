@@ -1,6 +1,6 @@
-//! Copying files and trees. Trees are walked with a list of tasks, not by recursion.
+//! Copies files and trees. Trees are walked with a list of tasks, not by recursion.
 //!
-//! This file decides how each entry is copied; `contents` makes the files.
+//! This file decides how each entry is copied; `contents` creates the copies.
 
 mod contents;
 
@@ -24,7 +24,7 @@ pub(super) enum CopyFollow {
     Always,
 }
 
-/// The treatment of destination files that exist.
+/// How existing destination files are treated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum ExistingPolicy {
     #[default]
@@ -33,30 +33,30 @@ pub(super) enum ExistingPolicy {
     Keep,
 }
 
-/// The method that makes the destination.
+/// How the destination is made from the source.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum CopyMethod {
     #[default]
     Copy,
     HardLink,
     SymbolicLink,
-    /// Metadata only.
+    /// Only the metadata is copied.
     Attributes,
 }
 
-/// The attributes to copy, and the way of copying them.
+/// The attributes to copy, and the method of copying.
 #[derive(Default)]
 pub(super) struct CopyPlan {
     pub recursive: bool,
     pub follow: CopyFollow,
     pub preserve_mode: bool,
-    /// `--no-preserve=mode`: default modes instead of the source's.
+    /// Whether new files get default modes instead of the source's (`--no-preserve=mode`).
     pub default_mode: bool,
     pub preserve_owner: bool,
     pub preserve_times: bool,
     pub preserve_links: bool,
     pub existing: ExistingPolicy,
-    /// Removes a destination that cannot be opened for writing (`-f`).
+    /// Whether a destination that cannot be opened for writing is removed (`-f`).
     pub force: bool,
     pub remove_destination: bool,
     /// Whether only newer files replace older ones.
@@ -65,15 +65,15 @@ pub(super) struct CopyPlan {
     pub backup: Backup,
     pub how: CopyMethod,
     pub one_file_system: bool,
-    /// Whether the copy is part of a move, which reports nothing about each file.
+    /// Whether the copy is part of a move, which does not report individual files.
     pub moving: bool,
-    /// Whether the contents of special files are copied, instead of making special files.
+    /// Whether the contents of special files are copied; otherwise special files are made.
     pub copy_contents: bool,
 }
 
 impl CopyPlan {
-    /// Returns a plan that copies files as they are named on the command line, overwrites existing
-    /// ones and preserves nothing.
+    /// Returns a plan that copies the files named on the command line, overwrites existing ones and
+    /// preserves nothing.
     pub(super) fn new(backup: Backup) -> CopyPlan {
         CopyPlan { backup, ..CopyPlan::default() }
     }
@@ -86,7 +86,8 @@ enum CopyTask {
         to: Vec<u8>,
         operand: bool,
     },
-    /// After a directory's contents: its metadata. The flag says whether it was made here.
+    /// Sets a directory's metadata, after its contents were copied. The flag says whether this copy
+    /// created the directory.
     Finish {
         to: Vec<u8>,
         stat: Stat,
@@ -98,9 +99,9 @@ enum CopyTask {
 struct CopyEntry<'t> {
     from: &'t [u8],
     to: &'t [u8],
-    /// Whether it was named on the command line.
+    /// Whether the entry was named on the command line.
     operand: bool,
-    /// Whether a symbolic link stands for its target.
+    /// Whether a symbolic link is replaced by its target.
     follow: bool,
     stat: Stat,
 }
@@ -108,16 +109,16 @@ struct CopyEntry<'t> {
 /// The entry that already exists at the destination.
 struct OldEntry {
     stat: Stat,
-    /// The target, if the entry is a symbolic link; `None` if the target does not exist.
+    /// The target, if the entry is a symbolic link whose target exists.
     target: Option<Stat>,
 }
 
-/// Why a copy or a move ends before all its steps are done.
+/// The reason why a copy or a move ends before all its steps are done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum CopyStop {
-    /// Nothing is to be done: the user or an option keeps the destination.
+    /// Nothing is left to do, because the user or an option keeps the destination.
     Skipped,
-    /// It failed, and a message says why.
+    /// A step failed, and a message gives the reason.
     Failed,
 }
 
@@ -128,20 +129,20 @@ impl CopyStop {
     }
 }
 
-/// The result of a step, or the reason to leave out those after it.
+/// The result of a step, or the reason to leave out the steps after it.
 pub(super) type Step<T> = Result<T, CopyStop>;
 
 /// A copier of operands, one after another, with a record of the files it made.
 pub(super) struct Copier<'p> {
     plan: &'p CopyPlan,
-    /// Destinations of files with several names, by identity.
+    /// The destinations of files with several names, by the identity of the source.
     links: HashMap<(u64, u64), Vec<u8>>,
-    /// Destinations made for operands, which no later operand may overwrite.
+    /// The destinations made for operands, which no later operand may overwrite.
     made: Vec<Vec<u8>>,
-    /// Directories made for the current operand, by identity.
+    /// The directories made for the current operand, by identity.
     roots: Vec<(u64, u64)>,
     device: Option<u64>,
-    /// The operand being copied.
+    /// The operand that is being copied.
     source: Vec<u8>,
 }
 
@@ -157,7 +158,7 @@ impl<'p> Copier<'p> {
         }
     }
 
-    /// Copies one operand; returns whether all went well.
+    /// Copies one operand; returns whether everything succeeded.
     pub(super) fn copy_operand(&mut self, ctx: &mut Ctx<'_>, from: &[u8], to: &[u8]) -> bool {
         let mut ok = true;
         self.roots.clear();
@@ -225,7 +226,7 @@ impl<'p> Copier<'p> {
         Ok(CopyEntry { from, to, operand, follow, stat })
     }
 
-    /// Copies one entry; directories put their contents on the list.
+    /// Copies one entry; for a directory, adds its contents to the list of tasks.
     fn copy_entry(
         &mut self,
         ctx: &mut Ctx<'_>,
@@ -289,7 +290,7 @@ impl<'p> Copier<'p> {
     /// Refuses to copy a file to itself, unless a backup or a removal makes that possible.
     fn refuse_same(&self, ctx: &mut Ctx<'_>, e: &CopyEntry<'_>, old: &OldEntry) -> Step<()> {
         let p = self.plan;
-        // The target of a destination link counts only where the source's link is followed, too.
+        // The target of a destination link matters only if the source's link is followed, too.
         let is_link = e.stat.kind == FileKind::Symlink && !e.follow;
         let seen = if is_link { Some(old.stat) } else { old.target };
         let same = seen.is_some_and(|o| paths::is_same_file(&o, &e.stat))
@@ -307,8 +308,8 @@ impl<'p> Copier<'p> {
         Err(CopyStop::Failed)
     }
 
-    /// Returns whether a destination that is the source may still be replaced, by removing it
-    /// first.
+    /// Returns whether a destination that is the same file as the source may still be replaced, by
+    /// removing it first.
     fn same_allowed(&self, stat: &Stat, old: &Stat, from: &[u8], to: &[u8]) -> bool {
         let p = self.plan;
         let other_name = from != to;
@@ -338,7 +339,8 @@ impl<'p> Copier<'p> {
         Err(CopyStop::Failed)
     }
 
-    /// Asks whether a file may be overwritten, and keeps it; returns the backup's name.
+    /// Asks whether an existing file may be overwritten, and makes its backup; returns the backup's
+    /// name.
     fn make_way(
         &self,
         ctx: &mut Ctx<'_>,
@@ -395,7 +397,7 @@ impl<'p> Copier<'p> {
             if let Ok(s) = meta::stat(&path, true) {
                 self.roots.push((s.dev, s.ino));
             }
-            // Without inode numbers only the path shows that a copy goes into its own source.
+            // Without inode numbers, only the paths show that a directory is copied into itself.
             if e.stat.ino == 0 && paths::is_inside(&path, &ctx.path(e.from)) {
                 return Err(into_itself(ctx, e.from, e.to));
             }
@@ -412,7 +414,7 @@ impl<'p> Copier<'p> {
     }
 }
 
-/// Returns the line `'a' -> 'b' (backup: 'b~')`.
+/// Returns a line such as `'a' -> 'b' (backup: 'b~')`.
 pub(super) fn arrow_line(from: &[u8], to: &[u8], backup: Option<&[u8]>) -> Vec<u8> {
     let mut line =
         [&*quote::quote_in_sentence(from), b" -> ", &*quote::quote_in_sentence(to)].concat();
@@ -439,7 +441,7 @@ fn same_path(a: &Path, b: &Path) -> bool {
     }
 }
 
-/// Returns the question `overwrite 'x'?`, with the mode of a file that may not be written.
+/// Returns the question `overwrite 'x'?`, with the mode if the file is not writable.
 pub(super) fn overwrite_question(shown: &[u8], old: Option<&Stat>, verb: &str) -> Vec<u8> {
     match old {
         Some(s) if s.kind != FileKind::Symlink && !meta::may_access(s, 2) => {

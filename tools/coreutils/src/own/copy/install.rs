@@ -1,4 +1,4 @@
-//! `install` (GNU): copies with given mode and owner, and makes directories.
+//! `install` (GNU): copies files with a given mode and owner, and makes directories.
 
 use std::io::Write;
 

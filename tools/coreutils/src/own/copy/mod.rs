@@ -2,7 +2,7 @@
 //!
 //! | file | contents |
 //! |---|---|
-//! | `targets` | operands to pairs of source and destination |
+//! | `targets` | the sources and destinations that operands name |
 //! | `engine` | copying files and trees, with the attributes to preserve |
 //! | `cp`, `mv`, `install` | the tools |
 

@@ -142,7 +142,7 @@ fn move_operand(ctx: &mut Ctx<'_>, from: &[u8], to: &[u8], o: &MvOptions) -> Ste
             input::report_cannot(ctx, "cannot backup", to, &e);
             CopyStop::Failed
         })?;
-        // Two names of one file: renaming would do nothing, so the source name goes.
+        // For two names of one file, renaming would do nothing, so the source's name is removed.
         if paths::is_same_file(&old, &stat) && backed.is_none() {
             return remove_name(ctx, from);
         }
@@ -186,7 +186,7 @@ fn refuse_replacement(ctx: &mut Ctx<'_>, e: &MvEntry<'_>, old: &Stat, o: &MvOpti
     Err(CopyStop::Failed)
 }
 
-/// Decides whether the file may be replaced: by its age, the options and the user's answer.
+/// Decides whether the file may be replaced, by its age, the options and the user's answer.
 fn ask_replacement(ctx: &mut Ctx<'_>, e: &MvEntry<'_>, old: &Stat, o: &MvOptions) -> Step<()> {
     if o.update && e.stat.kind != FileKind::Dir && old.mtime >= e.stat.mtime {
         return Err(CopyStop::Skipped);
@@ -240,8 +240,8 @@ fn rename_entry(
     }
 }
 
-/// Removes the file that a copy replaces, by the rules of rename(2): a directory is replaced only by another
-/// directory, and only if it is empty.
+/// Removes the file that a copy replaces. By the rules of rename(2), a directory is replaced only
+/// by another directory, and only if it is empty.
 fn make_way(to: &std::path::Path, kind: FileKind) -> io::Result<()> {
     let removed = match kind {
         FileKind::Dir => std::fs::remove_dir(to),
@@ -287,7 +287,8 @@ fn move_across(ctx: &mut Ctx<'_>, e: &MvEntry<'_>, o: &MvOptions) -> Step<()> {
 }
 
 fn remove_source(ctx: &mut Ctx<'_>, from: &[u8]) -> bool {
-    // Directories in the order met; their contents are gone when they are removed last first.
+    // The directories in the order of the walk. They are removed in reverse order, when their
+    // contents are gone.
     let mut dirs: Vec<Vec<u8>> = Vec::new();
     let mut failed: Vec<(Vec<u8>, io::Error)> = Vec::new();
     tree::walk_tree(

@@ -1,4 +1,4 @@
-//! Operands to pairs of source and destination.
+//! Determines the sources and destinations that operands name.
 
 use box_applet::{Ctx, Exit};
 use box_sys::{FileKind, errno::code, meta};
@@ -9,9 +9,9 @@ use crate::common::{input, paths, quote};
 
 /// The destination of the sources.
 pub(super) enum Destination {
-    /// Into this directory, under the sources' own names.
+    /// In this directory, under the sources' own names.
     Directory(Vec<u8>),
-    /// To exactly this name.
+    /// Exactly this name.
     File(Vec<u8>),
 }
 
@@ -19,7 +19,7 @@ fn is_dir(ctx: &Ctx<'_>, name: &[u8]) -> bool {
     meta::stat(&ctx.path(name), true).is_ok_and(|s| s.kind == FileKind::Dir)
 }
 
-/// Refuses `--backup` with `--no-clobber`.
+/// Refuses the combination of `--backup` and `--no-clobber`.
 pub(super) fn refuse_kept_backup(
     ctx: &mut Ctx<'_>,
     existing: ExistingPolicy,
@@ -32,7 +32,7 @@ pub(super) fn refuse_kept_backup(
     Ok(())
 }
 
-/// Splits operands into sources and destination, by `-t` and `-T`; errors are reported.
+/// Splits the operands into sources and destination, by `-t` and `-T`; reports errors.
 pub(super) fn split_operands(
     ctx: &mut Ctx<'_>,
     operands: &[Vec<u8>],
@@ -89,7 +89,8 @@ impl Destination {
             Destination::File(f) => f.clone(),
             Destination::Directory(d) => {
                 let base = paths::base_name(source);
-                // `cp -r dir/.. into` copies contents, not a file named `..`.
+                // `cp -r dir/.. into` copies the contents of `dir/..`; it does not create a file
+                // named `..`.
                 if matches!(base, b"." | b"..") { d.clone() } else { paths::join_path(d, base) }
             }
         }

@@ -1,9 +1,9 @@
-//! The input as numbered lines, of which those that may still begin a piece are held.
+//! The input as numbered lines. Lines that may still begin a piece are kept.
 
 use std::collections::VecDeque;
 use std::io::{self, BufRead};
 
-/// The lines that are not yet taken, some of which are read.
+/// The lines that are not yet taken, some of which have been read.
 pub(super) struct CsplitLines {
     reader: Box<dyn BufRead>,
     held: VecDeque<Vec<u8>>,
@@ -25,7 +25,8 @@ impl CsplitLines {
     /// Returns whether there are no more lines.
     ///
     /// # Errors
-    /// A failed read.
+    ///
+    /// The error of a failed read.
     pub(super) fn is_empty(&mut self) -> io::Result<bool> {
         Ok(self.held.is_empty() && !self.read_line()?)
     }
@@ -33,7 +34,8 @@ impl CsplitLines {
     /// Returns a line that is not yet taken, without its newline; `None` if there is no such line.
     ///
     /// # Errors
-    /// A failed read.
+    ///
+    /// The error of a failed read.
     pub(super) fn get(&mut self, number: u64) -> io::Result<Option<&[u8]>> {
         let Some(at) = number.checked_sub(self.first) else { return Ok(None) };
         let at = usize::try_from(at).unwrap_or(usize::MAX);
@@ -48,7 +50,8 @@ impl CsplitLines {
     /// Takes the next line, with its newline.
     ///
     /// # Errors
-    /// A failed read.
+    ///
+    /// The error of a failed read.
     pub(super) fn take(&mut self) -> io::Result<Option<Vec<u8>>> {
         if self.is_empty()? {
             return Ok(None);

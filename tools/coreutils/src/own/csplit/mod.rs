@@ -2,13 +2,14 @@
 //!
 //! | file | contents |
 //! |---|---|
-//! | `patterns` | operands to patterns |
+//! | `patterns` | parsing of operands to patterns |
 //! | `suffix` | names of the pieces |
-//! | `pieces` | files that pieces go to |
-//! | `lines` | the input, of which some lines may be held back |
-//! | `splitter` | patterns, one after the other |
+//! | `pieces` | the files of the pieces |
+//! | `lines` | the input, whose lines may be held back |
+//! | `splitter` | applying the patterns, one after the other |
 //!
-//! Lines are written as they are read. Only an offset below zero holds back as many lines as it counts.
+//! Lines are written as they are read. Only a negative offset holds lines back, as many as its
+//! value.
 
 mod lines;
 mod patterns;
@@ -74,7 +75,7 @@ OFFSET is a number of lines behind the match, or with - before it. A FILE named 
 standard input.",
 );
 
-/// The treatment of a cut, and of the rest after an error.
+/// What happens at a cut, and to the files after an error.
 struct CsplitOptions {
     is_quiet: bool,
     elides_empty: bool,
@@ -82,12 +83,12 @@ struct CsplitOptions {
     keeps_files: bool,
 }
 
-/// The reason why a split ends before its end.
+/// The reason why splitting stops early.
 enum CsplitStop {
     Read(io::Error),
-    /// A message.
+    /// An error with this message, which is not yet printed.
     Problem(Vec<u8>),
-    /// A piece that cannot be made or written; the message has been printed.
+    /// A piece could not be created or written; the message has been printed.
     Ended(Exit),
 }
 

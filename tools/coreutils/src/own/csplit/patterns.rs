@@ -1,4 +1,4 @@
-//! Operands to patterns.
+//! Parses operands to patterns.
 
 use box_applet::{Ctx, Exit};
 use box_text::number::parse_integer;
@@ -8,27 +8,27 @@ use crate::common::{input, quote};
 
 /// The place where the input is cut.
 pub(super) enum CutPlace {
-    /// Before the line of this number, which is above zero.
+    /// Before the line with this number, which is above zero.
     Line(u64),
     Match(Box<MatchPlace>),
 }
 
-/// A line that matches.
+/// A place that is given by a matching line.
 pub(super) struct MatchPlace {
     pub regex: Regex,
     pub offset: i64,
-    /// Whether the lines before it are dropped.
+    /// Whether the lines before the place are dropped.
     pub is_dropping: bool,
 }
 
-/// The number of times that a pattern is used again.
+/// The number of times that a pattern is repeated.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Repetition {
     Times(u64),
     Endless,
 }
 
-/// A place and how often it is searched for.
+/// A place, and the number of times that it is searched for.
 pub(super) struct CutPattern {
     /// The operand, for messages.
     pub text: Vec<u8>,
@@ -64,7 +64,7 @@ pub(super) fn parse_patterns(
     Ok(patterns)
 }
 
-/// Parses the number of a line, which must not lie before that of an earlier operand.
+/// Parses a line number, which must not be smaller than that of an earlier operand.
 fn parse_line(ctx: &mut Ctx<'_>, text: &[u8], last_line: &mut u64) -> Result<CutPlace, Vec<u8>> {
     let line = whole_number(text).and_then(|n| u64::try_from(n).ok());
     let Some(line) = line else {
@@ -122,7 +122,7 @@ fn parse_repetition(text: &[u8]) -> Result<Repetition, Vec<u8>> {
     match whole_number(inner).and_then(|n| u64::try_from(n).ok()) {
         Some(n) => Ok(Repetition::Times(n)),
         None => {
-            // As in GNU's message, the closing brace stands after the quotes.
+            // As in GNU's message, the closing brace comes after the quotes.
             let shown = quote::quote_as_text(&[b"{", inner].concat());
             Err([&shown[..], b"}: integer required between '{' and '}'"].concat())
         }

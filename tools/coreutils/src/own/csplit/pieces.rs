@@ -1,4 +1,4 @@
-//! Files that pieces go to, one open at a time.
+//! The files of the pieces, one of which is open at a time.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -9,14 +9,14 @@ use super::CsplitOptions;
 use super::suffix::SuffixFormat;
 use crate::common::input;
 
-/// The file that is being written.
+/// The piece that is being written.
 struct OpenPiece {
     name: Vec<u8>,
     file: BufWriter<File>,
     size: u64,
 }
 
-/// All pieces that there are so far.
+/// All pieces created so far.
 pub(super) struct OutputPieces<'c, 'a> {
     pub ctx: &'c mut Ctx<'a>,
     pub options: CsplitOptions,
@@ -40,7 +40,8 @@ impl<'c, 'a> OutputPieces<'c, 'a> {
     /// Begins the next piece.
     ///
     /// # Errors
-    /// The status to end with, after the message that there is no such file.
+    ///
+    /// The status to end with, after the message that the file cannot be created.
     pub(super) fn begin(&mut self) -> Result<(), Exit> {
         let Some(name) = self.name_of(self.count) else {
             return Err(input::report_failure(self.ctx, &[b"memory exhausted"]));
@@ -53,9 +54,10 @@ impl<'c, 'a> OutputPieces<'c, 'a> {
         Ok(())
     }
 
-    /// Writes to the open piece; without one the data is dropped.
+    /// Writes to the open piece; if no piece is open, the data is dropped.
     ///
     /// # Errors
+    ///
     /// The status to end with, after the message about a failed write.
     pub(super) fn write(&mut self, data: &[u8]) -> Result<(), Exit> {
         let Some(piece) = &mut self.open else { return Ok(()) };
@@ -64,10 +66,11 @@ impl<'c, 'a> OutputPieces<'c, 'a> {
         self.check_write(written)
     }
 
-    /// Ends the open piece and prints its size. An empty one is removed if that is asked for; its number is then used
-    /// again.
+    /// Ends the open piece and prints its size. If an option says so, an empty piece is removed;
+    /// its number is then used again.
     ///
     /// # Errors
+    ///
     /// The status to end with, after the message about a failed write.
     pub(super) fn end(&mut self) -> Result<(), Exit> {
         let Some(piece) = &mut self.open else { return Ok(()) };
@@ -87,14 +90,15 @@ impl<'c, 'a> OutputPieces<'c, 'a> {
         Ok(())
     }
 
-    /// Removes all files, unless they are to be kept.
+    /// Removes all files, unless an option keeps them.
     pub(super) fn remove_all(&mut self) {
         let count = std::mem::take(&mut self.count);
         if self.options.keeps_files {
             return;
         }
         for name in (0..count).filter_map(|number| self.name_of(number)) {
-            // A file that cannot be removed stays; the error that led here is the one to report.
+            // A file that cannot be removed stays; the error that caused the removal is the one to
+            // report.
             let _ = std::fs::remove_file(self.ctx.path(&name));
         }
     }
@@ -105,7 +109,8 @@ impl<'c, 'a> OutputPieces<'c, 'a> {
 
     fn check_write(&mut self, written: io::Result<()>) -> Result<(), Exit> {
         let Err(e) = written else { return Ok(()) };
-        // Its rest cannot be written either when it is dropped.
+        // The piece is taken apart, because its buffered rest could not be written when it is
+        // dropped.
         let name = self.open.take().map(|piece| {
             let _ = piece.file.into_parts();
             piece.name

@@ -1,4 +1,4 @@
-//! The patterns, one after the other.
+//! Applies the patterns, one after the other.
 
 use box_applet::{Ended, Exit};
 
@@ -36,7 +36,7 @@ impl<'c, 'a> Splitter<'c, 'a> {
             }
             CsplitStop::Ended(exit) => exit,
         };
-        // The size of the last piece is printed although it will be removed.
+        // The size of the last piece is printed although the piece will be removed.
         let _ = self.pieces.end();
         self.pieces.remove_all();
         Err(exit)
@@ -65,7 +65,7 @@ impl<'c, 'a> Splitter<'c, 'a> {
         Ok(self.pieces.end()?)
     }
 
-    /// Makes a piece of the lines before a number, or before one of its multiples.
+    /// Makes a piece of the lines before a number, or before a multiple of it.
     fn cut_at_line(
         &mut self,
         pattern: &CutPattern,
@@ -86,8 +86,8 @@ impl<'c, 'a> Splitter<'c, 'a> {
         self.end_piece()
     }
 
-    /// Makes a piece of the lines before the next match; returns whether there is more to do, which is not so if the
-    /// last of endless matches was found before.
+    /// Makes a piece of the lines before the next match. Returns whether there is more to do; there
+    /// is not if an endlessly repeated pattern no longer matches.
     fn cut_at_match(
         &mut self,
         pattern: &CutPattern,
@@ -103,7 +103,7 @@ impl<'c, 'a> Splitter<'c, 'a> {
                 self.pieces.end()?;
                 return Ok(false);
             }
-            // As in GNU's, the message comes before the rest of the input is read.
+            // As in GNU csplit, the message is printed before the rest of the input is read.
             let stop = problem(pattern, "match not found", round);
             self.take_rest()?;
             return Err(stop);
@@ -123,7 +123,8 @@ impl<'c, 'a> Splitter<'c, 'a> {
         Ok(true)
     }
 
-    /// Returns the number of the next line that matches. Lines before the place of any later cut are taken on the way.
+    /// Returns the number of the next line that matches. Lines before any possible cut are taken
+    /// during the search.
     fn find_match(&mut self, place: &MatchPlace) -> Result<Option<u64>, CsplitStop> {
         let mut number = self.lines.first().max(self.matched + 1);
         loop {
@@ -145,7 +146,7 @@ impl<'c, 'a> Splitter<'c, 'a> {
         }
     }
 
-    /// Ends a piece; the line after it is dropped if that is asked for.
+    /// Ends a piece; drops the line after it if an option says so.
     fn end_piece(&mut self) -> Result<(), CsplitStop> {
         self.pieces.end()?;
         if self.pieces.options.suppresses_matched {
@@ -162,7 +163,7 @@ impl<'c, 'a> Splitter<'c, 'a> {
     }
 }
 
-/// Returns the error about a pattern in its round, which counts from zero.
+/// Returns the error about a pattern in a given repetition, which counts from zero.
 fn problem(pattern: &CutPattern, why: &str, round: u64) -> CsplitStop {
     let shown = quote::quote_as_text(&pattern.text);
     let after = if round == 0 { String::new() } else { format!(" on repetition {round}") };

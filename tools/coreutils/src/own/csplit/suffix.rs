@@ -1,8 +1,8 @@
-//! The suffixes of names: a number in a format of `printf(3)`.
+//! The suffixes of file names: a number in a format of `printf(3)`.
 
 use box_text::printf::{ConversionSpec, put_unsigned};
 
-/// The maximum number of columns of a number, which is more than a name may have on any system.
+/// The maximum width of a number, which is more than a file name may have on any system.
 const MAX_COLUMNS: usize = 1 << 20;
 
 /// A format with one conversion.
@@ -15,7 +15,7 @@ pub(super) struct SuffixFormat {
 }
 
 impl SuffixFormat {
-    /// Returns the format of a decimal number with at least a given number of digits.
+    /// Returns a format for decimal numbers with at least this number of digits.
     pub(super) fn of_digits(digits: usize) -> SuffixFormat {
         let spec = ConversionSpec { zero: true, width: digits, ..ConversionSpec::default() };
         SuffixFormat { before: Vec::new(), after: Vec::new(), spec, conversion: b'u' }
@@ -24,7 +24,9 @@ impl SuffixFormat {
     /// Parses the argument of `-b`.
     ///
     /// # Errors
-    /// The message about a format without a conversion, with several, or with one that is not of an unsigned number.
+    ///
+    /// The message about a format that has no conversion, several, or one that is not for unsigned
+    /// numbers.
     pub(super) fn parse(text: &[u8]) -> Result<SuffixFormat, Vec<u8>> {
         let mut texts = [Vec::new(), Vec::new()];
         let mut found: Option<(ConversionSpec, u8)> = None;
@@ -62,7 +64,7 @@ impl SuffixFormat {
     }
 }
 
-/// Parses what follows a `%`.
+/// Parses the conversion after a `%`.
 fn parse_conversion(rest: &mut &[u8]) -> Result<(ConversionSpec, u8), Vec<u8>> {
     let mut spec = ConversionSpec::default();
     while let [flag @ (b'-' | b'0' | b'\'' | b'#'), after @ ..] = *rest {
@@ -121,7 +123,7 @@ mod tests {
         assert_eq!(made, want, "{format}");
     }
 
-    // As GNU coreutils 9.1 answers.
+    // Expected values: GNU coreutils 9.1.
     #[test]
     fn formats() {
         check("%03d.txt", Ok(["000.txt", "010.txt"]));

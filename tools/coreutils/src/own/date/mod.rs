@@ -72,8 +72,7 @@ const SPEC: Spec<DateFlag> = Spec::new(
         before far years), ^ (upper case) or # (other case), then a width.",
 );
 
-/// Returns the output format that an option stands for; `Err` holds the option whose argument is
-/// invalid.
+/// Returns the output format for an option; `Err` holds the option whose argument is invalid.
 fn option_format(
     flag: DateFlag,
     value: Option<&[u8]>,
@@ -100,7 +99,7 @@ fn option_format(
     }))
 }
 
-/// The time that is shown.
+/// The time to show.
 enum DateWhen {
     Now,
     /// `-d`
@@ -238,8 +237,8 @@ fn from_file(ctx: &mut Ctx<'_>, file: &[u8], zone: &Zone, format: &[u8]) -> Exit
     exit
 }
 
-/// Refuses to set the clock, because no process has that right here. The date is still checked and
-/// shown, as for any user who is not root.
+/// Refuses to set the clock, because no process may do so. The date is still checked and shown, as
+/// it is for any user who is not root.
 fn refuse_to_set(ctx: &mut Ctx<'_>, text: &[u8], zone: &Zone, format: &[u8]) -> Exit {
     let when = parse(text, clock::current_time(), zone, clock::read)
         .or_else(|| parse::parse_posix(text, clock::current_time(), zone));

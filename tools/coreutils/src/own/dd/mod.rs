@@ -3,7 +3,7 @@
 //! | file | contents |
 //! |---|---|
 //! | `options` | operands |
-//! | `source`, `output` | both ends |
+//! | `source`, `output` | input and output |
 //! | `transfer` | the loop over blocks |
 //! | `records`, `ebcdic` | conversions |
 //! | `report` | the figures at the end |
@@ -146,8 +146,8 @@ fn copy_blocks(ctx: &mut Ctx<'_>, o: &DdOptions) -> Ended {
     Ok(exit)
 }
 
-/// Returns the offset in bytes of a number of blocks, or of bytes if the flag says so; `None` for
-/// one that no file has.
+/// Returns the offset in bytes of a number of blocks, or of bytes if the flag says so; `None` if no
+/// file can have that offset.
 fn offset((number, is_bytes): (u64, bool), block: usize) -> Option<u64> {
     let offset = if is_bytes { Some(number) } else { number.checked_mul(block as u64) };
     offset.filter(|offset| i64::try_from(*offset).is_ok())
@@ -158,8 +158,8 @@ fn open_input(ctx: &mut Ctx<'_>, o: &DdOptions) -> Result<Box<dyn ReadSeek>, Exi
         let opened = File::open(ctx.path(name));
         return Ok(Box::new(opened.map_err(|e| open_error(ctx, name, &e))?));
     }
-    // Standard input is read without read-ahead, because the next reader of the descriptor must not
-    // miss bytes.
+    // Standard input is read without read-ahead, so that the next reader of the descriptor misses
+    // no bytes.
     match ctx.stdin.source().clone() {
         InputSource::File(f) => Ok(Box::new(UnbufferedFile(f))),
         InputSource::Bytes(b) => Ok(Box::new(io::Cursor::new(b.to_vec()))),
@@ -180,13 +180,13 @@ fn open_output(ctx: &mut Ctx<'_>, o: &DdOptions) -> Result<Option<Rc<File>>, Exi
     };
     let mut open = OpenOptions::new();
     open.write(true).create(!o.nocreat).create_new(o.excl).append(o.append);
-    // The bytes before the seek position are kept.
+    // The output is not truncated to zero if bytes before the seek position must be kept.
     open.truncate(!o.notrunc && o.seek.0 == 0 && !o.append && !o.excl);
     let opened = open.open(ctx.path(name));
     Ok(Some(Rc::new(opened.map_err(|e| open_error(ctx, name, &e))?)))
 }
 
-/// Sets the length of the output to `seek`, unless that is off, and seeks there.
+/// Truncates the output to the length of `seek`, unless `notrunc` is given, and seeks there.
 fn seek_output(
     ctx: &mut Ctx<'_>,
     o: &DdOptions,
@@ -198,7 +198,7 @@ fn seek_output(
     if o.output.is_some()
         && !o.notrunc
         && let Err(e) = file.set_len(seek)
-        // Devices have no length; seeking is enough for them.
+        // Devices have no length, so seeking is enough.
         && file.metadata().is_ok_and(|m| m.is_file())
     {
         let text = format!("failed to truncate to {seek} bytes in output file ");

@@ -1,4 +1,4 @@
-//! The operands, which say which data to copy and how.
+//! The operands, which define the data to copy and how it is copied.
 
 use super::ebcdic::{ASCII_TO_EBCDIC, ASCII_TO_IBM, EBCDIC_TO_ASCII};
 use crate::common::number::{self, CountError, NumberError};
@@ -17,11 +17,11 @@ pub(super) struct DdOptions {
     pub(super) ibs: usize,
     pub(super) obs: usize,
     pub(super) cbs: usize,
-    /// Whether `bs` was given: short reads are written as they come.
+    /// Whether `bs` was given, so that short reads are written as they come.
     pub(super) direct: bool,
     pub(super) input: Option<Vec<u8>>,
     pub(super) output: Option<Vec<u8>>,
-    /// In bytes or blocks.
+    /// The number, and whether it counts bytes instead of blocks.
     pub(super) skip: (u64, bool),
     pub(super) seek: (u64, bool),
     pub(super) count: Option<(u64, bool)>,
@@ -51,10 +51,10 @@ pub(super) enum DdStatus {
     Progress,
 }
 
-/// Parses a number as `dd` reads it: with suffixes and products.
+/// Parses a number with suffixes and products, as `dd` does.
 fn parse_size(text: &[u8]) -> Result<(u64, bool), NumberError> {
     if let Some(x) = text.iter().position(|c| *c == b'x') {
-        // `0x10` is the product of nothing and ten, not hexadecimal: GNU warns and takes 0.
+        // `0x10` is the product of 0 and 10, not a hexadecimal number. GNU warns and uses 0.
         let (a, ab) = parse_size(&text[..x])?;
         let (b, bb) = parse_size(&text[x + 1..])?;
         return a.checked_mul(b).map(|n| (n, ab || bb)).ok_or(NumberError::Overflow);
@@ -75,7 +75,7 @@ fn parse_size(text: &[u8]) -> Result<(u64, bool), NumberError> {
     Ok((n, false))
 }
 
-/// The counts that are in bytes although they have no `B`: by `iflag=skip_bytes`, for example.
+/// The counts that are in bytes without the suffix `B`, for example by `iflag=skip_bytes`.
 #[derive(Default)]
 struct InBytes {
     skip: bool,
@@ -168,7 +168,7 @@ fn invalid_number(text: &[u8], cause: NumberError) -> DdFault {
 /// Parses a number of blocks, or of bytes if the flag says so.
 fn parse_amount(text: &[u8]) -> Result<(u64, bool), DdFault> {
     match parse_size(text) {
-        // Offsets in files have a sign.
+        // Offsets in files are signed numbers, so larger values overflow.
         Ok((n, _)) if i64::try_from(n).is_err() => Err(invalid_number(text, NumberError::Overflow)),
         parsed => parsed.map_err(|e| invalid_number(text, e)),
     }
@@ -178,7 +178,7 @@ fn parse_amount(text: &[u8]) -> Result<(u64, bool), DdFault> {
 fn parse_block_size(text: &[u8]) -> Result<usize, DdFault> {
     match parse_amount(text)?.0 {
         0 => Err(invalid_number(text, NumberError::Invalid)),
-        // Larger blocks than this cannot be held in the guest's memory.
+        // A larger block would not fit in the guest's memory.
         n => usize::try_from(n)
             .ok()
             .filter(|n| *n <= 1 << 30)
@@ -284,7 +284,7 @@ fn is_ignored_flag(word: &[u8]) -> bool {
 }
 
 impl DdOptions {
-    /// Returns the settings of a run without operands.
+    /// Returns the settings for no operands.
     fn new() -> DdOptions {
         DdOptions { ibs: 512, obs: 512, ..DdOptions::default() }
     }

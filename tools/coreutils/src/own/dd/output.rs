@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use super::report::DdCounts;
 
-/// The output with its position kept for `sparse`, in whole blocks.
+/// The output, written in whole blocks. Its position is tracked for `sparse`.
 pub(super) struct DdOut<'a> {
     pub(super) sink: &'a mut dyn Write,
     pub(super) file: Option<Rc<File>>,

@@ -12,7 +12,7 @@ pub(super) struct DdRecords {
 
 impl DdRecords {
     fn space_byte(o: &DdOptions) -> u8 {
-        // The table has been applied already: records are padded in the output's code.
+        // The table has already been applied, so records are padded in the output's character set.
         match o.table {
             Some(t) if o.block => t[usize::from(b' ')],
             _ => b' ',

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::rc::Rc;
 
-/// A file shared with the context, read without buffering.
+/// A file that is shared with the context and read without buffering.
 pub(super) struct UnbufferedFile(pub(super) Rc<File>);
 
 impl Read for UnbufferedFile {

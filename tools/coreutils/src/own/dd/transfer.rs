@@ -13,11 +13,11 @@ use super::source::ReadSeek;
 #[derive(Default)]
 pub(super) struct DdOutcome {
     pub(super) counts: DdCounts,
-    /// The errors, each with whether it occurred while reading (true) or writing.
+    /// The errors, each with whether it occurred while reading (true) or while writing.
     pub(super) errors: Vec<(bool, io::Error)>,
 }
 
-/// Copies from `reader` to `out`. `progress` receives the figures once a second.
+/// Copies from `reader` to `out`. `progress` is called with the figures once a second.
 pub(super) fn transfer_records(
     reader: &mut dyn ReadSeek,
     out: &mut DdOut<'_>,
@@ -57,7 +57,7 @@ pub(super) fn transfer_records(
 struct DdTransfer<'o> {
     o: &'o DdOptions,
     records: DdRecords,
-    /// The byte that waits for its other half (`conv=swab`).
+    /// The byte that waits for the other byte of its pair (`conv=swab`).
     odd: Option<u8>,
     total_in: u64,
     outcome: DdOutcome,
@@ -68,7 +68,7 @@ impl DdTransfer<'_> {
         self.o.block || self.o.unblock
     }
 
-    /// Returns how many bytes of the next block are wanted.
+    /// Returns the number of bytes to read for the next block.
     fn wanted_bytes(&self) -> usize {
         let counts = &self.outcome.counts;
         match self.o.count {
@@ -81,7 +81,8 @@ impl DdTransfer<'_> {
         }
     }
 
-    /// Reads a block; `None` at the end. With `noerror` a block that cannot be read is skipped.
+    /// Reads a block; returns `None` at the end. With `noerror`, a block that cannot be read is
+    /// skipped.
     fn read(&mut self, reader: &mut dyn ReadSeek, buf: &mut [u8]) -> Option<usize> {
         let want = self.wanted_bytes();
         if want == 0 {
@@ -105,7 +106,7 @@ impl DdTransfer<'_> {
             }
         };
         if failed {
-            // As far as the input can seek.
+            // The block is skipped if the input can seek.
             let passed = self.o.noerror
                 && self.outcome.errors.len() < 1000
                 && reader.seek(SeekFrom::Current(self.o.ibs as i64)).is_ok();

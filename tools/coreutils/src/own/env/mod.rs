@@ -108,14 +108,14 @@ fn expand_split_strings(ctx: &Ctx<'_>, args: &[Vec<u8>]) -> Result<Vec<Vec<u8>>,
     Ok(out)
 }
 
-/// Status of errors of `env` itself.
+/// The status after errors of `env` itself.
 const OWN_ERROR: Exit = Exit(125);
 
 /// The command to run, with its environment and directory.
 struct EnvPlan {
     env: Env,
     cwd: Option<PathBuf>,
-    /// The command and its arguments; if it is empty, the environment is printed.
+    /// The command and its arguments; if there is none, the environment is printed.
     command: Vec<Vec<u8>>,
     /// The byte that ends each line.
     end: u8,
@@ -134,7 +134,7 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     Ok(Exit::SUCCESS)
 }
 
-/// Prints a message and the hint; returns the status.
+/// Prints a message and the hint about `--help`; returns the status.
 fn report_misuse(ctx: &mut Ctx<'_>, text: &[u8]) -> Exit {
     input::usage_error(ctx, &[text]);
     OWN_ERROR
@@ -181,7 +181,7 @@ fn parse_plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<EnvPlan, Exit> {
     Ok(EnvPlan { env, cwd, command: words.to_vec(), end: if null { 0 } else { b'\n' } })
 }
 
-/// Returns the directory to run the command in.
+/// Returns the directory in which the command runs.
 fn parse_directory(ctx: &mut Ctx<'_>, dir: &[u8]) -> Result<PathBuf, Exit> {
     let path = ctx.path(dir);
     let e = match meta::stat(&path, true) {

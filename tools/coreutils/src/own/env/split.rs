@@ -1,9 +1,9 @@
-//! `env -S`: a string split into words, with quotes, escapes and `${VAR}` (GNU manual,
+//! `env -S`: splits a string into words, with quotes, escapes and `${VAR}` (GNU manual,
 //! "-S/--split-string syntax").
 
 use box_applet::Env;
 
-/// Splits the text of `-S` into words. The error is the message about a text that is malformed.
+/// Splits the text of `-S` into words. The error is the message about a malformed text.
 pub(super) fn split_string(text: &[u8], env: &Env) -> Result<Vec<Vec<u8>>, String> {
     let mut splitter = EnvSplitter { words: Vec::new(), word: None, quote: 0, rest: text };
     splitter.run(env)?;
@@ -18,12 +18,12 @@ struct EnvSplitter<'t> {
     words: Vec<Vec<u8>>,
     /// The word that is being read.
     word: Option<Vec<u8>>,
-    /// The open quote, or 0.
+    /// The quote that is open, or 0.
     quote: u8,
     rest: &'t [u8],
 }
 
-/// Whether more follows.
+/// Whether more text follows.
 enum SplitStep {
     On,
     NoFurther,
@@ -65,7 +65,7 @@ impl EnvSplitter<'_> {
         self.words.extend(self.word.take());
     }
 
-    /// Reads `${NAME}`, after its dollar sign.
+    /// Reads `${NAME}`; the dollar sign has been read.
     fn read_variable(&mut self, env: &Env) -> Result<(), String> {
         let rest = self.rest;
         let end = rest.iter().position(|c| *c == b'}');
@@ -98,7 +98,7 @@ impl EnvSplitter<'_> {
         self.rest = rest;
         let plain = match letter {
             b'"' | b'#' | b'$' | b'\'' | b'\\' => letter,
-            // Outside quotes it separates words, inside it is a space.
+            // Outside quotes, `\_` separates words; inside quotes it is a space.
             b'_' if self.quote == 0 => {
                 self.end_word();
                 return Ok(SplitStep::On);

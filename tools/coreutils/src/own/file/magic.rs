@@ -1,4 +1,4 @@
-//! Formats known by their first bytes.
+//! Formats that are recognised by their first bytes.
 
 use super::{FileDescription, HEAD, file_answer};
 
@@ -14,7 +14,7 @@ fn binary_answer(text: String, mime: &'static str) -> Option<FileDescription> {
     Some(file_answer(text, mime, "binary"))
 }
 
-/// Returns the format of a file with these first bytes, if it is a known one.
+/// Returns the format of a file that begins with these bytes, if it is a known one.
 pub(super) fn detect_magic(d: &[u8]) -> Option<FileDescription> {
     detect_image(d)
         .or_else(|| detect_document(d))
@@ -140,7 +140,7 @@ fn detect_compressed(d: &[u8]) -> Option<FileDescription> {
     None
 }
 
-/// Describes a zip, which may be an office document or a Java archive.
+/// Describes a zip file, which may be an office document or a Java archive.
 fn detect_zip(d: &[u8]) -> Option<FileDescription> {
     if d.starts_with(b"PK\x05\x06") {
         return binary_answer("Zip archive data (empty)".into(), "application/zip");

@@ -1,4 +1,4 @@
-//! Recognition of the languages and formats of text.
+//! Recognises the languages and formats of text.
 
 use super::{FileDescription, HEAD, file_answer};
 
@@ -29,7 +29,7 @@ fn describe_script(d: &[u8]) -> Option<(String, &'static str)> {
     })
 }
 
-/// Describes a file whose first bytes match no known kind.
+/// Describes a file whose first bytes belong to no known format.
 pub(super) fn text_or_data(d: &[u8]) -> FileDescription {
     match d {
         [0xff, 0xfe, ..] => {
@@ -44,7 +44,7 @@ pub(super) fn text_or_data(d: &[u8]) -> FileDescription {
         }
         _ => {}
     }
-    // Controls that text does not have.
+    // Control characters that do not occur in text.
     let control = |b: &u8| *b < 0x20 && !matches!(b, 7..=13 | 0x1b) || *b == 0x7f;
     if d.iter().any(control) {
         return file_answer("data", "application/octet-stream", "binary");
@@ -71,7 +71,7 @@ const CSV: &str = "CSV text";
 fn detect_encoding(d: &[u8]) -> (&'static str, &'static str) {
     let valid = match std::str::from_utf8(d) {
         Ok(_) => true,
-        // Only the cut at the end may be wrong.
+        // Only a character that is cut off at the end may be invalid.
         Err(e) => e.error_len().is_none() && d.len() as u64 == HEAD,
     };
     if d.is_ascii() {
@@ -149,7 +149,7 @@ fn line_notes(d: &[u8]) -> String {
     notes
 }
 
-/// Returns whether the brackets and strings of the text match, as those of JSON do.
+/// Returns whether the brackets and strings of the text are balanced, as in JSON.
 fn is_json(d: &[u8]) -> bool {
     let mut stack = Vec::new();
     let mut at = 0;

@@ -1,5 +1,5 @@
-//! The holders of a lock, as a file of lines `x PID` (exclusive) or `s PID` (shared), one file for
-//! each locked file. A process that changes it holds a guard for that moment: a file that only one
+//! The holders of a lock: one file for each locked file, with lines `x PID` (exclusive) or `s PID`
+//! (shared). A process that changes it holds a guard during the change: a file that only one
 //! process can create.
 
 use std::fs::{self, File};
@@ -9,7 +9,7 @@ use std::time::{Duration, SystemTime};
 
 use box_sys::meta::Stat;
 
-/// A guard this old was left behind by a process that was killed.
+/// The age of a guard from which on it counts as left behind by a killed process.
 const STALE: Duration = Duration::from_secs(2);
 
 /// The list of one file's holders.
@@ -18,7 +18,7 @@ pub(super) struct Holders {
     guard: PathBuf,
 }
 
-/// Holds the guard.
+/// Holds the guard until it is dropped.
 struct HoldersGuard<'a>(&'a Path);
 
 impl Drop for HoldersGuard<'_> {
@@ -38,7 +38,8 @@ impl Holders {
         Ok(Holders { list: dir.join(&name), guard: dir.join(name + ".guard") })
     }
 
-    /// Takes the lock, unless another living process holds it. A second call changes its kind.
+    /// Acquires the lock, unless another living process holds it. A second call changes the kind of
+    /// the lock.
     pub fn add_holder(
         &self,
         pid: u32,
@@ -109,7 +110,8 @@ impl Holders {
 mod tests {
     use super::*;
 
-    /// flock(2): many may share, one may hold alone, the dead hold nothing.
+    /// By flock(2), many processes may share a lock, only one may hold it exclusively, and a dead
+    /// process holds none.
     #[test]
     fn who_may_enter() {
         let dir = std::env::temp_dir().join(format!("box-flock-{}", std::process::id()));
@@ -121,7 +123,7 @@ mod tests {
         assert!(enter(1, true) && enter(2, true));
         assert!(!enter(3, false));
         holders.remove_holder(2).expect("known");
-        // The one sharer that is left may have it alone.
+        // The last process that shares the lock may hold it exclusively.
         assert!(enter(1, false));
         assert!(!enter(2, true));
         assert!(holders.add_holder(2, false, &|pid| pid != 1).expect("readable"), "1 has ended");

@@ -1,8 +1,8 @@
-//! `flock` (util-linux): a command under a lock, or a lock for a descriptor.
+//! `flock` (util-linux): runs a command under a lock, or locks a descriptor.
 //!
-//! Where the system has no file locks, as WASI has none, a list of holders stands in for them
-//! ([`holders`]): then a lock belongs to the process that asked for it (the caller of `flock 9`), and
-//! goes with that process or `flock -u`, not with the descriptor.
+//! WASI has no file locks. On such systems, a list of holders ([`holders`]) replaces them: a lock
+//! then belongs to the process that asked for it (the caller of `flock 9`), and ends with that
+//! process or by `flock -u`, not with the descriptor.
 
 mod holders;
 
@@ -62,7 +62,7 @@ const SPEC: Spec<FlockFlag> = Spec::new(
 .with_examples(&[("flock /tmp/lock CMD", "Run a command when nobody else holds the lock")])
 .posix_order();
 
-/// Statuses of sysexits.h, as the manual has them.
+/// Statuses from sysexits.h, as in the manual.
 const BAD_USAGE: Exit = Exit(64);
 const BAD_DATA: Exit = Exit(65);
 const NO_INPUT: Exit = Exit(66);
@@ -80,12 +80,12 @@ struct FlockPlan {
     want: LockRequest,
     /// The status if the lock is not acquired.
     conflict: Exit,
-    /// The longest wait; `None` waits without end.
+    /// The maximum time to wait; `None` stands for no limit.
     timeout: Option<Duration>,
     nonblock: bool,
     verbose: bool,
     target: Vec<u8>,
-    /// Empty if the target is a descriptor of the caller's.
+    /// The command; empty if the target is a descriptor of the caller.
     command: Vec<Vec<u8>>,
 }
 
@@ -159,7 +159,7 @@ fn parse_plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<FlockPlan, Exit> {
     })
 }
 
-/// Takes `-c` after the file.
+/// Parses `-c` after the file.
 fn take_late_command(ctx: &mut Ctx<'_>, p: &mut ParsedOptions<FlockFlag>) -> Result<(), Exit> {
     if let [_, option, ..] = p.operands.as_slice()
         && (option == b"-c" || option == b"--command")
@@ -227,7 +227,7 @@ fn run_command(ctx: &mut Ctx<'_>, command: &[Vec<u8>]) -> Exit {
     }
 }
 
-/// The way a lock is held.
+/// The means by which a lock is held.
 enum HeldLock {
     /// By the system.
     System,

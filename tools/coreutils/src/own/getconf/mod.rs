@@ -1,7 +1,7 @@
 //! `getconf` (POSIX, glibc): configuration values of the machine.
 //!
-//! `variables.txt` has them all. `-v` is checked for its form only, because the machine has one compilation
-//! environment.
+//! `variables.txt` lists all values. Of `-v`, only the form is checked, because the machine has
+//! only one compilation environment.
 
 use std::io::Write;
 
@@ -15,7 +15,8 @@ enum GetconfFlag {
     Environment,
 }
 
-/// Used for the help only: glibc reads these two options itself, and takes any other word for a name.
+/// Only the help uses this: glibc parses these two options itself, and takes any other word for a
+/// name.
 const SPEC: Spec<GetconfFlag> = Spec::new(
     "[-v ENVIRONMENT] NAME [FILE]\n-a [FILE]",
     "Print the value of the configuration variable NAME, for those of a file that of FILE.\n\
@@ -40,7 +41,7 @@ Usage: getconf [-v specification] variable_name [pathname]
 
 /// The status of a usage error.
 const BAD_USAGE: Exit = Exit(2);
-/// The status when the file of a variable cannot be asked.
+/// The status if the file of a variable cannot be examined.
 const NO_FILE: Exit = Exit(3);
 
 /// A line of `variables.txt`.
@@ -48,7 +49,7 @@ const NO_FILE: Exit = Exit(3);
 struct ConfigVariable {
     name: &'static str,
     value: &'static str,
-    /// Whether its value belongs to a file.
+    /// Whether the value belongs to a file.
     is_of_file: bool,
 }
 

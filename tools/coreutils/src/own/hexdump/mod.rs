@@ -2,7 +2,7 @@
 //!
 //! | file | contents |
 //! |---|---|
-//! | `format` | format strings (`-e`) to units |
+//! | `format` | parsing of format strings (`-e`) to units |
 
 mod format;
 
@@ -70,7 +70,7 @@ const SPEC: Spec<HexdumpFlag> = Spec::new(
 )
 .with_examples(&[("hexdump -C FILE", "Offsets, hexadecimal bytes and text")]);
 
-/// Returns the formats that the letter options stand for, in the language of `-e`.
+/// Returns the formats for a letter option, in the syntax of `-e`.
 fn letter_formats(flag: HexdumpFlag) -> &'static [&'static [u8]] {
     match flag {
         HexdumpFlag::OneByteOctal => &[b"\"%07.7_Ax\n\"", b"\"%07.7_ax \" 16/1 \"%03o \" \"\\n\""],
@@ -90,7 +90,7 @@ fn letter_formats(flag: HexdumpFlag) -> &'static [&'static [u8]] {
     }
 }
 
-/// The formats that are used without options.
+/// The formats that are used if no option selects others.
 const PLAIN: &[&[u8]] = &[b"\"%07.7_Ax\n\"", b"\"%07.7_ax \" 8/2 \"%04x \" \"\\n\""];
 
 struct HexdumpPlan {
@@ -149,7 +149,7 @@ fn parse_offset(text: &[u8]) -> Result<u64, BlockSizeError> {
         .and_then(|n| i64::try_from(n).map(|_| n).map_err(|_| BlockSizeError::Overflow))
 }
 
-/// Returns the requested formats, in the language of `-e`.
+/// Returns the requested formats, in the syntax of `-e`.
 fn format_texts(ctx: &mut Ctx<'_>, p: &ParsedOptions<HexdumpFlag>) -> Result<Vec<Vec<u8>>, Exit> {
     let mut texts: Vec<Vec<u8>> = Vec::new();
     for (flag, value) in &p.options {
@@ -179,7 +179,7 @@ fn format_texts(ctx: &mut Ctx<'_>, p: &ParsedOptions<HexdumpFlag>) -> Result<Vec
     Ok(texts)
 }
 
-/// Reads the data to dump, all files as one; returns it with the status so far.
+/// Reads the data to dump, with all files concatenated; returns it with the status so far.
 fn read(ctx: &mut Ctx<'_>, plan: &HexdumpPlan) -> Result<(Vec<u8>, Exit), Exit> {
     let mut exit = Exit::SUCCESS;
     let mut data = Vec::new();
@@ -204,7 +204,7 @@ struct HexdumpDump<'a> {
     data: &'a [u8],
     start: usize,
     formats: &'a [HexdumpFormat],
-    /// Bytes that a line shows.
+    /// The number of bytes in a line.
     block: usize,
     verbose: bool,
 }
@@ -213,7 +213,7 @@ impl HexdumpDump<'_> {
     fn write(&self, out: &mut box_applet::OutStream) -> Result<(), CopyStop> {
         let block = self.block;
         if block == 0 {
-            // Text alone takes no data, so it is never its turn.
+            // Formats that only consist of text take no data, so only the end is printed.
             return self.print_end(out);
         }
         let mut previous: Option<&[u8]> = None;
@@ -241,12 +241,12 @@ impl HexdumpDump<'_> {
         self.print_end(out)
     }
 
-    /// Prints the final offset (`%_A`), once, after all data.
+    /// Prints the final offset (`%_A`) once, after all data.
     fn print_end(&self, out: &mut box_applet::OutStream) -> Result<(), CopyStop> {
         if self.data.is_empty() {
             return Ok(());
         }
-        // Of several the last one counts.
+        // If there are several, the last one counts.
         let units = self.formats.iter().flat_map(|f| &f.units);
         let Some(unit) = units.rev().find(|unit| is_end_address(unit)) else { return Ok(()) };
         let mut line = Vec::new();
@@ -267,7 +267,7 @@ impl HexdumpDump<'_> {
         let last_data_unit = f.units.iter().rposition(|u| u.size() > 0);
         for (i, unit) in f.units.iter().enumerate().filter(|(_, unit)| !is_end_address(unit)) {
             let mut times = unit.repeat;
-            // The last unit without a count of its own fills the block.
+            // The last unit fills the block, unless it has a count of its own.
             if Some(i) == last_data_unit && !unit.counted && unit.size() > 0 && self.block > at {
                 let after: usize = f.units[i + 1..].iter().map(|u| u.size() * u.repeat).sum();
                 times = (self.block - at).saturating_sub(after) / unit.size();
@@ -278,7 +278,7 @@ impl HexdumpDump<'_> {
                     let trailing = last && times > 1 && k + 1 == unit.parts.len();
                     match part {
                         HexdumpPart::Text(t) => {
-                            // White space after the last of several conversions is left out.
+                            // White space after the last of several repetitions is left out.
                             let t: &[u8] =
                                 if trailing && unit.size() > 0 { t.trim_ascii_end() } else { t };
                             out.extend_from_slice(t);
@@ -315,7 +315,7 @@ impl HexdumpDump<'_> {
     }
 }
 
-/// Returns the columns a conversion takes, to fill them where data is missing.
+/// Returns the number of columns of a conversion, to fill them where data is missing.
 fn width_of(what: &ConversionKind, spec: &printf::ConversionSpec) -> usize {
     match what {
         ConversionKind::Printable | ConversionKind::Char => 1,
@@ -323,7 +323,7 @@ fn width_of(what: &ConversionKind, spec: &printf::ConversionSpec) -> usize {
     }
 }
 
-/// Returns whether a unit prints the offset after all data (`%_A`), and so no data.
+/// Returns whether a unit prints only the offset after all data (`%_A`).
 fn is_end_address(unit: &HexdumpUnit) -> bool {
     let is_end = |part: &HexdumpPart| {
         matches!(part, HexdumpPart::Convert { what: ConversionKind::EndAddress(_), .. })

@@ -1,7 +1,7 @@
 //! Character sets: names, decoding of bytes to characters, encoding of characters to bytes.
 //!
-//! `encoding_rs` follows the web, which uses windows-1252 for ISO-8859-1: this module corrects bytes 80 to 9F
-//! of the ISO sets.
+//! `encoding_rs` follows the web, which takes ISO-8859-1 for windows-1252, so this module corrects
+//! bytes 80 to 9F of the ISO sets.
 
 use encoding_rs::{DecoderResult, Encoding};
 
@@ -11,7 +11,8 @@ pub(super) enum Charset {
     Utf8,
     Ascii,
     Latin1,
-    /// Units of 16 bits; whether the low byte is first, and whether a byte order mark decides.
+    /// Units of 16 bits. The flags say whether the low byte is first and whether a byte order mark
+    /// overrides that.
     Utf16 {
         little: bool,
         marked: bool,
@@ -20,11 +21,11 @@ pub(super) enum Charset {
         little: bool,
         marked: bool,
     },
-    /// By `encoding_rs`; the second says whether bytes 80 to 9F are control characters.
+    /// A set of `encoding_rs`. The flag says whether bytes 80 to 9F are control characters.
     Web(&'static Encoding, bool),
 }
 
-/// Names of each set; the first one is the main one.
+/// The names of each set, the main name first.
 pub(super) const NAMES: &[&[&str]] = &[
     &["UTF-8", "UTF8"],
     &["US-ASCII", "ASCII", "ANSI_X3.4-1968", "646", "US"],
@@ -77,7 +78,8 @@ pub(super) const NAMES: &[&[&str]] = &[
     &["BIG5", "BIG-5", "CP950", "BIG5-HKSCS"],
 ];
 
-/// Returns the set of a name, without suffixes after slashes. An empty name is the locale's set, UTF-8.
+/// Returns the set with a name, whose suffixes after slashes are ignored. An empty name selects the
+/// locale's set, UTF-8.
 pub(super) fn find_charset(name: &str) -> Option<Charset> {
     let name = name.split('/').next().unwrap_or_default().to_ascii_uppercase();
     if name.is_empty() || name == "CHAR" {
@@ -122,7 +124,7 @@ pub(super) struct CharDecoder<'a> {
     data: &'a [u8],
     at: usize,
     set: Charset,
-    /// Characters that came out together with one that was given.
+    /// Characters that were decoded together with the last one returned.
     ready: std::collections::VecDeque<char>,
     web: Option<encoding_rs::Decoder>,
 }
@@ -130,7 +132,7 @@ pub(super) struct CharDecoder<'a> {
 impl Charset {
     pub(super) fn decoder(self, data: &[u8]) -> CharDecoder<'_> {
         let (mut set, mut at) = (self, 0);
-        // A byte order mark sets the order of bytes and is not part of the text.
+        // A byte order mark determines the byte order and is not part of the text.
         match self {
             Charset::Utf16 { marked: true, .. } if data.starts_with(b"\xfe\xff") => {
                 (set, at) = (Charset::Utf16 { little: false, marked: true }, 2);
@@ -246,7 +248,7 @@ impl CharDecoder<'_> {
         }
     }
 
-    /// Decodes one byte after the other, until a character is complete.
+    /// Decodes byte by byte until a character is complete.
     fn by_web(&mut self) -> DecodedChar {
         let Some(decoder) = &mut self.web else { return DecodedChar::End };
         let start = self.at;
@@ -258,7 +260,7 @@ impl CharDecoder<'_> {
             self.at += read;
             match result {
                 DecoderResult::Malformed(..) => {
-                    // A byte that was not taken is read again.
+                    // A byte that was not consumed is read again.
                     self.at = self.at.max(start + 1);
                     return DecodedChar::Invalid;
                 }
@@ -290,7 +292,7 @@ pub(super) struct CharEncoder {
 }
 
 impl CharEncoder {
-    /// Writes a character; returns false if the set lacks it.
+    /// Writes a character; returns false if the set does not have it.
     pub(super) fn put(&mut self, c: char, out: &mut Vec<u8>) -> bool {
         let code = u32::from(c);
         match self.set {

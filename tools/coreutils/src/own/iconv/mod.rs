@@ -1,11 +1,11 @@
-//! `iconv` (glibc): text from one character set to another.
+//! `iconv` (glibc): converts text from one character set to another.
 //!
 //! | file | contents |
 //! |---|---|
-//! | `charset` | names, and each set's encoding: Unicode forms here, all others by `encoding_rs` |
+//! | `charset` | names and encodings of sets: Unicode's by own code, all others by `encoding_rs` |
 //! | `translit` | substitutes for characters that a set lacks (`//TRANSLIT`) |
 //!
-//! Deliberately absent: EBCDIC and others that the web does not know.
+//! Deliberately absent: EBCDIC and other sets that the web does not use.
 
 mod charset;
 mod translit;
@@ -54,12 +54,12 @@ const SPEC: Spec<IconvFlag> = Spec::new(
 
 const HINT: &str = "Try `iconv --help' or `iconv --usage' for more information.\n";
 
-/// The treatment of characters that the output lacks.
+/// How characters that the output set lacks are treated.
 #[derive(Clone, Copy, Default)]
 struct IconvMissing {
-    /// `-c`: both invalid and missing ones are dropped.
+    /// `-c`: both invalid input and missing characters are dropped.
     drop: bool,
-    /// `//IGNORE`: the same, but the exit status shows that characters were dropped.
+    /// `//IGNORE`: like `-c`, but the exit status shows that characters were dropped.
     ignore: bool,
     translit: bool,
 }
@@ -169,12 +169,12 @@ fn report_unsupported(ctx: &mut Ctx<'_>, what: &str) -> Exit {
 }
 
 enum IconvStop {
-    /// At this offset of the input.
+    /// The input is invalid at this offset.
     Invalid(usize),
     Incomplete,
 }
 
-/// Converts all of `data`; returns whether nothing was ignored.
+/// Converts all of `data`; returns whether nothing was dropped.
 fn convert_data(
     data: &[u8],
     plan: &IconvPlan,

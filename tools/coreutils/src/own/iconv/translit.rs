@@ -6,7 +6,7 @@ pub(super) fn ascii_substitute(c: char) -> Option<&'static str> {
     Some(TABLE[at].1)
 }
 
-/// By character.
+/// The substitutes by character.
 #[rustfmt::skip]
 const TABLE: &[(char, &str)] = &[
     ('\u{a0}', " "), ('\u{a1}', "!"), ('\u{a2}', "c"), ('\u{a3}', "GBP"), ('\u{a5}', "JPY"),

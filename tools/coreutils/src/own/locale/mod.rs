@@ -1,8 +1,8 @@
 //! `locale` (POSIX, glibc): the locale's variables, names and keywords.
 //!
-//! The machine has the locale C, of which POSIX is another name, and C.UTF-8; they differ in their
-//! characters only. `categories.txt` has the keywords. As for all tools here, a locale that does
-//! not exist counts as C.UTF-8.
+//! The machine has the locales C (also named POSIX) and C.UTF-8, which only differ in their
+//! characters. `categories.txt` lists the keywords. As in all our tools, a locale that does not
+//! exist counts as C.UTF-8.
 
 use std::io::Write;
 
@@ -40,7 +40,7 @@ const LOCALES: &str = "C\nC.utf8\nPOSIX\n";
 const ASCII: &str = "ANSI_X3.4-1968";
 const UTF8: &str = "UTF-8";
 const HINT: &str = "Try `locale --help' or `locale --usage' for more information.\n";
-/// The status of an option that does not exist.
+/// The status after an unknown option.
 const BAD_OPTION: Exit = Exit(64);
 
 /// A keyword and its value, as `-k` shows it.
@@ -111,7 +111,7 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     Ok(Exit::SUCCESS)
 }
 
-/// Returns the value that an environment gives a category.
+/// Returns the value of a category in an environment.
 fn value_for<'e>(env: &'e Env, category: &str) -> &'e [u8] {
     let names = [&b"LC_ALL"[..], category.as_bytes(), b"LANG"];
     names.iter().find_map(|n| env.get(n).filter(|v| !v.is_empty())).unwrap_or(b"POSIX")
@@ -123,7 +123,8 @@ fn is_locale(name: &[u8]) -> bool {
     matches!(&name[..], b"c" | b"posix" | b"c.utf8" | b"c.utf-8")
 }
 
-/// Warns of variables that name locales which are not there; of those of any category if `all`.
+/// Warns about variables that name missing locales; if `all`, about the variables of all
+/// categories.
 fn warn_of_missing(ctx: &mut Ctx<'_>, all: bool) {
     let is_missing = |category: &str| !is_locale(value_for(&ctx.env, category));
     let mut named: Vec<&str> =
@@ -137,8 +138,7 @@ fn warn_of_missing(ctx: &mut Ctx<'_>, all: bool) {
     }
 }
 
-/// Prints the variables: those that are set quoted as for the shell, the values that others imply
-/// between double quotes.
+/// Prints the variables: those that are set quoted for the shell, implied values in double quotes.
 fn print_variables(ctx: &mut Ctx<'_>) {
     let get = |name: &str| ctx.env.get(name.as_bytes()).unwrap_or_default();
     let mut out = Vec::new();
@@ -159,7 +159,7 @@ fn print_variables(ctx: &mut Ctx<'_>) {
     let _ = ctx.stdout.write_all(&out);
 }
 
-/// Returns the text with backslashes before characters that a shell would take for its own.
+/// Returns the text with backslashes before the characters that are special to a shell.
 fn quote_for_shell(text: &[u8]) -> Vec<u8> {
     let is_plain = |c: u8| c.is_ascii_alphanumeric() || c >= 0x80 || b"%+,-./:=@^_~".contains(&c);
     let quoted = text.iter().flat_map(|&c| {

@@ -11,7 +11,7 @@ pub(super) struct LsColors {
     suffixes: Vec<(Vec<u8>, Vec<u8>)>,
 }
 
-/// GNU's built-in codes, in force where `LS_COLORS` does not say otherwise.
+/// GNU's built-in codes, which apply unless `LS_COLORS` overrides them.
 const DEFAULTS: [(&str, &str); 14] = [
     ("di", "01;34"),
     ("ln", "01;36"),
@@ -50,8 +50,8 @@ impl LsColors {
         Some(found.1.as_slice()).filter(|v| !v.is_empty() && *v != b"0" && *v != b"00")
     }
 
-    /// Returns whether the colours depend on whether links are broken, so that their targets must
-    /// be looked up.
+    /// Returns whether the colours depend on whether links are broken, which requires looking up
+    /// the targets.
     pub(super) fn marks_broken_links(&self) -> bool {
         self.color_code("or").is_some()
             || self.color_code("mi").is_some()

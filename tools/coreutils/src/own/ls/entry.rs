@@ -1,4 +1,4 @@
-//! The known facts of a file, and sorting.
+//! The data of a file, and sorting.
 
 use std::cmp::Ordering;
 
@@ -11,16 +11,16 @@ use crate::own::sort::compare_version;
 
 pub(super) struct LsEntry {
     pub name: Vec<u8>,
-    /// As shown, without padding for alignment.
+    /// The name as shown, without padding for alignment.
     pub quoted: Vec<u8>,
     pub stat: Option<Stat>,
     pub kind: Option<FileKind>,
-    /// The text of a symbolic link, and its target's status if that is needed.
+    /// The text of a symbolic link, and the status of its target if that is needed.
     pub target: Option<(Vec<u8>, Option<Stat>)>,
 }
 
 impl LsEntry {
-    /// Makes an entry. `path` is the name to look the file up by.
+    /// Makes an entry. `path` is the name under which the file is found.
     pub(super) fn new(
         plan: &LsPlan,
         ctx: &Ctx<'_>,
@@ -42,12 +42,12 @@ impl LsEntry {
         LsEntry { name, quoted, stat, kind, target }
     }
 
-    /// Returns the character after the name (`-F`, `-p`, `--file-type`).
+    /// Returns the character that is appended to the name (`-F`, `-p`, `--file-type`).
     pub(super) fn indicator(&self, how: Indicator) -> Option<u8> {
         indicator_of(self.kind, self.stat.as_ref(), how)
     }
 
-    /// Returns the columns the name takes, indicator included.
+    /// Returns the number of columns of the name, including the indicator.
     pub(super) fn width(&self, plan: &LsPlan, quotes: bool) -> usize {
         locale::text_width(&self.quoted)
             + usize::from(self.indicator(plan.indicator).is_some())
@@ -59,7 +59,7 @@ impl LsEntry {
     }
 }
 
-/// Returns the indicator of a kind.
+/// Returns the indicator for a kind of file.
 pub(super) fn indicator_of(
     kind: Option<FileKind>,
     stat: Option<&Stat>,
@@ -94,7 +94,7 @@ fn name_extension(name: &[u8]) -> &[u8] {
 }
 
 impl LsPlan {
-    /// Sorts as the options say.
+    /// Sorts the entries according to the options.
     pub(super) fn sort_entries(&self, list: &mut [LsEntry]) {
         let dir = |e: &LsEntry| {
             e.kind == Some(FileKind::Dir)

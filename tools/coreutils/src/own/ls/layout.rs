@@ -1,4 +1,4 @@
-//! Columns, rows, commas: all formats but the long one.
+//! Columns, rows, commas: all formats except the long one.
 
 use super::entry::LsEntry;
 use super::options::{Indicator, LsFormat, LsPlan};
@@ -6,7 +6,7 @@ use crate::common::quote::QuoteStyle;
 use crate::own::stat::block_count;
 
 impl LsPlan {
-    /// Returns whether names without quotes get a space where others have a quote.
+    /// Returns whether names without quotes get a space in place of the quote.
     pub(super) fn aligns_quotes(&self) -> bool {
         let style = matches!(self.quoting, QuoteStyle::Shell | QuoteStyle::ShellEscape);
         style
@@ -32,7 +32,7 @@ pub(super) fn push_color(out: &mut Vec<u8>, code: Option<&[u8]>, text: &[u8]) {
     }
 }
 
-/// Appends a name with colour, indicator and the space that aligns it with quoted ones.
+/// Appends a name with its colour, its indicator and the space that aligns it with quoted names.
 pub(super) fn name(
     out: &mut Vec<u8>,
     plan: &LsPlan,
@@ -54,7 +54,7 @@ pub(super) fn name(
     }
 }
 
-/// The columns before the name: inode and blocks.
+/// The widths of the columns before the name: inode and blocks.
 struct FrontColumns {
     inode: usize,
     blocks: usize,
@@ -65,7 +65,7 @@ impl FrontColumns {
         let widest = |f: &dyn Fn(&LsEntry) -> String, on: bool| {
             if on { entries.iter().map(|e| f(e).len()).max().unwrap_or(0) } else { 0 }
         };
-        // In a comma list nothing is aligned.
+        // Nothing is aligned in a list with commas.
         let aligned = plan.format != LsFormat::Commas;
         FrontColumns {
             inode: widest(&inode_text, plan.inode && aligned),
@@ -141,7 +141,7 @@ fn layout_commas(
     for (i, e) in entries.iter().enumerate() {
         let w = width(e);
         if i > 0 {
-            // The name and the comma after it stay on this line if they fit, otherwise a new line
+            // If the name and the comma after it fit, they stay on this line; otherwise a new line
             // begins.
             if plan.width == 0 || at + w + 2 < plan.width && at <= usize::MAX - w - 2 {
                 at += 2;
@@ -159,7 +159,7 @@ fn layout_commas(
     }
 }
 
-/// Least width of a column: one character and two spaces.
+/// The minimum width of a column: one character and two spaces.
 const MIN_COLUMN: usize = 3;
 
 fn layout_grid(
@@ -176,7 +176,7 @@ fn layout_grid(
     }
     let widths: Vec<usize> = entries.iter().map(width).collect();
     if plan.width == 0 {
-        // No limit: one line, two spaces apart.
+        // Without a limit there is one line, whose names are two spaces apart.
         for (i, e) in entries.iter().enumerate() {
             if i > 0 {
                 out.extend_from_slice(b"  ");
@@ -229,7 +229,7 @@ fn layout_grid(
     }
 }
 
-/// Advances to a column, with tabs where they fit.
+/// Advances to a column, with tabs where possible.
 fn indent_to(out: &mut Vec<u8>, mut from: usize, to: usize, tab: usize) {
     while from < to {
         if tab != 0 && to / tab > (from + 1) / tab {

@@ -8,12 +8,12 @@ use super::layout::{name, push_color};
 use super::options::{Indicator, LsPlan};
 use crate::own::stat::{block_count, mode_string};
 
-/// Half of 365.2425 days: times older than this show the year.
+/// Half of 365.2425 days; older times are shown with the year.
 const HALF_YEAR: i64 = 31_556_952 / 2;
 
 fn time_text(plan: &LsPlan, t: u64) -> Vec<u8> {
     let (s, n) = civil::split_nanos(t);
-    // A file changed during the listing is recent too.
+    // The time of a file that is changed during the listing counts as recent, too.
     let recent = plan.now - HALF_YEAR < s && s <= plan.now + 5;
     let format = if recent { &plan.time_formats.0 } else { &plan.time_formats.1 };
     let mut out = Vec::new();
@@ -28,7 +28,7 @@ fn size_text(plan: &LsPlan, s: &Stat) -> String {
     }
 }
 
-/// The cells of a row that are lined up.
+/// The cells of a row that are aligned.
 struct Row {
     inode: String,
     blocks: String,
@@ -66,7 +66,7 @@ impl Row {
     }
 }
 
-/// Returns the widest cell of a column.
+/// Returns the width of the widest cell of a column.
 fn widest_cell(rows: &[Row], cell: fn(&Row) -> &String) -> usize {
     rows.iter().map(|row| cell(row).len()).max().unwrap_or(0)
 }
@@ -79,7 +79,7 @@ pub(super) fn list_long(
 ) {
     let rows: Vec<Row> =
         entries.iter().map(|e| Row::from_stat(plan, names, e.stat.as_ref())).collect();
-    // Numbers are aligned right, names left.
+    // Numbers are aligned on the right, names on the left.
     let number = |out: &mut Vec<u8>, row: &Row, cell: fn(&Row) -> &String, width: usize| {
         out.extend_from_slice(format!("{:>width$} ", cell(row)).as_bytes());
     };
@@ -131,7 +131,7 @@ pub(super) fn list_long(
 
 /// Appends a name, and the target of a link.
 fn name_and_target(out: &mut Vec<u8>, plan: &LsPlan, entry: &LsEntry, quotes: bool) {
-    // The link itself bears no indicator here: its target does.
+    // A link has no indicator here, because its target has one.
     let is_link = entry.kind == Some(FileKind::Symlink) && entry.target.is_some();
     let indicator = if is_link { Indicator::None } else { plan.indicator };
     name(out, plan, entry, quotes, indicator);

@@ -2,8 +2,8 @@
 //!
 //! | file | contents |
 //! |---|---|
-//! | `options` | options to a plan |
-//! | `entry` | the known facts of a file, and sorting |
+//! | `options` | resolution of the options to a plan |
+//! | `entry` | the data of a file, and sorting |
 //! | `color` | `LS_COLORS` |
 //! | `long` | the long format |
 //! | `layout` | columns, rows, commas |
@@ -23,7 +23,7 @@ use crate::common::{input, paths, quote};
 use entry::LsEntry;
 use options::{LsFollow, LsFormat, LsPlan, LsUsageError};
 
-/// Trouble with an operand, and with something below one.
+/// The statuses after an error at an entry below an operand, and at an operand itself.
 const MINOR: u8 = 1;
 const SERIOUS: u8 = 2;
 
@@ -52,7 +52,7 @@ struct LsRun<'a, 'c> {
 fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>], default: Option<LsFormat>) -> Ended {
     let p = options::SPEC.parse_or_exit(ctx, args, Exit::USAGE)?;
     let plan = LsPlan::new(ctx, &p, default).map_err(|wrong| match wrong {
-        // An unknown word of an option ends with 1 in GNU, by argmatch's own default.
+        // In GNU's, the status after an unknown word of an option is 1, the default of argmatch.
         LsUsageError::Word(text) => input::usage_error(ctx, &[&text]),
         LsUsageError::Other(text) => {
             ctx.error_bytes(&[&text]);
@@ -126,7 +126,7 @@ impl LsRun<'_, '_> {
 
     /// Lists directories and, with `-R`, those in them.
     fn list_directories(&mut self, dirs: Vec<LsEntry>, headers: bool, mut first: bool) {
-        // Those still to list, the next one last; whether each was an operand.
+        // The directories still to list, the next one last, each with whether it was an operand.
         let mut todo: Vec<(Vec<u8>, bool)> =
             dirs.into_iter().rev().map(|d| (d.name, true)).collect();
         while let Some((dir, operand)) = todo.pop() {
@@ -168,7 +168,7 @@ impl LsRun<'_, '_> {
         if !first {
             self.out.push(b'\n');
         }
-        // A colon in a name is quoted, so that the header's own stands out.
+        // A colon in a name is quoted, because a colon ends the header.
         let shown = match self.plan.quoting {
             quote::QuoteStyle::ShellEscape => quote::quote_with_colon(dir),
             style => quote::quote_name(dir, style),

@@ -1,4 +1,4 @@
-//! Options of `ls` to a plan.
+//! Resolves the options of `ls` to a plan.
 
 mod chosen;
 
@@ -259,9 +259,9 @@ pub(super) struct LsPlan {
     pub tab: usize,
     pub end: u8,
     pub colors: Option<LsColors>,
-    /// `m`, `a` or `c`: which time is shown and sorted by.
+    /// The time that is shown and sorted by: `m`, `a` or `c`.
     time: u8,
-    /// Formats of recent and of older times.
+    /// The formats of recent and of older times.
     pub time_formats: (Vec<u8>, Vec<u8>),
     pub zone: Zone,
     pub now: i64,
@@ -273,7 +273,7 @@ pub(super) struct LsPlan {
 
 /// An error in the options, as a message.
 pub(super) enum LsUsageError {
-    /// A word that the option does not take.
+    /// A word that the option does not accept.
     Word(Vec<u8>),
     Other(Vec<u8>),
 }
@@ -405,7 +405,7 @@ impl LsPlan {
         !self.ignore.iter().any(|p| p.is_match(name))
     }
 
-    /// Returns the time that is shown and sorted by.
+    /// Returns the time of a file that is shown and sorted by.
     pub(super) fn time_of(&self, s: &Stat) -> u64 {
         match self.time {
             b'a' => s.atime,
@@ -425,7 +425,7 @@ fn time_formats(style: Option<&[u8]>) -> Result<(Vec<u8>, Vec<u8>), LsUsageError
         b"iso" => (b"%m-%d %H:%M".to_vec(), b"%Y-%m-%d ".to_vec()),
         b"locale" => (b"%b %e %H:%M".to_vec(), b"%b %e  %Y".to_vec()),
         [b'+', f @ ..] => match f.iter().position(|c| *c == b'\n') {
-            // Two formats: for older and for recent files.
+            // There are two formats: one for older and one for recent times.
             Some(i) => (f[i + 1..].to_vec(), f[..i].to_vec()),
             None => both(f),
         },

@@ -73,7 +73,7 @@ pub(super) const SPEC: Spec<NumfmtFlag> = Spec::new(
         with one %[0]['][-][WIDTH][.PRECISION]f.",
 );
 
-/// The treatment of an invalid number.
+/// What happens at an invalid number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NumfmtMode {
     Abort,
@@ -90,23 +90,23 @@ pub(super) struct NumfmtOptions {
     pub(super) to_unit: u64,
     pub(super) style: NumfmtStyle,
     pub(super) delimiter: Option<u8>,
-    /// Ranges of fields, which count from 1, both ends included.
+    /// The ranges of fields, which count from 1; both ends are included.
     pub(super) fields: Vec<(usize, usize)>,
     pub(super) header: u64,
     pub(super) mode: NumfmtMode,
-    /// `None`: as wide as the field was.
+    /// The width; `None` stands for the width of the field.
     pub(super) width: Option<usize>,
     pub(super) left: bool,
     pub(super) suffix: Vec<u8>,
-    /// Text of the format around the number.
+    /// The text before and after the number in the format.
     pub(super) before: Vec<u8>,
     pub(super) after: Vec<u8>,
-    /// Asked for; this locale has none.
+    /// Whether grouping is requested; this locale has none.
     grouping: bool,
     pub(super) end: u8,
 }
 
-/// A message, and whether the hint about `--help` follows.
+/// An error message, and whether the hint about `--help` follows it.
 pub(super) type Wrong = (Vec<u8>, bool);
 
 fn plain_error<T>(parts: &[&[u8]]) -> Result<T, Wrong> {
@@ -257,7 +257,7 @@ fn parse_format(o: &mut NumfmtOptions, text: &[u8]) -> Result<(), Wrong> {
     Ok(())
 }
 
-/// Returns the position of the first `%` that is not doubled, and how many doubled ones come before
+/// Returns the position of the first `%` that is not doubled, and the number of doubled ones before
 /// it.
 fn find_directive(text: &[u8]) -> Option<(usize, usize)> {
     let (mut at, mut doubled) = (0, 0);
@@ -273,7 +273,7 @@ fn find_directive(text: &[u8]) -> Option<(usize, usize)> {
     }
 }
 
-/// The rest of a directive.
+/// The unparsed rest of a directive.
 struct NumfmtDigits<'t> {
     rest: &'t [u8],
 }
@@ -322,7 +322,7 @@ const MODES: &[(&str, NumfmtMode)] = &[
     ("ignore", NumfmtMode::Ignore),
 ];
 
-/// Parses an option that takes one of several words.
+/// Parses an option that accepts one of several words.
 fn parse_choice<T: Copy + PartialEq>(
     p: &ParsedOptions<NumfmtFlag>,
     flag: NumfmtFlag,
@@ -376,7 +376,7 @@ impl NumfmtOptions {
     }
 }
 
-/// Parses `--padding`: a width, and whether numbers are left-aligned.
+/// Parses `--padding`: a width, and whether numbers are aligned on the left.
 fn parse_padding(p: &ParsedOptions<NumfmtFlag>) -> Result<(Option<usize>, bool), Wrong> {
     let Some(text) = p.last_value(NumfmtFlag::Padding) else { return Ok((None, false)) };
     let digits = text.strip_prefix(b"-");
@@ -387,7 +387,7 @@ fn parse_padding(p: &ParsedOptions<NumfmtFlag>) -> Result<(Option<usize>, bool),
     }
 }
 
-/// Parses the delimiter. An empty one never occurs, so that the line is one field.
+/// Parses the delimiter. An empty one never occurs in a line, so the line is one field.
 fn parse_delimiter(p: &ParsedOptions<NumfmtFlag>) -> Result<Option<u8>, Wrong> {
     match p.last_value(NumfmtFlag::Delimiter) {
         None => Ok(None),
@@ -397,7 +397,7 @@ fn parse_delimiter(p: &ParsedOptions<NumfmtFlag>) -> Result<Option<u8>, Wrong> {
     }
 }
 
-/// Returns how many lines are copied unchanged.
+/// Returns the number of lines that are copied unchanged.
 fn parse_header(p: &ParsedOptions<NumfmtFlag>) -> Result<u64, Wrong> {
     match p.last_value(NumfmtFlag::Header) {
         None => Ok(u64::from(p.has_option(NumfmtFlag::Header))),

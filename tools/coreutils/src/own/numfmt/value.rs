@@ -1,13 +1,13 @@
-//! Numbers with unit letters: reading, scaling, rounding, writing. Values are exact fractions, where GNU's
-//! are floating-point numbers.
+//! Numbers with unit letters: parsing, scaling, rounding and formatting. Values are exact
+//! fractions; GNU's are floating-point numbers.
 
 use num_bigint::BigInt;
 use num_integer::Integer;
 use num_traits::{One, Signed, Zero};
 
-/// Unit letters by power.
+/// Unit letters, by the power of the base.
 const UNITS: &[u8] = b"KMGTPEZY";
-/// Digits that GNU's numbers hold exactly, and those it accepts at all.
+/// The number of digits that GNU's numbers hold exactly, and the maximum that GNU accepts.
 const MAX_UNSCALED_DIGITS: usize = 18;
 const MAX_DIGITS: usize = 27;
 
@@ -44,7 +44,7 @@ pub(super) enum Invalid {
     ForbiddenSuffix,
     Suffix,
     MissingI,
-    /// The text from this position on follows the number.
+    /// The text from this position on is not part of the number.
     Rest(usize),
 }
 
@@ -52,11 +52,11 @@ pub(super) enum Invalid {
 #[derive(Clone, Debug)]
 pub(super) struct NumfmtValue {
     numerator: BigInt,
-    /// Positive.
+    /// The denominator, which is positive.
     denominator: BigInt,
-    /// Whether the value is below zero: one that rounds to zero keeps its sign.
+    /// Whether the value is negative: a value that rounds to zero keeps its sign.
     negative: bool,
-    /// Digits after the point that the text showed.
+    /// The number of digits after the point in the text.
     pub(super) precision: usize,
 }
 
@@ -145,7 +145,7 @@ impl NumfmtValue {
         self.numerator.abs() < limit * &self.denominator
     }
 
-    /// Returns the number of digits before the point, less one.
+    /// Returns the number of digits before the point, minus one.
     fn magnitude(&self) -> usize {
         let whole = (self.numerator.abs() / &self.denominator).to_string();
         whole.len() - 1
@@ -173,7 +173,7 @@ impl NumfmtValue {
             Round::TowardsZero => n.is_negative(),
             Round::Nearest => {
                 let twice = rest * 2;
-                // Half goes away from zero.
+                // Halves are rounded away from zero.
                 if n.is_negative() { twice > self.denominator } else { twice >= self.denominator }
             }
         };
@@ -197,19 +197,19 @@ impl NumfmtValue {
     }
 }
 
-/// The style that numbers are written in.
+/// The style in which numbers are written.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct NumfmtStyle {
     pub(super) scale: NumfmtScale,
     pub(super) round: Round,
-    /// Digits after the point, if the format says so.
+    /// The number of digits after the point, if the format sets it.
     pub(super) precision: Option<usize>,
-    /// Zeros are put in front up to this width.
+    /// The width up to which zeros are put in front.
     pub(super) zeros: usize,
 }
 
 impl NumfmtStyle {
-    /// Returns the number as text. The error is GNU's message about a number that it refuses.
+    /// Returns the number as text. The error is GNU's message about a number that cannot be shown.
     pub(super) fn write(&self, value: &NumfmtValue) -> Result<String, String> {
         let precision = self.precision.unwrap_or(value.precision);
         let magnitude = value.magnitude();

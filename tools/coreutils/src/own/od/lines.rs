@@ -1,11 +1,11 @@
-//! Lines of `od`: bytes to addresses and fields.
+//! Lines of `od`: converts bytes to addresses and fields.
 
 use box_applet::OutStream;
 
 use super::types::Type;
 use crate::common::input::{CopyStop, write_output};
 
-/// Output is handed on in pieces of this size.
+/// The size of the pieces in which output is passed on.
 const PIECE: usize = 32 * 1024;
 
 /// The form of addresses (`-A`).
@@ -17,7 +17,8 @@ pub(super) enum Radix {
     None,
 }
 
-/// Addresses, and a second one in parentheses (`--traditional`), which begins at a number of its own.
+/// The form of addresses, and the number at which a second address in parentheses begins
+/// (`--traditional`).
 #[derive(Clone, Copy, Debug)]
 pub(super) struct OdAddress {
     pub radix: Radix,
@@ -34,7 +35,7 @@ impl OdAddress {
         }
     }
 
-    /// Appends the address of byte number `at`, where the dump begins at number `start`.
+    /// Appends the address of byte number `at` in a dump that begins at number `start`.
     pub(super) fn write(self, at: u64, start: u64, out: &mut Vec<u8>) {
         out.extend_from_slice(self.text(at).as_bytes());
         if let Some(label) = self.label {
@@ -46,13 +47,14 @@ impl OdAddress {
     }
 }
 
-/// A format with its place in the line: all formats take equally many columns.
+/// A format and its layout in the line: all formats take the same number of columns.
 struct OdColumn {
     kind: Type,
-    /// Columns of a line beyond those that the fields need. They come before the fields in about
-    /// equal parts.
+    /// The number of columns in a line that the fields do not need. They are distributed before the
+    /// fields, about equally.
     extra: usize,
-    /// The text of each byte, with the space before it, for a type that takes one byte and no extra columns.
+    /// The text of each byte, with the space before it, for a type of one byte without extra
+    /// columns.
     texts: Vec<u8>,
 }
 
@@ -69,19 +71,19 @@ impl OdColumn {
 /// A dump: its settings, and the state that is carried from block to block.
 pub(super) struct OdDump {
     columns: Vec<OdColumn>,
-    /// Bytes of a line; the largest type's size divides it.
+    /// The number of bytes in a line, a multiple of each type's size.
     width: usize,
     address: OdAddress,
     big_endian: bool,
-    /// Equal lines are shown by a `*`.
+    /// Whether equal lines are replaced by a `*`.
     abbreviate: bool,
-    /// The offset of the dump's beginning, and that of the next line.
+    /// The offset of the dump's beginning, and of the next line.
     start: u64,
     at: u64,
-    /// The last line shown, and whether a `*` follows it already.
+    /// The last line shown, and whether a `*` was already printed after it.
     previous: Vec<u8>,
     starred: bool,
-    /// The beginning of a line.
+    /// The bytes of an incomplete line.
     pending: Vec<u8>,
     out: Vec<u8>,
 }
@@ -134,7 +136,7 @@ impl OdDump {
         Ok(())
     }
 
-    /// Shows an unfinished line and the address after all.
+    /// Prints the unfinished line and the final address.
     pub(super) fn finish(mut self, out: &mut OutStream) -> Result<(), CopyStop> {
         let end = self.at + self.pending.len() as u64;
         if !self.pending.is_empty() {
@@ -168,8 +170,8 @@ impl OdDump {
         Ok(())
     }
 
-    /// Appends all formats of a line's bytes, each on a line of its own; a number that is incomplete is padded with
-    /// zero bytes.
+    /// Appends a line's bytes in all formats, each on a line of its own; an incomplete number is
+    /// padded with zero bytes.
     fn show_line(&mut self, bytes: &[u8]) {
         let out = &mut self.out;
         for (number, column) in self.columns.iter().enumerate() {
@@ -180,7 +182,7 @@ impl OdDump {
             let (kind, from) = (column.kind, out.len());
             let fields = self.width / kind.size;
             if column.texts.is_empty() {
-                // Columns that are left for the fields from number `n` on.
+                // The number of extra columns that are left for the fields from number `n` on.
                 let left = |n: usize| column.extra * (fields - n) / fields;
                 for (n, bytes) in bytes.chunks(kind.size).enumerate() {
                     let width = kind.width() + 1 + left(n) - left(n + 1);

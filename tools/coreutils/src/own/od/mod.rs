@@ -2,8 +2,8 @@
 //!
 //! | file | contents |
 //! |---|---|
-//! | `types` | types of `-t`, and how one number is shown |
-//! | `lines` | bytes to lines |
+//! | `types` | types of `-t`, and the form of one number |
+//! | `lines` | conversion of bytes to lines |
 
 mod lines;
 mod types;
@@ -25,7 +25,7 @@ use types::Type;
 enum OdFlag {
     AddressRadix,
     Endian,
-    /// A letter that stands for types.
+    /// A letter that selects these types.
     Format(&'static str),
     Type,
     OutputDuplicates,
@@ -108,7 +108,7 @@ struct OdPlan {
     abbreviate: bool,
     skip: u64,
     limit: Option<u64>,
-    /// `-S`: the shortest string.
+    /// The minimum length of a string (`-S`).
     strings: Option<usize>,
     width: usize,
     files: Vec<Vec<u8>>,
@@ -152,7 +152,7 @@ fn parse_plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<OdPlan, Exit> {
     }
     let wanted = match p.last_value(OdFlag::Width) {
         None => p.has_option(OdFlag::Width).then_some(32),
-        // This one is decimal and has no unit.
+        // This number is decimal and has no unit.
         Some(text) => Some(number::count(text).map_err(|e| refuse(e.message("-w", text)))?),
     };
     let unit = types.iter().map(|t| t.size).max().unwrap_or(1);
@@ -224,10 +224,10 @@ fn parse_amount(text: &[u8], option: &str) -> Result<u64, Vec<u8>> {
     }
 }
 
-/// The files, the offset and the label among the operands.
+/// The operands: the files, the offset and the label.
 type Operands = (Vec<Vec<u8>>, Option<u64>, Option<u64>);
 
-/// Interprets the operands. With options that POSIX did not have before 1992 all operands are files.
+/// Interprets the operands. With options that POSIX added in 1992, all operands are files.
 fn parse_operands(ctx: &mut Ctx<'_>, p: &ParsedOptions<OdFlag>) -> Result<Operands, Exit> {
     let traditional = p.has_option(OdFlag::Traditional);
     let modern = [
@@ -321,11 +321,11 @@ fn dump_files(ctx: &mut Ctx<'_>, plan: &OdPlan) -> Ended {
     Ok(exit)
 }
 
-/// The part of all files together that is dumped.
+/// The part of all files, taken together, that is dumped.
 struct OdWindow {
-    /// Bytes that are still to be left out.
+    /// The number of bytes that are still to be skipped.
     skip: u64,
-    /// Bytes that are still wanted.
+    /// The number of bytes that are still to be dumped.
     left: u64,
     /// Whether any file was opened.
     opened: bool,
@@ -377,7 +377,7 @@ impl OdWindow {
     }
 }
 
-/// `-S`: runs of printable characters that a NUL ends.
+/// The strings of `-S`: runs of printable characters that end with a NUL.
 struct Strings<'a> {
     least: usize,
     plan: &'a OdPlan,
@@ -398,7 +398,7 @@ impl Strings<'_> {
         Ok(())
     }
 
-    /// Shows the text before here if it is long enough.
+    /// Prints the text before the current position if it is long enough.
     fn end_string(&mut self, out: &mut OutStream) -> Result<(), CopyStop> {
         if self.text.len() >= self.least {
             let mut line = Vec::new();

@@ -5,10 +5,10 @@ use box_text::printf::{self, ConversionSpec, LongDouble};
 
 use crate::common::quote;
 
-/// The form that bytes are shown in.
+/// The form in which bytes are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum OdKind {
-    /// `a`: names of control characters, the highest bit ignored.
+    /// `a`: names of control characters; the highest bit is ignored.
     Named,
     /// `c`: characters, or escapes such as `\n`.
     Character,
@@ -23,9 +23,9 @@ pub(super) enum OdKind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Type {
     pub kind: OdKind,
-    /// Bytes of each number.
+    /// The number of bytes of each number.
     pub size: usize,
-    /// `z`: the line's printable characters follow.
+    /// `z`: whether the line's printable characters follow.
     pub characters: bool,
 }
 
@@ -61,8 +61,8 @@ pub(super) fn parse(text: &[u8]) -> Result<Vec<Type>, Vec<u8>> {
     Ok(types)
 }
 
-/// Parses the size after a letter, in digits or as C's type. The error is the message about a size that the type
-/// does not have.
+/// Parses the size after a letter, in digits or as the letter of a C type. The error is the message
+/// about a size that the type does not have.
 fn parse_type_size(kind: OdKind, rest: &mut &[u8]) -> Result<usize, Vec<u8>> {
     let float = kind == OdKind::Float;
     let named = match (rest.first(), float) {
@@ -94,7 +94,7 @@ fn parse_type_size(kind: OdKind, rest: &mut &[u8]) -> Result<usize, Vec<u8>> {
 }
 
 impl Type {
-    /// Returns the columns of one number, without the space before it.
+    /// Returns the number of columns of one number, without the space before it.
     pub(super) fn width(self) -> usize {
         let widths = match self.kind {
             OdKind::Named | OdKind::Character => return 3,
@@ -107,7 +107,8 @@ impl Type {
         widths[self.size.ilog2() as usize]
     }
 
-    /// Appends the value of `bytes`, which are as many as this type takes, right-aligned in `width` columns.
+    /// Appends the value of `bytes`, whose number is the type's size, right-aligned in `width`
+    /// columns.
     pub(super) fn show(self, bytes: &[u8], big_endian: bool, width: usize, out: &mut Vec<u8>) {
         let value = if big_endian {
             bytes.iter().fold(0, |n, byte| n << 8 | u128::from(*byte))
@@ -136,7 +137,7 @@ impl Type {
     }
 }
 
-/// Appends a number of at least `least` digits.
+/// Appends a number with at least `least` digits.
 fn put_digits(
     out: &mut Vec<u8>,
     width: usize,
@@ -162,14 +163,16 @@ fn put_digits(
     }
 }
 
-/// Returns the shortest decimal form of a float of 4, 8 or 16 bytes that is read as the same number.
+/// Returns the shortest decimal form of a float of 4, 8 or 16 bytes that is parsed as the same
+/// number.
 fn float_text(size: usize, bits: u128) -> Vec<u8> {
     let number = match size {
         4 => f64::from(f32::from_bits(bits as u32)),
         _ => f64::from_bits(bits as u64),
     };
     let long = LongDouble::from_bits(bits as u64, (bits >> 64) as u16);
-    // So many digits every number of the size has, unless it is too small to be normal; more than `most` none needs.
+    // `sure` digits are exact for every normal number of the size; no number needs more than
+    // `most`.
     let (sure, most, normal) = match size {
         4 => (6, 9, number.abs() >= f64::from(f32::MIN_POSITIVE)),
         8 => (15, 17, number.abs() >= f64::MIN_POSITIVE),
@@ -211,7 +214,7 @@ pub(in crate::own) fn control_name(byte: u8) -> String {
     }
 }
 
-/// Returns a character, its escape in C, or its number in octal digits.
+/// Returns a character, its escape in C, or its octal code.
 pub(in crate::own) fn character_text(byte: u8) -> String {
     match byte {
         0 => "\\0".to_string(),

@@ -124,7 +124,7 @@ fn print_together(ctx: &mut Ctx<'_>, job: &mut PrJob<'_>, files: &[Vec<u8>]) -> 
             }
         }
     }
-    // Files that cannot be read leave no column.
+    // A file that cannot be read gets no column.
     let mut narrowed = job.o.clone();
     narrowed.columns = opened.len().max(1);
     let width = narrowed.column_width().unwrap_or(job.width);
@@ -143,7 +143,7 @@ fn print_together(ctx: &mut Ctx<'_>, job: &mut PrJob<'_>, files: &[Vec<u8>]) -> 
                 Box::new(io::BufReader::new(f))
             }
             (None, Some(s)) => Box::new(s),
-            // Standard input a second time has nothing left.
+            // If standard input is named again, nothing is left in it.
             (None, None) => Box::new(io::empty()),
         };
         PrSource::new(reader)
@@ -196,7 +196,8 @@ impl PrJob<'_> {
                     rows += 1;
                 }
                 if self.o.columns == 1 && page >= self.o.pages.0 && rows == 1 {
-                    // A header is due as soon as there is text, not when the page is full.
+                    // The header is printed when the first text of a page comes, before the page is
+                    // full.
                     self.print_head(page, out)?;
                 }
                 if self.o.columns == 1 && page >= self.o.pages.0 {
@@ -213,7 +214,7 @@ impl PrJob<'_> {
                 last = rows > 0 && end.is_some();
             }
             if last && self.o.double && !self.o.extremities {
-                // Nothing follows the last line of columns, if that is known.
+                // Nothing comes after the last line of columns, if that is known.
                 text.pop();
             }
             let fed = end == Some(PrItem::PageEnd);
@@ -242,7 +243,8 @@ impl PrJob<'_> {
         }
     }
 
-    /// Prints columns that go down, as equal in length as possible; returns the number of rows.
+    /// Prints columns that are read downwards and as equal in length as possible; returns the
+    /// number of rows.
     fn print_balanced(&mut self, lines: &[Vec<u8>], numbers: &[i64], text: &mut Vec<u8>) -> usize {
         let columns = self.o.columns;
         let (each, more) = (lines.len() / columns, lines.len() % columns);
@@ -352,7 +354,8 @@ impl PrJob<'_> {
         out.write_all(&text)
     }
 
-    /// Prints the end of a page with this many rows; `fed`: a form feed of the input ended it.
+    /// Prints the end of a page with this many rows; `fed` says whether a form feed of the input
+    /// ended it.
     fn print_foot(&self, rows: usize, fed: bool, out: &mut OutStream) -> io::Result<()> {
         match (self.o.extremities, self.o.form_feeds) {
             (true, true) => out.write_all(b"\x0c"),

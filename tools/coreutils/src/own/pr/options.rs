@@ -102,7 +102,7 @@ pub(super) const SPEC: Spec<PrFlag> = Spec::new(
 .reads_standard_input()
 .with_examples(&[("pr -3 -t FILE", "Three columns, without headers")]);
 
-/// The form of unprintable characters.
+/// How unprintable characters are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum PrControl {
     Raw,
@@ -110,20 +110,20 @@ pub(super) enum PrControl {
     Octal,
 }
 
-/// A tab character and the distance of its stops.
+/// A tab character, and the distance of its tab stops.
 pub(super) type Tab = (u8, usize);
 
-/// Numbers of lines.
+/// The settings of line numbers.
 #[derive(Clone, Debug)]
 pub(super) struct Numbers {
     pub(super) separator: u8,
     pub(super) digits: usize,
-    /// The first number, by `-N`: it counts from the first page that is printed.
+    /// The first number, by `-N`, which is given to the first line that is printed.
     pub(super) first: Option<i64>,
 }
 
 impl Numbers {
-    /// Returns the columns that number and separator take.
+    /// Returns the number of columns of the number and the separator.
     pub(super) fn width(&self) -> usize {
         match self.separator {
             b'\t' => self.digits + 8 - self.digits % 8,
@@ -152,16 +152,16 @@ pub(super) struct PrOptions {
     pub(super) numbers: Option<Numbers>,
     pub(super) margin: usize,
     pub(super) quiet: bool,
-    /// `None` with a single column.
+    /// The separator; `None` if there is only one column.
     pub(super) separator: Option<Vec<u8>>,
-    /// Headers and trailers.
+    /// Whether pages have headers and trailers.
     pub(super) extremities: bool,
-    /// Form feeds of the input are passed on.
+    /// Whether form feeds of the input are copied.
     pub(super) keep_feeds: bool,
 }
 
-/// Turns `-12` into `--columns=12` (digits may be among other letters, the last run of them counts)
-/// and `+3:5` into `--pages=3:5`.
+/// Turns `-12` into `--columns=12` (the digits may be between other letters; the last run of digits
+/// counts) and `+3:5` into `--pages=3:5`.
 ///
 /// # Errors
 /// Returns a message about a `+` that is not followed by a range of pages.
@@ -198,7 +198,7 @@ pub(super) fn modern_options(args: &[Vec<u8>]) -> Result<Vec<Vec<u8>>, Vec<u8>> 
                 let rest = if takes { &a[i + 1..] } else { &[] };
                 out.push([b"-", &[*c][..], rest].concat());
                 if takes {
-                    // A value that must follow may look like an option.
+                    // The next word is the value, even if it looks like an option.
                     if rest.is_empty() && b"DhlNowW".contains(c) {
                         out.extend(args.next().cloned());
                     }
@@ -227,7 +227,7 @@ fn parse_pages(text: &[u8], option: &str) -> Result<Option<(u64, u64)>, Vec<u8>>
     Ok((first > 0 && first <= last).then_some((first, last)))
 }
 
-/// Parses `[CHAR][NUMBER]` with the defaults.
+/// Parses `[CHAR][NUMBER]`, with defaults for both.
 fn char_and_number(text: &[u8], default: (u8, usize)) -> Option<(u8, usize)> {
     let (c, digits) = match text.split_first() {
         Some((c, rest)) if !c.is_ascii_digit() => (*c, rest),
@@ -240,7 +240,7 @@ fn char_and_number(text: &[u8], default: (u8, usize)) -> Option<(u8, usize)> {
     Some((c, n.filter(|n| (1..1 << 20).contains(n))?))
 }
 
-/// Parses a number of at least `least`. The error is the message `what` about another one.
+/// Parses a number of at least `least`. The error is the message `what` about a wrong number.
 fn parse_count(
     p: &ParsedOptions<PrFlag>,
     flag: PrFlag,
@@ -313,7 +313,7 @@ impl ColumnGap {
         let text_of =
             |flag: PrFlag| p.has_option(flag).then(|| p.last_value(flag).unwrap_or(b"").to_vec());
         let mut separator = text_of(PrFlag::SepString);
-        // `-s` counts only where `-S` does not.
+        // `-s` only applies if `-S` is not given.
         let old_separator = text_of(PrFlag::Separator).filter(|_| separator.is_none());
         let several = columns.parallel || columns.explicit;
         if width.is_some() && page_width.is_none() {
@@ -368,7 +368,7 @@ fn parse_numbers(p: &ParsedOptions<PrFlag>) -> Result<Option<Numbers>, Vec<u8>> 
 }
 
 impl PrOptions {
-    /// Resolves the options for this number of operands. The error is a message.
+    /// Resolves the options for this number of files. The error is a message.
     pub(super) fn from_options(
         p: &ParsedOptions<PrFlag>,
         operands: usize,
@@ -416,7 +416,7 @@ impl PrOptions {
         })
     }
 
-    /// Returns the lines of text on a page.
+    /// Returns the number of lines of text on a page.
     pub(super) fn body_lines(&self) -> usize {
         let all = if self.extremities { self.length - 10 } else { self.length };
         if self.double { (all / 2).max(1) } else { all }

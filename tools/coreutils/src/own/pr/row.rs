@@ -1,4 +1,4 @@
-//! One output line: cells, their numbers and separators, spaces as tabs.
+//! An output line: its cells with their numbers and separators, and spaces that become tabs.
 
 use super::options::{Numbers, PrControl, PrOptions, Tab};
 
@@ -31,7 +31,7 @@ impl OutputRow {
     fn settle_spaces(&mut self) {
         let goal = self.column + std::mem::take(&mut self.spaces);
         if let Some((tab, stop)) = self.tab {
-            // A single space stays one.
+            // A single space stays a space.
             while goal - self.column > 1 && self.column + stop - self.column % stop <= goal {
                 self.bytes.push(tab);
                 self.column += stop - self.column % stop;
@@ -81,7 +81,7 @@ impl<'o> Rows<'o> {
         Some(self.o.margin + numbers + column * (self.width + separator))
     }
 
-    /// Pads to a column and separates it from the one before.
+    /// Pads up to a column and separates it from the previous one.
     fn begin_column(&self, ink: &mut OutputRow, column: usize) {
         let separator = self.o.separator.as_deref().unwrap_or(b"");
         if let Some(start) = self.column_start(column) {
@@ -105,14 +105,15 @@ impl<'o> Rows<'o> {
         ink.settle_spaces();
     }
 
-    /// Appends the columns of one line, which may end early. A missing cell belongs to a file that has no line
-    /// here: it is aligned like an empty one once the line has text.
+    /// Appends the columns of one line, some of which may be missing at the end. A missing cell
+    /// belongs to a file that has no line here: if the line has text before it, it is aligned like
+    /// an empty cell.
     pub(super) fn put_line(&mut self, cells: &[Option<&[u8]>], numbers: &[i64], out: &mut Vec<u8>) {
         let tab = self.o.output_tab;
         let mut ink = OutputRow { bytes: std::mem::take(out), column: 0, spaces: 0, tab };
         for (column, cell) in cells.iter().enumerate() {
             if !self.o.truncate && cell.is_some() && cells[..column].iter().all(Option::is_none) {
-                // Only separators stand for the files that have no line here.
+                // Files that have no line here only get separators.
                 ink.spaces = 0;
             }
             self.begin_column(&mut ink, column);
@@ -132,8 +133,8 @@ impl<'o> Rows<'o> {
         out.push(b'\n');
     }
 
-    /// Appends the text of a cell, some columns of which are taken. As in GNU pr they count from the second
-    /// character on.
+    /// Appends the text of a cell, some columns of which are already used. As in GNU pr, these
+    /// count from the second character on.
     fn put_text(&self, text: &[u8], taken: usize, ink: &mut OutputRow) {
         let mut at = 0;
         for (i, &c) in text.iter().enumerate() {
@@ -195,7 +196,7 @@ impl<'o> Rows<'o> {
 
 fn put_number(n: &Numbers, value: i64, columns: bool, ink: &mut OutputRow) {
     let text = format!("{value:>width$}", width = n.digits);
-    // The last digits, if there are too many.
+    // Only the last digits are shown if there are too many.
     text[text.len() - n.digits..].bytes().for_each(|c| ink.put_char(c));
     match n.separator {
         b'\t' if columns => (n.digits..n.width()).for_each(|_| ink.put_char(b' ')),

@@ -1,4 +1,4 @@
-//! Input as lines and page ends.
+//! The input as lines and page ends.
 
 use std::io::{self, BufRead};
 
@@ -11,12 +11,12 @@ pub(super) enum PrItem {
     End,
 }
 
-/// A file being read.
+/// A file that is being read.
 pub(super) struct PrSource<'a> {
     reader: Box<dyn BufRead + 'a>,
-    /// The form feed after a line that it ended.
+    /// Whether a form feed ended the last line, so that it comes next.
     feed: bool,
-    /// The last line had no newline: its end is the file's or the page's.
+    /// Whether the last line had no newline, because the file or the page ended there.
     open_end: bool,
     ahead: Option<PrItem>,
 }

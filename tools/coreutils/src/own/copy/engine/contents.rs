@@ -1,4 +1,4 @@
-//! Making the copies: contents, links and metadata.
+//! Creates the copies: contents, links and metadata.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
@@ -65,7 +65,7 @@ impl Copier<'_> {
         made.map_err(|e| cannot_link(ctx, "symbolic", to, from, &e)).is_ok()
     }
 
-    /// Copies metadata only; a file that does not exist is made empty.
+    /// Copies only metadata; a destination that does not exist is created empty.
     pub(super) fn copy_attributes(
         &self,
         ctx: &mut Ctx<'_>,
@@ -145,11 +145,11 @@ impl Copier<'_> {
         Ok(self.copy_metadata(ctx, e.to, &e.stat, made))
     }
 
-    /// Opens the file to write to; returns it with whether it is a new one.
+    /// Opens the destination for writing; returns it, and whether it is new.
     fn open_destination(&self, ctx: &mut Ctx<'_>, to: &[u8], exists: bool) -> Step<(File, bool)> {
         let path = ctx.path(to);
         let not_there = to.ends_with(b"/") && !exists;
-        // A link that points nowhere: writing through it would create a file elsewhere.
+        // Writing through a link whose target does not exist would create a file elsewhere.
         let dangling = if exists {
             meta::stat(&path, true).is_err() && !self.plan.moving
         } else {
@@ -175,7 +175,8 @@ impl Copier<'_> {
         opened.map_err(|error| self.report_failure(ctx, "cannot create regular file", to, &error))
     }
 
-    /// Copies the attributes to preserve; a new file gets the source's mode less the umask.
+    /// Copies the attributes to preserve; a new file gets the source's mode without the bits of the
+    /// umask.
     pub(super) fn copy_metadata(
         &self,
         ctx: &mut Ctx<'_>,
@@ -187,7 +188,7 @@ impl Copier<'_> {
         let path = ctx.path(to);
         let mut ok = true;
         if p.preserve_owner {
-            // Only root may give files away, so that a failure of other users is not an error.
+            // Only root may change a file's owner, so a failure is not an error for other users.
             if meta::stat(&path, true).is_ok_and(|s| s.uid != stat.uid || s.gid != stat.gid) {
                 let _ = meta::chown(&path, Some(stat.uid), Some(stat.gid), true);
             }
@@ -203,7 +204,7 @@ impl Copier<'_> {
             && meta::stat(&path, true).is_ok_and(|s| s.mode != mode)
             && let Err(e) = meta::chmod(&path, mode)
         {
-            // A host without modes has none to preserve.
+            // A host without modes cannot preserve them.
             if e.raw_os_error() != Some(code::ENOTSUP) {
                 input::report_cannot(ctx, "preserving permissions for", to, &e);
                 ok = false;

@@ -1,4 +1,4 @@
-//! Options that overrule each other: the last one holds.
+//! Options that override each other: the last one applies.
 
 use box_applet::Ctx;
 use box_applet::opts::ParsedOptions;
@@ -7,13 +7,13 @@ use super::{Indicator, LsFlag, LsFollow, LsFormat, LsUsageError, Sort, bad_argum
 use crate::common::number::{CountError, SizeScale};
 use crate::common::quote::QuoteStyle;
 
-/// Parses the argument of an option that takes one of several words.
+/// Parses the argument of an option that accepts one of several words.
 fn parse_word<T: Copy>(value: &[u8], option: &str, words: &[(&str, T)]) -> Result<T, LsUsageError> {
     let found = words.iter().find(|(word, _)| word.as_bytes() == value);
     found.map(|(_, meaning)| *meaning).ok_or_else(|| bad_argument(value, option))
 }
 
-/// Parses the argument of `--color` and `--classify`; returns whether that is on.
+/// Parses the argument of `--color` and `--classify`; returns whether the option is on.
 fn parse_when(value: Option<&[u8]>, option: &str, terminal: bool) -> Result<bool, LsUsageError> {
     match value {
         None | Some(b"always" | b"yes" | b"force") => Ok(true),
@@ -23,7 +23,7 @@ fn parse_when(value: Option<&[u8]>, option: &str, terminal: bool) -> Result<bool
     }
 }
 
-/// The values of options that overrule each other: the last one holds.
+/// The values of options that override each other: the last one applies.
 pub(super) struct LsChoices {
     pub terminal: bool,
     pub format: LsFormat,
@@ -163,7 +163,7 @@ impl LsChoices {
         Ok(())
     }
 
-    /// Reads the options that set how names are quoted and which indicator follows them.
+    /// Reads the options that set the quoting of names and the indicator after them.
     fn read_names(&mut self, flag: LsFlag, value: Option<&[u8]>) -> Result<(), LsUsageError> {
         const INDICATORS: [(&str, Indicator); 4] = [
             ("none", Indicator::None),
@@ -223,7 +223,7 @@ impl LsChoices {
         })
     }
 
-    /// Returns the sort order: `-c` and `-u` without `-l` sort by that time.
+    /// Returns the sort order. Without `-l`, the options `-c` and `-u` sort by their time.
     pub(super) fn sort_order(&self) -> Sort {
         let by_time = self.time.is_some() && self.format != LsFormat::Long;
         self.sort.unwrap_or(if by_time { Sort::Time } else { Sort::Name })
