@@ -206,8 +206,8 @@ fn redirects_need_their_rule() {
             RequestError::Refused(_) | RequestError::Scheme(_) | RequestError::Url(_)
         );
         assert!(refused, "{location}: {error}");
-        // A guest that follows redirects by itself receives the redirect; its next request is
-        // refused.
+        // A guest that follows redirects by itself receives the redirect, and the victim is not
+        // contacted.
         let (head, _) = b.get(&door.url("/api/x")).unwrap();
         assert_eq!(head.status, 302);
     }

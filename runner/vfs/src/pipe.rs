@@ -229,8 +229,7 @@ pub(crate) struct FifoGuard {
 
 impl Drop for FifoGuard {
     fn drop(&mut self) {
-        // The end has been dropped already, because this guard is a later field, so the counts are
-        // current.
+        // The end's own `drop` runs before its fields are dropped, so the counts are current.
         let mut names = lock_mutex(&self.names);
         let done = names.get(&self.name).is_some_and(|p| {
             let p = p.lock_inner();
