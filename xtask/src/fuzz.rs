@@ -68,32 +68,42 @@ fn fuzz_shell(rest: &[String]) -> Result<ExitCode> {
     Ok(ExitCode::from(u8::try_from(status.code().unwrap_or(2)).unwrap_or(2)))
 }
 
-/// The seconds of each run of [`compare_places`].
+/// The seconds of the run with scripts of the whole grammar.
+const GRAMMAR_SECONDS: u64 = 120;
+
+/// The seconds of each run with constructs in places.
 const PLACES_SECONDS: u64 = 15;
 
-/// Compares constructs in various places with bash, natively and in the image, from a fixed seed
-/// and a fresh one.
+/// Compares the shell with bash: natively with scripts of the whole grammar from a fixed seed, then
+/// natively and in the image with constructs in various places, from a fixed seed and a fresh one.
 ///
 /// # Errors
 /// Returns an error for a difference, after printing its script and seed. Without bash 5.2 nothing
 /// is compared.
-pub fn compare_places() -> Result<()> {
+pub fn compare_with_bash() -> Result<()> {
+    const FIXED: u64 = 1;
     let version =
         env::command_output(Command::new("/bin/bash").args(["-c", "echo $BASH_VERSION"]))?;
     if !version.starts_with("5.2") {
         eprintln!("no bash 5.2 here: nothing to compare with");
         return Ok(());
     }
-    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH)?.as_secs();
-    for seed in [1, now] {
-        for image in [false, true] {
-            let mut args = vec!["--places".to_string(), "--shrink".into(), "60".into()];
-            args.extend(["--seed".into(), seed.to_string()]);
-            args.extend(["--seconds".into(), PLACES_SECONDS.to_string()]);
-            args.extend(image.then(|| "--image".to_string()));
-            ensure!(fuzz_shell(&args)? == ExitCode::SUCCESS, "the shell differs from bash");
-        }
+    compare_from_seed(FIXED, GRAMMAR_SECONDS, &[])?;
+    let fresh = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH)?.as_secs();
+    for seed in [FIXED, fresh] {
+        compare_from_seed(seed, PLACES_SECONDS, &["--places"])?;
+        compare_from_seed(seed, PLACES_SECONDS, &["--places", "--image"])?;
     }
+    Ok(())
+}
+
+/// Runs the differential fuzzer for some seconds, and prints how to repeat that.
+fn compare_from_seed(seed: u64, seconds: u64, options: &[&str]) -> Result<()> {
+    let mut args: Vec<String> = options.iter().map(|option| option.to_string()).collect();
+    args.extend(["--seed".into(), seed.to_string(), "--seconds".into(), seconds.to_string()]);
+    println!("cargo xtask fuzz shell {}", args.join(" "));
+    args.extend(["--shrink".into(), "60".into()]);
+    ensure!(fuzz_shell(&args)? == ExitCode::SUCCESS, "the shell differs from bash");
     Ok(())
 }
 

@@ -86,7 +86,7 @@ impl Options {
 }
 
 fn main() -> ExitCode {
-    if let Err(e) = run::without_inherited_files() {
+    if let Err(e) = run::without_inherited_state() {
         eprintln!("wasibox-differ: {e:#}");
         return ExitCode::from(2);
     }

@@ -197,12 +197,13 @@ impl Place {
     }
 }
 
-/// Starts this program again if it inherited open files, because scripts would see their numbers.
-pub fn without_inherited_files() -> Result<()> {
+/// Starts this program again without inherited files and ignored signals, because scripts would see
+/// them.
+pub fn without_inherited_state() -> Result<()> {
     const DONE: &str = "WASIBOX_DIFFER_CLOSED";
     const CLOSE: &str = r#"for f in /proc/$$/fd/*; do
         f=${f##*/}; [ "$f" -gt 2 ] && [ "$f" -lt 255 ] && eval "exec $f>&-"
-    done; exec "$@""#;
+    done; exec env --default-signal "$@""#;
     if std::env::var_os(DONE).is_some() {
         return Ok(());
     }

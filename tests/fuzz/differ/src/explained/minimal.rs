@@ -17,9 +17,10 @@ const MOST: usize = 600;
 type Rule = (&'static str, fn(&[u8], &Outcome, &Outcome) -> bool);
 
 const RULES: &[Rule] = &[
-    ("operators after `@` that there are not", missing_operators),
     ("the status of a text that does not parse", unparsed_text),
     ("what a failed expansion or assignment drops", failed_expansion),
+    ("the message of `${x?word}`", message_of_parameter),
+    ("subscripts that `${#a[...]}` of no array evaluates", length_of_no_array),
     ("what `set -x` shows of declarations", traced_declarations),
     ("`${x@A}` of a list", list_as_assignment),
     ("the short cut of `${x/pattern/text}`", replaced_patterns),
@@ -28,7 +29,11 @@ const RULES: &[Rule] = &[
     ("process numbers", process_numbers),
     ("the text of a substitution in a function", printed_substitution),
     ("a nameref to an element", element_references),
-    ("`${!#}` and braces of redirections in POSIX mode", read_in_posix_mode),
+    ("`${!#}` in POSIX mode", indirect_count_in_posix_mode),
+    ("braces of redirections in POSIX mode", redirection_braces_in_posix_mode),
+    ("lists of declarations, which are expanded late", late_lists),
+    ("a backquote that a brace range makes", backquote_of_range),
+    ("the quotes of GNU's messages", quoted_messages),
 ];
 
 /// Returns the deviation that explains a difference of a small script.
@@ -38,28 +43,9 @@ pub fn reason(script: &[u8], bash: &Outcome, ours: &Outcome) -> Option<&'static 
     RULES.iter().filter(|_| small).find(|(_, rule)| rule(script, bash, ours)).map(|(name, _)| *name)
 }
 
-/// Returns whether either shell said one of the texts.
-fn either_says(bash: &Outcome, ours: &Outcome, texts: &[&[u8]]) -> bool {
-    texts.iter().any(|text| says(bash, text) || says(ours, text))
-}
-
-/// `${x@Z}`: bash makes nothing of it, or ends the shell.
-fn missing_operators(script: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
-    const OPERATORS: &[u8] = b"UuLQEPAKak";
-    let expansions = (0..script.len()).filter(|&at| script[at..].starts_with(b"${"));
-    // The first character may be the parameter `@`.
-    let mut behind = expansions.filter_map(|at| script.get(at + 3..)).map(|rest| {
-        let name = rest.iter().take_while(|byte| !b"@}".contains(byte)).count();
-        &rest[name..]
-    });
-    let missing = |rest: &[u8]| {
-        rest.first() == Some(&b'@') && rest.get(1).is_some_and(|b| !OPERATORS.contains(b))
-    };
-    either_says(bash, ours, &[b"bad substitution"]) && behind.any(missing)
-}
-
-/// `[[ a b ]]`, `a=((`: bash continues, for some without a message, or gives another status.
-fn unparsed_text(_: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
+/// `[[ a b ]]`, `a=((`: bash continues after `a=(`, or gives another status, sometimes without a
+/// message.
+fn unparsed_text(script: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
     const ERRORS: &[&[u8]] = &[
         b"syntax error near unexpected token",
         b"syntax error: unexpected end of file",
@@ -68,36 +54,132 @@ fn unparsed_text(_: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
         b"conditional binary operator expected",
         b"unexpected argument",
         b"syntax error in conditional expression",
+        b"syntax error: no `))' behind `for (('",
     ];
-    let numbers =
-        |text: &[u8]| -> Vec<u8> { text.iter().copied().filter(|b| !b.is_ascii_digit()).collect() };
-    let goes_on = numbers(&bash.stdout).starts_with(&numbers(&ours.stdout));
-    ERRORS.iter().any(|text| says(ours, text)) && goes_on && bash.files.len() >= ours.files.len()
+    const OPEN: &[u8] = b"unexpected EOF while looking for matching";
+    // What bash reads by rules of its own.
+    const READ_APART: &[&[u8]] = &[b"=(", b"[[", b"((", b"$(", b"`", b"<(", b">("];
+    let read_apart = says(ours, OPEN) || READ_APART.iter().any(|start| contains(script, start));
+    let fails = ERRORS.iter().any(|text| says(ours, text));
+    let same = same_texts(&Outcome { status: ours.status, ..bash.clone() }, ours, |text| {
+        without_messages(script, text).into()
+    });
+    let statuses = bash.status != ours.status && ours.status == Some(2);
+    fails && read_apart && (same && statuses || did_more(script, bash, ours))
 }
 
-/// `((m['']))`, `typeset -i n=08`, `readonly a; a=1`: the two leave different amounts of the
-/// surrounding code.
-fn failed_expansion(_: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
+/// `((m['']))`, `typeset -i n=08`, `readonly a; a=1`: both report an error, and one of them leaves
+/// more of the surrounding code, so that the other does the same and more.
+fn failed_expansion(script: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
     const ERRORS: &[&[u8]] = &[
         b"(error token is ",
-        b"bad substitution",
-        b"bad array subscript",
-        b"readonly variable",
-        b"invalid indirect expansion",
-        b"invalid variable name",
-        b"not a valid identifier",
-        b"cannot assign list to array member",
-        b"cannot convert ",
-        b"cannot destroy array variables",
-        b"reference variable cannot be an array",
-        b"unbound variable",
-        b"parameter null or not set",
-        b"parameter not set",
-        b"substring expression < 0",
-        b"not allowed in",
-        b"must use subscript when assigning associative array",
+        b": bad substitution",
+        b": bad array subscript",
+        b": readonly variable",
+        b": invalid indirect expansion",
+        b": invalid variable name",
+        b": not a valid identifier",
+        b": cannot assign list to array member",
+        b": cannot convert ",
+        b": cannot destroy array variables",
+        b": reference variable cannot be an array",
+        b": unbound variable",
+        b": parameter null or not set",
+        b": parameter not set",
+        b": substring expression < 0",
+        b": division by 0",
+        b": must use subscript when assigning associative array",
     ];
-    either_says(bash, ours, ERRORS)
+    let fails = |o: &Outcome| ERRORS.iter().any(|text| says(o, text));
+    fails(bash) && fails(ours) && (did_more(script, bash, ours) || did_more(script, ours, bash))
+}
+
+/// Returns whether `more` wrote all lines that `less` wrote, in their order, to its output and to
+/// each file. Messages are left out, and so are the statuses that a script shows, because the
+/// failure itself has different ones.
+fn did_more(script: &[u8], more: &Outcome, less: &Outcome) -> bool {
+    let holds = |more: &[u8], less: &[u8]| {
+        let (more, less) = (without_messages(script, more), without_messages(script, less));
+        let mut lines = more.split(|byte| *byte == b'\n');
+        let (whole, last) = match less.iter().rposition(|byte| *byte == b'\n') {
+            Some(end) => (&less[..end], &less[end + 1..]),
+            None => (&less[..0], &less[..]),
+        };
+        let mut found = |matches: &dyn Fn(&[u8]) -> bool| lines.any(matches);
+        // Output may break off within its last line.
+        whole
+            .split(|byte| *byte == b'\n')
+            .all(|wanted| wanted.is_empty() || found(&|l| l == wanted))
+            && (last.is_empty() || found(&|l| l.starts_with(last)))
+    };
+    holds(&more.stdout, &less.stdout)
+        && less.files.iter().all(|(name, text)| {
+            // A file that one of them removed is not there.
+            more.files.get(name).is_none_or(|other| holds(other, text))
+        })
+}
+
+/// Returns the text without messages that scripts redirect into it, and with `N` for each status
+/// that a script shows.
+fn without_messages(script: &[u8], text: &[u8]) -> Vec<u8> {
+    let shows_status = contains(script, b"$?") || contains(script, b"PIPESTATUS");
+    let message = |line: &[u8]| contains(line, b"s.sh: ") || contains(line, b"bash: ");
+    let lines = text.split(|byte| *byte == b'\n').filter(|line| !message(line));
+    let mut out = Vec::new();
+    for line in lines {
+        if !out.is_empty() {
+            out.push(b'\n');
+        }
+        for (at, byte) in line.iter().enumerate() {
+            let digit = shows_status && byte.is_ascii_digit();
+            match digit {
+                true if at > 0 && line[at - 1].is_ascii_digit() => {}
+                true => out.push(b'N'),
+                false => out.push(*byte),
+            }
+        }
+    }
+    out
+}
+
+/// `"${e?''}"`: bash reads the word again without the quotes around it.
+fn message_of_parameter(script: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
+    const MARK: &[u8] = b"s.sh: line ";
+    let asks = |at: usize| {
+        let inside = script.get(at..).and_then(|rest| rest.strip_prefix(b"${"));
+        inside.is_some_and(|inside| {
+            let name =
+                inside.iter().take_while(|b| b.is_ascii_alphanumeric() || b"_@*[]".contains(b));
+            let rest = &inside[name.count()..];
+            rest.starts_with(b"?") || rest.starts_with(b":?")
+        })
+    };
+    // The text before the word: `s.sh: line 1: e: `.
+    let start = |line: &[u8]| -> Vec<u8> {
+        let parts: Vec<&[u8]> = line.split(|byte| *byte == b':').take(3).collect();
+        parts.join(&b':')
+    };
+    (0..script.len()).any(asks)
+        && same_texts(bash, ours, |text| {
+            let lines = text.split(|byte| *byte == b'\n');
+            let plain =
+                |line: &[u8]| if contains(line, MARK) { start(line) } else { line.to_vec() };
+            lines.map(plain).collect::<Vec<_>>().join(&b'\n').into()
+        })
+}
+
+/// `a=x/; echo ${#m[a]}`: bash does not evaluate the subscript if there is no array.
+fn length_of_no_array(script: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
+    const ERROR: &[u8] = b"(error token is ";
+    let lengths = (0..script.len()).filter_map(|at| script[at..].strip_prefix(b"${#"));
+    let of_element = |inside: &[u8]| {
+        let name = inside.iter().take_while(|b| b.is_ascii_alphanumeric() || **b == b'_').count();
+        name > 0 && inside[name..].starts_with(b"[")
+    };
+    says(ours, ERROR)
+        && !says(bash, ERROR)
+        && lengths.into_iter().any(of_element)
+        && did_more(script, bash, ours)
 }
 
 /// `set -x; export a=1`: bash also shows the assignment; lists it shows as it expanded them.
@@ -111,16 +193,22 @@ fn traced_declarations(script: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
 
 /// `"${@@A}"`: bash makes words of it.
 fn list_as_assignment(script: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
-    contains(script, b"@A}") && same_but(bash, ours, |b| b" '\"\\[]0123456789".contains(&b))
+    let same = same_but(bash, ours, |b| b" '\"\\[]0123456789".contains(&b));
+    contains(script, b"@A}") && (same || one_lacks_command(bash, ours))
 }
 
 /// `${x/[!]]/y}`: bash first asks by another pattern whether there is a match.
 fn replaced_patterns(script: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
-    let patterns: [&[u8]; 5] = [b"[]", b"[!]", b"[^]", b"!(", b"[["];
-    contains(script, b"${")
-        && contains(script, b"/")
-        && patterns.iter().any(|pattern| contains(script, pattern))
-        && bash.status == ours.status
+    const PATTERNS: &[&[u8]] = &[b"[]", b"[!]", b"[^]", b"!(", b"[["];
+    let replaces = |at: usize| {
+        let inside = script.get(at..).and_then(|rest| rest.strip_prefix(b"${"))?;
+        let name =
+            inside.iter().take_while(|b| b.is_ascii_alphanumeric() || b"_@*!#?$-".contains(b));
+        let pattern = inside[name.count()..].strip_prefix(b"/")?;
+        let end = pattern.iter().position(|b| b"\n}".contains(b)).unwrap_or(pattern.len());
+        PATTERNS.iter().any(|part| contains(&pattern[..end], part)).then_some(())
+    };
+    (0..script.len()).any(|at| replaces(at).is_some()) && same_shape(script, bash, ours)
 }
 
 /// `"$@${a[*]%b}"`, `case $* in`: the same elements, joined or apart.
@@ -150,9 +238,21 @@ fn expanded_braces(script: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
             || contains(word, b"]={");
         plain && quotes && (word.contains(&b',') || contains(word, b".."))
     };
-    let mut words = script.split(|byte| b" \n;|&".contains(byte));
+    // An operand of `${...}` may have blanks in it.
+    let operands = (0..script.len()).filter(|at| script[*at..].starts_with(b"${")).map(|at| {
+        let mut depth = 0;
+        let end = script[at..].iter().position(|byte| {
+            depth += i32::from(*byte == b'{') - i32::from(*byte == b'}');
+            depth == 0 && *byte == b'}'
+        });
+        &script[at..end.map_or(script.len(), |end| at + end)]
+    });
+    let mut words = script.split(|byte| b" \n;|&".contains(byte)).chain(operands);
     let fails = |o: &Outcome| o.status != Some(0);
-    fails(bash) == fails(ours) && words.any(|word| special(&word))
+    let ours_as_bash = Outcome { status: bash.status, ..ours.clone() };
+    fails(bash) == fails(ours)
+        && words.any(|word| special(&word))
+        && same_number_of_lines(bash, &ours_as_bash)
 }
 
 /// `$''$`, which is `$$` where a text is read once more.
@@ -165,7 +265,7 @@ fn process_numbers(script: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
 
 /// `f() { echo $(a;b); }; type f`: ours shows what was written, bash what it made of it.
 fn printed_substitution(script: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
-    let shows: [&[u8]; 4] = [b"type ", b"declare -f", b"-v", b"set -x"];
+    let shows: [&[u8]; 4] = [b"type ", b"declare -f", b"set -v", b"set -x"];
     let substitutes: [&[u8]; 4] = [b"$(", b"`", b"<(", b">("];
     let plain = |text: &[u8]| -> Vec<u8> {
         let text = replaced(&replaced(text, b"in \"$@\"", b""), b"function ", b"");
@@ -178,15 +278,67 @@ fn printed_substitution(script: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
 
 /// `declare -n r=m[k]; p ${#r}`: bash finds no variable for some expansions of such a reference.
 fn element_references(script: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
-    let refers = [&b"declare -n"[..], b"local -n"].iter().any(|words| {
-        contains(script, words) && (contains(script, b"[k]") || contains(script, b"[1]"))
-    });
-    refers && contains(script, b"${") && bash.status == ours.status
+    let name = |rest: &[u8]| -> Option<Vec<u8>> {
+        let end = rest.iter().position(|b| !b.is_ascii_alphanumeric() && *b != b'_')?;
+        let target = rest[end..].strip_prefix(b"=")?;
+        let word = target.split(|b| b" ;\n".contains(b)).next()?;
+        // Also a nameref to a whole array.
+        (!word.is_empty()).then(|| rest[..end].to_vec())
+    };
+    let declared =
+        [&b"declare -n "[..], b"local -n ", b"typeset -n "].into_iter().flat_map(|start| {
+            (0..script.len())
+                .filter_map(move |at| script[at..].strip_prefix(start))
+                .filter_map(name)
+        });
+    // `$r` and `${r}` alone are as in bash, apart from lists.
+    let differs = |name: Vec<u8>| {
+        let starts = [&b"${"[..], b"${#", b"${!"].map(|start| [start, &name].concat());
+        starts.iter().any(|start| contains(script, start))
+    };
+    // For `${!r[0]}`, one finds no name to follow.
+    const NO_NAME: &[u8] = b"invalid indirect expansion";
+    if says(bash, NO_NAME) != says(ours, NO_NAME) {
+        return contains(script, b" -n ") && did_more(script, bash, ours);
+    }
+    declared.into_iter().any(differs) && same_shape(script, bash, ours)
 }
 
 /// `set -o posix; p ${!#}`: ours reads it by the mode in force where the script is read.
-fn read_in_posix_mode(script: &[u8], _: &Outcome, _: &Outcome) -> bool {
-    contains(script, b"posix") && (contains(script, b"${!#}") || contains(script, b">{"))
+fn indirect_count_in_posix_mode(script: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
+    contains(script, b"posix") && contains(script, b"${!#}") && same_number_of_lines(bash, ours)
+}
+
+/// `set -o posix; echo >{a,b}`: ours writes to one file of that name.
+fn redirection_braces_in_posix_mode(script: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
+    const MESSAGE: &[u8] = b": ambiguous redirect";
+    contains(script, b"posix")
+        && [&b">{"[..], b"> {"].iter().any(|start| contains(script, start))
+        && (says(bash, MESSAGE) != says(ours, MESSAGE) || !bash.files.keys().eq(ours.files.keys()))
+}
+
+/// `local a=("$((^))")` outside a function: ours reports the builtin's error first.
+fn late_lists(script: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
+    const REFUSED: &[u8] = b": can only be used in a function";
+    contains(script, b"local ")
+        && contains(script, b"=(")
+        && says(ours, REFUSED)
+        && !says(bash, REFUSED)
+        && did_more(script, ours, bash)
+}
+
+/// `{Y..b}""`: bash reads the backquote between `Z` and `a` again, and fails.
+fn backquote_of_range(script: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
+    const LOST: &[u8] = b"bad substitution: no closing \"`\" in ";
+    contains(script, b"..") && says(bash, LOST) && !says(ours, LOST) && did_more(script, ours, bash)
+}
+
+/// `tr a 2>&1`: GNU's tools quote by the locale.
+fn quoted_messages(_: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
+    let plain = |text: &[u8]| {
+        replaced(&replaced(text, "\u{2018}".as_bytes(), b"'"), "\u{2019}".as_bytes(), b"'")
+    };
+    same_texts(bash, ours, |text| plain(text).into())
 }
 
 /// Returns whether the two did the same, but for bytes that are `ignored`.
@@ -202,6 +354,33 @@ fn same_lines(bash: &Outcome, ours: &Outcome, kept: impl Fn(&&[u8]) -> bool) -> 
         let lines: Vec<&[u8]> = text.split(|b| *b == b'\n').filter(&kept).collect();
         lines.join(&b'\n').into()
     })
+}
+
+/// Returns whether only one of the two did not find a command: the value that differs is the name of one.
+fn one_lacks_command(bash: &Outcome, ours: &Outcome) -> bool {
+    const NO_COMMAND: &[u8] = b": command not found";
+    let count =
+        |o: &Outcome| o.stderr.windows(NO_COMMAND.len()).filter(|w| *w == NO_COMMAND).count();
+    count(bash) != count(ours)
+}
+
+/// Returns whether the two wrote as many lines, or the value that differs is the name of a command, which
+/// one of them ran.
+fn same_shape(script: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
+    let ran_one = || did_more(script, bash, ours) || did_more(script, ours, bash);
+    same_number_of_lines(bash, ours) || one_lacks_command(bash, ours) && ran_one()
+}
+
+/// Returns whether the two ended with the same status, and wrote as many lines to their output and to the
+/// same files.
+fn same_number_of_lines(bash: &Outcome, ours: &Outcome) -> bool {
+    let count = |text: &[u8]| text.iter().filter(|byte| **byte == b'\n').count();
+    let numbers = |o: &Outcome| -> Vec<(String, usize)> {
+        o.files.iter().map(|(name, text)| (name.clone(), count(text))).collect()
+    };
+    bash.status == ours.status
+        && count(&bash.stdout) == count(&ours.stdout)
+        && numbers(bash) == numbers(ours)
 }
 
 fn same_texts(bash: &Outcome, ours: &Outcome, plain: impl Fn(&[u8]) -> Cow<'_, [u8]>) -> bool {
@@ -226,44 +405,129 @@ mod tests {
         Outcome { status: Some(status), ..outcome(stdout, stderr) }
     }
 
+    fn wrote(stdout: &str) -> Outcome {
+        outcome(stdout, "")
+    }
+
     #[test]
-    fn each_rule_explains_its_example_only() {
-        let bad = "s.sh: line 1: ${a@}: bad substitution\n";
-        let fine = outcome("", "");
-        assert_eq!(
-            rule("${a@}", &fine, &failed("", bad, 1)),
-            Some("operators after `@` that there are not")
-        );
-        assert!(rule("${@@Z}", &fine, &failed("", bad, 1)).is_some_and(|r| r.contains("`@`")));
+    fn a_text_that_does_not_parse_is_recognised() {
         let unclosed = "s.sh: line 1: unexpected EOF while looking for matching `)'\n";
         let open = failed("a\n", unclosed, 2);
         let status = Some("the status of a text that does not parse");
         assert_eq!(rule("a=((", &failed("a\n", unclosed, 1), &open), status);
+        assert_eq!(rule("a=((", &failed("a\nb\n", unclosed, 0), &open), status);
+        // Other output, a shell that stops earlier, no text that bash reads apart, and no error.
         assert_eq!(rule("a=((", &failed("b\n", unclosed, 1), &open), None);
+        assert_eq!(rule("a=((", &failed("", unclosed, 2), &open), None);
+        assert_eq!(rule("'", &failed("a\n", unclosed, 1), &open), status);
+        let end = "s.sh: line 2: syntax error: unexpected end of file\n";
+        assert_eq!(rule("if", &failed("a\n", end, 1), &failed("a\n", end, 2)), None);
+        assert_eq!(rule("a=((", &failed("a\n", unclosed, 1), &failed("a\n", "", 2)), None);
+    }
+
+    #[test]
+    fn a_failed_expansion_is_recognised() {
         let number = "s.sh: line 1: 08: value too great for base (error token is \"08\")\n";
-        assert!(rule("n=08", &failed("", number, 1), &failed("", number, 127)).is_some());
-        let traced = |text: &str| outcome(text, "");
+        let failure = Some("what a failed expansion or assignment drops");
+        assert_eq!(rule("n=08", &failed("", number, 1), &failed("", number, 127)), failure);
+        let (less, more) = (failed("a\n", number, 1), failed("a\nb\n", number, 0));
+        assert_eq!(rule("n=08", &less, &more), failure);
+        assert_eq!(rule("n=08", &more, &less), failure);
+        let shown = [failed("1\nb\n", number, 0), failed("127\nb\n", number, 0)];
+        assert_eq!(rule("echo $?", &shown[0], &shown[1]), failure);
+        // A status that is not shown, other values, and an error of one shell only.
+        assert_eq!(rule("n=08", &shown[0], &shown[1]), None);
+        assert_eq!(rule("n=08", &failed("c\n", number, 1), &more), None);
+        assert_eq!(rule("n=08", &failed("a\n", "", 1), &more), None);
+    }
+
+    #[test]
+    fn each_rule_explains_its_example_only() {
         let shown = "set -x; export a=1";
-        assert!(rule(shown, &traced("+ export a=1\n+ a=1\n"), &traced("+ export a=1\n")).is_some());
-        assert_eq!(rule(shown, &traced("+ export a=1\n1\n"), &traced("+ export a=1\n")), None);
-        assert!(rule("p \"$@${a[*]%b}\"", &traced("[1][y]\n"), &traced("[1][ y]\n")).is_some());
-        assert_eq!(rule("p \"$@${a[*]%b}\"", &traced("[1][y]\n"), &traced("[1][x]\n")), None);
-        assert_eq!(rule("p \"$*\"", &traced("[1][y]\n"), &traced("[1][ y]\n")), None);
-        assert!(rule("p ${a:+{}{c,}", &traced("{c,}\n"), &traced("c\n")).is_some());
-        assert_eq!(rule("p ${a:+b} {c,d}", &traced("{c,}\n"), &traced("c\n")), None);
-        let element = "declare -n r=m[k]; p ${#r}";
-        assert!(rule(element, &traced("0\n"), &traced("4\n")).is_some());
+        assert!(rule(shown, &wrote("+ export a=1\n+ a=1\n"), &wrote("+ export a=1\n")).is_some());
+        assert_eq!(rule(shown, &wrote("+ export a=1\n1\n"), &wrote("+ export a=1\n")), None);
+        assert!(rule("p \"$@${a[*]%b}\"", &wrote("[1][y]\n"), &wrote("[1][ y]\n")).is_some());
+        assert_eq!(rule("p \"$@${a[*]%b}\"", &wrote("[1][y]\n"), &wrote("[1][x]\n")), None);
+        assert_eq!(rule("p \"$*\"", &wrote("[1][y]\n"), &wrote("[1][ y]\n")), None);
+        assert!(rule("p ${a:+{}{c,}", &wrote("{c,}\n"), &wrote("c\n")).is_some());
+        assert_eq!(rule("p ${a:+b} {c,d}", &wrote("{c,}\n"), &wrote("c\n")), None);
+        assert_eq!(rule("p ${a:+{}{c,}", &wrote("{c,}\n"), &wrote("c\nd\n")), None);
         let braces = "arr=([2]={,b} c); declare -p arr";
-        assert!(rule(braces, &traced("[2]=b\n"), &traced("{,b}\n")).is_some());
+        assert!(rule(braces, &wrote("[2]=b\n"), &wrote("{,b}\n")).is_some());
+        assert!(rule("p ${a-$ {b}{c,d}}", &wrote("{b{c,d}}$\n"), &wrote("{bc}$\n")).is_some());
+        assert!(rule("p {Y..b}", &wrote("Y]\n"), &wrote("Y\\]\n")).is_some());
+        let (shown, text) = ("type f", wrote("echo $(a;\nb)\n"));
+        assert!(rule("f() { echo $(a;b); }; type f", &text, &wrote("echo $(a;b)\n")).is_some());
+        assert_eq!(rule(shown, &text, &wrote("echo $(a;b)\n")), None);
+        assert_eq!(rule("test -v $(a)", &text, &wrote("echo $(a;b)\n")), None);
+        assert!(rule("echo $$", &wrote("12\n"), &wrote("13\n")).is_some());
+        assert_eq!(rule("echo a", &wrote("12\n"), &wrote("13\n")), None);
+    }
+
+    #[test]
+    fn replacements_are_recognised_by_their_patterns() {
+        assert!(rule("p ${a/[!]]/x}", &wrote("}\n"), &wrote("x\n")).is_some());
+        let missing = failed("", "s.sh: line 1: 1: command not found\n", 127);
+        assert!(rule("${a/[!]]/x}", &missing, &wrote("}\n")).is_some());
+        assert_eq!(rule("p ${a/b/x}", &missing, &wrote("}\n")), None);
+        assert_eq!(rule("p ${a/b/x} [!]]", &wrote("}\n"), &wrote("x\n")), None);
+        assert_eq!(rule("p ${a#[!]]} /", &wrote("}\n"), &wrote("x\n")), None);
+        assert_eq!(rule("p ${a/[!]]/x}", &wrote("}\n"), &wrote("")), None);
+        assert_eq!(rule("p ${a/[!]]/x}", &wrote("}\n"), &failed("x\n", "", 1)), None);
+    }
+
+    #[test]
+    fn references_to_elements_are_recognised_by_their_names() {
+        let element = "declare -n r=m[k]; p ${#r}";
+        assert!(rule(element, &wrote("0\n"), &wrote("4\n")).is_some());
+        assert_eq!(rule(element, &wrote("0\n"), &wrote("4\n5\n")), None);
+        assert_eq!(rule("declare -n r=m[k]; p ${#s}", &wrote("0\n"), &wrote("4\n")), None);
+        assert_eq!(rule("declare -n r=m; p $r", &wrote("0\n"), &wrote("4\n")), None);
+    }
+
+    #[test]
+    fn messages_of_parameters_differ_in_the_word_only() {
+        let script = "{ : \"${e?''}\"; } 2>&1";
+        let message = |word: &str| wrote(&format!("s.sh: line 1: e: {word}\na\n"));
+        assert!(rule(script, &message(""), &message("''")).is_some());
+        assert_eq!(rule("echo e", &message(""), &message("''")), None);
+        let other = wrote("s.sh: line 1: f: ''\na\n");
+        assert_eq!(rule(script, &message(""), &other), None);
+        assert_eq!(rule(script, &message(""), &wrote("s.sh: line 1: e: ''\nb\n")), None);
+        let (length, error) = ("a=+; p ${#m[a]}", failed("", "a: (error token is \"+\")\n", 1));
+        assert!(rule(length, &wrote("0\n"), &error).is_some());
+        assert_eq!(rule("a=+; p ${m[a]}", &wrote("0\n"), &error), None);
+        assert_eq!(
+            rule(length, &wrote("0\n"), &failed("1\n", "(error token is \"+\")\n", 1)),
+            None
+        );
+    }
+
+    #[test]
+    fn posix_mode_explains_two_constructs() {
         let posix = "set -o posix; p \"${!#}\"";
-        assert!(rule(posix, &traced("[1][]\n"), &traced("[1][s]\n")).is_some());
-        assert!(rule("p {Y..b}", &traced("Y]\n"), &traced("Y\\]\n")).is_some());
-        let (shown, text) = ("type f", traced("echo $(a;\nb)\n"));
-        assert!(rule("f() { echo $(a;b); }; type f", &text, &traced("echo $(a;b)\n")).is_some());
-        assert_eq!(rule(shown, &text, &traced("echo $(a;b)\n")), None);
-        assert!(rule("p ${a/[!]]/x}", &traced("}\n"), &traced("x\n")).is_some());
-        assert!(rule("echo $$", &traced("12\n"), &traced("13\n")).is_some());
-        assert_eq!(rule("echo a", &traced("12\n"), &traced("13\n")), None);
+        assert!(rule(posix, &wrote("[1][]\n"), &wrote("[1][s]\n")).is_some());
+        assert_eq!(rule(posix, &wrote("[1][]\n"), &wrote("")), None);
+        assert_eq!(rule("p \"${!#}\"", &wrote("[1][]\n"), &wrote("[1][s]\n")), None);
+        let braces = "set -o posix; echo >{a,b}";
+        let refused = failed("", "s.sh: line 1: {a,b}: ambiguous redirect\n", 1);
+        assert!(rule(braces, &refused, &wrote("")).is_some());
+        assert_eq!(rule(braces, &wrote("a\n"), &wrote("b\n")), None);
+    }
+
+    #[test]
+    fn messages_of_one_shell_are_recognised_by_their_cause() {
+        let script = "{ local a=(\"$((^))\"); p n; }";
+        let late = failed("n\n", "s.sh: line 1: local: can only be used in a function\n", 0);
+        let early = failed("", "s.sh: line 1: ^: syntax error\n", 1);
+        assert!(rule(script, &early, &late).is_some());
+        assert_eq!(rule(script, &failed("m\n", "", 1), &late), None);
+        assert_eq!(rule("p n", &early, &late), None);
+        let lost = failed("", "s.sh: bad substitution: no closing \"`\" in `\"\"\n", 0);
+        assert!(rule("p {Y..b}\"\"", &lost, &wrote("n\n")).is_some());
+        assert_eq!(rule("p \"\"", &lost, &wrote("n\n")), None);
+        assert!(rule("tr a", &wrote("\u{2018}a\u{2019}\n"), &wrote("'a'\n")).is_some());
+        assert_eq!(rule("tr a", &wrote("\u{2018}a\u{2019}\n"), &wrote("'b'\n")), None);
     }
 
     #[test]

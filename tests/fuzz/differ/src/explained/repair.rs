@@ -203,6 +203,26 @@ const RULES: &[Rule] = &[
         },
     },
     Rule {
+        name: "the content of `/`",
+        applies: |script, _, _| without_root(script) != script,
+        repairs: |script, _| vec![without_root(script)],
+    },
+    Rule {
+        name: "`${x@A}` of a list",
+        applies: |script, _, _| contains(script, b"@A}"),
+        repairs: |script, _| vec![replaced(script, b"@A}", b"@Q}")],
+    },
+    Rule {
+        name: "elements that are appended to in a new list",
+        applies: |script, _, _| contains(script, b"]+="),
+        repairs: |script, _| vec![replaced(script, b"]+=", b"]=")],
+    },
+    Rule {
+        name: "numbers in quotes that `IFS` splits",
+        applies: |script, _, _| contains(script, b"IFS=0"),
+        repairs: |script, _| vec![replaced(script, b"IFS=0", b"IFS=:")],
+    },
+    Rule {
         name: "an array of whose element a nameref is declared",
         applies: |script, _, _| contains(script, b"declare -n r="),
         repairs: |script, _| vec![undeclared_reference(script)],
@@ -290,6 +310,21 @@ pub fn reason(
         .filter(|rule| (rule.applies)(script, bash, ours))
         .find(|rule| (rule.repairs)(script, bash).iter().any(|repaired| repairs(repaired)))
         .map(|rule| rule.name)
+}
+
+/// Returns the script with another folder in place of `/`, whose content differs, where that is
+/// listed: `ls /`, `echo /*`.
+fn without_root(script: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(script.len());
+    for (at, byte) in script.iter().enumerate() {
+        out.push(*byte);
+        let begins = at == 0 || b" \t\n(;|&=\"".contains(&script[at - 1]);
+        let lists = script.get(at + 1).is_none_or(|next| b" \n;|&)*?[".contains(next));
+        if *byte == b'/' && begins && lists {
+            out.extend_from_slice(b"usr/absent/");
+        }
+    }
+    out
 }
 
 /// bash forgets backslashes in `a=(\&)` between `$(` and `)`: the line is a syntax error then.
@@ -433,6 +468,19 @@ fn number_of(text: &[u8], at: usize) -> Option<usize> {
     let digits = &message[position(message, b"line ")? + 5..];
     let end = digits.iter().position(|b| !b.is_ascii_digit()).unwrap_or(digits.len());
     std::str::from_utf8(&digits[..end]).ok()?.parse().ok()
+}
+
+#[cfg(test)]
+mod root_tests {
+    use super::without_root;
+
+    #[test]
+    fn only_lists_of_the_root_are_replaced() {
+        let replaced = |script: &str| String::from_utf8(without_root(script.as_bytes())).unwrap();
+        assert_eq!(replaced("ls /; p /*"), "ls /usr/absent/; p /usr/absent/*");
+        assert_eq!(replaced("a=(/?)"), "a=(/usr/absent/?)");
+        assert_eq!(replaced("ls /usr; p a/* ${x/*}"), "ls /usr; p a/* ${x/*}");
+    }
 }
 
 #[cfg(test)]
