@@ -85,10 +85,15 @@ fn start_shell<'a>(ctx: &mut Ctx<'a>, inv: &Invocation) -> Shell<'a> {
         (ScriptSource::File(f), _) => f.clone(),
         _ => ctx.arg0.clone(),
     };
+    let mut env = ctx.env.to_vec();
+    if ctx.env.get(b"_").is_none() {
+        // The name that the shell was started by is the first `$_` (bash manual 3.4.2).
+        env.push((b"_".to_vec(), ctx.arg0.clone()));
+    }
     let mut shell = Shell::new(ShellStart {
         arg0,
         positional: inv.positional.clone(),
-        env: ctx.env.to_vec(),
+        env,
         cwd: ctx.cwd.clone(),
         fds: if inv.analyze {
             shared_descriptors(ctx, None)
@@ -99,6 +104,7 @@ fn start_shell<'a>(ctx: &mut Ctx<'a>, inv: &Invocation) -> Shell<'a> {
         sys: ctx.procs,
         table: ctx.table,
     });
+    shell.drop_quit();
     configure_shell(&mut shell, inv);
     shell
 }

@@ -109,7 +109,7 @@ impl Shell<'_> {
         let started = self.start_detached(
             |s| {
                 s.enter_context(CommandContext::Substitution { action });
-                s.state.traps.forget_inherited();
+                s.state.traps.enter_process_sub();
                 s.state.options.switch_set(SetOpt::Verbose, false);
                 for (n, desc) in stand_ins {
                     s.state.fds.set(n, Some(desc));
@@ -123,7 +123,14 @@ impl Shell<'_> {
                 self.state.ids.last_background = Some(pid);
                 Some(pid)
             }
-            crate::walk::StartResult::Done(_) => None,
+            // A substitution without commands has no process in bash either.
+            crate::walk::StartResult::Done(_) if sub.body.items.is_empty() => None,
+            crate::walk::StartResult::Done(status) => {
+                let pid = self.state.ids.pseudo_pid(self.children.next_pseudo());
+                self.state.ids.last_background = Some(pid);
+                self.state.jobs.remember_status(pid, status);
+                None
+            }
         };
         Ok((pid, captured))
     }

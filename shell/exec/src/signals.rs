@@ -12,10 +12,14 @@ pub(crate) struct Signals {
     /// Signals that were ignored when the shell began, which it cannot change: the parent has
     /// decided.
     fixed: u64,
+    /// Whether the process drops SIGQUIT.
+    drops_quit: bool,
     /// The number of children that ended since the CHLD trap last ran.
     ended_children: u32,
     /// The signal that ends this process after its EXIT trap.
     killed_by: Option<u8>,
+    /// Whether a signal ends the shell or subshell, whose EXIT trap has not run yet.
+    is_ending: bool,
 }
 
 impl Signals {
@@ -32,6 +36,16 @@ impl Signals {
     /// Returns whether a condition is a signal that stays ignored.
     pub fn is_fixed(&self, condition: u8) -> bool {
         condition < 64 && self.fixed & events::signal_bit(condition) != 0
+    }
+
+    /// Records that the process drops SIGQUIT.
+    pub fn drop_quit(&mut self) {
+        self.drops_quit = true;
+    }
+
+    /// Returns whether the process drops SIGQUIT.
+    pub fn drops_quit(&self) -> bool {
+        self.drops_quit
     }
 
     /// Records a signal for this shell.
@@ -96,6 +110,16 @@ impl Signals {
     /// Records that the process has to end by this signal.
     pub fn kill_by(&mut self, signal: u8) {
         self.killed_by = Some(signal);
+    }
+
+    /// Records that a signal ends the shell or subshell.
+    pub fn begin_ending(&mut self) {
+        self.is_ending = true;
+    }
+
+    /// Takes whether a signal ends the shell or subshell.
+    pub fn take_ending(&mut self) -> bool {
+        std::mem::take(&mut self.is_ending)
     }
 
     /// Takes the signal that the process has to end by.

@@ -29,11 +29,15 @@ impl Shell<'_> {
 
     /// Runs the EXIT trap once and returns the status to end with.
     pub(crate) fn run_exit_trap(&mut self, status: i32) -> i32 {
+        let is_killed = self.signals.take_ending();
         let Some(action) = self.state.traps.get(traps::EXIT).cloned() else { return status };
         if action.is_empty() || self.state.here.exit_trap == ExitTrap::Never {
             return status;
         }
-        self.state.status = status;
+        // Where a signal ends the shell, the action sees the status of the last command.
+        if !is_killed {
+            self.state.status = status;
+        }
         self.state.traps.set_exit_status(None);
         // bash counts the lines of the EXIT action from 1.
         self.state.line = 1;
@@ -43,6 +47,8 @@ impl Shell<'_> {
         // The trap is reset only now, because `trap` still lists it within the action.
         self.state.traps.set(traps::EXIT, None);
         match r {
+            // The action cannot change that the signal ends the shell.
+            _ if is_killed => status,
             // An error that would end the shell has no further effect, except with `set -e`.
             Err(Unwind::Exit(s) | Unwind::GiveUp(s)) => {
                 if self.state.options.has_set(SetOpt::ErrExit) {
@@ -147,6 +153,47 @@ impl Shell<'_> {
         }
     }
 
+    /// Makes this process ignore SIGQUIT, as each shell does that was not forked by another one
+    /// (bash manual 3.7.6). Its children do not inherit that, unless the shell itself began with
+    /// the signal ignored.
+    pub fn drop_quit(&mut self) {
+        if !self.signals.is_fixed(signal::QUIT) {
+            events::drop_signals(events::signal_bit(signal::QUIT));
+            self.signals.drop_quit();
+        }
+    }
+
+    /// Catches SIGINT for a foreground command, because the command decides whether the signal ends
+    /// the shell: [`Self::end_foreground`]. Returns the signals that were caught before, or `None`
+    /// where the signal takes its usual course.
+    pub(crate) fn begin_foreground(&mut self) -> Option<u64> {
+        let is_ignored = self.state.traps.get(signal::INT).is_some_and(|action| action.is_empty());
+        // The reader of a substitution's output does not wait for its commands.
+        if is_ignored || self.state.here.captured || !self.sys.concurrent() {
+            return None;
+        }
+        self.collect_signals();
+        let (caught, ignored) = events::signal_dispositions();
+        let interrupt = events::signal_bit(signal::INT);
+        // A trap of the shell around this subshell runs in any case.
+        if ignored & interrupt != 0 || caught & interrupt != 0 && !self.is_process() {
+            return None;
+        }
+        events::catch_signals(caught | interrupt, ignored);
+        Some(caught)
+    }
+
+    /// Restores what [`Self::begin_foreground`] changed. A SIGINT that arrived meanwhile has no
+    /// effect without a trap if the command exited, because the command caught the signal.
+    pub(crate) fn end_foreground(&mut self, begun: Option<u64>, has_exited: bool) {
+        let Some(caught) = begun else { return };
+        if has_exited && self.state.traps.get(signal::INT).is_none() {
+            events::forget_pending(signal::INT);
+        }
+        let (_, ignored) = events::signal_dispositions();
+        events::catch_signals(caught, ignored);
+    }
+
     /// Returns the number of a signal that makes `wait` return: one with a trap to run, or one that ends the shell.
     pub(crate) fn waiting_signal(&mut self) -> Option<u8> {
         self.collect_signals();
@@ -166,8 +213,10 @@ impl Shell<'_> {
     }
 
     /// Returns whether a signal without an action has no effect.
-    fn does_nothing(&self, signal: u8) -> bool {
-        is_harmless(signal) || self.state.traps.ignores_unlisted(signal)
+    fn does_nothing(&self, number: u8) -> bool {
+        is_harmless(number)
+            || self.state.traps.ignores_unlisted(number)
+            || number == signal::QUIT && self.signals.drops_quit() && self.is_process()
     }
 
     /// Registers with the system the signals that this shell catches and ignores. A subshell within the process has no signals of
@@ -237,6 +286,7 @@ impl Shell<'_> {
                     if self.is_process() && self.sys.concurrent() {
                         self.signals.kill_by(number);
                     }
+                    self.signals.begin_ending();
                     return Err(Unwind::Exit(128 + i32::from(number)));
                 }
             }

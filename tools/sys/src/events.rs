@@ -17,6 +17,8 @@ use crate::net::{self, Wait};
 static PENDING: AtomicU64 = AtomicU64::new(0);
 static CAUGHT: AtomicU64 = AtomicU64::new(0);
 static IGNORED: AtomicU64 = AtomicU64::new(0);
+/// Signals that end in the handler: this process ignores them, its children do not.
+static DROPPED: AtomicU64 = AtomicU64::new(0);
 
 /// Returns the bit of a signal in the sets of this module; 0 for numbers that no set can hold.
 pub fn signal_bit(signal: u8) -> u64 {
@@ -28,9 +30,25 @@ pub fn signal_bit(signal: u8) -> u64 {
 pub fn catch_signals(caught: u64, ignored: u64) {
     let fixed = signal_bit(9) | signal_bit(19);
     let (caught, ignored) = (caught & !fixed, ignored & !fixed & !caught);
+    let dropped = DROPPED.load(Relaxed);
     let old = (CAUGHT.swap(caught, Relaxed), IGNORED.swap(ignored, Relaxed));
-    if old != (caught, ignored) {
-        backend::set_dispositions(old, (caught, ignored));
+    change_dispositions((old.0 | dropped, old.1), (caught | dropped, ignored));
+}
+
+/// Drops signals that are neither caught nor ignored, as if this process ignored them. Unlike
+/// ignored signals, its children do not inherit that.
+pub fn drop_signals(dropped: u64) {
+    let (caught, ignored) = signal_dispositions();
+    let old = DROPPED.swap(dropped, Relaxed);
+    change_dispositions((caught | old, ignored), (caught | dropped, ignored));
+}
+
+/// Changes dispositions from the old pair of sets (handled, ignored) to the new one.
+fn change_dispositions(old: (u64, u64), new: (u64, u64)) {
+    let ((old_handled, old_ignored), (handled, ignored)) = (old, new);
+    let (old, new) = ((old_handled & !old_ignored, old_ignored), (handled & !ignored, ignored));
+    if old != new {
+        backend::set_dispositions(old, new);
     }
 }
 
@@ -62,6 +80,11 @@ pub fn take_pending() -> u64 {
     PENDING.swap(0, Relaxed)
 }
 
+/// Forgets a caught signal that arrived.
+pub fn forget_pending(signal: u8) {
+    PENDING.fetch_and(!signal_bit(signal), Relaxed);
+}
+
 /// Lets signals arrive in code that makes no system calls.
 pub fn poke_signals() {
     if CAUGHT.load(Relaxed) != 0 && cfg!(target_os = "wasi") {
@@ -70,14 +93,14 @@ pub fn poke_signals() {
 }
 
 /// Records the arrival of a signal. The backend's handler calls it, so it may only touch atomics.
-/// Returns whether the signal was one to be caught or ignored.
+/// Returns whether the signal was one to be caught, dropped or ignored.
 pub(crate) fn signal_arrived(signal: u8) -> bool {
     let bit = signal_bit(signal);
     if CAUGHT.load(Relaxed) & bit != 0 {
         PENDING.fetch_or(bit, Relaxed);
         return true;
     }
-    IGNORED.load(Relaxed) & bit != 0
+    (IGNORED.load(Relaxed) | DROPPED.load(Relaxed)) & bit != 0
 }
 
 /// Sleeps; `false` if a caught signal ended the sleep early.

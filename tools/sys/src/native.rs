@@ -156,11 +156,11 @@ impl Processes for Os {
         // A signal may arrive after the check and before a wait that blocks, so no wait lasts long.
         let mut step = Duration::from_micros(200);
         loop {
-            if let Some(status) = self.try_wait(pid)? {
-                return Ok(Some(status));
-            }
             if events::has_pending() {
                 return Ok(None);
+            }
+            if let Some(status) = self.try_wait(pid)? {
+                return Ok(Some(status));
             }
             pause(step);
             step = (step * 2).min(LONGEST_PAUSE);
@@ -400,7 +400,7 @@ extern "C" fn handler(signal: libc::c_int) {
 /// restored.
 pub(crate) fn end_by_closed_pipes() {}
 
-/// Changes dispositions from the old pair of sets (caught, ignored) to the new one.
+/// Changes dispositions from the old pair of sets (handled, ignored) to the new one.
 pub(crate) fn set_dispositions(old: (u64, u64), new: (u64, u64)) {
     // SAFETY: the call has no arguments and cannot fail. JUSTIFICATION: std has no call for it.
     WAITER.store(unsafe { libc::pthread_self() } as u64, Ordering::Relaxed);

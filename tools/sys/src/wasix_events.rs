@@ -94,6 +94,9 @@ pub(crate) fn set_dispositions(old: (u64, u64), (caught, ignored): (u64, u64)) {
         // If the host refuses, the handler ignores the signals.
         let _ = super::signal_call(ignored as u32, box_abi::control::IGNORE);
     }
+    if (old.0 | old.1 == 0) == (caught | ignored == 0) {
+        return;
+    }
     let len = if caught | ignored == 0 { 0 } else { HANDLER.len() };
     // The result does not matter: a host without signals never calls the handler.
     // SAFETY: the name is live and at least `len` bytes long.

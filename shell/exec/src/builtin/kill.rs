@@ -86,7 +86,7 @@ fn signal_and_operands<'c>(
             args = &args[2..];
             Some(name)
         }
-        [b'-', name @ ..] if !matches!(name, b"" | b"-") => {
+        [b'-', name @ ..] if name != b"-" => {
             args = &args[1..];
             Some(name)
         }
@@ -140,6 +140,10 @@ fn send_signal(shell: &mut Shell<'_>, call: &BuiltinCall<'_>, operand: &Str, sig
             Ok(pid) => to_process(shell, call, pid, signal),
             Err(_) => Ok(0),
         },
+        None if operand.is_empty() => {
+            shell.builtin_error(call.name(), &[b"`': not a pid or valid job spec"]);
+            Ok(1)
+        }
         None => {
             let message = b": arguments must be process or job IDs";
             shell.builtin_error(call.name(), &[operand, message]);

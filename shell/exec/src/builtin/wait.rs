@@ -49,6 +49,10 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
         }
         last
     };
+    if waited.is_interrupted && shell.is_about_to_end() {
+        // The EXIT trap sees the status of the command before.
+        shell.run_pending_traps()?;
+    }
     if let (Some(v), Some(pid)) = (&variable, waited.pid) {
         let _ = shell.assign_reference(v, Rc::new(decimal_digits(i64::from(pid))));
     }

@@ -47,7 +47,12 @@ impl Shell<'_> {
                 }
             };
             self.state.jobs.set_status(pid, status);
+            // A signal that came before the child ended counts, even if both are seen at once.
+            let signal = self.waiting_signal().filter(|signal| *signal != box_sys::signal::CHLD);
             self.child_ended();
+            if let Some(signal) = signal {
+                return Err(signal);
+            }
         }
         Ok(self.wait_job(id))
     }

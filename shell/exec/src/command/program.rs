@@ -4,7 +4,7 @@ use std::path::Path;
 use std::rc::Rc;
 
 use box_applet::{Applet, AppletRun, Ctx, Env, InputSource, OutStream, OutputSink, StdInput};
-use box_sys::path;
+use box_sys::{WaitStatus, path};
 use box_text::escape;
 use sh_expand::Str;
 use sh_syntax::ast::Command;
@@ -28,15 +28,27 @@ impl Shell<'_> {
             return self.run_applet(applet, argv);
         }
         let mut pumps = Pumps::default();
+        let begun = self.begin_foreground();
         match self.start_program(p, argv, &mut pumps) {
             Ok(pid) => {
                 pumps.drain_all(self);
-                Ok(self.wait_in_foreground(pid, || match c {
+                let ended = self.wait_for_status(pid);
+                let has_exited = matches!(ended, Ok(WaitStatus::Exited(_)));
+                self.end_foreground(begun, has_exited);
+                let status = self.report_in_foreground(pid, ended, || match c {
                     Some(c) => sh_syntax::print::command_line(c),
                     None => argv.iter().map(|word| word.as_slice()).collect::<Vec<_>>().join(&b' '),
-                }))
+                });
+                if self.is_about_to_end() {
+                    // The EXIT trap sees the status of the command before.
+                    self.run_pending_traps()?;
+                }
+                Ok(status)
             }
-            Err(m) => self.command_missing(&m, argv),
+            Err(m) => {
+                self.end_foreground(begun, false);
+                self.command_missing(&m, argv)
+            }
         }
     }
 

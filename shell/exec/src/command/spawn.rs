@@ -176,7 +176,7 @@ impl Shell<'_> {
 
     /// Waits for a child.
     pub(crate) fn wait_for(&mut self, pid: Pid) -> i32 {
-        self.wait_reporting(pid, |_, _| {})
+        shell_status(&self.wait_for_status(pid))
     }
 
     /// Waits for the child of a foreground command, and prints a message if a signal ended it.
@@ -186,24 +186,30 @@ impl Shell<'_> {
         pid: Pid,
         command: impl FnOnce() -> Vec<u8>,
     ) -> i32 {
-        self.wait_reporting(pid, |s, signal| {
-            if !s.is_about_to_end() {
-                s.report_signal(pid, signal, command);
-            }
-        })
+        let ended = self.wait_for_status(pid);
+        self.report_in_foreground(pid, ended, command)
     }
 
-    fn wait_reporting(&mut self, pid: Pid, report: impl FnOnce(&mut Self, u8)) -> i32 {
-        match self.sys.wait(pid) {
-            Ok(status) => {
-                self.child_ended();
-                if let WaitStatus::Signaled(s) = status {
-                    report(self, s);
-                }
-                i32::from(status.shell_status())
-            }
-            Err(_) => 127,
+    /// Waits for a child and returns how it ended.
+    pub(crate) fn wait_for_status(&mut self, pid: Pid) -> io::Result<WaitStatus> {
+        let ended = self.sys.wait(pid)?;
+        self.child_ended();
+        Ok(ended)
+    }
+
+    /// Prints a message if a signal ended the child of a foreground command, and returns the status.
+    pub(crate) fn report_in_foreground(
+        &mut self,
+        pid: Pid,
+        ended: io::Result<WaitStatus>,
+        command: impl FnOnce() -> Vec<u8>,
+    ) -> i32 {
+        if let Ok(WaitStatus::Signaled(signal)) = ended
+            && !self.is_about_to_end()
+        {
+            self.report_signal(pid, signal, command);
         }
+        shell_status(&ended)
     }
 
     /// Prints bash's message about a child that a signal ended. It is only the signal's description
@@ -225,4 +231,9 @@ impl Shell<'_> {
         let start = format!("{pid:>5} {text:<WIDTH$}");
         self.print_error(&[start.as_bytes(), &command()]);
     }
+}
+
+/// Returns the status that a shell shows for a child; 127 if it could not be waited for.
+fn shell_status(ended: &io::Result<WaitStatus>) -> i32 {
+    ended.as_ref().map_or(127, |status| i32::from(status.shell_status()))
 }

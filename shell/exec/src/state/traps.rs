@@ -23,9 +23,8 @@ pub struct Traps {
     actions: Rc<BTreeMap<u8, Str>>,
     /// The traps that `trap` lists in a subshell until it sets a trap of its own (POSIX XCU trap).
     inherited: Option<Rc<BTreeMap<u8, Str>>>,
-    /// Whether the shell runs in the background of another one: INT and QUIT are ignored unless
-    /// there is an action for them.
-    background: bool,
+    /// Whether the shell runs beside another one: QUIT is ignored unless there is an action for it.
+    ignores_quit: bool,
     /// The conditions with an action that is visible here, for a fast check.
     seen: TrapSet,
     /// The status that `exit` or `set -e` gave within the EXIT trap.
@@ -70,9 +69,6 @@ impl Traps {
         let map = Rc::make_mut(&mut self.actions);
         match action {
             Some(a) => map.insert(condition, a),
-            None if self.background && condition == signal::INT => {
-                map.insert(condition, Str::default())
-            }
             None => map.remove(&condition),
         };
         // Of the traps that may be hidden, only this one becomes visible.
@@ -184,15 +180,16 @@ impl Traps {
         self.sync_sets();
     }
 
-    /// Makes `trap` list only traps that are in force, because a process substitution does not list
-    /// those of the shell around it.
-    pub fn forget_inherited(&mut self) {
+    /// Enters a process substitution, which ignores QUIT, and where `trap` does not list the traps
+    /// of the shell around it.
+    pub fn enter_process_sub(&mut self) {
         self.inherited = None;
+        self.ignores_quit = true;
     }
 
     /// Ignores keyboard signals, which belong to the other shell from then on (POSIX XCU 2.11). As in bash, only INT is listed.
     pub fn enter_background(&mut self) {
-        self.background = true;
+        self.ignores_quit = true;
         for map in std::iter::once(&mut self.actions).chain(&mut self.inherited) {
             Rc::make_mut(map).insert(signal::INT, Str::default());
         }
@@ -200,7 +197,7 @@ impl Traps {
 
     /// Returns whether a signal is ignored although it has no action.
     pub fn ignores_unlisted(&self, condition: u8) -> bool {
-        self.background && condition == signal::QUIT && !self.actions.contains_key(&condition)
+        self.ignores_quit && condition == signal::QUIT && !self.actions.contains_key(&condition)
     }
 }
 
