@@ -93,6 +93,7 @@ impl ScriptWalk<'_> {
             ParamOp::Plain
             | ParamOp::Length
             | ParamOp::Transform(_)
+            | ParamOp::UnknownTransform
             | ParamOp::NamesWithPrefix { .. }
             | ParamOp::Keys { .. }
             | ParamOp::Bad => {}

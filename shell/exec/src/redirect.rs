@@ -186,6 +186,15 @@ impl Shell<'_> {
         }
         let n = std::str::from_utf8(digits).ok().and_then(|d| d.parse::<u32>().ok());
         let n = n.unwrap_or(u32::MAX);
+        let own = match r.fd {
+            RedirectFd::Default => Some(default),
+            RedirectFd::Number(fd) => Some(fd),
+            RedirectFd::Var { .. } => None,
+        };
+        if own == Some(n) && n < MAX_FD {
+            // Nothing changes, even if the descriptor is closed.
+            return Ok(());
+        }
         let Some(desc) = self.state.fds.get(n).cloned() else {
             return Err(match r.fd {
                 // If the number comes from an expansion, bash names the redirected descriptor in the message, for example 3 in

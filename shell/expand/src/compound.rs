@@ -38,7 +38,9 @@ pub fn compound_elements(
     assoc: bool,
     elements: &[ArrayElement],
 ) -> Result<Vec<CompoundElement>, ExpandError> {
-    if assoc && elements.first().is_some_and(|e| e.key.is_none()) {
+    // A first word that begins with a bracket was meant as a key.
+    let is_plain = |e: &ArrayElement| e.key.is_none() && !e.value.raw.starts_with(b"[");
+    if assoc && elements.first().is_some_and(is_plain) {
         return expand_pairs(env, elements);
     }
     if !assoc && elements.iter().all(|element| element.key.is_none()) {

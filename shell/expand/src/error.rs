@@ -60,8 +60,10 @@ pub enum ExpandCause {
     InvalidName(Vec<u8>),
     /// `${!x}` where `x` has no target.
     InvalidIndirect(Vec<u8>),
-    /// `${...}` with an unknown operator.
+    /// `${...}` that is no expansion.
     BadSubstitution(Vec<u8>),
+    /// `${x@o}` with an unknown operator `o`, of a parameter that is set.
+    UnknownTransform(Vec<u8>),
     /// A subscript that does not parse.
     Syntax(Vec<u8>),
     /// A redirection to several words, or to none.
@@ -154,7 +156,9 @@ impl ExpandError {
             ExpandCause::TooLarge | ExpandCause::TooManyWords(_) | ExpandCause::TooDeep => {
                 ErrorReach::Limit
             }
-            ExpandCause::Unbound(_) | ExpandCause::Missing { .. } => ErrorReach::Exit,
+            ExpandCause::Unbound(_)
+            | ExpandCause::Missing { .. }
+            | ExpandCause::UnknownTransform(_) => ErrorReach::Exit,
             ExpandCause::Readonly(_) | ExpandCause::ReadonlyKept(_) => ErrorReach::Readonly,
             ExpandCause::Told(reach) => reach,
             _ => ErrorReach::Command,
@@ -244,7 +248,9 @@ impl ExpandCause {
             ExpandCause::NotIndexed(name) => (name, "not an indexed array"),
             ExpandCause::InvalidName(name) => (name, "invalid variable name"),
             ExpandCause::InvalidIndirect(name) => (name, "invalid indirect expansion"),
-            ExpandCause::BadSubstitution(text) => (text, "bad substitution"),
+            ExpandCause::BadSubstitution(text) | ExpandCause::UnknownTransform(text) => {
+                (text, "bad substitution")
+            }
             ExpandCause::Ambiguous(text) => (text, "ambiguous redirect"),
             ExpandCause::NegativeLength(text) => (text, "substring expression < 0"),
             _ => return None,

@@ -121,6 +121,7 @@ fn apply_operator(
                 .take_slice(env, content)
         }
         ParamOp::Transform(op) => transform::transform_content(env, target, content, *op),
+        ParamOp::UnknownTransform => Err(ExpandCause::UnknownTransform(param.raw.to_vec()).into()),
         _ => Ok(content),
     }
 }

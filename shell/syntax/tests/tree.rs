@@ -94,6 +94,7 @@ fn param(p: &Param) -> String {
             )
         }
         ParamOp::Transform(c) => format!(" @{}", *c as char),
+        ParamOp::UnknownTransform => " @?".into(),
         ParamOp::NamesWithPrefix { at } => format!(" names{}", if *at { "@" } else { "*" }),
         ParamOp::Keys { at } => format!(" keys{}", if *at { "@" } else { "*" }),
         ParamOp::Bad => " bad".into(),
@@ -173,7 +174,7 @@ fn parameters() {
         ),
         (
             "${a@Q} ${a[@]@A} ${a@} ${a b} ${} ${a.b} ${a[}",
-            "P(a @Q) P(a[@] @A) P(@ bad) P(@ bad) P(@ bad) P(@ bad) P(@ bad)",
+            "P(a @Q) P(a[@] @A) P(a @?) P(@ bad) P(@ bad) P(@ bad) P(@ bad)",
         ),
         ("\"${a:-\"b\\n\"}\"", "D[P(a :- D[Q(bn)])]"),
     ] {

@@ -22,6 +22,10 @@ type Words = Vec<Vec<u8>>;
 
 pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
     let p = shell.parse_builtin_options(call, SPEC_OPTIONS)?;
+    if p.options.is_empty() {
+        // Nothing was asked for.
+        return Ok(0);
+    }
     let spec = CompletionSpec::from_options(shell, call, &p)?;
     let word = p.operands.first().cloned().unwrap_or_default();
     let found = generate_words(shell, call, &spec, &word)?;

@@ -40,7 +40,7 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
         shell.builtin_error(call.name(), &[b"`", &name, b"': not a valid identifier"]);
         return Ok(1);
     }
-    if shell.state.fds.get(request.fd).is_none() {
+    if p.last_value(b'u').is_some() && shell.state.fds.get(request.fd).is_none() {
         let fd = decimal_digits(i64::from(request.fd));
         let message = b": invalid file descriptor: Bad file descriptor";
         shell.builtin_error(call.name(), &[&fd, message]);
@@ -109,14 +109,9 @@ fn fill_array(
     let (mut skipped, mut read) = (0, 0i64);
     while r.count == 0 || read < r.count {
         line.clear();
-        let found = match shell.read_until(r.fd, Some(r.delimiter), usize::MAX, &mut line) {
-            Ok(f) => f,
-            Err(e) => {
-                let text = box_sys::error_text(&e);
-                shell.builtin_error(call.name(), &[b"read error: ", text.as_bytes()]);
-                return Ok(1);
-            }
-        };
+        // An error ends the input, as in bash: a callback may close the descriptor for that.
+        let found =
+            shell.read_until(r.fd, Some(r.delimiter), usize::MAX, &mut line).unwrap_or_default();
         if line.is_empty() {
             break;
         }

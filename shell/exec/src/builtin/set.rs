@@ -27,7 +27,12 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
             match (*c, option_from_letter(*c)) {
                 (b'o', _) => match args.option_name() {
                     Some(name) => match set_option(name) {
-                        Some(option) => shell.state.options.switch_set(option, on),
+                        Some(option) => {
+                            shell.state.options.switch_set(option, on);
+                            if option == SetOpt::History && on {
+                                shell.begin_history();
+                            }
+                        }
                         None => {
                             shell.builtin_error(call.name(), &[name, b": invalid option name"]);
                             return if ends { Err(shell.ends_with(2)) } else { Ok(2) };
@@ -133,4 +138,20 @@ pub(crate) fn print_options(shell: &mut Shell<'_>, table: bool) {
         }
     }
     shell.write_out(out.as_bytes());
+}
+
+impl Shell<'_> {
+    /// Gives the variables that bound the history their defaults (bash manual 5.2).
+    fn begin_history(&mut self) {
+        let size = match self.variable_text(b"HISTSIZE") {
+            Some(size) => size,
+            None => {
+                self.set_quietly(b"HISTSIZE", b"500");
+                Str::new(b"500".to_vec())
+            }
+        };
+        if self.variable_text(b"HISTFILESIZE").is_none() {
+            self.set_quietly(b"HISTFILESIZE", &size);
+        }
+    }
 }

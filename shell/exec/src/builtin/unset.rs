@@ -128,6 +128,8 @@ fn unset_variable(
     }
     match sub {
         Some(sub) => unset_element(shell, &base, &sub),
+        // The next command sets it again.
+        None if matches!(v.slot, VarSlot::Dynamic(Dynamic::Underscore)) => Ok(()),
         None => {
             let keep = shell.state.options.has_shopt(ShOpt::LocalVarUnset);
             shell.state.vars.unset_var(&base, keep);

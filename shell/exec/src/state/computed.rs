@@ -11,12 +11,14 @@ pub struct SecondsVariable {
     started: Instant,
     /// The value at the start, in seconds.
     offset: i64,
+    /// Whether a script has read it.
+    is_read: bool,
 }
 
 impl SecondsVariable {
     /// Returns a counter that starts now.
     pub fn begin() -> SecondsVariable {
-        SecondsVariable { started: Instant::now(), offset: 0 }
+        SecondsVariable { started: Instant::now(), offset: 0, is_read: false }
     }
 
     /// Returns the seconds since the shell's process began.
@@ -27,6 +29,18 @@ impl SecondsVariable {
     /// Returns `$SECONDS`.
     pub fn value(&self) -> i64 {
         self.elapsed() + self.offset
+    }
+
+    /// Returns `$SECONDS` to a script.
+    pub fn read(&mut self) -> i64 {
+        self.is_read = true;
+        self.value()
+    }
+
+    /// Returns whether values are evaluated: only after `$SECONDS` was read does the variable have
+    /// its integer attribute.
+    pub fn evaluates(&self) -> bool {
+        self.is_read
     }
 
     /// Performs `SECONDS=value`.

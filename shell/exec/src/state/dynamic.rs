@@ -11,6 +11,7 @@ use super::PipeStatus;
 use super::calls::Calls;
 use super::vars::{Dynamic, VarSlot, decimal_digits};
 use crate::Shell;
+use crate::builtin::opts::parse_integer;
 
 /// Maximum size in bytes of a system file that has one line.
 const SMALL: u64 = 4096;
@@ -64,7 +65,7 @@ impl Shell<'_> {
         match d {
             Dynamic::Random => number_value(s.random.next_number().into()),
             Dynamic::SRandom => number_value(i64::from(self.random_bits() as u32)),
-            Dynamic::Seconds => number_value(s.seconds.value()),
+            Dynamic::Seconds => number_value(s.seconds.read()),
             Dynamic::EpochSeconds => number_value(since_epoch().as_secs() as i64),
             Dynamic::EpochRealtime => {
                 let t = since_epoch();
@@ -120,7 +121,11 @@ impl Shell<'_> {
                 self.state.random.assign(n as u32);
             }
             Dynamic::Seconds => {
-                let n = number(self)?;
+                let n = if self.state.seconds.evaluates() {
+                    number(self)?
+                } else {
+                    parse_integer(value).unwrap_or(0)
+                };
                 self.state.seconds.assign(n);
             }
             Dynamic::LineNo => {

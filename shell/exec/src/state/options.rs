@@ -89,8 +89,15 @@ pub struct ShellOptions {
     /// The source of the commands.
     source: CommandSource,
     is_interactive: bool,
+    /// What POSIX mode switches on, before `POSIXLY_CORRECT=y` stood before a command.
+    before_posix: Option<u64>,
     expand: ExpandOptions,
 }
+
+/// The options that POSIX mode switches on (bash manual 6.11).
+const IN_POSIX_MODE: u64 = 1 << ShOpt::InheritErrExit as u8
+    | 1 << ShOpt::ShiftVerbose as u8
+    | 1 << ShOpt::ExpandAliases as u8;
 
 impl Default for ShellOptions {
     /// Returns the options that a non-interactive bash starts with.
@@ -100,6 +107,7 @@ impl Default for ShellOptions {
             shopt: 0,
             source: CommandSource::File,
             is_interactive: false,
+            before_posix: None,
             expand: ExpandOptions::default(),
         };
         for s in [SetOpt::BraceExpand, SetOpt::HashAll, SetOpt::InteractiveComments] {
@@ -186,19 +194,27 @@ impl ShellOptions {
                 let b = 1 << ShOpt::InteractiveComments as u8;
                 self.shopt = if on { self.shopt | b } else { self.shopt & !b };
             }
-            // POSIX mode switches these on (bash manual 6.11), and the first one stays on after it.
-            SetOpt::Posix if changes => {
-                if on {
-                    self.put_shopt(ShOpt::InheritErrExit, true);
+            SetOpt::Posix if changes && on => self.shopt |= IN_POSIX_MODE,
+            SetOpt::Posix if changes => match self.before_posix.take() {
+                Some(before) => self.shopt = self.shopt & !IN_POSIX_MODE | before,
+                // The option `inherit_errexit` stays on.
+                None => {
+                    self.put_shopt(ShOpt::ShiftVerbose, false);
+                    if !self.is_interactive {
+                        self.put_shopt(ShOpt::ExpandAliases, false);
+                    }
                 }
-                self.put_shopt(ShOpt::ShiftVerbose, on);
-                if on || !self.is_interactive {
-                    self.put_shopt(ShOpt::ExpandAliases, on);
-                }
-            }
+            },
             _ => {}
         }
         self.sync_expand();
+    }
+
+    /// Prepares for POSIX mode during one command, which leaves no option changed.
+    pub fn begin_brief_posix(&mut self) {
+        if !self.has_set(SetOpt::Posix) {
+            self.before_posix = Some(self.shopt & IN_POSIX_MODE);
+        }
     }
 
     /// Switches a `shopt` option and everything that depends on it.

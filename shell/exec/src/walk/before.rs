@@ -75,6 +75,9 @@ impl Shell<'_> {
         let value = value.map_err(|e| self.expansion_failed(e))?;
         let traced = (self.is_tracing() && !a.append).then(|| value.clone());
         self.declare_temporary(&name, a.append);
+        if name == b"POSIXLY_CORRECT" {
+            self.state.options.begin_brief_posix();
+        }
         let done =
             if a.append { self.append_scalar(&name, value) } else { self.set_scalar(&name, value) };
         self.state.vars.entry_or_insert(&name).attrs -= Attributes::CONVERTING;

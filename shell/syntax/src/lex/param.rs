@@ -32,7 +32,9 @@ impl CommandParser<'_, '_> {
         } else {
             self.rewind_to(&mark);
             self.skip_braces(line, quoted, !(quoted && self.mode.heredoc))?;
-            *param = *bad_param();
+            if param.op != ParamOp::UnknownTransform {
+                *param = *bad_param();
+            }
         }
         if matches!(&param.subscript, Some(Subscript::Expr(key)) if key.word.raw.is_empty()) {
             // `${a[]}`
@@ -231,7 +233,12 @@ impl CommandParser<'_, '_> {
                     self.pos += 1;
                     p.op = ParamOp::Transform(o);
                 }
-                _ => return Ok(false),
+                // `${!1@}` would be the names that begin with 1.
+                Some(b'}') if p.indirect => return Ok(false),
+                _ => {
+                    p.op = ParamOp::UnknownTransform;
+                    return Ok(false);
+                }
             },
             _ => return Ok(false),
         }

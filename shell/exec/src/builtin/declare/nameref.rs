@@ -51,6 +51,9 @@ pub(super) fn check_operand(t: &DeclareOperand<'_>) -> Result<(), ExpandError> {
         value if t.subscript.is_some() || value.is_list() => {
             Err(ExpandCause::ArrayAsReference(t.name.clone()).into())
         }
+        DeclareValue::Scalar(text) if !t.append && text.is_empty() => {
+            Err(ExpandError::not_an_identifier(text))
+        }
         DeclareValue::Scalar(text) if !t.append && !is_reference(text) => {
             Err(ExpandCause::NotAReference(text.to_vec()).into())
         }
