@@ -267,8 +267,15 @@ fn process_numbers(script: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
 fn printed_substitution(script: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
     let shows: [&[u8]; 4] = [b"type ", b"declare -f", b"set -v", b"set -x"];
     let substitutes: [&[u8]; 4] = [b"$(", b"`", b"<(", b">("];
+    // A comment is part of the text, and where it spans lines bash counts them in another way.
+    let uncommented = |line: &[u8]| -> Vec<u8> {
+        let end = line.windows(2).position(|w| w == b" #").unwrap_or(line.len());
+        line[..end].to_vec()
+    };
     let plain = |text: &[u8]| -> Vec<u8> {
-        let text = replaced(&replaced(text, b"in \"$@\"", b""), b"function ", b"");
+        let text = super::numbers::masked(script, text);
+        let lines: Vec<Vec<u8>> = text.split(|b| *b == b'\n').map(uncommented).collect();
+        let text = replaced(&replaced(&lines.concat(), b"in \"$@\"", b""), b"function ", b"");
         text.into_iter().filter(|b| !b" \n\t;`$()".contains(b)).collect()
     };
     shows.iter().any(|word| contains(script, word))
@@ -459,6 +466,9 @@ mod tests {
         let (shown, text) = ("type f", wrote("echo $(a;\nb)\n"));
         assert!(rule("f() { echo $(a;b); }; type f", &text, &wrote("echo $(a;b)\n")).is_some());
         assert_eq!(rule(shown, &text, &wrote("echo $(a;b)\n")), None);
+        let comment = "f() { echo $(a # b\n); }; type f";
+        assert!(rule(comment, &wrote("echo $(a)\n"), &wrote("echo $(a # b\n)\n")).is_some());
+        assert_eq!(rule(comment, &wrote("echo $(a)\n"), &wrote("echo $(a # b\nc)\n")), None);
         assert_eq!(rule("test -v $(a)", &text, &wrote("echo $(a;b)\n")), None);
         assert!(rule("echo $$", &wrote("12\n"), &wrote("13\n")).is_some());
         assert_eq!(rule("echo a", &wrote("12\n"), &wrote("13\n")), None);
