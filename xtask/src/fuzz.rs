@@ -68,18 +68,17 @@ fn fuzz_shell(rest: &[String]) -> Result<ExitCode> {
     Ok(ExitCode::from(u8::try_from(status.code().unwrap_or(2)).unwrap_or(2)))
 }
 
-/// The seconds of the run with scripts of the whole grammar.
-const GRAMMAR_SECONDS: u64 = 120;
-
-/// The seconds of each run with constructs in places.
+/// The seconds of each run of [`compare_with_bash`].
 const PLACES_SECONDS: u64 = 15;
 
-/// Compares the shell with bash: natively with scripts of the whole grammar from a fixed seed, then
-/// natively and in the image with constructs in various places, from a fixed seed and a fresh one.
+/// Compares constructs in various places with bash, natively and in the image, from a fixed seed
+/// and a fresh one. A difference from the fresh seed is reported only, because a change must not
+/// fail for what it did not touch. The whole grammar is not run here, because bash would run its
+/// scripts with the rights of this user.
 ///
 /// # Errors
-/// Returns an error for a difference, after printing its script and seed. Without bash 5.2 nothing
-/// is compared.
+/// Returns an error for a difference from the fixed seed, after printing its script and seed.
+/// Without bash 5.2 nothing is compared.
 pub fn compare_with_bash() -> Result<()> {
     const FIXED: u64 = 1;
     let version =
@@ -88,23 +87,25 @@ pub fn compare_with_bash() -> Result<()> {
         eprintln!("no bash 5.2 here: nothing to compare with");
         return Ok(());
     }
-    compare_from_seed(FIXED, GRAMMAR_SECONDS, &[])?;
     let fresh = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH)?.as_secs();
-    for seed in [FIXED, fresh] {
-        compare_from_seed(seed, PLACES_SECONDS, &["--places"])?;
-        compare_from_seed(seed, PLACES_SECONDS, &["--places", "--image"])?;
+    for options in [&["--places"][..], &["--places", "--image"]] {
+        let is_same = compare_from_seed(FIXED, PLACES_SECONDS, options)?;
+        ensure!(is_same, "the shell differs from bash");
+        if !compare_from_seed(fresh, PLACES_SECONDS, options)? {
+            eprintln!("the shell differs from bash, from the fresh seed {fresh}: to be looked at");
+        }
     }
     Ok(())
 }
 
-/// Runs the differential fuzzer for some seconds, and prints how to repeat that.
-fn compare_from_seed(seed: u64, seconds: u64, options: &[&str]) -> Result<()> {
+/// Runs the differential fuzzer for some seconds, and prints how to repeat that. Returns whether
+/// there was no difference.
+fn compare_from_seed(seed: u64, seconds: u64, options: &[&str]) -> Result<bool> {
     let mut args: Vec<String> = options.iter().map(|option| option.to_string()).collect();
     args.extend(["--seed".into(), seed.to_string(), "--seconds".into(), seconds.to_string()]);
     println!("cargo xtask fuzz shell {}", args.join(" "));
     args.extend(["--shrink".into(), "60".into()]);
-    ensure!(fuzz_shell(&args)? == ExitCode::SUCCESS, "the shell differs from bash");
-    Ok(())
+    Ok(fuzz_shell(&args)? == ExitCode::SUCCESS)
 }
 
 /// The calls of one guest, and the seconds that they may take.

@@ -101,7 +101,7 @@ mod tests {
             (r#"{"name": "a", "schema": {}, "time": 1}"#, "time"),
             (r#"{"name": "a b", "schema": {}}"#, "cannot be a tool's name"),
             (r#"{"name": "a", "schema": {"type": 7}}"#, "not an object"),
-            (r#"{"name": "a", "schema": {}, "timeout": -1}"#, "no time"),
+            (r#"{"name": "a", "schema": {}, "timeout": -1}"#, "a positive number"),
         ] {
             let said = made(told).unwrap_err();
             assert!(said.contains(why), "{told}: {said}");
