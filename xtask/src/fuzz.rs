@@ -4,9 +4,9 @@
 //! `--image` with that of the image in `dist`; its further options are those of
 //! `tests/fuzz/differ`. `javascript` calls the bindings of the image's `node` with random values
 //! (`tests/fuzz/javascript.cjs`). `worker` speaks to the parent as a worker that was taken over
-//! (`runner/session/src/worker/fuzz.rs`, stable Rust). The other targets use libFuzzer through cargo-fuzz, and need a
-//! nightly toolchain: `parser expand arith glob regex printf snapshot store zip files request
-//! policy`, or `all` for one after another.
+//! (`runner/session/src/worker/fuzz.rs`, stable Rust). The other targets use libFuzzer through
+//! cargo-fuzz, and need a nightly toolchain: `parser expand arith glob regex printf snapshot store
+//! zip files request policy`, or `all` for one after another.
 
 use std::path::PathBuf;
 use std::process::{Command, ExitCode};

@@ -172,7 +172,7 @@ fn run(
     let emit = |CallEvent::Output { is_error, bytes }: CallEvent<'_>| {
         let text = whole_characters(&mut lock_mutex(&rests[usize::from(is_error)]), bytes);
         let stream = if is_error { "stderr" } else { "stdout" };
-        // Even if the client has disconnected, the script goes on until it is stopped.
+        // Even if the client has disconnected, the script keeps running until it is stopped.
         let _ = tell.blocking_send(json!({ "stream": stream, "text": text }));
     };
     let (stdout, stderr) = (std::io::stdout(), std::io::stderr());

@@ -28,7 +28,7 @@ pub enum RequestFault {
     #[error("there are {count} arguments and variables, {MAX_WORDS} at most")]
     WordCount { count: usize },
     /// A variable has no name, a name with `=`, or a NUL in its name or value.
-    #[error("env: '{0}' is no variable")]
+    #[error("env: '{0}' is not a valid variable")]
     Variable(String),
     #[error("cwd: '{0}' is not an absolute path")]
     Directory(String),
@@ -39,10 +39,10 @@ pub enum RequestFault {
     #[error("a key has at least one byte and does not begin with wasibox.")]
     Key,
     /// A commit's name could be taken for its number.
-    #[error("a name is no number")]
+    #[error("a commit's name must not be a number")]
     NumberAsName,
     /// A path has a NUL or is too long.
-    #[error("'{0}' is no path")]
+    #[error("'{0}' is not a valid path")]
     Path(String),
     #[error("there are {count} paths, {MAX_PATHS} at most")]
     PathCount { count: usize },

@@ -365,7 +365,7 @@ fn add_changes(layer: &mut Layer, changed: Vec<Delta>, limits: &Limits) -> Resul
     // A layer that does not fit is unusable as a whole, so the old one is kept until the new one
     // fits.
     if more.saturating_add(layer.size()) > limit.saturating_mul(2) {
-        return Err(Error::Worker("told of more than the session may hold".into()));
+        return Err(Error::Worker("reported more than the session may hold".into()));
     }
     for part in changed {
         layer.add_delta(part, limit);

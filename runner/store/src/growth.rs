@@ -36,12 +36,12 @@ impl Default for SessionGrowth {
     }
 }
 
-/// Returns the bytes that a commit takes, whose objects take so many.
+/// Returns the number of bytes that a commit takes whose objects take `objects` bytes.
 pub(crate) fn commit_bytes(objects: u64) -> u64 {
     objects.saturating_add(COMMIT)
 }
 
-/// Returns the maximum number of bytes that objects which only this commit needs can take: those of its state.
+/// Returns the bytes of a commit's state: no more can belong to objects that only this commit needs.
 pub(crate) fn state_bytes(commit: &Commit) -> u64 {
     let blobs = commit.blobs().map(|blob| blob.len()).fold(0, u64::saturating_add);
     commit_bytes(blobs.saturating_add(commit.state.files.totals.bytes))
@@ -131,7 +131,7 @@ impl StoreSession {
         Ok(())
     }
 
-    /// Returns how many of the last commits have at most so many bytes: one at least.
+    /// Returns the number of the last commits that have at most `most` bytes together; 1 at least.
     fn newest_within(&self, db: &Db, most: u64) -> Result<usize, StoreError> {
         let mut at = Some(self.row(db)?.head);
         let (mut count, mut sum) = (0, 0u64);
@@ -143,7 +143,7 @@ impl StoreSession {
             count += 1;
             at = CommitRow::get(db, id)?.parent;
         }
-        Ok(count.max(1))
+        Ok(count)
     }
 
     /// Refuses a tag if the tagged commits then have more bytes than half of the limit.
@@ -171,7 +171,7 @@ impl StoreSession {
         if bytes > limit { self.cut_log(db, bytes - limit / 4 * 3) } else { Ok(()) }
     }
 
-    /// Removes the oldest entries of the log, of so many bytes or a little more.
+    /// Removes the oldest entries of the log: `bytes` bytes, or as many more as the last one has.
     fn cut_log(&self, db: &Db, bytes: u64) -> Result<(), StoreError> {
         let (mut last, mut count, mut removed) = (None, 0u64, 0u64);
         {

@@ -10,7 +10,7 @@ use wasibox::{CallEvent, CallOptions, Cancel, Exec, Outcome, Session, Streams};
 pub fn parse_call(options: &str, stdin: Vec<u8>) -> Result<Exec, Refusal> {
     let exec = serde_json::from_str::<CallOptions>(options)?;
     let exec = exec.into_exec(stdin)?;
-    // Before anything is begun, so that a caller is told at once.
+    // Before anything begins, so that the caller gets the error at once.
     exec.check()?;
     Ok(exec)
 }

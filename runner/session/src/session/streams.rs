@@ -58,12 +58,14 @@ impl Session {
         let own = InheritedStreams { stdin: &own_in, stdout: &own_out, stderr: &own_err };
         let given = streams.inherited.unwrap_or(&own);
         let limit = exec.capture_limit();
-        let (stdin, mut feed) = pipe()?;
         let ((out, out_end), (err, err_end)) = (pipe()?, pipe()?);
-        let has_input = long.is_some();
-        if has_input {
-            exec.input = Input::Inherit;
-        }
+        let long = match long {
+            Some(bytes) => {
+                exec.input = Input::Inherit;
+                Some((bytes, pipe()?))
+            }
+            None => None,
+        };
         std::thread::scope(|scope| {
             let readers = streams.emit.map(|emit| {
                 exec.output = Output::Inherit;
@@ -73,11 +75,14 @@ impl Session {
                 };
                 (read(out, false), read(err, true))
             });
-            // As far as it is read: the guest may end before.
-            scope.spawn(move || drop(feed.write_all(&long.unwrap_or_default())));
+            let stdin = long.map(|(bytes, (stdin, mut feed))| {
+                // A failure is ignored, because the guest may end before it has read everything.
+                scope.spawn(move || drop(feed.write_all(&bytes)));
+                stdin
+            });
             let is_read = readers.is_some();
             let inherited = InheritedStreams {
-                stdin: if has_input { &stdin } else { given.stdin },
+                stdin: stdin.as_ref().map_or(given.stdin, |stdin| stdin),
                 stdout: if is_read { &out_end } else { given.stdout },
                 stderr: if is_read { &err_end } else { given.stderr },
             };
@@ -114,8 +119,8 @@ impl Session {
     }
 }
 
-/// Returns whether the call was ended by an interrupt, which is then used up. The exit code does
-/// not tell, because a guest may exit with 130 itself.
+/// Returns whether the call was ended by an interrupt, which is then used up. The exit code
+/// does not show it, because a guest may exit with 130 itself.
 fn is_interrupted(result: &Result<Outcome, Error>) -> bool {
     matches!(result, Ok(outcome) if outcome.end == End::Interrupted)
 }
@@ -154,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_passed_on_is_whole_and_kept_in_part() {
+    fn output_is_passed_on_whole_and_kept_in_part() {
         let (from, mut to) = pipe().unwrap();
         let writer = std::thread::spawn(move || to.write_all(&[7; 100_000]).unwrap());
         let told = AtomicUsize::new(0);

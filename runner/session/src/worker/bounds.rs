@@ -4,7 +4,6 @@
 //! time in proportion to its bytes, and no more memory than the session's state may take.
 
 use crate::live::Touched;
-
 use crate::session::Error;
 use std::collections::HashSet;
 use wasibox_protocol::{FileChange, Outcome};
@@ -111,7 +110,7 @@ pub fn cut_text(mut text: String) -> String {
 }
 
 fn too_much() -> Error {
-    Error::Worker("told of more than the session may hold".into())
+    Error::Worker("reported more than the session may hold".into())
 }
 
 #[cfg(test)]

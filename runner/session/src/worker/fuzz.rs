@@ -7,7 +7,6 @@ use super::bounds::{ReportBounds, check_outcome, cut_text};
 use super::message::{CellTail, WorkerReply};
 use crate::kept::{CallNote, StateLocation};
 use crate::live::{CallResult, CellUpdate};
-
 use serde_bytes::ByteBuf;
 use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
@@ -23,7 +22,6 @@ const SECONDS: &str = "WASIBOX_FUZZ_SECONDS";
 const SEED: &str = "WASIBOX_FUZZ_SEED";
 /// The longest time for the messages of one call, of at most 4 MiB each.
 const SLOWEST: Duration = Duration::from_secs(10);
-
 /// Maximum number of items in the lists of a message.
 const ITEMS: u64 = 20_000;
 

@@ -493,7 +493,7 @@ impl WorkerLink {
             }
             WorkerReply::Cell(tail) => {
                 if got.cell_name.as_ref() != Some(&tail.name) {
-                    return Err(Error::Worker("told of an interpreter that did not run".into()));
+                    return Err(Error::Worker("reported an interpreter that did not run".into()));
                 }
                 got.cell = Some(tail);
             }
@@ -512,7 +512,7 @@ impl WorkerLink {
                 return Ok(Some(WorkerCallEnd::Failed(fault.cut_texts().into())));
             }
             WorkerReply::Warm
-            | WorkerReply::NotKept { .. }
+            | WorkerReply::NotKept(_)
             | WorkerReply::Copied(_)
             | WorkerReply::Ready(_)
             | WorkerReply::Restored(_)

@@ -26,12 +26,21 @@ pub struct ImageCode {
     pub program: Option<String>,
 }
 
+/// Machine code that is not kept yet.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct MissingCode {
+    /// The programs that lack it.
+    pub programs: Vec<String>,
+    /// The program that runs `sh`, if the image has one.
+    pub shell: Option<String>,
+}
+
 /// A request from the parent. Requests are sent in this order.
 #[derive(Debug, Serialize, Deserialize)]
 pub enum WorkerRequest {
     /// Opens the image and maps machine code of its programs; the number is the bytes of stack of a
-    /// process. Answered by [`WorkerReply::Warm`], or
-    /// by [`WorkerReply::NotKept`] if some of the code has not been made yet.
+    /// process. Answered by [`WorkerReply::Warm`], or by [`WorkerReply::NotKept`] if some of the
+    /// code has not been made yet.
     Warm(ImageCode, usize),
     /// Compiles and prepares the programs that are not kept yet; sent instead of all other
     /// requests. The flag says whether the worker outlives its parent. Answered by
@@ -117,11 +126,7 @@ pub enum WorkerReply {
     /// A line about progress for the user.
     Progress(String),
     Warm,
-    /// Code is missing: that of the programs `missing`. `shell` is the program that runs `sh`.
-    NotKept {
-        shell: Option<String>,
-        missing: Vec<String>,
-    },
+    NotKept(MissingCode),
     /// The process ID of the new worker.
     Copied(u32),
     Ready(Walls),

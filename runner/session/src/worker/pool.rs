@@ -1,6 +1,6 @@
 //! A pool of workers that are started ahead of need.
 
-use super::message::{ImageCode, WorkerReply, WorkerRequest};
+use super::message::{ImageCode, MissingCode, WorkerReply, WorkerRequest};
 use crate::session::Error;
 use std::collections::VecDeque;
 use std::os::fd::AsFd;
@@ -264,16 +264,6 @@ struct FirstWorker {
     is_complete: bool,
 }
 
-/// The answer of a worker that was asked to become warm.
-enum WarmAnswer {
-    Warm(Box<Worker>),
-    /// As [`WorkerReply::NotKept`].
-    NotKept {
-        shell: Option<String>,
-        missing: Vec<String>,
-    },
-}
-
 /// Starts a worker that has mapped the image's code.
 ///
 /// If code is missing, it is compiled first: with `shared` only that of the shell, so that the
@@ -290,29 +280,25 @@ fn warm_worker(
     let all = ImageCode { image, artifacts, key, program: None };
     let stack = Limits::default().stack;
     let ask = |request: &WorkerRequest| ask_worker(options, program, request);
-    let missing = match ask(&WorkerRequest::Warm(all.clone(), stack))? {
-        WarmAnswer::Warm(worker) => {
-            return Ok(FirstWorker { worker: *worker, is_complete: true });
-        }
-        WarmAnswer::NotKept { shell, missing } => shell.zip(Some(missing)),
+    let MissingCode { mut programs, shell } = match ask(&WorkerRequest::Warm(all.clone(), stack))? {
+        Ok(worker) => return Ok(FirstWorker { worker, is_complete: true }),
+        Err(missing) => missing,
     };
-    if let (Some((shell, mut missing)), Some(shared)) = (missing, shared) {
+    if let (Some(shell), Some(shared)) = (shell, shared) {
         let code = ImageCode { program: Some(shell.clone()), ..all.clone() };
-        if missing.contains(&shell) {
-            ask(&WorkerRequest::Keep(code.clone(), false))?;
-            missing.retain(|name| *name != shell);
+        if programs.contains(&shell) {
+            ask(&WorkerRequest::Keep(code.clone(), false))?.ok();
+            programs.retain(|name| *name != shell);
         }
-        if let WarmAnswer::Warm(worker) = ask(&WorkerRequest::Warm(code, stack))? {
-            compile_rest(options, program, shared, &all, missing)?;
-            return Ok(FirstWorker { worker: *worker, is_complete: false });
+        if let Ok(worker) = ask(&WorkerRequest::Warm(code, stack))? {
+            compile_rest(options, program, shared, &all, programs)?;
+            return Ok(FirstWorker { worker, is_complete: false });
         }
     }
-    ask(&WorkerRequest::Keep(all.clone(), false))?;
+    ask(&WorkerRequest::Keep(all.clone(), false))?.ok();
     match ask(&WorkerRequest::Warm(all, stack))? {
-        WarmAnswer::Warm(worker) => Ok(FirstWorker { worker: *worker, is_complete: true }),
-        WarmAnswer::NotKept { .. } => {
-            Err(Error::Refused("machine code cannot be kept for workers".into()))
-        }
+        Ok(worker) => Ok(FirstWorker { worker, is_complete: true }),
+        Err(_) => Err(Error::Refused("machine code cannot be kept for workers".into())),
     }
 }
 
@@ -349,12 +335,13 @@ fn compile_rest(
     Ok(())
 }
 
-/// Starts a process and sends it a request for code.
+/// Starts a process and sends it a request for code. The inner result says which code is not kept
+/// yet.
 fn ask_worker(
     options: &PoolOptions,
     program: &Path,
     request: &WorkerRequest,
-) -> Result<WarmAnswer, Error> {
+) -> Result<Result<Worker, MissingCode>, Error> {
     let mut worker = Worker::start(program)?;
     worker.channel.send(request, &[])?;
     // This worker runs no guest, so it does not need a cgroup. But the first move to a cgroup after
@@ -364,10 +351,8 @@ fn ask_worker(
     loop {
         match worker.channel.receive(deadline) {
             Ok(Some((WorkerReply::Progress(line), _))) => (options.progress)(&line),
-            Ok(Some((WorkerReply::Warm, _))) => return Ok(WarmAnswer::Warm(Box::new(worker))),
-            Ok(Some((WorkerReply::NotKept { shell, missing }, _))) => {
-                return Ok(WarmAnswer::NotKept { shell, missing });
-            }
+            Ok(Some((WorkerReply::Warm, _))) => return Ok(Ok(worker)),
+            Ok(Some((WorkerReply::NotKept(missing), _))) => return Ok(Err(missing)),
             Ok(Some((WorkerReply::Failed(fault), _))) => return Err(fault.into()),
             Ok(Some(_)) => return Err(Error::Worker("answered out of order".into())),
             Ok(None) => return Err(Error::Worker("did not become ready".into())),

@@ -1,7 +1,9 @@
 //! The worker's end.
 
 use super::asks::HostAsks;
-use super::message::{ControlMessage, ErrorMessage, ImageCode, PART, WorkerReply, WorkerRequest};
+use super::message::{
+    ControlMessage, ErrorMessage, ImageCode, MissingCode, PART, WorkerReply, WorkerRequest,
+};
 use crate::live::{CellUpdate, LocalSandbox, interpreter_of};
 use crate::run::{self, InheritedStreams};
 use crate::session::Error;
@@ -78,14 +80,12 @@ fn serve_parent(hole: Option<fn(&Vfs)>) -> Result<(), WorkerError> {
         }
         Some((WorkerRequest::Warm(code, stack), _)) => {
             let made = warm_image(&channel, code, stack);
-            let reply = |made: &WarmImage| match made {
-                WarmImage::Warm(_) => WorkerReply::Warm,
-                WarmImage::NotKept { shell, missing } => {
-                    WorkerReply::NotKept { shell: shell.clone(), missing: missing.clone() }
-                }
+            let reply = |made: &Result<PreparedImage, MissingCode>| match made {
+                Ok(_) => WorkerReply::Warm,
+                Err(missing) => WorkerReply::NotKept(missing.clone()),
             };
             match send_answer(&channel, made, reply)? {
-                Some(WarmImage::Warm(prepared)) => prepared,
+                Some(Ok(prepared)) => prepared,
                 _ => return Ok(()),
             }
         }
@@ -238,28 +238,23 @@ fn prepare_image(
     Ok(PreparedImage::new(image, Some(code.artifacts.clone()), Arc::new(tell), stack))
 }
 
-/// An image whose machine code was looked for.
-enum WarmImage {
-    Warm(PreparedImage),
-    /// As [`WorkerReply::NotKept`].
-    NotKept {
-        shell: Option<String>,
-        missing: Vec<String>,
-    },
-}
-
-/// Opens the image and maps the machine code of the programs that are asked for.
-fn warm_image(channel: &Channel, code: ImageCode, stack: usize) -> Result<WarmImage, Error> {
+/// Opens the image and maps the machine code of the programs that are asked for. The inner result
+/// says which code is not kept yet.
+fn warm_image(
+    channel: &Channel,
+    code: ImageCode,
+    stack: usize,
+) -> Result<Result<PreparedImage, MissingCode>, Error> {
     let progress = ProgressLines::new(channel)?;
     let prepared = prepare_image(&progress, &code, stack)?;
     if !prepared.load_kept(code.program.as_deref())? {
-        return Ok(WarmImage::NotKept {
+        return Ok(Err(MissingCode {
+            programs: prepared.unready_programs().unwrap_or_default(),
             shell: prepared.shell_program().map(str::to_owned),
-            missing: prepared.unready_programs().unwrap_or_default(),
-        });
+        }));
     }
     progress.close();
-    Ok(WarmImage::Warm(prepared))
+    Ok(Ok(prepared))
 }
 
 /// Makes and keeps missing machine code. Programs run while they are prepared, so this closes a

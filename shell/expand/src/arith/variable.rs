@@ -10,8 +10,8 @@ use crate::error::{ExpandCause, ExpandError};
 use crate::subscript::{self, NoSuchPlace, OwnedKey};
 use crate::value::{Attributes, Str, VarValue};
 
-/// The number of variables that led to one that is read. If there are too many, the message quotes
-/// `text`, in which the variable is named, from `name` on.
+/// The number of variables that were followed to reach the one that is read. If there are too many,
+/// the message quotes `text`, in which the variable is named, from `name` on.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Depth<'t> {
     pub(super) variables: u32,

@@ -211,10 +211,10 @@ pub(super) fn modern_options(args: &[Vec<u8>]) -> Result<Vec<Vec<u8>>, Vec<u8>> 
     Ok(out)
 }
 
-/// Parses `FIRST[:LAST]`, for example `2:5`; `None` if the numbers are no range of pages.
+/// Parses `FIRST[:LAST]`, for example `2:5`; `None` if the numbers are not a range of pages.
 ///
 /// # Errors
-/// A message about what is no number, or too large, in the argument of the option.
+/// A message that says which part of the option's argument is not a number or is too large.
 fn parse_pages(text: &[u8], option: &str) -> Result<Option<(u64, u64)>, Vec<u8>> {
     let wrong = |e: CountError| e.message(option, text);
     let (first, rest) = number::leading(text).ok_or_else(|| wrong(CountError::Invalid))?;
