@@ -398,6 +398,28 @@ fn another_database_or_another_version_is_refused() {
     assert!(matches!(Store::open(&path), Err(StoreError::NotAStore)));
 }
 
+/// A store of the first format lacks the sizes of commits; it is converted when it is opened.
+#[test]
+fn a_store_of_the_first_format_is_converted() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("store");
+    let store = Store::open(&path).unwrap();
+    let s = store.create("a", None).unwrap();
+    s.commit(|w| w.set_shell(b"first")).unwrap();
+    drop((s, store));
+    let back = "ALTER TABLE commits DROP COLUMN stored; PRAGMA user_version = 1";
+    rusqlite::Connection::open(&path).unwrap().execute_batch(back).unwrap();
+
+    let store = Store::open(&path).unwrap();
+    let s = store.session("a").unwrap();
+    assert_eq!(s.load(&s.state().shell, 100).unwrap(), b"first");
+    assert_eq!(s.growth().unwrap().0, 0);
+    s.commit(|w| w.set_shell(b"second")).unwrap();
+    assert!(s.growth().unwrap().0 > 0);
+    assert_eq!(store.history("a").unwrap().len(), 3);
+    assert!(store.check().unwrap().damage.is_empty());
+}
+
 /// Calls every operation of a store and ignores its result.
 fn use_all(path: &Path) -> Result<(), StoreError> {
     let store = Store::open(path)?;
