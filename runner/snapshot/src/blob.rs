@@ -6,7 +6,7 @@ use crate::object::{MAX_OBJECT, Objects, load_object, save_object};
 use serde::{Deserialize, Serialize};
 use serde_bytes::ByteBuf;
 
-/// Maximum bytes that are kept in place.
+/// Maximum length in bytes of a value that is kept in place.
 pub const IN_PLACE: usize = 1024;
 
 /// Bytes of each object of a blob except the last. They are fewer than an object may have, because
@@ -36,7 +36,7 @@ impl Blob {
     /// Stores bytes.
     ///
     /// # Errors
-    /// If objects cannot be written; TooLarge beyond 4 GiB.
+    /// If objects cannot be written; `TooLarge` beyond 4 GiB.
     pub fn save_bytes(objects: &dyn Objects, bytes: &[u8]) -> Result<Blob, SnapshotError> {
         if bytes.len() <= IN_PLACE {
             return Ok(Blob::InPlace(ByteBuf::from(bytes)));

@@ -1,4 +1,4 @@
-//! A commit: the state of a session when a call had returned.
+//! A commit: the state of a session after a call has returned.
 
 use crate::blob::Blob;
 use crate::delta::FileTotals;

@@ -37,7 +37,7 @@ pub struct Delta {
 /// The totals of a session's files.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct FileTotals {
-    /// The number of nodes that the session has made, which is the number of the next one.
+    /// The number of nodes that the session has made, which is also the number of the next one.
     pub made: u64,
     /// Bytes counted by the disk quota.
     pub bytes: u64,
@@ -76,7 +76,7 @@ pub struct TreeNode {
     /// Permission bits, 0 to 0o7777.
     pub mode: u16,
     pub nlink: u32,
-    /// Times are in nanoseconds since the epoch.
+    /// This and the other times are in nanoseconds since the epoch.
     pub atime: u64,
     pub mtime: u64,
     pub ctime: u64,
@@ -128,7 +128,7 @@ impl TreeNode {
 }
 
 impl Id {
-    /// Returns the bytes of memory that it takes beyond itself.
+    /// Returns the bytes of heap memory that the name takes.
     fn heap_size(&self) -> usize {
         match self {
             Id::Given(names) => names.iter().map(|name| size_of::<ByteBuf>() + name.len()).sum(),
@@ -138,7 +138,7 @@ impl Id {
 }
 
 impl TreeNode {
-    /// Returns the bytes of memory that its lists take.
+    /// Returns the bytes of heap memory that the node's lists take.
     fn heap_size(&self) -> usize {
         let names = |names: &[ByteBuf]| -> usize {
             names.iter().map(|name| size_of::<ByteBuf>() + name.len()).sum()
@@ -162,7 +162,7 @@ impl TreeNode {
 }
 
 impl Delta {
-    /// Returns its memory use in bytes, with the names of nodes.
+    /// Returns the delta's memory use in bytes, including the names of nodes.
     pub fn memory_size(&self) -> u64 {
         let size = |(id, change): &(Id, NodeChange)| {
             let lists = match change {

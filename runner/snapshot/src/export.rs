@@ -1,8 +1,8 @@
 //! The files of a state as an archive that other programs can read: tar in a Zstandard frame, zip.
 //!
 //! It contains the files that a session has made or changed, by path, with the permission bits,
-//! times and links that the format supports. The bytes of the image that a file still has come from
-//! an [`ImageSource`].
+//! times and links that the format supports. Where a file still has bytes of the image, an
+//! [`ImageSource`] supplies them.
 //!
 //! # Deliberately absent
 //! Removed files, and files of the image that were moved unchanged, because an archive cannot
@@ -69,7 +69,7 @@ impl Read for ExportReader<'_> {
     }
 }
 
-/// Counts a file's bytes.
+/// Subtracts a file's bytes from those that may still be written.
 fn count_bytes(left: &mut u64, len: u64) -> Result<(), SnapshotError> {
     *left = left.checked_sub(len).ok_or(SnapshotError::TooLarge("the files"))?;
     Ok(())
@@ -98,8 +98,8 @@ fn mtime_seconds(node: &TreeNode) -> u64 {
     node.mtime / 1_000_000_000
 }
 
-/// Writes the files as compressed tar. They may have at most `most` bytes in total, because a hole
-/// in a file takes no space in a session, but is written as zeros here.
+/// Writes the files as compressed tar, with at most `most` bytes of contents in total. The limit is
+/// needed because a hole in a file takes no space in a session, but is written as zeros here.
 ///
 /// # Errors
 /// TooLarge beyond `most`; if objects are damaged or `to` cannot be written.
@@ -249,7 +249,8 @@ pub fn write_zip(
     Ok(left)
 }
 
-/// Returns a time in the form of zip: in UTC, from 1980 on, even seconds.
+/// Converts a time to the form of zip, which is assumed to be UTC. A time that zip cannot represent
+/// becomes 1980-01-01.
 fn dos_time(seconds: u64) -> zip::DateTime {
     // Converts days to a date by Howard Hinnant's `civil_from_days`, for days since the epoch.
     let (days, rest) = (seconds / 86400, seconds % 86400);

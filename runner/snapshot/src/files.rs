@@ -45,8 +45,8 @@ impl<'a> TreeWriter<'a> {
         self.files.totals = delta.totals;
         let (written, mut removed): (Vec<_>, Vec<_>) =
             delta.nodes.into_iter().partition(|(_, change)| matches!(change, NodeChange::Is(_)));
-        // A node is removed before it is written if both are in one delta. In order, one walk
-        // through the tree's records finds those of all removed nodes.
+        // If a delta both removes and writes a node, the removal comes first. The removed nodes are
+        // sorted, because then one walk through the tree's records finds all of theirs.
         removed.sort_by(|(a, _), (b, _)| a.cmp(b));
         removed.dedup_by(|(a, _), (b, _)| a == b);
         for (id, change) in removed {
@@ -142,9 +142,9 @@ impl<'a> TreeWriter<'a> {
     }
 }
 
-/// Emits the changes that turn the files `old` into the files `new`, or those of a new session if
-/// `old` is the empty state. The cost is proportional to the difference, plus all of each directory
-/// of the image in which something differs.
+/// Emits the changes that turn the files `old` into the files `new`. If `old` is the empty state,
+/// the changes start from the files of a new session. The cost is proportional to the difference,
+/// plus all of each directory of the image in which something differs.
 ///
 /// # Errors
 /// If objects cannot be read; the first error of `emit`.
@@ -272,7 +272,7 @@ impl<E: From<SnapshotError>> DeltaEmitter<'_, E> {
         part: RecordPart,
         value: Option<RecordValue>,
     ) -> Result<NodeInProgress, E> {
-        // The remains of a node that was removed.
+        // The parts of a removed node may only be removed as well.
         let Some(node) = &mut state.node else {
             let gone = value.is_none();
             return if gone {
@@ -300,7 +300,7 @@ impl<E: From<SnapshotError>> DeltaEmitter<'_, E> {
                     self.lost.push(state.id.clone());
                 }
             }
-            // The remains of a node that has become another one.
+            // The removed parts belonged to the node's previous kind.
             (_, _, None) => {}
             _ => return Err(SnapshotError::Malformed("parts of another kind of node").into()),
         }

@@ -5,12 +5,12 @@
 //! count: an interrupted write leaves a torn end, which [`replay_journal`] ignores.
 //!
 //! # Format
-//! The magic number and the version (two bytes, little-endian), followed by records. A record is
-//! the length of its body (four bytes, little-endian), a BLAKE3 digest, and the body. The digest
-//! covers the digest of the previous record (zeros for the first one), the length and the body, so
-//! that a record is valid only in its place. A body is the lengths of a manifest and of the
-//! objects, the [`Manifest`] in postcard, and then each object: its digest, whether it is
-//! compressed (one byte), its lengths unpacked and as stored (four bytes each), and its bytes.
+//! A file is the magic number, the version (two bytes, little-endian), and records. A record is the
+//! length of its body (four bytes, little-endian), a BLAKE3 digest, and the body. The digest covers
+//! the digest of the previous record (zeros for the first one), the length and the body, so that a
+//! record is valid only in its place. A body is the lengths of a manifest and of the objects, the
+//! [`Manifest`] in postcard, and then each object: its digest, whether it is compressed (one byte),
+//! its lengths unpacked and as stored (four bytes each), and its bytes.
 //!
 //! # Deliberately absent
 //! Removing data: to get a smaller file, write a new one.
@@ -43,7 +43,8 @@ const OBJECT: usize = 41;
 pub struct JournalState<'a> {
     pub image: Option<Digest>,
     pub commits: &'a BTreeMap<u64, Commit>,
-    /// The number of the session's current commit, and of the one to which `redo` leads.
+    /// The number of the session's current commit. The field `tip` has the number of the commit to
+    /// which `redo` leads.
     pub head: u64,
     pub tip: u64,
     pub tags: &'a BTreeMap<String, u64>,
@@ -76,8 +77,8 @@ pub struct SessionJournal {
 }
 
 impl SessionJournal {
-    /// Returns the bytes to append to the file so that it contains the current state; none if it
-    /// already does. The caller must append them before those of the next call.
+    /// Returns the bytes to append to the file so that it contains the current state; the result is
+    /// empty if it already does. The caller must append the bytes before those of the next call.
     ///
     /// # Errors
     /// If objects are missing or damaged.
@@ -154,7 +155,7 @@ fn put_object(out: &mut Vec<u8>, digest: &Digest, object: &StoredObject) {
     out.extend(digest.0);
     out.push(object.compressed.into());
     out.extend(object.len.to_le_bytes());
-    // At most `MAX_OBJECT`, as for the unpacked object.
+    // The length is at most `MAX_OBJECT`, like that of the unpacked object.
     out.extend((object.bytes.len() as u32).to_le_bytes());
     out.extend(&object.bytes);
 }

@@ -1,7 +1,7 @@
 //! The portable snapshot, `.wbs`: one file with a session and everything that it needs.
 //!
 //! # Format
-//! The magic number, the version (two bytes, little-endian), followed by frames. A frame is its
+//! A file is the magic number, the version (two bytes, little-endian), and frames. A frame is its
 //! kind (one byte), whether it is compressed (one byte), the lengths of its bytes unpacked and as
 //! stored (four bytes each), and the bytes. The frames of the manifest come first, in the order of
 //! [`ManifestFrame`]: the session, its commits starting with the oldest, tags, key-values. Then

@@ -1,6 +1,6 @@
 //! Prints the store's figures: `cargo run --release -p wasibox-store --example figures [FOLDER]`.
-//! FOLDER holds the store and is the temporary folder by default. It matters because the cost of a
-//! durable commit depends on its disk.
+//! FOLDER holds the store; by default it is the temporary folder. It matters because the cost of a
+//! durable commit depends on the folder's disk.
 
 #[path = "../tests/common/mod.rs"]
 mod common;
@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use wasibox_store::{SnapshotLimits, Store, StoreSession};
 use wasibox_vfs::Vfs;
 
-/// The wall-clock time of an operation, and the time that this thread computed in it.
+/// The wall-clock time of an operation, and the processor time that this thread spent on it.
 #[derive(Clone, Copy, PartialEq, PartialOrd)]
 struct Took {
     wall: Duration,

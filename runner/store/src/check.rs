@@ -59,7 +59,7 @@ impl Store {
     /// # Errors
     /// If the store cannot be read at all.
     pub fn check(&self) -> Result<CheckReport, StoreError> {
-        // A transaction, so that nothing is removed during the check.
+        // The transaction ensures that nothing is removed during the check.
         self.transaction(|db| {
             let mut report = CheckReport { file: check_integrity(db)?, ..CheckReport::default() };
             let good = whole_objects(db, &mut report)?;
@@ -101,7 +101,7 @@ impl Store {
     }
 }
 
-/// Returns the number of a commit that cannot be read.
+/// Returns the number of a commit whose record cannot be read, or 0 if its row is missing.
 fn commit_number(db: &Db, id: i64) -> Result<u64, StoreError> {
     let number = db.0.query_row("SELECT number FROM commits WHERE id = ?", [id], |r| r.get(0));
     Ok(crate::db::to_unsigned(number.optional()?.unwrap_or(0)))

@@ -51,7 +51,7 @@ const PAUSE: Duration = Duration::from_millis(2);
 /// The largest row in bytes: a commit with its lists of objects, or an audit entry.
 const MAX_ROW: i32 = 8 << 20;
 
-/// Bytes that an object takes beside its own.
+/// Bytes that an object takes in addition to its own.
 const OBJECT: u64 = 96;
 
 /// Converts a number such as milliseconds or bytes to SQLite's signed integers.
@@ -64,7 +64,7 @@ pub fn to_unsigned(n: i64) -> u64 {
     u64::try_from(n).unwrap_or(0)
 }
 
-/// An open database, and the bytes of the objects that were added by it.
+/// An open database, and the number of bytes of objects that were added through it.
 pub struct Db(pub Connection, Cell<u64>);
 
 impl Db {
@@ -108,7 +108,8 @@ impl Db {
         Db(Connection::open_in_memory()?, Cell::default()).begin_schema()
     }
 
-    /// Returns the bytes of the objects that were added, also by transactions that failed.
+    /// Returns the number of bytes of objects that were added, including those of failed
+    /// transactions.
     pub fn added_bytes(&self) -> u64 {
         self.1.get()
     }

@@ -1,16 +1,18 @@
 //! The bounds of what a session's history and log take in the store.
 //!
-//! Each commit has the bytes that it has added. If a session's commits have more than the limit,
-//! the oldest are merged into those after them, down to a quarter of the limit, and their objects
-//! are removed; so this happens once for many calls. Tagged commits may have half of it. The log loses its oldest entries, and has a note
-//! about them at their place.
+//! Each commit records the number of bytes that it has added. If a session's commits exceed the
+//! limit together, the oldest are merged into those after them until a quarter of the limit is left,
+//! and their objects are removed. So this happens only once in many calls. Tagged commits may have
+//! at most half of the limit. The log loses its oldest entries, and a note about them takes their
+//! place.
 
 use crate::db::{Db, to_signed, to_unsigned};
 use crate::{CommitRow, StoreError, StoreSession};
 use std::sync::MutexGuard;
 use wasibox_snapshot::Commit;
 
-/// Bytes that a commit takes beside its objects, and an entry of the log beside its text.
+/// Bytes that a commit takes in addition to its objects, and an entry of the log in addition to its
+/// text.
 const COMMIT: u64 = 512;
 const ENTRY: u64 = 64;
 /// The beginning and the end of the note about removed entries.
@@ -21,10 +23,11 @@ const NOTE: (&str, &str) = ("{\"event\":\"removed\",\"entries\":", "}");
 pub(crate) struct SessionGrowth {
     history_limit: u64,
     audit_limit: u64,
-    /// The bytes of the history after it was compacted, which may be more than the limit because of
-    /// a large state.
+    /// The bytes of the history after the last compaction. They may exceed the limit because of a
+    /// large state.
     compacted: u64,
-    /// Unknown until they are needed, and after a transaction that has failed.
+    /// The bytes of the history, and below those of the log. They are unknown until they are
+    /// needed, and again after a failed transaction.
     history: Option<u64>,
     audit: Option<u64>,
 }
@@ -36,12 +39,13 @@ impl Default for SessionGrowth {
     }
 }
 
-/// Returns the number of bytes that a commit takes whose objects take `objects` bytes.
+/// Returns the number of bytes that a commit takes if its objects take `objects` bytes.
 pub(crate) fn commit_bytes(objects: u64) -> u64 {
     objects.saturating_add(COMMIT)
 }
 
-/// Returns the bytes of a commit's state: no more can belong to objects that only this commit needs.
+/// Returns the bytes of a commit with its whole state. It is an upper bound for the objects that
+/// only this commit needs.
 pub(crate) fn state_bytes(commit: &Commit) -> u64 {
     let blobs = commit.blobs().map(|blob| blob.len()).fold(0, u64::saturating_add);
     commit_bytes(blobs.saturating_add(commit.state.files.totals.bytes))
@@ -59,7 +63,7 @@ pub(crate) fn set_stored_bytes(db: &Db, id: i64, bytes: u64) -> Result<(), Store
 }
 
 impl StoreSession {
-    /// Limits the bytes of the session's history and of its log. Without this they are not limited.
+    /// Limits the bytes of the session's history and of its log, which are not limited by default.
     pub fn limit_growth(&self, history: u64, audit: u64) {
         let mut growth = self.lock_growth();
         (growth.history_limit, growth.audit_limit) = (history, audit);
@@ -69,7 +73,8 @@ impl StoreSession {
         self.growth.lock().unwrap_or_else(|e| e.into_inner())
     }
 
-    /// Returns the bytes that the session's commits have added to the store, and those of its log.
+    /// Returns the number of bytes that the session's commits have added to the store, and the
+    /// number of bytes of its log.
     ///
     /// # Errors
     /// Returns an error if the store cannot be read.
@@ -101,20 +106,21 @@ impl StoreSession {
         Ok(bytes)
     }
 
-    /// Makes the session forget what it knows of its bytes, because a transaction has failed.
+    /// Forgets the known numbers of bytes, because a transaction has failed.
     pub(crate) fn forget_growth(&self) {
         let mut growth = self.lock_growth();
         (growth.history, growth.audit) = (None, None);
     }
 
-    /// Counts a new commit, and compacts the history if it has more than the limit and a quarter of
-    /// that was added since the last time.
+    /// Counts a new commit. Compacts the history if it exceeds the limit, and has grown by a
+    /// quarter of the limit since the last compaction.
     pub(crate) fn count_commit(&self, bytes: u64) -> Result<(), StoreError> {
         let keep = {
             let db = self.store().lock_db();
             let limit = {
                 let mut growth = self.lock_growth();
-                // Otherwise the row of the new commit would be counted twice.
+                // An unknown number stays unknown, because the row of the new commit will be
+                // counted with the others.
                 growth.history = growth.history.map(|known| known.saturating_add(bytes));
                 growth.history_limit.max(growth.compacted.saturating_add(growth.history_limit / 4))
             };
@@ -131,7 +137,8 @@ impl StoreSession {
         Ok(())
     }
 
-    /// Returns the number of the last commits that have at most `most` bytes together; 1 at least.
+    /// Returns the number of newest commits that have at most `most` bytes together, but at least
+    /// 1.
     fn newest_within(&self, db: &Db, most: u64) -> Result<usize, StoreError> {
         let mut at = Some(self.row(db)?.head);
         let (mut count, mut sum) = (0, 0u64);
@@ -146,7 +153,8 @@ impl StoreSession {
         Ok(count)
     }
 
-    /// Refuses a tag if the tagged commits then have more bytes than half of the limit.
+    /// Checks that the tagged commits, including the commit `target`, have at most half of the
+    /// limit.
     pub(crate) fn check_tagged(&self, db: &Db, target: i64) -> Result<(), StoreError> {
         let limit = self.lock_growth().history_limit / 2;
         let mut sum = stored_bytes(db, target)?;
@@ -156,7 +164,7 @@ impl StoreSession {
         if sum > limit { Err(StoreError::HistoryFull(limit)) } else { Ok(()) }
     }
 
-    /// Adds an entry to the log. The oldest ones make room if necessary.
+    /// Adds an entry to the log. The oldest entries are removed if it would exceed its limit.
     pub(crate) fn log(&self, db: &Db, entry: &str) -> Result<(), StoreError> {
         if entry.len() > 1 << 20 {
             return Err(StoreError::TooLong);
@@ -171,7 +179,8 @@ impl StoreSession {
         if bytes > limit { self.cut_log(db, bytes - limit / 4 * 3) } else { Ok(()) }
     }
 
-    /// Removes the oldest entries of the log: `bytes` bytes, or as many more as the last one has.
+    /// Removes the oldest entries of the log until at least `bytes` bytes are removed, and puts a
+    /// note in their place.
     fn cut_log(&self, db: &Db, bytes: u64) -> Result<(), StoreError> {
         let (mut last, mut count, mut removed) = (None, 0u64, 0u64);
         {

@@ -71,15 +71,15 @@ pub fn session_tags(db: &Db, session: i64) -> Result<Vec<(String, i64)>, StoreEr
 /// The bytes that the sessions of one owner take in a store.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OwnerGrowth {
-    /// What is before the first dot of the sessions' names.
+    /// The part of the sessions' names before the first dot; empty if they have none.
     pub owner: String,
-    /// What their commits have added, and their logs.
+    /// The number of bytes that their commits have added; `audit` is that of their logs.
     pub history: u64,
     pub audit: u64,
 }
 
 impl Store {
-    /// Returns the bytes of the histories and logs, by owner.
+    /// Returns the number of bytes of the histories and of the logs, by owner.
     ///
     /// # Errors
     /// Returns an error if the store cannot be read.
@@ -197,7 +197,8 @@ impl StoreSession {
                     merged = merged.saturating_add(growth::stored_bytes(db, id)?);
                     parent = before.parent;
                 }
-                // What is kept of merged commits is in this one's state.
+                // The parts of merged commits that are still needed belong to this one's state, so
+                // its size is the bound.
                 growth::set_stored_bytes(db, *id, merged.min(growth::state_bytes(&commit.commit)))?;
                 if parent != commit.parent {
                     let body = Commit { parent: number, ..commit.commit }.encode()?;

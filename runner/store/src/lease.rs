@@ -82,8 +82,8 @@ impl Drop for Lease {
     fn drop(&mut self) {
         match self {
             Lease::File { file, path } => {
-                // The file is removed while it is still locked, so that no other process's file is
-                // removed.
+                // The file is removed while it is still locked. After that its name could belong to
+                // another process's lock.
                 let _ = std::fs::remove_file(path);
                 let _ = file.unlock();
             }

@@ -3,15 +3,15 @@
 //! # Stages
 //! [`Store`] opens the file ([`mod@db`]: tables, migration, objects) and lists its sessions. A
 //! [`StoreSession`] is a session that this process holds ([`lease`]): it adds commits and moves
-//! among them. These work on all sessions: [`Store::collect_garbage`], [`Store::check`], and
-//! conversion to and from a snapshot ([`Store::export`], [`Store::import`]).
+//! among them. [`Store::collect_garbage`] and [`Store::check`] work on all sessions;
+//! [`Store::export`] and [`Store::import`] convert a session to and from a snapshot.
 //!
 //! # Invariants
 //! - The types and the encoding are those of `wasibox-snapshot`; this crate keeps objects and knows
 //!   which commits need them.
 //! - A commit is one transaction, from its first object to the session's new head, and is on the
 //!   disk when [`StoreSession::commit`] returns. A process that is killed loses only the call that
-//!   ran.
+//!   was running.
 //! - Objects are never changed. They are removed when no commit of any session needs them, in a
 //!   transaction of their own, so that no commit relies on an object that is being removed.
 //! - Nothing in the file is trusted: the tables must be exactly those of this program, and every
@@ -140,7 +140,8 @@ impl CommitRow {
         Ok(CommitRow { id, parent, commit: Commit::decode(&body)? })
     }
 
-    /// Adds a commit that has added so many bytes to the store, and returns its row id.
+    /// Adds a commit with the number of bytes that it has added to the store, and returns its row
+    /// id.
     fn add(
         db: &Db,
         session: i64,
@@ -393,7 +394,8 @@ impl Store {
     }
 }
 
-/// The objects of a store, which is locked for each of them. Those of a session that is held stay.
+/// Reads and writes objects, and locks the store for one of them at a time. Objects that a held
+/// session needs are not removed meanwhile.
 impl Objects for Store {
     fn get(&self, digest: &Digest) -> Result<Option<StoredObject>, SnapshotError> {
         self.lock_db().get(digest)

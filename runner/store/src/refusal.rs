@@ -13,7 +13,8 @@ impl From<StoreError> for Refusal {
             E::Name | E::TooLong | E::Snapshot(_) | E::NotAStore => RefusalKind::Invalid,
             E::Busy { .. } => RefusalKind::Busy,
             E::Open { .. } | E::Io(_) | E::Database(_) => {
-                // The path of the store is the host's.
+                // The error may contain the store's path on the host, which remote clients do not
+                // get.
                 let refusal = Refusal::new(RefusalKind::Internal, "the store of sessions failed");
                 return Refusal { detail: Some(e.to_string()), ..refusal };
             }

@@ -121,7 +121,7 @@ impl StoreSession {
         });
         let (commit, stored) = done.inspect_err(|_| self.forget_growth())?;
         let commit = self.set_head(commit);
-        // The commit is kept, whatever happens to those before it.
+        // The commit is kept even if those before it cannot be compacted.
         match self.count_commit(stored) {
             Ok(()) => Ok(commit),
             Err(e) => {

@@ -1,8 +1,8 @@
 //! Export of sessions to snapshots, and import from them.
 //!
-//! The other end of a transfer may be a client that is slow or stops. So the database is used only
-//! between two files: an import is read to its end before its transaction begins, and an export is
-//! written to a file first, by a connection of its own, before its first byte is sent.
+//! The other end of a transfer may be a client that is slow or stops. Therefore nothing is locked
+//! while a client is waited for. An import is read to its end before its transaction begins. An
+//! export is written to a file, by a connection of its own, before its first byte is sent.
 
 use crate::db::Db;
 use crate::{CommitRow, SessionRow, Store, StoreError, blob_of, growth, history};
@@ -89,7 +89,7 @@ impl Store {
         })
     }
 
-    /// Reads an import to its end, however slowly it comes.
+    /// Reads an import to its end into a file, because the input may be slow.
     fn spool_input(
         &self,
         from: impl Read,

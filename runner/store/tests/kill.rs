@@ -10,7 +10,7 @@ use wasibox_store::Store;
 
 const PATH: &str = "WASIBOX_KILL_STORE";
 
-/// The number of kills, unless WASIBOX_KILLS is set; the long form is 100.
+/// The number of kills, unless WASIBOX_KILLS is set; the long form has 100.
 const KILLS: u64 = 20;
 
 /// The child process: commits for ever, and prints each commit's number when it has returned.
@@ -64,7 +64,7 @@ fn a_killed_process_loses_the_call_that_ran() {
             }
         }
         let store = Store::open(&path).unwrap();
-        // There is nothing to take over, because the dead process's lock went with it.
+        // There is nothing to take over, because the system has released the dead process's lock.
         let s = store.session("a").unwrap();
         let head = s.head().number;
         assert!(head == last || head == last + 1, "{last} was told, {head} is there");

@@ -16,7 +16,7 @@ type Dump = Vec<String>;
 /// The expected state of a session.
 #[derive(Clone)]
 struct Model {
-    /// By number: the commit before it, and the files.
+    /// The commits by number, each with its parent and its files.
     commits: BTreeMap<u64, (Option<u64>, Dump)>,
     head: u64,
     tip: u64,
@@ -122,7 +122,8 @@ impl Live {
             13 => drop(self.session.store().collect_garbage().unwrap()),
             14 if self.forked => {}
             14 => self.compact(random.below(5) as usize),
-            // A failed transaction. Commits that tags and forks need would stay.
+            // No transaction fails here, because rolling back would keep the commits that tags and
+            // forks need.
             _ if self.forked || self.model.tags.values().any(|n| *n > self.model.head) => {}
             _ => {
                 self.commit();

@@ -44,7 +44,7 @@ fn transfers_hold_no_lock_while_they_wait() {
     struct Peer<'a>(&'a Store, &'a str);
     impl std::io::Read for Peer<'_> {
         fn read(&mut self, _: &mut [u8]) -> std::io::Result<usize> {
-            // Would wait for ever for a lock that this thread holds.
+            // This would wait for ever for a lock that this thread holds.
             self.0.create(self.1, None).map(|_| 0).map_err(std::io::Error::other)
         }
     }
@@ -108,7 +108,7 @@ fn several_write_at_once_while_garbage_goes() {
     let path = dir.path().join("w.wbx");
     let path = &path;
     let work = |name: &str| {
-        // As another process would: over a connection of its own.
+        // Like another process, the thread has a connection of its own.
         let store = Store::open(path).unwrap();
         let (s, v) = (store.create(name, None).unwrap(), session());
         for n in 0..30 {
@@ -201,7 +201,7 @@ fn shell_cells_values_and_the_log_are_kept() {
         s.set_value(b"gone", b"x").unwrap();
         assert!(s.remove_value(b"gone").unwrap() && !s.remove_value(b"gone").unwrap());
         assert!(matches!(s.set_value(&[0; 5000], b""), Err(StoreError::TooLong)));
-        // Within the limits, which do not count an existing key twice.
+        // The limits do not count an existing key twice.
         let within = |key: &[u8], value: &[u8]| s.set_value_within(key, value, 2, 10_010).unwrap();
         assert!(!within(b"k", b"12345678") && within(b"k", b"123456"));
         assert!(within(b"k", b"654321") && !within(b"l", b""));
@@ -233,7 +233,7 @@ fn shell_cells_values_and_the_log_are_kept() {
     };
     store.audit("a", &mut emit).unwrap();
     assert_eq!(log, ["{\"call\":1}", "second"]);
-    // With another module nothing of a cell is kept.
+    // With another module, no layer of a cell is kept.
     let other = Digest([4; 32]);
     assert!(s.commit(|w| w.set_cell("python", other, 1, &layer(1), b"")).is_err());
     s.commit(|w| w.set_cell("python", other, 0, &layer(9), b"")).unwrap();
@@ -285,7 +285,7 @@ fn compaction_keeps_the_last_and_the_tagged() {
     let numbers = |name| {
         store.history(name).unwrap().iter().map(|c| (c.number, c.parent)).collect::<Vec<_>>()
     };
-    // The commits that the fork comes from stay.
+    // The commits from which the fork descends stay.
     let line = (2..=8).map(|n| (n, Some(n - 1)));
     let want: Vec<_> = [(1, None)]
         .into_iter()
@@ -452,8 +452,8 @@ fn flipped_bytes_of_the_file_are_survived() {
         store.collect_garbage().unwrap();
     }
     let bytes = std::fs::read(&path).unwrap();
-    // Most bytes of the file are zeros in pages; this changes each byte that is not zero, or each
-    // of the header, in turn.
+    // Most bytes of the file are zeros in pages. So only the header and bytes that are not zero are
+    // changed, one at a time; with WASIBOX_ALL all of them, otherwise every 97th.
     let all = std::env::var_os("WASIBOX_ALL").is_some();
     let step = if all { 1 } else { 97 };
     let mut places = (0..bytes.len()).filter(|at| *at < 100 || bytes[*at] != 0).step_by(step);
@@ -526,7 +526,7 @@ fn the_oldest_commits_make_room() {
     assert!((2..=9).contains(&left), "{left}");
     assert!(s.undo().is_ok());
     assert!(store.check().unwrap().damage.is_empty());
-    // Tags keep commits, so they are refused from the limit on.
+    // Tags keep commits, so further tags are refused once the limit is reached.
     let refused = (0..20).find_map(|n| {
         let bytes = random(500_000);
         let commit = s.commit(|w| w.set_shell(&bytes)).unwrap();

@@ -18,7 +18,7 @@ use wasibox_vfs::host::HostMount;
 use wasibox_vfs::walk::MAX_NAME;
 use wasibox_vfs::{Errno, FileKind, OpenFlags, ProtectedPaths};
 
-/// Maximum number of operations, and bytes of their paths.
+/// Maximum number of operations, and of bytes in all of their paths together.
 const OPERATIONS: usize = 1_000_000;
 const PATHS: usize = 128 << 20;
 
@@ -77,8 +77,7 @@ impl Overlay {
     /// changes, or those of the `chosen` paths and everything below them.
     ///
     /// # Errors
-    /// If files cannot be read or the folder cannot be written. Nothing has changed then, apart
-    /// from steps that may have been done before.
+    /// If files cannot be read or the folder cannot be written. Nothing has changed then.
     pub fn apply_to_folder(
         &self,
         snapshot: &TreeVersion,
@@ -117,9 +116,11 @@ impl Applier {
         })
     }
 
-    /// Takes the next operation. At this time only new files are written, apart from all others.
+    /// Takes the next operation. Before [`Applier::finish_steps`] only new files are written, in the
+    /// temporary folder.
     ///
-    /// # Errors If the operation is invalid, or a file cannot be written. Nothing has changed then.
+    /// # Errors
+    /// If the operation is invalid, or a file cannot be written. Nothing has changed then.
     pub fn take_operation(&mut self, op: Operation) -> Result<(), WorkspaceError> {
         if self.open.is_some() && !matches!(op, Operation::Bytes(_) | Operation::End) {
             return Err(WorkspaceError::Operations("a file without an end"));
@@ -216,7 +217,7 @@ impl Applier {
         Ok(File::from(fd))
     }
 
-    /// Removes names and puts the new ones in place.
+    /// Performs the steps: removes names, and puts the new ones in place.
     ///
     /// # Errors
     /// If a file has no end. A step that fails for a path is reported, and the others are done.

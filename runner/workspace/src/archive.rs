@@ -141,7 +141,7 @@ impl Archive {
     /// Opens and checks a zip. Nothing is unpacked except the targets of symbolic links.
     ///
     /// # Errors
-    /// The reason why the zip is refused.
+    /// If it is not a valid zip, or exceeds the limits.
     pub fn open(file: File, limits: &ZipLimits) -> Result<Arc<Archive>, WorkspaceError> {
         let file = Arc::new(file);
         let wrong = |e: io::Error| WorkspaceError::Malformed(e.to_string());
@@ -160,7 +160,7 @@ impl Archive {
         let mut checked = ZipArchive::new(again)?;
         checked.validate_header_consistency()?;
         let (root, hidden) = entry_tree(&mut zip, limits)?;
-        // Unlimited from here on, because reads are bounded by the entries' sizes.
+        // From here on reads have no common bound, because each is bounded by its entry's size.
         let reader = ArchiveReader::new(file.clone(), None).map_err(wrong)?;
         let zip = ZipArchive::new(reader)?;
         // A damaged list must not prevent access to the files.
@@ -319,7 +319,7 @@ impl Folder for ArchiveDir {
     }
 }
 
-/// Reads all bytes of an entry, whose number must match; the checksum is verified at the end.
+/// Reads all bytes of an entry, and checks their number and their checksum.
 pub(crate) fn unpack_entry(mut from: impl Read, size: u64) -> io::Result<Vec<u8>> {
     let mut out = Vec::with_capacity(size.min(1 << 20) as usize);
     from.by_ref().take(size).read_to_end(&mut out)?;

@@ -207,7 +207,7 @@ impl Overlay {
                 left_out.push((lossy_path(path), why));
                 return Ok(());
             }
-            // Parent directories that were not chosen, but are needed.
+            // Emits parent directories that were not chosen, but are needed.
             let mut above = Vec::new();
             for part in split_path(path).0.split(|b| *b == b'/').filter(|p| !p.is_empty()) {
                 above = join_path(&above, part);
@@ -266,7 +266,8 @@ impl Overlay {
     }
 }
 
-/// Returns the text of a file, or a description if it is too large.
+/// Returns the text of a file. The error is a description of a file that is too large or cannot be
+/// read.
 fn file_text(file: &FileView<'_>) -> Result<Vec<u8>, String> {
     if file.len() > COMPARED {
         return Err(format!("{} bytes", file.len()));

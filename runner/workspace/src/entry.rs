@@ -29,7 +29,7 @@ impl Cache {
         lock_mutex(&self.0)
     }
 
-    /// Drops the bytes of the oldest entry except `not`; returns false if there is none.
+    /// Drops the bytes of the oldest entry other than `not`. Returns false if there is none.
     fn drop_one(&self, not: &ZipMember) -> bool {
         loop {
             let Some((entry, size)) = ({

@@ -13,7 +13,7 @@
 //! | writing the folder's current state as a zip | `write` |
 //! | the original files of the first session, kept in a zip | `kept` |
 //! | replacing a file at once: temporary file, flush, rename | `target` |
-//! | the three together, for one process | `zipped` |
+//! | a zip that is read and saved in one process | `zipped` |
 //! | a folder of the host beneath the session's changes | `overlay` |
 //! | the session's changes: as a diff, as operations | `changes` |
 //! | applying operations on the host | `applier` |

@@ -76,7 +76,7 @@ impl Overlay {
         let dir = OverlayDir { overlay: self.clone(), rel: Vec::new() };
         Ok(BaseFile {
             path: self.at.clone().into_bytes(),
-            // The host's bits do not restrict a session in its own layer.
+            // The host's permission bits do not restrict a session in its own tree.
             mode: stat.mode | 0o700,
             time: stat.mtime,
             kind: BaseKind::Dir(Arc::new(dir)),
@@ -190,7 +190,7 @@ impl Folder for OverlayDir {
                         continue;
                     }
                 },
-                // A pipe or a device would affect the host.
+                // A pipe or a device is left out, because its use would affect the host.
                 _ => continue,
             };
             out.push(FolderEntry { name, mode: stat.mode & 0o777, time: stat.mtime, kind });

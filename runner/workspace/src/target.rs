@@ -40,7 +40,7 @@ impl FileLock {
         match file.try_lock() {
             Ok(()) => Ok(FileLock(file)),
             Err(TryLockError::WouldBlock) => Err(WorkspaceError::Busy { path: path.to_owned() }),
-            // A file system without locks.
+            // The file system has no locks.
             Err(TryLockError::Error(e)) if e.kind() == io::ErrorKind::Unsupported => {
                 Ok(FileLock(file))
             }
@@ -202,7 +202,7 @@ pub(crate) fn open_zip(
 ) -> Result<(PathBuf, FileLock, Arc<Archive>), WorkspaceError> {
     let wrong = WorkspaceError::io(path);
     let path = std::fs::canonicalize(path).map_err(&wrong)?;
-    // Non-blocking, in case it is a named pipe.
+    // Opening must not wait if the path is a named pipe.
     let mut how = OpenOptions::new();
     how.read(true).custom_flags(rustix::fs::OFlags::NONBLOCK.bits() as i32);
     let file = how.open(&path).map_err(&wrong)?;

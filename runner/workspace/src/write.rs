@@ -34,7 +34,8 @@ pub(crate) fn write_error(e: impl std::fmt::Display) -> WorkspaceError {
     WorkspaceError::Write(e.to_string())
 }
 
-/// Converts nanoseconds since the epoch to a zip's time: in UTC, from 1980 on, even seconds.
+/// Converts nanoseconds since the epoch to a zip's time, which is assumed to be UTC. A time that
+/// zip cannot represent becomes 1980-01-01.
 fn dos_time(time: u64) -> zip::DateTime {
     let seconds = time / 1_000_000_000;
     // Howard Hinnant's `civil_from_days`, for days since the epoch.

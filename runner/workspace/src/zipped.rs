@@ -45,7 +45,7 @@ impl ZipWorkspace {
     /// Returns the folder for [`Vfs::new`].
     ///
     /// # Errors
-    /// None, once it is open.
+    /// It never fails, because [`ZipWorkspace::open`] has checked the path.
     pub fn base_folder(&self) -> Result<BaseFile, WorkspaceError> {
         self.archive.base_folder(&self.at)
     }
@@ -53,7 +53,7 @@ impl ZipWorkspace {
     /// Returns the folder with which the first session began: see [`Archive::original_folder`].
     ///
     /// # Errors
-    /// None, once it is open.
+    /// It never fails, because [`ZipWorkspace::open`] has checked the path.
     pub fn original_folder(&self) -> Result<Option<BaseFile>, WorkspaceError> {
         self.archive.original_folder(&self.at)
     }

@@ -160,7 +160,8 @@ fn processes_started_meanwhile_keep_no_zip_busy() {
         let failed = (0..300).find_map(|n| {
             let path = dir.path().join(format!("{n}.zip"));
             let open = || ZipWorkspace::open(&path, "/work", true, &ZipLimits::default()).map(drop);
-            // The second time it was held by another process before.
+            // Before the second call, a process that is being started may have held the first one's
+            // lock.
             open().and_then(|()| open()).err()
         });
         done.store(true, Ordering::Relaxed);
@@ -254,7 +255,8 @@ fn it_is_streamed_to_where_nobody_can_seek() {
 fn zips_of_other_programs_are_read() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("py.zip");
-    // Written to a pipe, so that lengths come after the data; ZIP64; a name in code page 437.
+    // The zip is written to a pipe, so lengths come after the data. It has a ZIP64 entry and a name
+    // in code page 437.
     let script = "import sys, zipfile, io\n\
                   class P(io.RawIOBase):\n    def __init__(s): s.b = bytearray()\n    def writable(s): return True\n    \
                   def write(s, b):\n        s.b += bytes(b); return len(b)\n\

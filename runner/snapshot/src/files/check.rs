@@ -18,7 +18,7 @@ struct NodeCheck {
     names: u32,
     /// For a directory: the parent that it names.
     parent: Option<Id>,
-    /// The directory in which an entry leads to it.
+    /// The directory that contains an entry for it.
     found: Option<Id>,
 }
 
@@ -86,9 +86,9 @@ pub fn check_records(objects: &dyn Objects, files: &FileTree) -> Result<(), Snap
     check_loops(&nodes)
 }
 
-/// The maximum number of names that are compared on the ways to the root, so that directories of
-/// very long initial paths in a file of a few kilobytes do not take minutes. A session of 200,000
-/// nodes at a depth of 20 needs four million.
+/// The maximum number of names that are compared on the ways to the root. Without it, a file of a
+/// few kilobytes that has directories of very long initial paths would take minutes. A session of
+/// 200,000 nodes at a depth of 20 needs four million.
 const MAX_NAMES_COMPARED: usize = 1 << 26;
 
 /// A node, without a copy of its initial path.
@@ -168,7 +168,7 @@ mod tests {
         assert!(check_loops(&directories(nowhere)).is_err());
     }
 
-    /// Each directory has a parent of its own, so that no way to the root is known from another.
+    /// Each directory has another parent, so no way to the root is part of a known one.
     #[test]
     fn the_work_for_deep_directories_is_bounded() {
         let deep = |n: usize| {

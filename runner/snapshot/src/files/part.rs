@@ -2,9 +2,9 @@
 //! again.
 //!
 //! A session reports parts of 64 KiB. Consecutive parts of a file make a run, which is cut by its
-//! content (FastCDC), so that a file that was rewritten with an addition at its front, and a file
-//! similar to another one, share most objects with those that are already kept. The content of a
-//! part is a list of pieces, so that rewriting a part replaces only that part.
+//! content (FastCDC). Therefore a file that was rewritten with an addition at its front, or that is
+//! similar to another one, shares most of its objects with files that are already kept. The content
+//! of a part is a list of pieces, so rewriting a part replaces only that part.
 
 use crate::blob::IN_PLACE;
 use crate::delta::{CHUNK, Id};
@@ -35,7 +35,7 @@ pub struct PartRun {
 }
 
 impl PartRun {
-    /// Adds a part. It is in `edits` once the run has ended.
+    /// Adds a part. Its record is in `edits` once the run has ended.
     pub fn add(
         &mut self,
         objects: &dyn Objects,
@@ -61,7 +61,7 @@ impl PartRun {
         if self.bytes.len() >= WINDOW { self.cut_objects(objects, edits, false) } else { Ok(()) }
     }
 
-    /// Writes the rest.
+    /// Ends the run, and writes the rest of it.
     pub fn end(&mut self, objects: &dyn Objects, edits: &mut Edits) -> Result<(), SnapshotError> {
         match (&self.id, self.parts.as_slice()) {
             (Some(id), [(index, len)]) if *len <= IN_PLACE && self.pieces.is_empty() => {
@@ -75,7 +75,7 @@ impl PartRun {
         Ok(())
     }
 
-    /// Makes objects from the bytes: from all, or from those whose end is known.
+    /// Makes objects from the bytes: from all of them, or only where the end of an object is known.
     fn cut_objects(
         &mut self,
         objects: &dyn Objects,
@@ -134,7 +134,7 @@ pub struct Loader<'a> {
     last: Option<(Digest, Vec<u8>)>,
     /// Whether missing or damaged objects are read as zeros.
     forgiving: bool,
-    /// Whether that has happened since the caller last reset this.
+    /// Whether an object was read as zeros since the caller last reset this field.
     pub forgave: bool,
 }
 

@@ -65,7 +65,7 @@ impl ChildPage {
     }
 }
 
-/// Applies changes to a page, and splits the result into pages of the right size; returns none if
+/// Applies changes to a page, and splits the result into pages of the right size. There are none if
 /// no record remains.
 fn change_page(
     objects: &dyn Objects,

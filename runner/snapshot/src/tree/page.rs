@@ -16,7 +16,7 @@ pub const SMALL: usize = LARGE / 4;
 /// needs more.
 pub const MAX_LEVEL: u8 = 60;
 
-/// Maximum bytes of a path in the image, which is the maximum of every call.
+/// Maximum length in bytes of a path in the image, as in every system call.
 const MAX_GIVEN: usize = 4096;
 
 /// A page of the tree.

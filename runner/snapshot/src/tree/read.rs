@@ -21,7 +21,7 @@ impl ReadItem {
     }
 }
 
-/// The records of a state in order. It holds one page of each level.
+/// An iterator over the records of a state, in order. It holds one page of each level.
 pub struct TreeRecords<'a> {
     objects: &'a dyn Objects,
     /// A stack: the last item comes next.
@@ -76,7 +76,7 @@ impl<'a> TreeRecords<'a> {
         Ok(())
     }
 
-    /// Returns whether no later key than `key` was sought yet.
+    /// Returns whether only keys before `key` were sought so far.
     pub fn is_before(&self, key: &RecordKey) -> bool {
         self.sought.as_ref().is_none_or(|sought| sought < key)
     }

@@ -21,13 +21,13 @@ pub struct SnapshotLimits {
     pub bytes: u64,
     /// Maximum number of commits, tags and key-values together.
     pub items: usize,
-    /// Maximum bytes of memory for these, because the manifest is held until all is read.
+    /// Maximum bytes of memory for these items, which are held until the whole file is read.
     pub manifest: usize,
 }
 
 impl SnapshotLimits {
-    /// Returns the maximum bytes of the file: its objects, each with the head of its frame, and a
-    /// manifest whose items have at most [`MAX_OBJECT`] bytes together.
+    /// Returns the maximum length of the file in bytes: twice the limit of the objects and
+    /// [`MAX_OBJECT`], which leaves room for the heads of frames and for the manifest.
     pub fn packed_bytes(&self) -> u64 {
         self.bytes.saturating_add(MAX_OBJECT as u64).saturating_mul(2)
     }
