@@ -1,7 +1,7 @@
 //! `cargo xtask book`: builds a book from the pages of `docs/`, in `dist/book/`.
 //!
-//! `tests/harness/tests/documents.rs` tests without it that every page is in the book, that links
-//! have targets, and that the commands run.
+//! `tests/harness/tests/documents.rs` tests, without building the book, that it contains every
+//! page, that links have targets, and that the commands run.
 
 use std::process::{Command, ExitCode};
 

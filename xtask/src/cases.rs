@@ -1,5 +1,5 @@
-//! `cargo xtask cases`: runs the harness's cases and the tasks of several steps through all
-//! interfaces for users, each script in a session of its own; also writes lists of them for Node
+//! `cargo xtask cases`: runs the cases of `tests/cases` and the tasks of `tests/tasks` through all
+//! interfaces for users, each script in a session of its own. Also writes lists of them for Node
 //! and pages (`cargo xtask web --cases`).
 
 use std::collections::BTreeMap;
@@ -13,10 +13,10 @@ use crate::{env, sdk};
 
 /// The interfaces that `tests/doors/cases.py` supports. Pages have a task of their own.
 const DOORS: &[&str] = &["session", "mcp", "http", "python", "threads", "node"];
-/// Cases about a shell that reads a file. A session's shell reads its script as `bash -c` does:
-/// `$-` has `c`, an error that ends the script is status 127, messages within functions begin with
-/// `environment`, and the last line needs no newline. The last case is about a machine without a
-/// session's key-values.
+/// Cases that differ in a session. Most are about a shell that reads a file, whereas a session's
+/// shell reads its script as `bash -c` does: `$-` has `c`, an error that ends the script is status
+/// 127, messages within functions begin with `environment`, and the last line needs no newline. The
+/// last case is about `kv` without a session.
 const OTHERWISE_IN_SESSIONS: &[&str] = &[
     "a backslash at the end of a script",
     "a nameref that cannot be leaves no variable",
@@ -100,24 +100,25 @@ fn through_doors(doors: &[&str], sample: Option<usize>, only: &str) -> Result<()
     Ok(())
 }
 
-/// Cases that need more stack than browsers give a worker. The shell reports this, at another depth
-/// than bash (docs/deviations.md).
+/// Cases that need more stack than browsers give a worker. The shell reports the overflow, but at
+/// another depth than bash (docs/deviations.md).
 const DEEP: &[&str] = &[
     "an expression may refer to itself many times",
     "the variable that a chain of expressions ends at",
 ];
 
-/// Writes the list of cases for Node, which are all that the image must pass, and returns its path.
+/// Writes the list of cases for Node, which are all that the image must pass. Returns the file's
+/// path.
 pub fn for_node() -> Result<PathBuf> {
     written("web-cases.json", &[])
 }
 
-/// Writes the list of cases for a page of a browser, and returns its path.
+/// Writes the list of cases for a page of a browser. Returns the file's path.
 pub fn for_pages() -> Result<PathBuf> {
     written("web-cases-pages.json", DEEP)
 }
 
-/// The fields of `tests/harness/src/case.rs` that are needed to run a case.
+/// A file of cases, with those fields of `tests/harness/src/case.rs` that are needed to run a case.
 #[derive(Deserialize)]
 struct Cases {
     case: Vec<HarnessCase>,
@@ -203,7 +204,7 @@ fn read<T: serde::de::DeserializeOwned>(file: &Path) -> Result<T> {
     toml::from_str(&text(file)?).with_context(|| file.display().to_string())
 }
 
-/// Returns the files with an extension below a folder.
+/// Returns all files below a folder that have the extension `ending`, sorted.
 fn files(folder: &Path, ending: &str) -> Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(folder).with_context(|| folder.display().to_string())? {

@@ -9,8 +9,8 @@ use anyhow::{Context, Result, ensure};
 use crate::{env, sdk, web};
 
 /// Runs `cargo xtask conformance [DIR] [--web | --sessions] [ARG...]`; further arguments are passed
-/// to the scorer. The table is printed and written to `dist/conformance.json`. With `--web` it is
-/// that of `dist/web` in Node, with `--sessions` that of the native runner under the same
+/// to the scorer. Prints the table and writes it to a file in `dist/`. By default `dist/runner` is
+/// scored. `--web` scores `dist/web` in Node, and `--sessions` the package for Node under the same
 /// conditions: a case's files are written into a session, not mounted.
 pub fn run(args: &[String]) -> Result<ExitCode> {
     let (dir, rest) = match args.split_first() {

@@ -91,7 +91,8 @@ pub fn run(args: &[String]) -> Result<ExitCode> {
     if fresh {
         steps.end_step("unchanged");
     } else {
-        // Because builds of several checkouts may share the cache at the same time.
+        // The name has the process's number, because builds of several checkouts may share the
+        // cache at the same time.
         let root = env::cache()?.join(format!("rootfs-{}", std::process::id()));
         let licenses = [&py.licenses[..], &js.licenses[..]].concat();
         rootfs::assemble_rootfs(&root, &[&py.root, &js.root], &licenses)?;
@@ -192,7 +193,7 @@ fn build_runner(dist: &Path) -> Result<bool> {
     let built = kept::build_program(&RUNNER)?;
     let target = dist.join("runner");
     if std::fs::read(&target).unwrap_or_default() != built.bytes {
-        // A new file rather than a rewrite, because the old one may be running.
+        // The file is replaced rather than rewritten, because the old one may be running.
         env::write(&target, &built.bytes)?;
         std::fs::set_permissions(&target, std::os::unix::fs::PermissionsExt::from_mode(0o755))?;
     }

@@ -1,6 +1,6 @@
-//! Runs independent tests of the protocols: the MCP conformance suite, its official clients for
-//! Python and TypeScript, schemathesis, which generates requests from the OpenAPI document, and
-//! Chromium; also a load test of this project.
+//! Runs independent tests of the protocols: the conformance suite of MCP, the official MCP clients
+//! for Python and TypeScript, schemathesis (which generates requests from the OpenAPI document),
+//! and Chromium. `--load` runs this project's load test instead.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -184,7 +184,7 @@ fn make_session(address: &str) -> Result<()> {
     Ok(())
 }
 
-/// A server process, which is ended when this is dropped.
+/// A server process, which is killed when the value is dropped.
 struct ServerProcess(Child);
 
 impl ServerProcess {

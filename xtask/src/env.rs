@@ -1,4 +1,4 @@
-//! Paths, and running programs.
+//! Paths of the project, and functions that run programs.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -69,17 +69,18 @@ pub struct CrateDependency {
     pub kind: Option<String>,
 }
 
-/// Returns the folder of the finished files.
+/// Returns `dist/`, the folder of the finished files.
 pub fn dist() -> PathBuf {
     root().join("dist")
 }
 
-/// Returns cargo for the crates that are built once, such as Wasmer, in the cache folder.
+/// Returns cargo with the target folder for crates that are built once for all checkouts, such as
+/// Wasmer.
 pub fn cached_cargo() -> Result<Command> {
     cargo_in("target")
 }
 
-/// Returns cargo with a target folder in the cache folder, which checkouts share.
+/// Returns cargo with a target folder of this name in the cache folder, which checkouts share.
 pub fn cargo_in(folder: &str) -> Result<Command> {
     let target = cache()?.join(folder);
     crate::shared::claim_target(&target, &root(), || {
@@ -101,9 +102,9 @@ pub fn ensure_target(target: &str) -> Result<&'static str> {
     Ok("added")
 }
 
-/// Returns cargo with the checkout's own target folder. Signals have their default effect for it
-/// and for the tests it starts, even if this program was started with others ignored (`nohup`, a
-/// background job), where `env` can do that.
+/// Returns cargo with the checkout's own target folder. Signals have their default effect in it and
+/// in the tests that it starts, even if this program was started with some of them ignored (by
+/// `nohup`, or as a background job). This needs an `env` with the option `--default-signal`.
 pub fn cargo() -> Command {
     static RESETS: LazyLock<bool> = LazyLock::new(|| {
         Command::new("env")
@@ -120,7 +121,7 @@ pub fn cargo() -> Command {
         Command::new(cargo)
     };
     cmd.current_dir(root());
-    // The outer `cargo run` sets these; they would redirect the inner one.
+    // The outer `cargo run` sets these variables; they would misdirect the inner one.
     for name in ["CARGO_MANIFEST_DIR", "CARGO_PKG_NAME", "CARGO_MANIFEST_PATH"] {
         cmd.env_remove(name);
     }

@@ -1,7 +1,7 @@
 //! `cargo xtask escape [--seconds N] [--seed N] [--target NAME]`: runs random hostile programs
-//! until the time is over (20 minutes) or one is not contained. `cargo xtask escape
-//! PART-OF-A-NAME...` runs those of `tests/escape` whose names match; for example, `cargo xtask
-//! escape /` runs all of them.
+//! until the time is over (20 minutes by default) or a program is not contained. `cargo xtask
+//! escape PART-OF-A-NAME...` runs those of `tests/escape` whose names match; for example, `cargo
+//! xtask escape /` runs all of them.
 
 use std::process::ExitCode;
 
@@ -26,8 +26,8 @@ pub fn run(args: &[String]) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Runs the suite with its own arguments; without any, all of its files. It is built where Wasmer
-/// is, because it embeds the library.
+/// Runs the suite with its own arguments, or all of its files without arguments. It is built in the
+/// cache folder, where Wasmer is, because it embeds the library.
 pub fn run_suite(args: &[String]) -> Result<()> {
     let mut cmd = env::cached_cargo()?;
     cmd.args(["test", "--locked", "--release", "-p", "wasibox-escape"]);
@@ -35,8 +35,8 @@ pub fn run_suite(args: &[String]) -> Result<()> {
     env::run(cmd.env("WASIBOX_DIST", env::dist()))
 }
 
-/// Runs the short form, for the test command: each file on one of the targets, and the walls after
-/// a kernel with holes.
+/// Runs the short form for the test command: the jail around a kernel with a hole (`holes.rs`), and
+/// each file on one of the targets.
 pub fn run_short() -> Result<()> {
     let mut cmd = env::cached_cargo()?;
     cmd.args(["test", "--locked", "--release", "-p", "wasibox-escape", "--test", "holes"]);

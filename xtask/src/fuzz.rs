@@ -1,11 +1,11 @@
 //! `cargo xtask fuzz [TARGET] [--seconds N] [--seed N]`: the fuzzers of `tests/fuzz`.
 //!
-//! `shell`, the default, runs random scripts with bash and with this shell (stable Rust), with
-//! `--image` with that of the image in `dist`; its further options are those of
+//! `shell`, the default, runs random scripts in bash and in this shell (stable Rust). With
+//! `--image` this shell is that of the image in `dist`; further options are those of
 //! `tests/fuzz/differ`. `javascript` calls the bindings of the image's `node` with random values
-//! (`tests/fuzz/javascript.cjs`). `worker` speaks to the parent as a worker that was taken over
+//! (`tests/fuzz/javascript.cjs`). `worker` sends the parent what a hijacked worker could send
 //! (`runner/session/src/worker/fuzz.rs`, stable Rust). The other targets use libFuzzer through
-//! cargo-fuzz, and need a nightly toolchain: `parser expand arith glob regex printf snapshot store
+//! cargo-fuzz and need a nightly toolchain: `parser expand arith glob regex printf snapshot store
 //! zip files request policy`, or `all` for one after another.
 
 use std::path::PathBuf;
@@ -25,7 +25,7 @@ const TARGETS: &[&str] = &[
 /// The version that is installed into the cache folder on first use.
 const CARGO_FUZZ: &str = "0.13.1";
 
-/// The longest time for one input, in seconds, and the most memory, in MiB.
+/// The maximum time for one input in seconds, and the maximum memory in MiB.
 const INPUT_SECONDS: u32 = 10;
 const MEMORY: u32 = 2048;
 
@@ -74,13 +74,13 @@ const FIXED_SCRIPTS: &str = "160";
 const FRESH_SECONDS: &str = "15";
 
 /// Compares constructs in various places with bash, natively and in the image, from a fixed seed
-/// and a fresh one. A difference from the fresh seed is reported only, because a change must not
-/// fail for what it did not touch. The whole grammar is not run here, because bash would run its
-/// scripts with the rights of this user.
+/// and a fresh one. A difference from the fresh seed is only reported, because a change must not
+/// fail over something that it did not touch. The whole grammar is not run here, because bash would
+/// run its scripts with the rights of this user.
 ///
 /// # Errors
-/// Returns an error for a difference from the fixed seed, after printing its script and seed.
-/// Without bash 5.2 nothing is compared.
+/// Returns an error if a script from the fixed seed differs, after printing that script and its
+/// seed. Without bash 5.2 nothing is compared.
 pub fn compare_with_bash() -> Result<()> {
     const FIXED: u64 = 1;
     let version =
@@ -100,8 +100,8 @@ pub fn compare_with_bash() -> Result<()> {
     Ok(())
 }
 
-/// Runs the differential fuzzer as far as `extent` says, and prints how to repeat that. Returns whether
-/// there was no difference.
+/// Prints the command that repeats this run of the differential fuzzer, and runs it as long as
+/// `extent` says. Returns whether there was no difference.
 fn compare_from_seed(seed: u64, extent: &[&str], options: &[&str]) -> Result<bool> {
     let words = options.iter().chain(extent).map(|word| word.to_string());
     let mut args: Vec<String> = words.chain(["--seed".into(), seed.to_string()]).collect();
@@ -110,12 +110,12 @@ fn compare_from_seed(seed: u64, extent: &[&str], options: &[&str]) -> Result<boo
     Ok(fuzz_shell(&args)? == ExitCode::SUCCESS)
 }
 
-/// The calls of one guest, and the seconds that they may take.
+/// The number of calls of one guest, and the seconds that they may take.
 const CALLS: u32 = 4000;
 const GUEST_SECONDS: &str = "120";
 
-/// Runs guests one after another, each with a seed of its own, until the time is over or one fails:
-/// a trap or a panic of the program or of the runner, or calls that do not return.
+/// Runs guests one after another, each with its own seed, until the time is over or one fails. A
+/// failure is a trap or a panic of the program or of the runner, or a call that does not return.
 fn fuzz_javascript(rest: &[String]) -> Result<ExitCode> {
     let (seconds, seed) = time_and_seed("javascript", rest)?;
     let (begun, first) = (Instant::now(), seed.unwrap_or(1));
@@ -147,7 +147,7 @@ fn fuzz_javascript(rest: &[String]) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Runs the fuzzer of the parent's side of a worker's messages.
+/// Runs the fuzzer of the messages that a worker sends to its parent.
 fn fuzz_worker(rest: &[String]) -> Result<ExitCode> {
     let (seconds, seed) = time_and_seed("worker", rest)?;
     let mut cmd = env::cargo();
@@ -207,7 +207,8 @@ fn run_libfuzzer(target: &str, rest: &[String]) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Returns a command for another program under nightly, with the same environment and folder.
+/// Returns a command that runs another program under nightly Rust, with the same environment, in
+/// the checkout's root.
 fn replace_program(like: &Command, program: PathBuf) -> Command {
     let mut cmd = Command::new(program);
     cmd.current_dir(env::root()).env("RUSTUP_TOOLCHAIN", "nightly");

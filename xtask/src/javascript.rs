@@ -1,5 +1,5 @@
-//! `cargo xtask javascript`: records the output of the pinned Node for the cases in
-//! `tests/javascript`, beside them; tests compare the image's output with it.
+//! `cargo xtask javascript`: records the output of the pinned Node for each case of
+//! `tests/javascript` in a file beside it. Tests compare the image's output with these files.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};

@@ -1,8 +1,9 @@
 //! The JavaScript program: `js.wasm` and Node's library, from pinned files.
 //!
-//! QuickJS is C: the compiler is the wheel that CPython is built with, of which only clang and
-//! headers are needed, because Rust's own libc is linked. The library is text within Node's program
-//! (`js/node/extract.cjs`). Both are fetched only if the results are not cached.
+//! QuickJS is written in C. Its compiler comes from the wheel that also compiles CPython; only
+//! clang and the headers are needed, because Rust's own libc is linked. Node's library is text
+//! within Node's program, from which `js/node/extract.cjs` extracts it. The wheel and Node are
+//! fetched only if the results are not cached.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -35,7 +36,7 @@ const QUICKJS: &str = "0.16.2";
 /// The version of the crates of oxc in `Cargo.lock`.
 const OXC: &str = "0.146.0";
 
-/// The finished parts.
+/// The built parts of JavaScript in the image.
 pub struct JsDist {
     pub program: BuiltProgram,
     /// The tree that is copied to the guest's `/`: `usr/lib/js/node.lib`.
@@ -43,7 +44,7 @@ pub struct JsDist {
     pub licenses: Vec<(String, PathBuf)>,
     /// Name, version and licence of each component.
     pub components: Vec<(String, String, String)>,
-    /// The digest of that tree.
+    /// The digest of the tree at `root`.
     pub library: String,
 }
 
@@ -103,8 +104,8 @@ fn pinned_node() -> Result<Source> {
     found.context("no Node is pinned for this architecture")
 }
 
-/// Returns the path of Node's program, fetched and unpacked: for the library, and for tests that
-/// compare with it.
+/// Returns the path of Node's program, which is fetched and unpacked if needed. The library is
+/// extracted from it, and tests compare with it.
 ///
 /// # Errors
 /// The same as [`build_js`].
@@ -136,8 +137,8 @@ pub fn node_library(say: &mut dyn FnMut(&str)) -> Result<PathBuf> {
     Ok(root.join("usr/lib/js/node.lib"))
 }
 
-/// Builds the tree with Node's library, `npm`, and the version comparison package of Node's own
-/// npm.
+/// Builds the tree with Node's library, `npm`, and `semver`, with which Node's own npm compares
+/// versions.
 fn library_tree(
     cache: &Path,
     folder: &Path,
@@ -228,7 +229,7 @@ fn compiler_variables(cache: &Path, say: &mut dyn FnMut(&str)) -> Result<Vec<(St
     env::write(&header, &text)?;
     let set = |name: &str, value: String| (name.to_string(), value);
     Ok(vec![
-        // Without this rquickjs fetches a compiler of its own.
+        // Without this, rquickjs fetches a compiler of its own.
         set("RQUICKJS_SYS_NO_WASI_SDK", "1".to_string()),
         set("CC_wasm32_wasip1", script("clang", &flags.join(" "))?),
         set("AR_wasm32_wasip1", script("ar", "ar")?),

@@ -4,7 +4,7 @@
 //! Cargo identifies its inputs by path and time, so a fresh checkout rebuilds the workspace's
 //! crates even if the same sources were built before; linking `box.wasm` alone takes a minute or
 //! more. Here a finished program is stored in the cache folder, named by a hash of everything that
-//! went into it, with its own SHA-256, without which it is not used.
+//! went into it. It is used only if its SHA-256, which is stored with it, is right.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -48,8 +48,8 @@ pub fn build_program(program: &GuestProgram) -> Result<BuiltProgram> {
     build_with(program, || Ok(Vec::new()))
 }
 
-/// Builds as [`build_program`] does, with variables for cargo, which are computed only if it must
-/// build.
+/// Builds as [`build_program`] does, with environment variables for cargo. They are computed only
+/// if the program must be built.
 ///
 /// # Errors
 /// The same as [`build_program`].

@@ -1,4 +1,4 @@
-//! Hashes of the inputs of results, and of results.
+//! Hashes of what results are built from, and of the results.
 
 use std::fs;
 use std::io::Read;

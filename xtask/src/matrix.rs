@@ -1,9 +1,9 @@
 //! `cargo xtask matrix`: writes `tests/cases/shell/places.toml`, the product of constructs, places
 //! and first commands, with bash's output for each.
 //!
-//! A function whose first command has a redirection was right alone and right in a pipeline of
-//! groups, and lost its output as a stage of a pipeline, because no case had both. So here each
-//! construct is tested in each place.
+//! Once, a function whose first command has a redirection lost its output as a stage of a pipeline.
+//! The function alone was correct, and so were groups in a pipeline, but no case combined the two.
+//! So here each construct is tested in each place.
 
 use std::fmt::Write as _;
 use std::process::{Command, ExitCode, Stdio};
@@ -40,10 +40,11 @@ const PLACES: &[(&str, &str)] = &[
     ("command substitution", "x=$(COMMAND); echo \"$? $x\""),
     ("process substitution", "cat <(COMMAND; echo sub)"),
     ("all of a process substitution", "cat <(COMMAND)"),
-    // With `:`, which writes nothing: a program would get SIGPIPE now and then.
+    // The writer is `:`, which writes nothing: a program that writes would sometimes get SIGPIPE.
     ("output process substitution", ": > >(COMMAND; echo sub); wait $!"),
     ("all of an output process substitution", ": > >(COMMAND); wait $!"),
-    // With `wait`, because bash forgets the descriptors of a coprocess that has ended.
+    // The coprocess waits for a line, because bash forgets the descriptors of a coprocess that has
+    // ended.
     (
         "coproc",
         "coproc { read -r go; COMMAND; }; exec 5<&\"${COPROC[0]}\"; echo >&\"${COPROC[1]}\"; cat <&5",
@@ -73,7 +74,7 @@ const FIRST: &[(&str, &str)] = &[
 const RETURNING: &[&str] =
     &["function", "source", "source in a function", "function in a function"];
 
-/// Constructs and places with which bash 5.2 dumps core at `return`.
+/// Combinations of a construct and a place in which bash 5.2 dumps core at `return`.
 const CRASHES: &[(&str, &str)] = &[("source", "ERR trap"), ("source", "RETURN trap")];
 
 /// The number of first commands on one line of a script.
@@ -120,8 +121,8 @@ pub fn run(args: &[String]) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Returns a script that runs a command line with each first command in a shell of its own, with
-/// `return` if it `returns`.
+/// Returns a script that runs a command line once for each first command, in a new shell each time.
+/// `return` is one of them only if `returns` is true.
 fn matrix_script(before: &str, line: &str, returns: bool) -> String {
     let text = format!("{before}\n{line}\necho \"end $?\"");
     let mut script = format!("text={}\nfor first in", quote_word(text.trim_start()));

@@ -2,8 +2,8 @@
 //!
 //! The source is read as text without comments and literals, in the form that `cargo fmt` produces:
 //! a function ends at the first `}` with the indentation of its head. That is exact for formatted
-//! code and needs no parser. Calls are matched by name, and only if one function of the crate has
-//! the name, so that circles of calls are never overestimated.
+//! code and needs no parser. Calls are matched by name, and only if exactly one function of the
+//! crate has that name, so that circles of calls are never overestimated.
 
 mod source;
 mod words;
@@ -16,15 +16,15 @@ use anyhow::Result;
 use self::source::{SourceFile, read};
 use crate::env;
 
-/// The areas whose size and shape are counted, each the name of its folder.
+/// The areas whose size and shape are counted. Each is the name of its folder.
 const AREAS: &[&str] = &["shell", "tools", "runner", "xtask"];
 
-/// The maximum number of lines of a short function, and the least number of parameters that counts
-/// as many.
+/// The maximum number of lines of a short function, and the minimum number of parameters that
+/// counts as many.
 const LONG: usize = 60;
 const MANY: usize = 6;
 
-/// Methods that examine the text of a message, as the parts of an expression that begins with one.
+/// Code that examines the text of a message if it directly follows the message.
 const SNIFFING: &[&str] = &[
     ".starts_with(",
     ".ends_with(",
@@ -36,7 +36,7 @@ const SNIFFING: &[&str] = &[
     " == \"",
     " == b",
 ];
-/// The names for texts of messages in the shell.
+/// The names that the shell has for the texts of messages.
 const MESSAGES: &[&str] = &[".message", ".message()", "error_text", " message"];
 
 struct FunctionMetrics {
@@ -238,7 +238,7 @@ fn struct_fields(code: &str, name: Option<&str>) -> Vec<String> {
     out
 }
 
-/// Returns the places that decide by the text of a message.
+/// Returns the places (`FILE:LINE`) where code decides by the text of a message.
 fn find_sniffing(sources: &[&SourceFile]) -> Vec<String> {
     let mut out = Vec::new();
     for source in sources {

@@ -99,7 +99,7 @@ const LEFT_OUT: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// Strings at the start of tests of TLS servers; those of `crypto` read the same keys.
+/// Texts of tests that need TLS servers. Tests of `crypto` read the same keys and are not skipped.
 const SERVERS_KEYS: &[&str] = &["fixtures.readKey", "agent1-key"];
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -135,7 +135,7 @@ pub fn run(args: &[String]) -> Result<ExitCode> {
     print_report(&files, &came)
 }
 
-/// Returns the tests of the modules, with the module's name.
+/// Returns the tests of the modules, each with the name of its module.
 fn test_files(dir: &Path, patterns: &[String]) -> Result<Vec<(String, &'static str)>> {
     let mut out = Vec::new();
     for entry in std::fs::read_dir(dir).with_context(|| dir.display().to_string())? {

@@ -1,5 +1,5 @@
 //! The root file system of the image: fixed files of the project, libraries of the interpreters,
-//! licences.
+//! and licences.
 
 use std::path::{Path, PathBuf};
 

@@ -4,20 +4,18 @@
 //! | package | contents | built by |
 //! |---|---|---|
 //! | `wasibox` for Python | the engine as a native module for all versions of CPython from 3.10 on, `runner` for sessions' processes | hatchling |
-//! | `wasibox` for Node | the engine as a native module for Node from 20 on, `runner`, JavaScript and types that tsc generates
-//! (`node.rs`) | npm |
+//! | `wasibox` for Node | the engine as a native module for Node from 20 on, `runner`, JavaScript and types that tsc generates (`node.rs`) | npm |
 //! | `wasibox-image` for both | the image and its machine code, compressed | hatchling, npm |
 //!
 //! This task runs cargo itself rather than maturin or napi's program, because those build a crate
-//! alone, with other features than
-//! the command line's, so that Wasmer would be compiled once more.
+//! alone, with other features than the command line's, so that Wasmer would be compiled once more.
 //!
-//! The Linux version that a package requires is the one that auditwheel finds in its files: the
-//! wheel's tag, and `config.glibc`
-//! of the package for Node.
+//! The Linux version that a package requires is the one that auditwheel finds in its files. It
+//! becomes the wheel's tag, and `config.glibc` of the package for Node.
 //!
 //! The image's packages are cached by the digests of image and runner, because compression takes
 //! longer than all other steps.
+//!
 //! `cargo xtask sdk` installs the packages into an environment and a folder and runs their tests
 //! there.
 
@@ -54,7 +52,8 @@ pub fn build_packages() -> Result<()> {
     steps.begin_step("wasibox-image: wheel and npm package");
     let packed = image_packages(&python)?;
     for name in sorted(&packed)? {
-        // Links, because the packages are large and both folders are on the same file system.
+        // Hard links, because the packages are large; copies if the cache is on another file
+        // system.
         let to = out.join(&name);
         let _ = std::fs::remove_file(&to);
         std::fs::hard_link(packed.join(&name), &to)
@@ -137,7 +136,7 @@ fn build_wheel(python: &Path, out: &Path) -> Result<()> {
 }
 
 /// Returns the oldest Linux that all of these files run on, as a wheel's tag (for example
-/// `manylinux_2_34_x86_64`); for a wheel, that of its files.
+/// `manylinux_2_34_x86_64`). A wheel stands for the files in it.
 fn oldest_platform(python: &Path, files: &[&Path]) -> Result<String> {
     let mut asked = Command::new(python);
     asked.arg(env::root().join("sdk/manylinux.py")).args(files);
@@ -212,7 +211,7 @@ pub fn run(args: &[String]) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Returns the files of `dist/sdk` whose names have this end.
+/// Returns the files of `dist/sdk` whose names end with `end`.
 fn find_packages(end: &str) -> Result<Vec<PathBuf>> {
     let out = env::dist().join("sdk");
     let all = sorted(&out)?.into_iter().filter(|name| name.ends_with(end));

@@ -1,10 +1,10 @@
 //! `cargo xtask python-suite`: runs CPython's own tests, and those of its packages, in the image.
 //!
 //! Each test file runs in a guest of its own. The scripts for the guest are in
-//! `python-dist/suites`, with lists of excluded tests and the reasons; the tests are the pinned
-//! sources', mounted over the image's library, which has none. A test that ends the guest (a trap,
-//! a timeout) counts as failed, and the file is run again without it. The tests are not part of the
-//! image.
+//! `python-dist/suites`, with lists of excluded tests and the reasons. The tests come from the
+//! pinned sources and are mounted over the image's library, which has none. A test that ends the
+//! guest (a trap, a timeout) counts as failed, and the file is run again without it. The tests are
+//! not part of the image.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -55,7 +55,8 @@ const SCIPY: &[&str] = &[
     "stats",
 ];
 
-/// Without the parts that need a network or run all checks for each estimator.
+/// The tested parts of scikit-learn, without those that need a network or run all checks for each
+/// estimator.
 const SKLEARN: &[&str] = &[
     "cluster",
     "decomposition",
@@ -72,7 +73,7 @@ const SKLEARN: &[&str] = &[
     "utils",
 ];
 
-/// pandas' folders, which are all below one.
+/// The tested folders of pandas, which are all below `pandas/tests`.
 const PANDAS: &[&str] = &[
     "frame",
     "series",
@@ -115,8 +116,9 @@ struct FileOutcome {
 /// Runs `cargo xtask python-suite NAME [PATTERN...] [--jobs N] [--timeout SECONDS] [--budget
 /// SECONDS]`.
 ///
-/// A guest ends after `--timeout`, and its current test has failed then. After `--budget` no
-/// further test of a pytest file starts; these are counted separately, as the last figure.
+/// `--timeout` ends a guest; its current test then counts as failed. After `--budget` no further
+/// test of a pytest file starts. The tests that are left are counted separately, in the last
+/// column.
 pub fn run(args: &[String]) -> Result<ExitCode> {
     let (mut jobs, mut words) = (2, Vec::new());
     let mut limits = FileTimeLimits { timeout: 900, budget: None };
@@ -286,7 +288,7 @@ fn test_names(dir: &Path) -> Result<Vec<String>> {
     Ok(names)
 }
 
-/// Runs one file until a run completes.
+/// Runs one file until a run completes, each time without the tests that have ended the guest.
 fn file_outcome(
     suite: &PythonSuite,
     file: &str,

@@ -1,11 +1,11 @@
-//! `cargo xtask test262 DIR [PATTERN...]`: runs the language's own tests, by the image's `node` and
-//! by QuickJS-NG itself.
+//! `cargo xtask test262 DIR [PATTERN...]`: runs the language's own tests in the image's `node` and
+//! in QuickJS-NG itself.
 //!
 //! DIR is a checkout of tc39/test262. QuickJS-NG's `test262.conf` selects the tests for the engine;
 //! its program `run-test262`, built for this machine from the same sources, determines which of
-//! them it passes (`engine`). The tests of `node` are run by `test262/host.cjs` in the image, or
-//! with `--native` by the program built for this machine, many to a process. Failed tests are
-//! repeated in smaller groups, at last in a process of their own, which counts. PATTERNs are
+//! them it passes (`engine`). `test262/host.cjs` runs the tests of `node`, many to a process, in
+//! the image or, with `--native`, in the program built for this machine. Failed tests are repeated
+//! in smaller groups and finally alone in a process; the last result counts. PATTERNs are
 //! beginnings of paths below `test/`. `--sample N` takes every Nth case. Results are in
 //! `docs/javascript.md`.
 
@@ -24,9 +24,9 @@ mod suite;
 
 use suite::{Configuration, TestMode, TestRun};
 
-/// The cases of one process: in the first run, for those that failed it, and for those that failed
-/// again. A case that another one has affected, or that was lost when another one ended the
-/// process, mostly passes in a small group.
+/// The number of cases in one process: in the first run, in the run of those that failed, and in
+/// the run of those that failed again. A case that another one has affected, or that was lost when
+/// another one ended the process, usually passes in a small group.
 const TOGETHER: [usize; 3] = [48, 6, 1];
 
 /// The number of processes of one guest.
@@ -95,7 +95,7 @@ pub fn run(args: &[String]) -> Result<ExitCode> {
     print_report(&cases, &failed, &theirs, &left_out, &out)
 }
 
-/// The way in which lists of cases are run.
+/// The suite, and how lists of its cases are run: in guests, or by a native program.
 struct Test262Runner<'a> {
     suite: PathBuf,
     out: &'a Path,
@@ -128,7 +128,7 @@ impl<'a> Test262Runner<'a> {
         Ok(Test262Runner { suite, out, jobs: options.jobs, native })
     }
 
-    /// Runs cases, so many to a process; returns the failed ones with the reasons.
+    /// Runs cases, `together` of them in each process. Returns the failed ones with the reasons.
     fn run_all(&self, cases: &[TestRun], together: usize) -> Result<BTreeMap<TestRun, String>> {
         // A guest has many processes, because its start takes longer than theirs.
         let guests: Vec<&[TestRun]> = cases.chunks(together * PROCESSES).collect();
@@ -212,7 +212,8 @@ impl<'a> Test262Runner<'a> {
     }
 }
 
-/// Prints counts, and the cases that only one of both passes.
+/// Prints the counts, and writes the list of cases that failed or were left out. Returns a failure
+/// if there are cases that only ours fails.
 fn print_report(
     cases: &[TestRun],
     failed: &BTreeMap<TestRun, String>,

@@ -133,20 +133,21 @@ const TOOL: &[&str] = &["box-applet", "box-sys", "box-text"];
 /// JavaScript, and `heap.rs`, the allocator.
 const UNSAFE: &[&str] = &["tools/sys", "js/engine", "runner/sandbox", "runner/web"];
 
-/// The crates in which foreign macros generate `unsafe`: bindings, which `forbid` would not let
-/// them allow. `deny` covers the code written here.
+/// The crates of bindings, in which foreign macros generate `unsafe` and allow it. `forbid` would
+/// not let them; `deny` covers the code written here.
 const MACROS: &[&str] = &["sdk/node", "sdk/python"];
 
-/// The browser's kernel. The crates that the server uses, too, are included: image, file system,
-/// kernel.
+/// The browser's kernel, which has to build for [`BROWSER`]. It includes crates that the server
+/// uses, too: image, file system, kernel.
 const PORTABLE: &[&str] = &["wasibox-web"];
 /// The target of the browser's kernel.
 const BROWSER: &str = "wasm32-wasip1-threads";
 
-/// The longest line of a file of cases, in characters, that a reader can still compare.
+/// The maximum length of a line in a file of cases, in characters. A reader cannot compare longer
+/// ones.
 const WIDE: usize = 400;
 
-/// The longest source file without a remark, in lines.
+/// The maximum length of a source file in lines. A longer one gets a note but does not fail.
 const LONG: usize = 700;
 
 /// Prints every violation; returns a failure if there is one. With `--gnu-help` prints digests of
@@ -182,8 +183,8 @@ pub fn run(args: &[String]) -> Result<ExitCode> {
     Ok(ExitCode::FAILURE)
 }
 
-/// Returns dependencies that the list does not allow, and crates that it does not name.
-/// Dev-dependencies may point to any lower crate.
+/// Returns the dependencies that the list does not allow, and the crates that it does not name.
+/// Dev-dependencies are not checked.
 fn check_arrows(packages: &[WorkspaceCrate]) -> Vec<String> {
     let allowed: BTreeMap<&str, &[&str]> = ARROWS.iter().copied().collect();
     let ours: BTreeSet<&str> = packages.iter().map(|p| p.name.as_str()).collect();
@@ -203,7 +204,8 @@ fn check_arrows(packages: &[WorkspaceCrate]) -> Vec<String> {
     out
 }
 
-/// Finds `unsafe` outside its crates, a missing `forbid`, and an unsafe block without a comment.
+/// Finds `unsafe` outside its crates, a missing `forbid`, a crate without module documentation, and
+/// an unsafe block without a comment. Prints a note about each long file.
 fn check_sources(dir: &Path, out: &mut Vec<String>) -> Result<()> {
     let rel = dir.strip_prefix(env::root()).unwrap_or(dir).to_path_buf();
     let may = UNSAFE.iter().any(|u| rel == Path::new(u));
@@ -275,7 +277,7 @@ fn find_unexplained(path: &Path, text: &str, out: &mut Vec<String>) {
 
 /// Builds the crates that must also build for a browser.
 fn check_portable(out: &mut Vec<String>) -> Result<()> {
-    // In the profile of the kernel's module (`web`), so that its build can reuse the results.
+    // The profile is that of the kernel's module (`web`), so that its build can reuse the results.
     let mut build = env::cached_cargo()?;
     build.args(["build", "--quiet", "--locked", "--profile", "guest", "--target", BROWSER]);
     for name in PORTABLE {
@@ -309,11 +311,11 @@ fn applet_names(list: &str) -> Vec<&str> {
     list.lines().filter_map(|line| line.split_whitespace().next()).collect()
 }
 
-/// Runs `--help` of every applet of the native binary: each must print to stdout with status 0,
-/// except those whose standard forbids options, and in words of our own. Also checks that each has
-/// a file of cases, and the shell a folder.
+/// Runs `--help` of every applet of the native binary. Each must print to standard output with
+/// status 0, except those whose standard forbids options, and in words of our own. Also checks that
+/// each has a file of cases.
 fn check_applets(out: &mut Vec<String>) -> Result<()> {
-    /// `true`, `false`, `echo`, `test` take no options by POSIX or bash's builtin.
+    /// Applets without options by POSIX or as builtins of bash.
     const NO_OPTIONS: &[&str] = &["[", "echo", "false", "test", "true", ":", "yes"];
     const SHELLS: &[&str] = &["bash", "sh"];
     let (binary, list) = build_applets()?;

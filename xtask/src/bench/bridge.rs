@@ -1,6 +1,6 @@
-//! The cost of a request over the bridge compared with the same program on the host: each script
-//! runs by `runner exec` and natively in turn, against one server on the host's loopback that
-//! responds at once.
+//! Measures what a request costs over the bridge, compared with the same program on the host. Each
+//! script runs alternately under `runner exec` and natively, against one server on the host's
+//! loopback interface that responds at once.
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
@@ -14,7 +14,7 @@ use crate::env;
 /// The number of rounds of each script on each side.
 const TURNS: usize = 7;
 
-/// The name, and a script that prints the microseconds per request.
+/// The name of each script, and its text, which prints the microseconds per request.
 const SCRIPTS: [(&str, &str); 3] = [
     (
         "curl, a process for each",
@@ -68,7 +68,8 @@ pub fn run() -> Result<()> {
     Ok(())
 }
 
-/// Answers all requests of a connection, which have no bodies; each response is one segment.
+/// Answers every request of a connection. Requests have no bodies, and each response is one
+/// segment.
 fn answer_requests(stream: TcpStream) -> std::io::Result<()> {
     stream.set_nodelay(true)?;
     let mut to = stream.try_clone()?;

@@ -9,23 +9,23 @@ use serde::Deserialize;
 use super::median_of;
 use crate::env;
 
-/// A line printed by a script of `tests/bench/peers`, or by a benchmark of this project:
-/// milliseconds by call.
+/// A line that a script of `tests/bench/peers` or a benchmark of this project prints: the
+/// milliseconds of each call, by the call's name.
 #[derive(Deserialize)]
 pub struct CallTimes {
     pub peer: String,
     times: BTreeMap<String, f64>,
 }
 
-/// Returns the lines that a command prints.
+/// Runs a command and parses the lines that it prints.
 pub fn read_times(command: &mut Command) -> Result<Vec<CallTimes>> {
     let said = env::command_output(command)?;
     said.lines().map(|line| serde_json::from_str(line).with_context(|| line.to_owned())).collect()
 }
 
-/// Measures other sandboxes, each through its own library: just-bash and bashkit interpret within
-/// the caller's process and keep only the files of a call; the Wasmer SDK runs this image, with a
-/// process for each call.
+/// Measures other sandboxes, each through its own library. just-bash and bashkit interpret within
+/// the caller's process and keep only files from one call to the next; the Wasmer SDK runs this
+/// image, with a process for each call.
 pub fn peer_times() -> Result<Vec<CallTimes>> {
     let scripts = env::root().join("tests/bench/peers");
     let mut node = Command::new("node");
@@ -36,7 +36,7 @@ pub fn peer_times() -> Result<Vec<CallTimes>> {
     Ok(all)
 }
 
-/// Combines several runs into one, with the medians.
+/// Combines several runs into one with the median time of each call.
 pub fn median_times(runs: Vec<CallTimes>) -> Result<CallTimes> {
     let first = runs.first().context("no run")?;
     let of = |key: &String| {
@@ -46,8 +46,8 @@ pub fn median_times(runs: Vec<CallTimes>) -> Result<CallTimes> {
     Ok(CallTimes { peer: first.peer.clone(), times: first.times.keys().map(of).collect() })
 }
 
-/// Prints a table of calls (their names in the lines, and their descriptions) for all measured
-/// sandboxes.
+/// Prints a table with a row for each call and a column for each measured sandbox. `calls` has the
+/// calls' names and their descriptions.
 pub fn print_table(title: &str, calls: &[(&str, &str)], all: &[CallTimes]) {
     let row = |what: &str, cells: Vec<String>| println!("{what:<44} {}", cells.join(" "));
     row(title, all.iter().map(|p| format!("{:>12}", p.peer)).collect());

@@ -1,6 +1,6 @@
-//! Time per item over growing sizes, here and in native bash: `tests/bench/curves/*.sh`, run with
-//! `N` set. A linear script keeps its time per item; a quadratic one takes ten times as much per
-//! item at each step.
+//! Measures the time per item as sizes grow, in this shell and in native bash. The scripts are
+//! `tests/bench/curves/*.sh`, which are run with `N` set. A linear script keeps its time per item;
+//! a quadratic one takes ten times as much per item at each step.
 
 use std::process::{Command, Stdio};
 

@@ -1,5 +1,5 @@
-//! `true` by the crate and through each protocol, in turn, and `calculate`
-//! (`tests/session-harness/examples/bench_doors.rs`), compared with just-bash's library and its
+//! Measures `true` by the crate and through each protocol, in turn, and the tool `calculate`
+//! (`tests/session-harness/examples/bench_doors.rs`). The peers are just-bash's library and its
 //! server for the Model Context Protocol.
 
 use crate::env;

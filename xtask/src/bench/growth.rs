@@ -1,11 +1,11 @@
-//! Loops that touch one value once a step, at n steps and at ten times as many: a linear loop takes
-//! ten times as long, a quadratic one a hundred times. What counts is how the time grows here
-//! against how it grows in bash, gawk, GNU sed and jq of this machine.
+//! Measures loops that touch one value in each step, with n steps and with ten times as many. A
+//! linear loop then takes ten times as long, a quadratic one a hundred times. The benchmark
+//! compares how the time grows here with how it grows in this machine's bash, gawk, GNU sed and jq.
 //!
-//! The loops are `tests/bench/growth/*`, a line each: n, and a command of bash that reads it from
-//! `$N`. Our side is the image, or the multicall binary that `WASIBOX_NATIVE_BOX` names. With
-//! `WASIBOX_LOOPS` only files and loops are run that contain its text. Both sides must print the
-//! same; a loop that fails is reported, and the others continue.
+//! Each line of `tests/bench/growth/*` is a loop: n, and a bash command that reads n from `$N`. Our
+//! side is the image, or the multicall binary that `WASIBOX_NATIVE_BOX` names. `WASIBOX_LOOPS`
+//! selects the loops that contain its text or are in a file whose name does. Both sides must print
+//! the same. A loop that fails is reported, and the others are still run.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -17,18 +17,20 @@ use super::tools::{BenchSide, gnu_side};
 use super::{exec_argv, to_words};
 use crate::env;
 
-/// Counted runs for n steps; for ten times as many there is one.
+/// The number of runs with n steps, of which the fastest counts. With ten times as many steps there
+/// is one run.
 const RUNS: usize = 3;
-/// Milliseconds that a run takes at least, because less is noise of the subtracted start.
+/// The minimum time of a run in milliseconds. A shorter time counts as this one, because it is
+/// mostly noise from subtracting the start.
 const NOISE: f64 = 3.0;
-/// Growth that counts as linear, with what caches and noise add.
+/// The maximum growth that counts as linear. It is more than 10 because caches and noise add to it.
 const LINEAR: f64 = 20.0;
-/// A run is ended after a given number of seconds; its time counts as endless.
+/// The seconds after which a run is killed; its time then counts as infinite.
 const TIME_LIMIT: &str = "40";
-/// The status of `timeout` after it killed.
+/// The status of `timeout` after it has killed the command.
 const KILLED: i32 = 137;
-/// Has bash write the seconds that a command computes as the last line of standard error. What
-/// other programs do at the same time disturbs them less than the time of a clock.
+/// Makes bash write a command's seconds of user and system time as the last line of standard error.
+/// Other programs that run at the same time disturb these less than they disturb elapsed time.
 const CLOCK: &str = "TIMEFORMAT='%U %S'; time timeout -s KILL \"$0\" \"$@\"";
 
 /// Runs `cargo xtask bench growth`.
@@ -72,7 +74,8 @@ pub fn run() -> Result<()> {
     Ok(())
 }
 
-/// Prints the row of a loop; returns whether ours grows at least twice as fast as the peer's.
+/// Prints the row of a loop. Returns whether its growth here is more than linear and more than
+/// twice the peer's.
 fn measure_growth(command: &str, n: u64, sides: &[BenchSide; 2]) -> Result<bool> {
     let mut times = [[f64::INFINITY; 2]; 2];
     for (size, (n, rounds)) in [(n, RUNS), (10 * n, 1)].into_iter().enumerate() {
@@ -110,7 +113,7 @@ fn measure_growth(command: &str, n: u64, sides: &[BenchSide; 2]) -> Result<bool>
     Ok(fast)
 }
 
-/// Runs a loop in an empty folder; returns the milliseconds that it computes, and what it prints.
+/// Runs a loop in an empty folder. Returns the milliseconds that it computes, and what it prints.
 fn run_loop(side: &BenchSide, command: &str, n: u64) -> Result<(f64, Vec<u8>)> {
     let script = format!("d=$(mktemp -d); cd \"$d\"\nN={n}\n{command}\ncd /; rm -rf \"$d\"");
     let out = Command::new("/bin/bash")
@@ -138,8 +141,8 @@ fn run_loop(side: &BenchSide, command: &str, n: u64) -> Result<(f64, Vec<u8>)> {
     Ok((seconds * 1e3, out.stdout))
 }
 
-/// Returns the side of the image, or of the native binary, for which the folder has a link for each
-/// of its applets.
+/// Returns the side of the image or of the native binary. The binary gets a folder below `root`
+/// with a link for each of its applets.
 fn our_side(root: &Path) -> Result<BenchSide> {
     let path = std::env::var("PATH").unwrap_or_default();
     let Some(program) = std::env::var_os("WASIBOX_NATIVE_BOX") else {

@@ -1,4 +1,4 @@
-//! JavaScript in the image against the pinned Node, QuickJS-NG built for this machine, and
+//! Measures JavaScript in the image against the pinned Node, QuickJS-NG built for this machine, and
 //! quickjs-emscripten.
 
 use std::collections::BTreeMap;
@@ -10,7 +10,7 @@ use anyhow::{Context, Result, ensure};
 use super::{BenchSubject, compare_subjects, exec_argv, median_of, to_words};
 use crate::{env, js, test, test262};
 
-/// Rounds of the scripts; in each the programs run one after another.
+/// The number of rounds of the scripts. In each round the programs run one after another.
 const ROUNDS: usize = 3;
 
 pub fn run() -> Result<()> {
@@ -48,15 +48,15 @@ pub fn run() -> Result<()> {
     ])
 }
 
-/// Returns the command that runs a script of that folder in the image.
+/// Returns the command that runs a script of the folder `scripts` in the image.
 fn our_command(scripts: &Path, name: &str) -> Vec<String> {
     let mut argv = exec_argv(&["node", &format!("/scripts/{name}")]);
     argv.splice(2..2, to_words(&["--mount", &format!("{}:/scripts", scripts.display())]));
     argv
 }
 
-/// Runs the programs in turn; prints medians of their figures, and ratios of the first program to
-/// each other one.
+/// Runs the programs in turn. Prints the medians of their figures, and the ratio of the first
+/// program's to each other program's.
 fn print_table(programs: &[(&str, Vec<String>)]) -> Result<()> {
     let mut times: Vec<BTreeMap<String, Vec<f64>>> = vec![BTreeMap::new(); programs.len()];
     let mut order: Vec<String> = Vec::new();

@@ -1,12 +1,12 @@
-//! Measurements against peers, always as ratios within one run, because machines are noisy: the
-//! commands take turns and medians are compared.
+//! Measurements against peers. Results are ratios within one run, because machines are noisy: the
+//! commands take turns, and their medians are compared.
 //!
 //! | benchmark | contents |
 //! |---|---|
 //! | `startup` | one command as a whole process |
 //! | `session` | processes within one session |
-//! | `sandbox` | sessions by threads and by processes, and the cost of the jail |
-//! | `bridge` | requests to a server of the host against native programs' |
+//! | `sandbox` | sessions in threads and in processes, and the cost of the jail |
+//! | `bridge` | requests to a server of the host, compared with the same programs run natively |
 //! | `doors` | one call by the crate, by MCP, by HTTP |
 //! | `sdk` | a call and a file by the crate, by the packages for Python and Node, and by peers |
 //! | `shell` | the shell's constructs against bash and dash, without start-up |
@@ -40,10 +40,10 @@ use anyhow::{Context, Result, bail};
 
 use crate::env;
 
-/// Counted runs of each command, after one to warm up.
+/// The number of counted runs of each command. One run before them warms up.
 const RUNS: usize = 20;
 
-/// A benchmark by name.
+/// The name of a benchmark, and the function that runs it.
 type Bench = (&'static str, fn() -> Result<()>);
 
 /// Runs `cargo xtask bench [NAME...]`: all benchmarks, or the given ones.

@@ -1,5 +1,5 @@
-//! CPython's own benchmarks (pyperformance) in the guest and natively: the speed of the interpreter
-//! after its start.
+//! Runs CPython's own benchmarks (pyperformance) in the guest and natively. They measure the speed
+//! of the interpreter after its start.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -57,7 +57,7 @@ const BENCHMARKS: &[(&str, &[&str])] = &[
     ("xml_etree", &[]),
 ];
 
-/// The shortest time of one measurement, in seconds.
+/// The seconds that one measurement should take at least; the number of loops follows from it.
 const LONG_ENOUGH: f64 = 0.1;
 /// If one loop takes more seconds than this, one round is enough.
 const LONG: f64 = 1.0;
@@ -117,7 +117,7 @@ fn measure_benchmark(
     let (label, once) = native(1)?;
     let loops = (LONG_ENOUGH / once).ceil().clamp(1.0, 1e6) as u64;
     let (mut best, mut peers) = (f64::INFINITY, f64::INFINITY);
-    // Because a long one differs little from run to run.
+    // Long benchmarks differ little from run to run.
     for _ in 0..if once > LONG { 1 } else { ROUNDS } {
         best = best.min(ours(loops)?.1);
         peers = peers.min(native(loops)?.1);
@@ -125,7 +125,7 @@ fn measure_benchmark(
     Ok((label, best, peers))
 }
 
-/// Runs `cmd`; the last line of its output is a name and seconds.
+/// Runs `cmd`. Returns the name and the seconds from the last line of its output.
 fn read_result(cmd: &mut Command) -> Result<(String, f64)> {
     let text = env::command_output(cmd)?;
     let line = text.trim().lines().next_back().context("no result")?;

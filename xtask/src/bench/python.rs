@@ -1,4 +1,5 @@
-//! Python compared with CPython of the same version, built for this machine from the same sources.
+//! Measures Python in the image against CPython of the same version, built for this machine from
+//! the same sources.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -85,8 +86,8 @@ fn bench_arrays(peer: &NativePython) -> Result<()> {
     Ok(())
 }
 
-/// Writes a table with columns date, region, product, amount, quantity, which is the same every
-/// time.
+/// Writes a table with the columns date, region, product, amount and quantity. Its contents are the
+/// same every time.
 fn write_sales(path: &Path) -> Result<()> {
     if path.exists() {
         return Ok(());
@@ -140,7 +141,8 @@ pub fn native_peer() -> Result<NativePython> {
             .arg(&peer.site)
             .args(&packages),
     )?;
-    // Compiled ahead, as in an installation; a few files for other versions do not compile.
+    // Modules are compiled ahead, as in an installation. The status is ignored, because a few files
+    // for other versions do not compile.
     let mut compile = Command::new(&peer.python);
     compile.args(["-m", "compileall", "-q"]).arg(&peer.site).stdout(std::process::Stdio::null());
     let _ = compile.status()?;

@@ -1,5 +1,5 @@
-//! The cost of the second wall: the library's own example, calls of other sandboxes, and `runner
-//! exec` as a whole process.
+//! Measures what the jail costs: by the library's example `bench_sandbox`, by calls of other
+//! sandboxes, and by `runner exec` as a whole process.
 
 use std::process::Command;
 
@@ -8,7 +8,7 @@ use anyhow::Result;
 use super::{BenchSubject, calls, compare_subjects};
 use crate::env;
 
-/// The calls that other sandboxes are timed at: the name in `tests/bench/peers`, and the
+/// The calls that are timed in other sandboxes: the name in `tests/bench/peers`, and the
 /// description.
 const CALLS: [(&str, &str); 4] = [
     ("true", "warm `true`"),

@@ -1,7 +1,7 @@
-//! One call and a megabyte of a file by the crate (`sdk/core/examples/bench.rs`), by the packages
-//! for Python (`sdk/python/tests/bench.py`) and Node (`sdk/node/tests/bench.mjs`), and by peers;
-//! also the time to import a package and of the first call. The packages must be installed: `cargo
-//! xtask sdk`.
+//! Measures one call and a file of a megabyte by the crate (`sdk/core/examples/bench.rs`), by the
+//! packages for Python (`sdk/python/tests/bench.py`) and Node (`sdk/node/tests/bench.mjs`), and by
+//! peers; also the time to import a package and to make the first call. The packages must be
+//! installed with `cargo xtask sdk`.
 
 use crate::{env, sdk};
 use anyhow::Result;
@@ -9,7 +9,7 @@ use std::process::Command;
 
 use super::calls::{self, CallTimes};
 
-/// The number of turns of crate and packages.
+/// The number of rounds in which the crate and the packages take turns.
 const ROUNDS: usize = 3;
 
 /// The timed calls, with their descriptions.
@@ -24,7 +24,7 @@ const CALLS: [(&str, &str); 6] = [
 
 pub fn run() -> Result<()> {
     let mut build = env::cached_cargo()?;
-    // Together with the command line's crate, so that both have the same features.
+    // The command line's crate is built in the same run, so that both have the same features.
     build.args(["build", "--quiet", "--locked", "--release", "-p", "wasibox-cli"]);
     env::run(build.args(["-p", "wasibox-sdk", "--example", "bench"]))?;
     let (dist, work) = (env::dist(), sdk::node::installed_folder()?);

@@ -1,10 +1,10 @@
-//! Tools over a log, a CSV and JSON lines: those of the image in WebAssembly through `runner exec`,
-//! against GNU's and jq of this machine, in turns.
+//! Measures tools over a log, a CSV and JSON lines. The image's tools, in WebAssembly through
+//! `runner exec`, take turns with GNU's and jq of this machine.
 //!
-//! The commands are `tests/bench/tools/commands`. The data are generated here, the same each time,
-//! and mounted read-only in the sandbox. Both sides write to a pipe, because GNU's grep stops at
-//! its first match if its output is `/dev/null`. The time of an empty command is subtracted. Both
-//! sides must print the same.
+//! The commands are `tests/bench/tools/commands`. The data are generated here, are the same each
+//! time, and are mounted read-only in the sandbox. Both sides write to a pipe, because GNU's grep
+//! stops at its first match if its output is `/dev/null`. The time of an empty command is
+//! subtracted. Both sides must print the same.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -18,11 +18,11 @@ use super::tools_data::BenchData;
 use super::{exec_argv, median_of, to_words};
 use crate::env;
 
-/// The least and the most counted rounds of each command.
+/// The minimum and the maximum number of counted rounds of each command.
 const ROUNDS: (usize, usize) = (3, 9);
 /// No further round of a command starts after this time.
 const ENOUGH: Duration = Duration::from_secs(5);
-/// Milliseconds below which a time is only noise of the subtracted start.
+/// The minimum time in milliseconds: a shorter one is only noise from subtracting the start.
 const NOISE: f64 = 0.2;
 /// The number of the slowest commands that are repeated at the end.
 const WORST: usize = 8;
@@ -32,14 +32,16 @@ pub struct BenchSide {
     pub argv: Vec<String>,
     /// The command's working directory; for the sandbox it is passed as `--cwd`.
     pub cwd: PathBuf,
-    /// The first folders of `PATH`, so that `awk` is GNU's regardless of this machine's default.
+    /// The command's `PATH`. For GNU's tools it begins with a folder whose `awk` is GNU's, because
+    /// that of this machine may be another.
     pub path: String,
     /// Milliseconds of an empty command.
     pub empty: f64,
 }
 
 impl BenchSide {
-    /// Runs the command by bash; returns milliseconds, and the digest of its output if requested.
+    /// Runs a command in bash. Returns its milliseconds, and the digest of its output if `digest`
+    /// is true.
     fn run_once(&self, command: &str, digest: bool) -> Result<(f64, Option<Vec<u8>>)> {
         let (program, args) = self.argv.split_first().context("empty command")?;
         let start = Instant::now();
@@ -125,8 +127,7 @@ fn our_side(data: &Path) -> BenchSide {
     }
 }
 
-/// Returns the side of this machine's tools; `bin` is the folder for a link by the name `awk` to
-/// GNU's.
+/// Returns the side of this machine's tools. `bin` is the folder for a link named `awk` to GNU's.
 pub fn gnu_side(bin: &Path, cwd: &Path) -> Result<BenchSide> {
     let path = std::env::var("PATH").unwrap_or_default();
     let found =
@@ -142,7 +143,7 @@ pub fn gnu_side(bin: &Path, cwd: &Path) -> Result<BenchSide> {
     Ok(BenchSide { argv: to_words(&["bash", "-c"]), cwd: cwd.to_path_buf(), path, empty: 0.0 })
 }
 
-/// Returns the medians of both sides.
+/// Returns the median times of both sides in milliseconds.
 fn measure_command(command: &str, sides: &[BenchSide; 2]) -> Result<[f64; 2]> {
     // The first round warms up and compares the outputs.
     let printed = [sides[0].run_once(command, true)?.1, sides[1].run_once(command, true)?.1];

@@ -15,7 +15,7 @@ const PATHS: &[&str] = &["/api/users/", "/api/orders/", "/static/img/", "/search
 const CITIES: &[&str] = &["Berlin", "Paris", "Oslo", "Rome", "Lisbon", "Vienna", "Madrid"];
 const GOODS: &[&str] = &["lamp", "chair", "desk", "shelf", "sofa", "table", "rug", "clock"];
 
-/// The folders of the data, and of links that come first on GNU's `PATH`.
+/// The folder of the data, and the folder of links that begins the `PATH` of GNU's tools.
 pub struct BenchData {
     pub dir: PathBuf,
     pub bin: PathBuf,
@@ -101,7 +101,7 @@ fn log_lines() -> String {
     out
 }
 
-/// Returns numbered rows: goods, city, amount, day.
+/// Returns numbered rows: user and goods, city, amount, day.
 fn order_rows() -> String {
     let mut chance = SeededRandom(2);
     let mut out = String::new();
@@ -123,7 +123,7 @@ fn order_rows() -> String {
     out
 }
 
-/// Returns one JSON object a line.
+/// Returns one JSON object per line.
 fn event_lines() -> String {
     let mut chance = SeededRandom(3);
     let mut out = String::new();

@@ -1,4 +1,4 @@
-//! The sandbox in a page, compared with others in Chromium.
+//! Measures the sandbox in a page against other sandboxes, in Chromium.
 
 use anyhow::Result;
 

@@ -17,7 +17,7 @@ const WORDS: &[&[&str]] = &[
     &["returns", "return"],
     &["example", "examples"],
 ];
-/// Names of one word that traits or the field prescribe.
+/// One-word names that traits or the field prescribe.
 const STANDARD: &[&str] = &[
     "clone",
     "cmp",

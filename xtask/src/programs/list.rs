@@ -35,7 +35,7 @@ pub struct ProgramSuite {
     /// Test files that are skipped, with the reason.
     #[serde(default)]
     pub without: BTreeMap<String, String>,
-    /// Shell text that runs `$FILE` in a copy; by default that of pytest. `$DEPS` has the Python
+    /// Shell text that runs `$FILE` in a copy; by default [`PYTEST`]. `$DEPS` has the Python
     /// packages that tests need.
     run: Option<String>,
     /// The format of the results.
@@ -56,7 +56,7 @@ fn usual_timeout() -> u64 {
 const PYTEST: &str = r#"PYTHONPATH="$DEPS:$PWD/src:$PWD" python3 -m pytest -v --tb=short -rfE -p no:cacheprovider -p no:randomly "$FILE" 2>&1"#;
 
 impl ProgramSuite {
-    /// Returns its folder in the folder of suites.
+    /// Returns the name of the suite's folder in the folder of all suites.
     pub fn home(&self) -> &str {
         self.folder.as_deref().unwrap_or(&self.name)
     }

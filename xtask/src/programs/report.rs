@@ -8,7 +8,8 @@ pub const HEAD: &str = "\
 | suite | passed natively | of these here | % | s natively | s here |
 |---|---|---|---|---|---|";
 
-/// Numbers of tests.
+/// The number of tests that pass natively, the number of these that pass in the guest, and the
+/// seconds of both sides.
 #[derive(Default)]
 pub struct Score {
     native: usize,

@@ -106,7 +106,8 @@ pub fn run(
         };
     }
     if let SuiteSide::Guest { image } = side {
-        // In the guest's own file system rather than the host's, because that is where scripts run.
+        // The suite runs in the guest's own file system rather than the host's, because that is
+        // where scripts run.
         let text = format!("cp -a /suite suite && cd suite && {}", suite.command());
         command.arg(image).args(["--", "bash", "-c", &text]);
     }
@@ -143,7 +144,7 @@ fn native_command(
     let mut command = Command::new("timeout");
     command.args([&suite.timeout.to_string(), "bash", "-c", suite.command()]);
     command.env_clear().current_dir(tree).env("HOME", home).env("PATH", native_path(path));
-    // The terminal of the image's environment: `tput` prints by it.
+    // This is the TERM of the image's environment, because the output of `tput` depends on it.
     command.env("LANG", "C.UTF-8").env("TERM", "dumb").env("DEPS", place.folder.join("deps"));
     Ok(command)
 }

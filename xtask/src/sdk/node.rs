@@ -21,7 +21,7 @@ const NATIVE: kept::GuestProgram = kept::GuestProgram {
 /// architecture.
 const MODULE: &str = "wasibox.linux-x64.node";
 
-/// Installs the compiler, types, and the frameworks that have adapters.
+/// Returns a `node_modules` with the compiler, types, and the frameworks that have adapters.
 pub fn node_tools() -> Result<PathBuf> {
     test::node_modules("sdk/node/tests", "sdk-node")
 }
@@ -33,7 +33,7 @@ pub fn tsc_command(tools: &Path, project: &Path) -> Command {
     tsc
 }
 
-/// Builds the package's file in `out`; `python` has auditwheel.
+/// Builds the package's file in `out`. `python` is an environment that has auditwheel.
 pub fn build_package(python: &Path, out: &Path) -> Result<()> {
     let built = kept::build_program(&NATIVE)?;
     let stage = env::cache()?.join(format!("sdk-node-stage-{}", std::process::id()));
@@ -50,8 +50,8 @@ pub fn build_package(python: &Path, out: &Path) -> Result<()> {
     Ok(std::fs::remove_dir_all(&stage)?)
 }
 
-/// Writes into a package's description the C library that it requires, which `lib/native.cts`
-/// reports if the module does not load.
+/// Writes the C library that a package requires into its description. `lib/native.cts` reports it
+/// if the module does not load.
 fn write_libc(description: &Path, platform: &str) -> Result<()> {
     let version = glibc_version(platform)
         .with_context(|| format!("{platform}: the package for Node would be for no known Linux"))?;

@@ -74,7 +74,7 @@ pub fn engine_failures(suite: &Path, patterns: &[String], out: &Path) -> Result<
         .lines()
         .map(|line| line.split(" #").next().unwrap_or_default().trim_end().to_string() + "\n")
         .collect();
-    // Strict and sloppy, as for `node`: by default it runs most tests in one mode only.
+    // Tests run in strict and in sloppy mode, as for `node`; by default most run in one mode only.
     let conf = conf.replace("\nmode=default\n", "\nmode=all\n");
     let conf = conf.replace("errorfile=test262_errors.txt", "errorfile=none.txt");
     env::write(&out.join("test262.conf"), conf.as_bytes())?;

@@ -1,4 +1,4 @@
-//! The tests, and the selection by the engine's own configuration.
+//! Finds the tests, without those that the engine's own configuration excludes.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -167,7 +167,7 @@ fn key_list<'t>(head: &'t str, key: &str) -> Vec<&'t str> {
     Vec::new()
 }
 
-/// Returns the modes in which a test of this text is to be run.
+/// Returns the modes in which the test with this text has to be run.
 pub fn modes_of(text: &str) -> &'static [TestMode] {
     test_modes(&key_list(frontmatter(text), "flags"))
 }

@@ -51,9 +51,9 @@ fn find_unnamed_crates(packages: &[WorkspaceCrate], rows: &[Vec<&str>], out: &mu
     }
 }
 
-/// Returns files of a text that do not exist, and words that do not occur in them. A path may begin
-/// at the root, in the folder of the previous path, or in a folder above that; `NAME` matches
-/// anything, `{a,b}` means both.
+/// Returns the files in a text that do not exist, and the words in parentheses that do not occur in
+/// the file before them. A path may begin at the root, in the folder of the previous path, or in a
+/// folder above that; `NAME` matches anything, `{a,b}` means both.
 fn wrong_places(root: &Path, text: &str) -> Vec<String> {
     let mut out = Vec::new();
     let mut last = PathBuf::new();

@@ -40,8 +40,9 @@ pub fn check_documents(out: &mut Vec<String>) -> Result<()> {
     Ok(())
 }
 
-/// Returns the names in a document that do not exist, with their line numbers. Blocks of code are
-/// skipped, because their paths are those of a guest or of a reader's own folder.
+/// Returns the paths in a document that do not exist, and the names that do not occur in the file
+/// before them, with line numbers. Blocks of code are skipped, because their paths are those of a
+/// guest or of a reader's own folder.
 fn wrong_paths(root: &Path, folders: &[String], text: &str) -> Vec<(usize, String)> {
     let mut out = Vec::new();
     let mut is_code = false;

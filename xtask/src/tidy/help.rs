@@ -1,10 +1,10 @@
-//! Help texts are in words of our own: no description of an option, sentence or clause of four
-//! words or more may equal one in the help of the GNU tools, which is under the GPL. What is
-//! compared is what is printed, so that texts of libraries count.
+//! Checks that help texts are in words of our own: no description of an option, sentence or clause
+//! of four words or more may equal one in the help of the GNU tools, which is under the GPL. The
+//! printed help is compared, so that texts of libraries count, too.
 //!
 //! The GNU texts are not in this repository, only digests of them (`gnu_help.txt`). On a machine
-//! that has the tools,
-//! `cargo xtask tidy --gnu-help > xtask/src/tidy/gnu_help.txt` makes the file again.
+//! that has the tools, `cargo xtask tidy --gnu-help > xtask/src/tidy/gnu_help.txt` regenerates the
+//! file.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -14,22 +14,22 @@ use anyhow::Result;
 
 use crate::env::sha256;
 
-/// The digests: of each unit the first characters of SHA-256 in hexadecimal, sorted, many in a
-/// line.
+/// The digests, sorted, several on a line. A digest is the first characters of a unit's SHA-256 in
+/// hexadecimal.
 const GNU_HELP: &str = include_str!("gnu_help.txt");
 
 /// The length of a digest, in characters.
 const DIGEST: usize = 12;
-/// The digests in a line of the file.
+/// The number of digests on a line of the file.
 const IN_LINE: usize = 7;
-/// The fewest words of a unit that can be copied; shorter ones have no other wording.
+/// The minimum number of words of a unit that can be copied. Shorter ones have no other wording.
 const FEWEST_WORDS: usize = 4;
 
-/// Units that have one possible wording, normalised.
+/// Units that have only one possible wording, normalised.
 const ONE_WORDING: &[&str] = &[];
 
-/// Finds in the help of a tool what equals the help of a GNU tool. Examples, which are at the end,
-/// are left out.
+/// Adds to `out` the units of a tool's help that equal one in the help of a GNU tool. Examples,
+/// which are at the end, are left out.
 pub fn find_copies(tool: &str, help: &str, out: &mut Vec<String>) {
     let help = help.split_once("\nExamples:\n").map_or(help, |(before, _)| before);
     let gnu: BTreeSet<&str> = GNU_HELP.split_ascii_whitespace().collect();
@@ -46,12 +46,13 @@ pub fn builtin_help(shell: &mut Command) -> Result<String> {
     let script = "for name in $(compgen -b); do help \"$name\"; done";
     let output = shell.args(["-c", script]).stdin(Stdio::null()).output()?;
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    // The synopsis is the interface, as in the usage line of a tool.
+    // The synopsis is left out, like the usage line of a tool, because it is the interface.
     let is_text = |line: &&str| line.starts_with(' ') || line.is_empty();
     Ok(text.lines().filter(is_text).map(|line| format!("{line}\n")).collect())
 }
 
-/// Prints the digests of the help of this machine's GNU tools: of those that `box` has, too.
+/// Prints the digests of the help of this machine's GNU tools, as far as `box` has applets of the
+/// same names, and of bash's builtins.
 pub fn print_gnu_help(binary: &Path, names: &[&str]) -> Result<()> {
     let mut units = BTreeSet::new();
     let ours = binary.parent().map(Path::to_path_buf);
@@ -78,7 +79,8 @@ fn tool_output(name: &str, option: &str) -> Result<String> {
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
-/// Returns whether a version is one of GNU, util-linux or procps, which are under the GPL.
+/// Returns whether the output of `--version` is that of a tool of GNU, util-linux or procps, which
+/// are under the GPL.
 fn is_gnu(version: &str) -> bool {
     ["GNU", "util-linux", "procps", "Free Software"].iter().any(|word| version.contains(word))
 }
@@ -89,8 +91,8 @@ fn digest_of(unit: &str) -> String {
     digest
 }
 
-/// Returns the units of a help text: each description or paragraph, each line of one, and each of
-/// their clauses.
+/// Returns the units of a help text: each description or paragraph, each line of one, and each
+/// clause of one.
 fn units_of(help: &str) -> BTreeSet<String> {
     let mut units = BTreeSet::new();
     for block in blocks_of(help) {
@@ -124,7 +126,7 @@ fn blocks_of(help: &str) -> Vec<Vec<String>> {
             blocks.push(Vec::new());
             continue;
         }
-        // Behind the left cell of a row there are two spaces at least.
+        // At least two spaces follow the left cell of a row.
         let cells = text.split_once("  ").filter(|_| line.starts_with(' '));
         match (cells, text.starts_with('-')) {
             (Some((_, right)), _) => blocks.push(vec![right.trim().to_string()]),
@@ -180,7 +182,7 @@ Put paint onto files. They are dry (or nearly so) by noon.
         let copy = "Options:\n  -c  Choose the paint\n      by its name\n";
         assert_eq!(copies(copy), ["choose the paint by its name"]);
         assert_eq!(copies("  -c, --color=NAME  Take the paint of this name\n"), [""; 0]);
-        // Too short to be of anybody.
+        // This unit is too short to be a copy.
         assert_eq!(copies("  -l  leave it\n"), [""; 0]);
     }
 

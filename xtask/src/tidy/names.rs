@@ -1,5 +1,5 @@
-//! Names of types: a type is a noun, so that bare participles (`Told`), pronouns and adverbs
-//! (`What`, `Here`) are refused; and docs/glossary.md names types that exist.
+//! Checks the names of types. A type is a noun, so bare participles (`Told`), pronouns and adverbs
+//! (`What`, `Here`) are refused. docs/glossary.md may name only types that exist.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -36,7 +36,7 @@ const EXCEPTIONS: &[(&str, &str)] = &[
 /// docs/glossary.md names and that none of them declares. Tests may name their types as they like.
 ///
 /// # Errors
-/// If a file cannot be read.
+/// Returns an error if a file cannot be read.
 pub fn check_names(crates: &[WorkspaceCrate], out: &mut Vec<String>) -> Result<()> {
     let root = env::root();
     let mut declared = BTreeSet::new();

@@ -1,12 +1,12 @@
-//! Guests' modules for pages (`sdk/web/worker.js`): the stack pointer is exported, so that an
-//! instance can be restored, and the memory has a maximum.
+//! Converts guests' modules for pages (`sdk/web/worker.js`). The stack pointer is exported, so that
+//! an instance can be restored, and the memory gets a maximum.
 
 use std::ops::Range;
 
 use anyhow::{Context, Result, bail, ensure};
 use wasmparser::{ExternalKind, Parser, Payload};
 
-/// The maximum number of bytes of a process, which is the session's limit. Engines do not notify a
+/// The maximum memory of a process in bytes, which is the session's limit. Engines do not notify a
 /// page of growth, so the module has to declare the maximum.
 const MEMORY: u64 = 2 << 30;
 /// The size of a page in bytes.

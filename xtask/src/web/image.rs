@@ -1,8 +1,8 @@
-//! The image in parts, for pages: `dist/web/image/`, see `runner/image/src/parts.rs` and
+//! Builds `dist/web/image/`, the image in parts for pages; see `runner/image/src/parts.rs` and
 //! `sdk/web/parts.js`.
 //!
-//! Files are compressed by gzip, which all browsers support; their names contain their digests, so
-//! that they may be cached for ever.
+//! Files are compressed by gzip, which all browsers support. Their names contain their digests, so
+//! that they may be cached forever.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -43,7 +43,7 @@ const TOGETHER: &[(&str, &[&str])] = &[
         ],
     ),
     ("pip", &["pip", "setuptools", "pkg_resources"]),
-    // `.pth` files and their imports, because every start of Python reads them.
+    // These belong to `.pth` files and their imports, which every start of Python reads.
     (
         "stdlib",
         &[
@@ -81,7 +81,7 @@ struct ImageJsonFile {
     /// The program in the file.
     #[serde(skip_serializing_if = "Option::is_none")]
     program: Option<String>,
-    /// Parts that are needed soon after it.
+    /// The numbers of the parts that are needed soon after this one.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     then: Vec<usize>,
     /// The prepared initial memory, in the format of `runner/web/src/prepare.rs`.
@@ -256,9 +256,10 @@ fn write_memories(folder: &Path, programs: &mut [ImageJsonFile]) -> Result<()> {
     std::fs::remove_dir_all(&own).with_context(|| own.display().to_string())
 }
 
-/// Converts a prepared memory's file of the native runner (`runner/kernel/src/parked.rs`,
-/// `Prepared`: a page with the head, then the content) to the format for pages
-/// (`runner/web/src/prepare.rs`): the content, its start, the memory's size in bytes, digest.
+/// Converts the native runner's file of a prepared memory (`runner/kernel/src/parked.rs`,
+/// `PreparedHeader`: a page with the header, then the content) to the format for pages
+/// (`runner/web/src/prepare.rs`): the content, its start, the memory's size in bytes, and the
+/// digest.
 fn memory_for_pages(file: &[u8]) -> Result<Vec<u8>> {
     const PAGE: usize = 64 << 10;
     let head = file.strip_prefix(b"wasibox memory 1").filter(|_| file.len() >= PAGE);

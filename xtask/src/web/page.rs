@@ -12,7 +12,7 @@ use crate::{env, test};
 /// Files that are copied unchanged.
 const FILES: &[&str] = &["index.html", "sw.js"];
 
-/// Returns the packages of the page and of its tests.
+/// Returns a `node_modules` with the packages of the page and of its tests.
 pub fn page_modules() -> Result<std::path::PathBuf> {
     test::node_modules("web", "web")
 }

@@ -37,7 +37,7 @@ pub enum WebSuite {
     CasesInNode,
     /// The harness's cases and the tasks in a page.
     CasesInPage(String),
-    /// A page that is left so many times while it writes.
+    /// A page that is left the given number of times while it writes.
     Reload(String, u32, ReloadStore),
     /// The playground in Chromium, used as a person would use it.
     Playground,
