@@ -103,8 +103,9 @@ impl ToolAction for Calculate {
 
 /// Computes the value of an expression in the calculator's notation (docs/calculate.md).
 ///
-/// # Errors If the expression cannot be parsed, has no value, is too large or takes too long, or if
-/// the image has no SymPy.
+/// # Errors
+/// If the expression cannot be parsed, has no value, is too large or takes too long, or if the
+/// image has no SymPy.
 pub fn calculate(machine: &Machine, expression: &str) -> Result<CalculateAnswer, Refusal> {
     worked_out(machine, expression.to_owned(), &CallStop::default())
 }

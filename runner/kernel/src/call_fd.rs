@@ -404,7 +404,8 @@ pub fn fd_prestat_get<H: Host>(c: &mut GuestCall<'_, H>, fd: Fd, out: u32) -> Sy
 
 /// Stores the name of the preopened directory: `/`.
 ///
-/// # Errors EBADF, ENAMETOOLONG if the buffer is too small.
+/// # Errors
+/// EBADF, ENAMETOOLONG if the buffer is too small.
 pub fn fd_prestat_dir_name<H: Host>(c: &mut GuestCall<'_, H>, fd: Fd, buf: GuestBuf) -> Sys {
     if !is_preopen(&*open_file(c, fd)?, fd) {
         return Err(Errno::BADF.into());

@@ -203,8 +203,9 @@ pub fn sock_listen<H: Host>(c: &mut GuestCall<'_, H>, fd: Fd, backlog: u32) -> S
 
 /// `connect(2)`: only to sockets of this session.
 ///
-/// # Errors ECONNREFUSED without a listener, ENETUNREACH outside of the loopback, EINPROGRESS if
-/// the descriptor is non-blocking or the time limit for connecting has passed.
+/// # Errors
+/// ECONNREFUSED without a listener, ENETUNREACH outside of the loopback, EINPROGRESS if the
+/// descriptor is non-blocking or the time limit for connecting has passed.
 pub fn sock_connect<H: Host>(c: &mut GuestCall<'_, H>, fd: Fd, address: u32) -> Sys {
     let open = OpenSocket::socket_of(c, fd)?;
     let to = read_address(c, address)?;

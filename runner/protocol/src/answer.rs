@@ -1,4 +1,4 @@
-//! What a request gets, and what happens while it runs.
+//! The answers to requests, and the events of a running call.
 
 use crate::files::FileAnswer;
 use crate::outcome::Outcome;
@@ -6,7 +6,7 @@ use crate::outcome::Outcome;
 /// The answer to a [`Request`](crate::Request).
 #[derive(Clone, Debug, PartialEq)]
 pub enum Answer {
-    /// How a command, script or cell ended.
+    /// The outcome of a command, script or cell.
     Outcome(Box<Outcome>),
     Files(FileAnswer),
     Commits(Vec<CommitSummary>),
@@ -28,7 +28,7 @@ pub enum Answer {
         left: Vec<(String, String)>,
     },
     Tools(Vec<ToolSummary>),
-    /// The request was carried out, and there is nothing to say about it.
+    /// The request was carried out, and has no other answer.
     Done,
 }
 
@@ -41,9 +41,9 @@ pub struct CommitSummary {
     /// The command, script or cell; `None` if it is longer than 1 MiB.
     pub command: Option<Vec<u8>>,
     pub exit_code: Option<u8>,
-    /// When the call began, in nanoseconds since the epoch.
+    /// The start of the call, in nanoseconds since the epoch.
     pub time: u64,
-    /// Nanoseconds.
+    /// The duration of the call in nanoseconds.
     pub duration: u64,
     pub changed_files: u32,
     pub tags: Vec<String>,

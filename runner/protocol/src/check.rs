@@ -1,18 +1,18 @@
-//! Which requests are valid. Everything that a door could check is checked here, once.
+//! The checks of requests. Everything that a door could check is checked here, once.
 
 use crate::request::{Command, Exec, HistoryRequest, Request, ValueRequest, WorkspaceRequest};
 use std::time::Duration;
 
-/// Maximum bytes of a command, script or cell together with its variables: a call is one message to
-/// the session's process, which takes 4 MiB with all the rest.
+/// Maximum bytes of a command, script or cell together with its variables. A call is sent to the
+/// session's process as one message, which has at most 4 MiB in total.
 pub const MAX_COMMAND: usize = 3 << 20;
 /// Maximum number of arguments and variables.
 pub const MAX_WORDS: usize = 100_000;
-/// Maximum bytes of a path. It is what the kernel takes.
+/// Maximum bytes of a path, as in the kernel.
 const MAX_PATH: usize = 4096;
 /// Maximum number of paths of a request about the workspace.
 const MAX_PATHS: usize = 10_000;
-/// The beginning of keys that are the host's own.
+/// The prefix of keys that belong to the host.
 pub const OWN_KEYS: &[u8] = b"wasibox.";
 
 /// The reason why a request is invalid.
@@ -76,7 +76,8 @@ impl Request {
             Request::Workspace(WorkspaceRequest::Diff(paths) | WorkspaceRequest::Apply(paths)) => {
                 check_paths(paths)
             }
-            // What is wrong with files is found where they are, and explained with their state.
+            // A request about files is checked where the files are, because its errors describe
+            // them.
             Request::Files(_)
             | Request::History(_)
             | Request::Values(_)
@@ -161,7 +162,7 @@ pub fn is_own_key(key: &[u8]) -> bool {
     key.starts_with(OWN_KEYS)
 }
 
-/// Returns a time that a door takes as a number of seconds.
+/// Converts a number of seconds, in which doors take times.
 ///
 /// ```
 /// use wasibox_protocol::{RequestFault, checked_seconds};

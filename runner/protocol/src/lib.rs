@@ -1,4 +1,4 @@
-//! The protocol of a session: what a client may ask, what it gets, and why it is refused, as data.
+//! The protocol of a session as data: requests, their answers, and the reasons for refusing them.
 //!
 //! ```
 //! use wasibox_protocol::{CallOptions, Exec, Request, RequestFault};
@@ -10,17 +10,17 @@
 //! ```
 //!
 //! Doors (the command line, MCP, HTTP, the packages, the page) translate their own forms to a
-//! [`Request`], and an [`Answer`] to their own; none of them decides whether a request is valid. The
-//! session checks each request once, by [`Request::check`], before anything runs.
+//! [`Request`], and an [`Answer`] back to those forms. None of them decides whether a request is
+//! valid. The session checks each request once, by [`Request::check`], before anything runs.
 //!
 //! | topic | file |
 //! |---|---|
 //! | requests: commands, scripts, cells; history, values, workspace | `request` |
 //! | a call as JSON objects describe it | `options` |
-//! | which requests are valid | `check` |
-//! | how a call ended: [`Outcome`], [`End`], [`LimitHit`]; the files that it changed | `outcome` |
-//! | what a request gets; events while it runs | `answer` |
-//! | why a request is refused, for clients: kinds, texts | `refusal` |
+//! | checks of requests | `check` |
+//! | the end of a call: [`Outcome`], [`End`], [`LimitHit`]; the files that it changed | `outcome` |
+//! | answers to requests; events of a running call | `answer` |
+//! | refusals, for clients: kinds, texts | `refusal` |
 //! | requests about files, their answers and errors | `files` |
 //!
 //! # Invariants

@@ -42,8 +42,8 @@ pub struct CallOptions {
 }
 
 impl CallOptions {
-    /// Returns the call, with its standard input. Whether it is valid is decided by
-    /// [`Request::check`](crate::Request::check).
+    /// Returns the call, with its standard input. [`Request::check`](crate::Request::check) decides
+    /// whether it is valid.
     ///
     /// # Errors
     /// [`RequestFault::NoCommand`] if there is nothing to run or more than one thing, and

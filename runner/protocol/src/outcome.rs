@@ -1,4 +1,4 @@
-//! How a call ended.
+//! The outcome of a call.
 
 use base64::Engine as _;
 use serde::ser::{SerializeStruct, Serializer};
@@ -32,7 +32,7 @@ pub enum LimitHit {
 }
 
 impl LimitHit {
-    /// Returns a word for it.
+    /// Returns the limit's name.
     ///
     /// ```
     /// assert_eq!(wasibox_protocol::LimitHit::FileSize.name(), "file_size");
@@ -96,9 +96,9 @@ impl End {
         }
     }
 
-    /// Returns the cause of a run's end: `first` is how its first process ended, `limit` the limit
-    /// that was hit, if one was. Of limits only those of time and output end a whole run; after
-    /// the others guests continue.
+    /// Returns the cause of a run's end. `first` is the end of its first process, `limit` the limit
+    /// that was hit, if any. Only the limits of time, CPU time and output end a whole run; guests
+    /// continue after the others.
     ///
     /// ```
     /// use wasibox_protocol::{End, LimitHit};
@@ -129,7 +129,7 @@ pub enum FileChangeKind {
 }
 
 impl FileChangeKind {
-    /// Returns the word that JSON has for it.
+    /// Returns the kind's name in JSON.
     ///
     /// ```
     /// assert_eq!(wasibox_protocol::FileChangeKind::Deleted.name(), "deleted");
@@ -159,9 +159,9 @@ pub struct FileChange {
 
 /// The outcome of a command. In JSON, invalid bytes of output that is not UTF-8 are replaced, and
 /// `stdout_base64` or `stderr_base64` has the exact bytes in addition. In binary form all fields
-/// stand as they are.
+/// are written as they are.
 ///
-/// A field that is added here needs its line in `serialize`, and what fills it.
+/// A new field needs a line in `serialize`, and code that sets it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(remote = "Self")]
 pub struct Outcome {
@@ -252,7 +252,7 @@ impl Serialize for Outcome {
         o.serialize_field("ended", &self.ended)?;
         o.serialize_field("background", &self.background)?;
         serialize_some(&mut o, "value", &self.value)?;
-        // JSON that is too deep to be parsed is left out, because its text is there anyway.
+        // JSON that is too deep to be parsed is left out; `value` has the text of the value anyway.
         let plain = self.value_json.as_deref().and_then(|j| serde_json::from_str::<Json>(j).ok());
         serialize_some(&mut o, "value_json", &plain)?;
         serialize_some(&mut o, "value_bytes", &self.value_bytes)?;

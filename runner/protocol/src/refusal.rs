@@ -1,9 +1,9 @@
-//! Why a request is refused, for clients.
+//! Refusals of requests, in the form for clients.
 
 use crate::check::RequestFault;
 use crate::files::FilesError;
 
-/// The kind of a reason. Doors map each kind to a status, a code or a class of exceptions.
+/// The kind of a refusal. Doors map each kind to a status, a code or a class of exceptions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RefusalKind {
     /// The request is invalid.
@@ -94,7 +94,8 @@ impl Refusal {
         Refusal::new(RefusalKind::Closed, "the session is closed")
     }
 
-    /// Makes the refusal for an answer of another kind than the request's, which is a fault here.
+    /// Makes the refusal for an answer whose kind does not match the request, which is a fault of
+    /// the sandbox.
     ///
     /// ```
     /// use wasibox_protocol::{Refusal, RefusalKind};
@@ -105,7 +106,7 @@ impl Refusal {
         Refusal::new(RefusalKind::Internal, "another answer than was asked for")
     }
 
-    /// Returns the text for who runs the host, with all facts.
+    /// Returns the text with all facts, which is meant for the operator of the host.
     ///
     /// ```
     /// assert_eq!(wasibox_protocol::Refusal::closed().full_text(), "the session is closed");
@@ -114,8 +115,8 @@ impl Refusal {
         self.detail.as_deref().unwrap_or(&self.text)
     }
 
-    /// Returns the kind's name as packages have it, which have one class for all errors about
-    /// files.
+    /// Returns the name of the class that packages have for the refusal. All errors about files
+    /// have one class.
     ///
     /// ```
     /// use wasibox_protocol::Refusal;

@@ -42,10 +42,10 @@ impl<E: Into<Exec>> From<E> for Request {
 /// A request about the session's history.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum HistoryRequest {
-    /// Lists commits, the oldest first; with a number that many of the last ones. Answered by
+    /// Lists the commits, or the given number of newest ones, the oldest first. Answered by
     /// [`Answer::Commits`](crate::Answer::Commits).
     List { last: Option<usize> },
-    /// Returns the current commit. This and the following moves are answered by
+    /// Returns the current commit. This request and the moves below are answered by
     /// [`Answer::Commit`](crate::Answer::Commit).
     Head,
     /// Moves to the commit before the current one.
@@ -111,7 +111,7 @@ pub struct Exec {
     pub raw_terminal: bool,
 }
 
-/// What a call runs.
+/// The program, script or code that a call runs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Command {
     /// A program and its arguments; the first is the program's name or path.
@@ -274,8 +274,8 @@ impl Exec {
         }
     }
 
-    /// Shortens the call's own limit of time to `most`, which is the policy's, if there is one. A
-    /// call that names no time has the policy's anyway.
+    /// Shortens the call's own time limit to the policy's limit `most`, if there is one. A call
+    /// without a time limit of its own has the policy's anyway.
     ///
     /// ```
     /// use std::time::Duration;

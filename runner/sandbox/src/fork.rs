@@ -20,7 +20,8 @@ pub enum ForkSide {
 /// The copy has the original's descriptors; its parent-death signal is unset and its session is the
 /// original's (fork(2)).
 ///
-/// # Errors If the process has more than one thread, if their number is unknown because there is no
+/// # Errors
+/// If the process has more than one thread, if their number is unknown because there is no
 /// `/proc`, or if the host's kernel makes no process.
 pub fn fork_sibling() -> io::Result<ForkSide> {
     if std::fs::read_dir("/proc/self/task")?.count() != 1 {

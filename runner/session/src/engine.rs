@@ -271,7 +271,8 @@ impl Engine {
         self.0.awake.count()
     }
 
-    /// Opens a new session with its history in memory, which is dropped with its last clone.
+    /// Opens a new session whose history is in memory. The history is dropped together with the
+    /// last clone of the session.
     ///
     /// ```no_run
     /// # let engine = wasibox::Engine::open("image.webc".as_ref())?;

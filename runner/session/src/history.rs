@@ -30,7 +30,8 @@ impl Session {
     /// # Ok::<(), wasibox::Error>(())
     /// ```
     ///
-    /// # Errors If the session is in no store. All methods of this module have this error.
+    /// # Errors
+    /// If the session is in no store. All methods of this module have this error.
     pub fn name(&self) -> Result<String, Error> {
         self.with_stored(|s| Ok(s.name().to_owned()))
     }
@@ -102,12 +103,12 @@ impl Session {
     /// ```
     ///
     /// # Errors
-    /// If there is none.
+    /// If there is no earlier commit.
     pub fn undo(&self) -> Result<Commit, Error> {
         self.0.turn_to(wasibox_store::StoreSession::undo)
     }
 
-    /// Reverts an undo, if nothing was done since.
+    /// Reverts an undo, if no call was made since.
     ///
     /// ```no_run
     /// # let engine = wasibox::Engine::open("image.webc".as_ref())?;
@@ -405,7 +406,7 @@ impl Session {
     /// ```
     ///
     /// # Errors
-    /// If it is in none.
+    /// If it is in no store.
     pub fn store(&self) -> Result<Store, Error> {
         self.with_stored(|s| Ok(s.store().clone()))
     }

@@ -53,8 +53,8 @@ pub struct StoredState {
     shell: Option<(Blob, Arc<[u8]>)>,
     /// Whether the running sandbox has that state of the shell.
     is_told: bool,
-    /// Removes the session from its store in the end. Declared after the session so that the
-    /// session is dropped first.
+    /// Removes the session from its store when this is dropped. The field is declared after
+    /// `session`, so that the session is dropped first.
     temporary: Option<TemporarySession>,
     /// The interpreters that are alive in the running sandbox with the state of the last commit.
     cells: BTreeSet<String>,
@@ -283,8 +283,8 @@ impl StateLocation {
     /// Keeps the changes of a call.
     ///
     /// # Errors
-    /// The call's own; or if the changes cannot be kept: the session is then as it was before the
-    /// call.
+    /// The call's own error. An error if the changes cannot be kept: the session is then as it was
+    /// before the call.
     pub fn keep_call(
         &mut self,
         called: CallResult,
@@ -319,9 +319,9 @@ impl StateLocation {
         }
     }
 
-    /// Moves the session, and the running sandbox with it, to another state of its store. Returns
-    /// also whether the sandbox could not follow; it is unusable then, and the next one begins with
-    /// the new state.
+    /// Moves the session, and the running sandbox with it, to another state of its store. Also
+    /// returns whether the sandbox could not follow. If so, it is unusable, and the next one begins
+    /// with the new state.
     ///
     /// # Errors
     /// If there is no such state; nothing has changed then.

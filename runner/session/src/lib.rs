@@ -19,8 +19,8 @@
 //! the shell's state, live interpreters, and the history of all of these, in memory or in a store
 //! ([`Engine::store`]). While a session is in use it has a process of its own behind a second wall,
 //! or threads ([`Isolation`]). Every entrance (this crate, the command line, MCP, HTTP) makes a
-//! [`Request`] and gets an [`Answer`] ([`Session::apply`]); what is valid is checked there, once.
-//! The calls of a session run one after another.
+//! [`Request`] and gets an [`Answer`] ([`Session::apply`], which is the only place where requests
+//! are checked). The calls of a session run one after another.
 //!
 //! [`Sandbox::builder`] makes one session and an engine for it. With the feature `tokio`,
 //! `wasibox::tokio` has sessions whose methods are futures.
@@ -29,13 +29,13 @@
 //! program, if it calls [`worker_main`] when its first argument is [`WORKER_ARGUMENT`].
 //!
 //! # Stages
-//! `session` checks and takes a request, `awake` finds a place for it, `live` runs it (in a `worker`, or in a
-//! sandbox of this process), `kept` makes a commit of its changes.
+//! `session` checks and takes a request, `awake` finds a place for it, `live` runs it (in a `worker`,
+//! or in a sandbox of this process), `kept` makes a commit of its changes.
 //!
 //! [`tools`] are the embedder's functions that guests may call.
 //!
 //! # Deliberately absent
-//! Limits and mounts are never read from a store, so that data from elsewhere cannot grant rights.
+//! Limits and mounts in a store, because data from elsewhere must not grant rights.
 #![forbid(unsafe_code)]
 
 mod awake;

@@ -49,7 +49,7 @@ impl BridgeThread {
 /// Parses a policy's rules.
 ///
 /// # Errors
-/// [`Error::Network`], which says which text is wrong, and why.
+/// [`Error::Network`] with the invalid text and the reason.
 pub fn parse_policy(policy: &NetworkPolicy) -> Result<wasibox_bridge::BridgePolicy, Error> {
     let rules = |all: &[String]| -> Result<Vec<RequestRule>, Error> {
         all.iter()
@@ -82,8 +82,8 @@ struct OpenRequests {
 /// An open request.
 struct OpenRequest {
     steps: Sender<(HttpStep, AnswerSlot)>,
-    /// The exchange, once the request was judged. It is kept here because the request's thread may
-    /// be waiting for the server when the request has to end.
+    /// The exchange, once the rules have allowed the request. It is kept here because the request's
+    /// thread may be waiting for the server when the request has to end.
     exchange: Option<Arc<BridgeExchange>>,
 }
 

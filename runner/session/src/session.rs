@@ -1,4 +1,4 @@
-//! A session: what it consists of, how it is made, and how it gets and loses its sandbox.
+//! A session: its parts, its construction, and the beginning and end of its sandboxes.
 
 mod apply;
 mod calls;
@@ -196,9 +196,9 @@ impl Session {
     }
 
     /// Opens a session on threads of this process. It starts faster, but has one wall only: a fault
-    /// of the sandbox or of the engine is a fault of this process. Its state ends with it. The
-    /// arguments say where machine code is kept (`None`: nowhere) and which function receives a
-    /// line of text for each program that must be compiled first.
+    /// of the sandbox or of the engine is a fault of this process. Its state ends with it. Machine
+    /// code is kept in the folder `artifacts`, if there is one. `progress` receives a line of text
+    /// for each program that must be compiled first.
     ///
     /// ```no_run
     /// # let engine = wasibox::Engine::open("image.webc".as_ref())?;
@@ -386,7 +386,7 @@ impl SessionInner {
         self.drop_live(inner)
     }
 
-    /// Makes an interrupt that came too late for its call end no other one.
+    /// Discards an interrupt that came too late for its call, because it must not end another one.
     fn forget_interrupt(&self, inner: &mut SessionRuntime) {
         match &inner.live {
             Some(RunningSandbox::Threads(here)) => here.sandbox.forget_interrupt(),
@@ -456,8 +456,8 @@ impl SessionInner {
         Ok(())
     }
 
-    /// Records the names of the tools that the session has had, so that a call of one that is no
-    /// longer registered gets an error that says so.
+    /// Records the names of the tools that the session has had. A call of a tool that is no longer
+    /// registered then gets an error that says so.
     fn remember_tools(&self, stored: &wasibox_store::StoreSession) -> Result<(), Error> {
         let before = stored.value(TOOLS)?.unwrap_or_default();
         // These are names only: nothing is granted by them.

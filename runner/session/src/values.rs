@@ -7,8 +7,8 @@ use wasibox_protocol::is_own_key;
 use wasibox_store::{StoreError, StoreSession};
 use wasibox_vfs::{AnswerSlot, Service};
 
-/// Maximum number of keys of a session, checked when a guest sets one, and maximum bytes of keys
-/// and values.
+/// Maximum number of keys of a session, and maximum bytes of keys and values. Both are checked when
+/// a guest sets a value.
 const KEYS: usize = 1000;
 const BYTES: u64 = 64 << 20;
 

@@ -1,20 +1,21 @@
 //! The session's workspace: a zip, or a host's folder that is left unchanged
 //! ([`wasibox_sandbox::Workspace`]).
 //!
-//! # Division of work The sandbox gets the folder as part of its initial state and only reads it: a
-//! zip through a descriptor, a host's folder through its path, opened before the jail closes. The
-//! rest happens here: the parent builds its own tree from the session's store, and writes the zip
-//! or the host's folder from that. So saving needs no worker, and a session that sleeps can be
-//! saved as well.
+//! # Division of work
+//! The sandbox gets the folder as part of its initial state and only reads it: a zip through a
+//! descriptor, a host's folder through its path, opened before the jail closes. The rest happens
+//! here: the parent builds its own tree from the session's store, and writes the zip or the host's
+//! folder from that tree. So saving needs no worker, and a session that sleeps can be saved as well.
 //!
 //! # Kept state
 //! A session's changes fit only the workspace that it began with. So its store records that
-//! workspace in a value ([`KEY`]): for a zip a number that is in the zip as well; for a host's
-//! folder the original entry at each path that the session has changed ([`OriginalEntry`]). If the
-//! workspace no longer matches, the session is refused, because its changes would be mixed with
-//! something different.
+//! workspace in a value ([`KEY`]). For a zip, this is a number that the zip has as well; for a
+//! host's folder, it is the original entry at each path that the session has changed
+//! ([`OriginalEntry`]). If the workspace no longer matches, the session is refused, because its
+//! changes would be mixed with other contents.
 //!
-//! A zip carries the history as a snapshot (`.wbs`), so having the zip is having the session.
+//! A zip carries the history as a snapshot (`.wbs`), so the zip alone is enough to continue the
+//! session.
 
 use crate::session::Error;
 use serde::{Deserialize, Serialize};
@@ -115,7 +116,7 @@ impl Marker {
     }
 }
 
-/// Returns the kind of workspace that a stored session has, or `None`.
+/// Returns the kind of a stored session's workspace, or `None` if it has none.
 ///
 /// # Errors
 /// If the store cannot be read.
@@ -253,7 +254,8 @@ impl WorkspaceHandle {
         getrandom::fill(&mut number).map_err(|e| io::Error::other(e.to_string()))?;
         let host = match spec.kind {
             WorkspaceKind::Overlay => {
-                // Opened once here, so that a failure is reported now and not by the first call.
+                // The folder is opened once here, so that a failure is reported now and not by the
+                // first call.
                 Overlay::open(&spec.path, &spec.guest, &protected)?;
                 WorkspaceHost::Overlay
             }
@@ -289,7 +291,7 @@ impl WorkspaceHandle {
     /// Returns the history that the zip carries, unless another program has changed the zip since.
     ///
     /// # Errors
-    /// None: a damaged history counts as missing.
+    /// It never fails: a damaged history counts as missing.
     pub fn carried_history(&self) -> Option<Vec<u8>> {
         self.carried_number()?;
         match &self.host {
@@ -380,7 +382,8 @@ impl WorkspaceHandle {
         Ok(())
     }
 
-    /// Checks that the host's folder is still as it was where the session has changed it.
+    /// Checks that the host's folder still has its original entries at the paths that the session
+    /// has changed.
     ///
     /// # Errors
     /// If it is not; the error names some of the paths.
@@ -562,8 +565,8 @@ impl WorkspaceHandle {
         let (snapshot, overlay) = self.overlay_parts(image, policy, session)?;
         let most = policy.limits.disk.bytes;
         let before = self.lock_state().marker.clone();
-        // Recorded before the changes are made, because a session that continues by mistake is
-        // worse than one that does not.
+        // This is recorded before the changes are made, because a session that continues by mistake
+        // does more harm than one that is refused by mistake.
         let begun = Marker { is_applied: true, ..before.clone() };
         begun.keep(session)?;
         let done =

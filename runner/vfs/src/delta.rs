@@ -7,10 +7,10 @@
 //! session. A [`Layer`] adds deltas up: it holds all differences from a new session of the same
 //! image, and [`Vfs::restore_delta`] applies them to such a session.
 //!
-//! # Deliberately absent State that exists only while processes run: open files without a name,
-//! bytes in pipes, named pipes on host mounts. Between two calls of a session there are no
-//! processes. Initial directories have the time at which this session began, until the guest
-//! changes them.
+//! # Deliberately absent
+//! State that exists only while processes run: open files without a name, bytes in pipes, named
+//! pipes on host mounts. Between two calls of a session there are no processes. Initial directories
+//! have the time at which this session began, until the guest changes them.
 
 mod layer;
 mod restore;

@@ -12,8 +12,9 @@ impl Shell<'_> {
     /// arithmetic expansion without changing `$?`. If an expansion fails, prints a message and
     /// keeps the previous prompt.
     ///
-    /// # Errors Returns a failure, already reported, only if it ends the shell, for example because
-    /// of `set -e`.
+    /// # Errors
+    /// Returns a failure, already reported, only if it ends the shell, for example because of `set
+    /// -e`.
     pub(crate) fn expand_prompt(&mut self, text: &[u8]) -> Result<Vec<u8>, ExpandError> {
         let expands = self.state.options.has_shopt(ShOpt::PromptVars);
         let decoded = self.decoded_prompt(text, expands);

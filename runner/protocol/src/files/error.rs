@@ -9,7 +9,7 @@ pub struct Nearest {
     pub last: u64,
     /// The lines with their numbers.
     pub shown: String,
-    /// The lines differ from the text in white space only.
+    /// Whether the lines differ from the text in white space only.
     pub space_only: bool,
 }
 

@@ -162,7 +162,8 @@ impl<'a> DiffWalk<'a, '_> {
         Ok(())
     }
 
-    /// Returns the places below one at which there is a directory, the last name first.
+    /// Returns the place of each name in the directory at `place`, on either side, the last name
+    /// first.
     fn places_below(&mut self, place: &DiffPlace) -> Result<Vec<DiffPlace>, Error> {
         let mut dirs = [None, None];
         for (side, found) in place.found.iter().enumerate() {

@@ -104,7 +104,7 @@ impl<'a> DiffSide<'a> {
                 }
             });
         }
-        // Something below it was changed, so it is a directory.
+        // An entry that has recorded names below it is a directory.
         let is_dir = !self.list_dir(id)?.is_empty();
         Ok(if is_dir { SideEntry::Dir(id.clone()) } else { SideEntry::Other })
     }

@@ -45,7 +45,7 @@ pub struct PolicyFile {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{line}:{column}: {message}")]
 pub struct Mistake {
-    /// The line, counted from 1; so is the column, in characters.
+    /// The line, counted from 1. The column is counted from 1 too, in characters.
     pub line: usize,
     pub column: usize,
     pub message: String,

@@ -64,7 +64,7 @@ impl LimitChanges {
         limits
     }
 
-    /// Returns the limits of what is kept of the past with these changes.
+    /// Returns the limits of history and log with these changes.
     pub fn apply_to_growth(&self, growth: GrowthLimits) -> GrowthLimits {
         GrowthLimits {
             history: self.history.unwrap_or(growth.history),

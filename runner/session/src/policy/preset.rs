@@ -33,7 +33,7 @@ impl Preset {
         Preset::ALL.into_iter().find(|p| p.name() == name)
     }
 
-    /// Returns the limits of what a session keeps of its past.
+    /// Returns the preset's limits of a session's history and log.
     pub fn growth(self) -> GrowthLimits {
         let normal = GrowthLimits::default();
         match self {

@@ -14,8 +14,8 @@ use super::{Error, Session, SessionRuntime, Streams};
 const MAX_COMMAND: u64 = 1 << 20;
 
 impl Session {
-    /// Checks a request, carries it out and returns its answer; a request before it is waited for
-    /// first. All doors come in here.
+    /// Checks a request, waits for an earlier one to end, carries the request out and returns its
+    /// answer. All doors use this method.
     ///
     /// ```no_run
     /// # let engine = wasibox::Engine::open("image.webc".as_ref())?;
@@ -29,9 +29,9 @@ impl Session {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Request`] if the request is invalid. If it could not be started, or the session's
-    /// process died during it; the session is then as it was before. A command that fails is an
-    /// outcome, not an error.
+    /// [`Error::Request`] if the request is invalid. Other errors if it could not be started, or
+    /// the session's process died during it; the session is then as it was before. A command that
+    /// fails is an outcome, not an error.
     pub fn apply(
         &self,
         request: impl Into<Request>,

@@ -108,7 +108,7 @@ impl Session {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Busy`] if one is; otherwise as [`Session::apply`].
+    /// [`Error::Busy`] if another call is running; otherwise as [`Session::apply`].
     pub fn try_exec(&self, exec: impl Into<Exec>) -> Result<Outcome, Error> {
         self.call(exec, Streams { no_wait: true, ..Streams::default() })
     }

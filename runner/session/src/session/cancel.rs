@@ -38,8 +38,8 @@ impl Cancel {
     /// ```
     pub fn cancel(&self, interrupt: &Interrupt) {
         let mut waited = lock_mutex(&self.0);
-        // Only once, because a second interrupt could reach the worker after this call has ended,
-        // and end the next one.
+        // The call is interrupted only once, because a second interrupt could reach the worker
+        // after this call has ended, and end the next one.
         let is_first = !std::mem::replace(&mut waited.is_cancelled, true);
         if is_first && waited.is_running {
             interrupt.interrupt();

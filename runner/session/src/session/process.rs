@@ -1,4 +1,4 @@
-//! The session's process: its walls, whether it runs, and what other threads may do to it.
+//! The session's process: its walls, its state, and the operations of other threads on it.
 
 use std::os::unix::net::UnixStream;
 use std::sync::atomic::Ordering;
@@ -124,7 +124,8 @@ impl Session {
     /// # Ok::<(), wasibox::Error>(())
     /// ```
     ///
-    /// # Errors If a wall that the host supports cannot be set up.
+    /// # Errors
+    /// If a wall that the host supports cannot be set up.
     pub fn close_jail(&self) -> Result<Walls, Error> {
         let inner = lock_mutex(&self.0.inner);
         let Some(RunningSandbox::Threads(here)) = &inner.live else { return Ok(Walls::default()) };

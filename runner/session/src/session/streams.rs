@@ -1,4 +1,4 @@
-//! The caller's side of a call: its streams, and how it is ended or given up.
+//! The caller's side of a call: its streams and its cancellation.
 
 use std::io::{PipeReader, Read, Write, pipe};
 use wasibox_protocol::{CallEvent, End, Exec, Input, Outcome, Output};
@@ -12,8 +12,8 @@ const SENT_INPUT: usize = 256 << 10;
 /// Maximum bytes of output in one event.
 const CHUNK: usize = 64 << 10;
 
-/// What a caller gives to [`Session::apply`] besides the request. The default is this process's
-/// streams, no events, and patience.
+/// The arguments of [`Session::apply`] besides the request. By default the call uses this process's
+/// streams, emits no events and waits for other calls.
 ///
 /// ```no_run
 /// # let engine = wasibox::Engine::open("image.webc".as_ref())?;
@@ -87,7 +87,7 @@ impl Session {
                 stderr: if is_read { &err_end } else { given.stderr },
             };
             let result = self.run_locked(exec, Streams { inherited: Some(&inherited), ..streams });
-            // A reader ends with the last writer, and a writer with the last reader.
+            // A reader ends when the last writer is closed, and a writer when the last reader is.
             drop((stdin, out_end, err_end));
             let Some((stdout, stderr)) = readers else { return result };
             let (stdout, is_cut) = stdout.join().unwrap_or_default();
@@ -119,13 +119,14 @@ impl Session {
     }
 }
 
-/// Returns whether the call was ended by an interrupt, which is then used up. The exit code
-/// does not show it, because a guest may exit with 130 itself.
+/// Returns whether the call was ended by an interrupt, which cannot end another call then. The exit
+/// code does not show this, because a guest may exit with 130 itself.
 fn is_interrupted(result: &Result<Outcome, Error>) -> bool {
     matches!(result, Ok(outcome) if outcome.end == End::Interrupted)
 }
 
-/// Reads to the end. Returns the first `limit` bytes and whether there were more.
+/// Reads to the end, and passes the bytes to `tell`. Returns the first `limit` bytes, and whether
+/// there were more.
 fn pass_output(mut from: PipeReader, limit: u64, tell: &dyn Fn(&[u8])) -> (Vec<u8>, bool) {
     let limit = usize::try_from(limit).unwrap_or(usize::MAX);
     let (mut kept, mut is_cut) = (Vec::new(), false);

@@ -1,14 +1,14 @@
 //! Bounds on the result of parsing a JSON text, checked before it is parsed.
 
-/// Maximum nesting of arrays and objects in arguments, and maximum number of values, because a
-/// parser turns few bytes into many.
+/// Maximum nesting of arrays and objects in arguments, and maximum number of values. The length of
+/// a text does not bound the memory of its values.
 const DEPTH: usize = 64;
 const VALUES: usize = 100_000;
 
 /// Checks a text, which need not be valid JSON.
 ///
 /// # Errors
-/// If it is nested deeper, or has more values, than arguments may.
+/// If it is nested too deeply, or has too many values.
 pub(super) fn check_json(text: &[u8]) -> Result<(), String> {
     let (mut depth, mut values, mut in_string) = (0_usize, 1_usize, false);
     let mut bytes = text.iter();

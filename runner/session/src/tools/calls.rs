@@ -34,9 +34,10 @@ struct ToolCallsState {
     tools: BTreeMap<String, HostTool>,
     /// The names of tools that the session has had before.
     formerly: BTreeSet<String>,
-    /// Whether a call of the session runs.
+    /// Whether a call of the session is running.
     is_open: bool,
-    /// The number of tool calls in this call, and their bytes of arguments and results.
+    /// The number of tool calls in this call of the session; `bytes` is the size of their arguments
+    /// and results.
     calls: u64,
     bytes: u64,
     next: u64,
@@ -78,7 +79,7 @@ fn failure_reply(kind: ToolFailure, why: impl Into<String>) -> Reply {
 }
 
 impl ToolCalls {
-    /// Makes a service without tools; calls are judged by this policy.
+    /// Makes a service without tools, whose calls need the permission of this policy.
     pub fn new(policy: HostToolPolicy) -> ToolCalls {
         ToolCalls(Arc::new(ToolCallsInner { policy, state: Mutex::default() }))
     }

@@ -7,7 +7,7 @@ use boon::{
 use serde_json::Value;
 use std::error::Error;
 
-/// Maximum number of mistakes that are reported, and of bytes per mistake.
+/// Maximum number of mistakes that are reported, and of bytes of each.
 const MISTAKES: usize = 5;
 const MISTAKE: usize = 300;
 /// The URL under which the schema is known to the library.
@@ -48,7 +48,7 @@ impl Schema {
             ToolDefinitionError::Schema { name: name.to_owned(), why }
         };
         check_bounds(&text, DEPTH, &mut 0).map_err(wrong)?;
-        // On a thread of its own, because the caller may have little stack left.
+        // The schema is compiled on another thread, because the caller may have little stack left.
         let compiled = std::thread::scope(|scope| {
             let compiling = std::thread::Builder::new().stack_size(STACK);
             compiling
@@ -125,7 +125,7 @@ fn compile_reason(e: &CompileError) -> String {
     }
 }
 
-/// Returns the innermost causes, because those are the ones that a program can fix.
+/// Returns the innermost causes, because a program can fix only those.
 fn innermost_mistakes(wrong: &ValidationError<'_, '_>) -> String {
     let mut lines = Vec::new();
     let mut open = vec![wrong];

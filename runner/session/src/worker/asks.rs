@@ -2,7 +2,7 @@
 //!
 //! A request is sent to the parent as a [`WorkerReply::Ask`] with a number; answers arrive over the
 //! control socket in any order. [`WorkerReply::GaveUp`] says that the guest no longer waits for an
-//! answer, which is sent all the same.
+//! answer; the parent sends it nevertheless.
 
 use super::message::WorkerReply;
 use serde_bytes::ByteBuf;
@@ -69,7 +69,7 @@ impl HostAsks {
         self.lock_state().is_open = true;
     }
 
-    /// Ends a call; nothing is asked of the parent from then on.
+    /// Ends a call, after which no requests are sent to the parent.
     pub fn end_call(&self) {
         let mut state = self.lock_state();
         state.is_open = false;
@@ -99,7 +99,7 @@ impl Service for HostAsks {
         state.next += 1;
         let number = state.next;
         let (asks, asker) = (self.clone(), answer.asker().clone());
-        // Sent under the lock, so that it cannot be sent after the call has ended.
+        // The request is sent under the lock, because it must not be sent after the call has ended.
         if self.sender.send(&WorkerReply::Ask { number, name, request }).is_ok() {
             state.waiting.insert(number, answer);
         }

@@ -1,7 +1,7 @@
-//! The bounds of what a worker may report of one call.
+//! The bounds of a worker's report about one call.
 //!
-//! A worker may have been taken over by its guest. Whatever it reports costs the parent memory and
-//! time in proportion to its bytes, and no more memory than the session's state may take.
+//! A worker may have been taken over by its guest. Its report costs the parent memory and time in
+//! proportion to its bytes, and no more memory than the session's state may take.
 
 use crate::live::Touched;
 use crate::session::Error;
@@ -25,13 +25,13 @@ const SHORT: usize = 256;
 /// The maximum number of processes in a list of an outcome.
 const PROCESSES: usize = 20;
 
-/// What a worker has reported of one call so far.
+/// The size of a worker's report about one call so far.
 pub struct ReportBounds {
     /// The maximum number of bytes of memory.
     limit: u64,
     size: u64,
     /// The nodes that were mentioned. A node is removed at most once and before it is written,
-    /// because removing one takes time in proportion to what is known of it.
+    /// because a removal takes time in proportion to the node's known records.
     nodes: HashSet<Id>,
 }
 
@@ -42,7 +42,7 @@ impl ReportBounds {
         ReportBounds { limit, size: 0, nodes: HashSet::new() }
     }
 
-    /// Counts bytes that may come in addition to `more` bytes of other things.
+    /// Counts bytes; the limit is raised by `more` for this check.
     ///
     /// # Errors
     /// If they are too many.
@@ -99,7 +99,7 @@ pub fn check_outcome(outcome: &Outcome) -> Result<(), Error> {
     Ok(())
 }
 
-/// Cuts a text of a worker for people to a length that can be shown.
+/// Cuts a worker's text to a length that can be shown to people.
 pub fn cut_text(mut text: String) -> String {
     let mut end = text.len().min(TEXT);
     while !text.is_char_boundary(end) {

@@ -1,7 +1,8 @@
 //! A fuzzer that speaks as a worker (`cargo xtask fuzz worker`): random messages, and valid ones
 //! with random bytes changed, are decoded, counted and kept as the parent does it.
 //!
-//! Each must cost time and memory in proportion to its bytes. As a test it runs for a second.
+//! Each message must cost time and memory in proportion to its bytes. As a test the fuzzer runs for
+//! a second.
 
 use super::bounds::{ReportBounds, check_outcome, cut_text};
 use super::message::{CellTail, WorkerReply};
@@ -155,8 +156,8 @@ impl Random {
     }
 }
 
-/// Sends a call's messages over a socket, and keeps them as the parent does. Returns how many were
-/// accepted.
+/// Sends a call's messages over a socket, and keeps them as the parent does. Returns the number of
+/// accepted messages.
 fn keep_messages(state: &mut StateLocation, messages: Vec<Vec<u8>>) -> usize {
     let (mut ours, theirs) = Channel::pair().expect("a pair");
     let sender = std::thread::spawn(move || {
@@ -217,7 +218,7 @@ fn keep_messages(state: &mut StateLocation, messages: Vec<Vec<u8>>) -> usize {
     drop(ours);
     sender.join().expect("the sender");
     let note = CallNote::from_command(b"fuzz".to_vec());
-    // A refusal is as good as success; the session must stay as it was then.
+    // The call may also be refused, which leaves the session as it was.
     let _ = state.keep_call(called, note, &limits);
     accepted
 }
@@ -253,7 +254,7 @@ fn messages_cost_what_they_weigh() {
     assert!(accepted > 0);
 }
 
-/// The message of 3 MB that stopped all sessions: a node with many parts that is removed again and
+/// A message of 3 MB that once stopped all sessions: it removes a node with many parts again and
 /// again.
 #[test]
 fn a_node_that_is_removed_again_and_again_costs_no_time() {

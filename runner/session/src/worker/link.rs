@@ -29,12 +29,12 @@ use wasibox_worker::jail::Walls;
 /// The time that a worker may take to end a call at its deadline, or to begin a session.
 const GRACE: Duration = Duration::from_secs(2);
 const BEGIN: Duration = Duration::from_secs(30);
-/// A time limit of calls that is long enough to compile programs in. All programs of the image take
-/// a minute on two idle cores.
+/// A time limit of calls that leaves enough time to compile programs. All programs of the image
+/// take a minute on two idle cores.
 const AMPLE: Duration = Duration::from_secs(600);
 /// The time limit of a request about files, which normally ends long before.
 const FILES: Duration = Duration::from_secs(60);
-/// Maximum size in bytes of its answer.
+/// Maximum size in bytes of the answer to a request about files.
 const ANSWER: u64 = 64 << 20;
 /// The interval at which the parent checks a worker's memory while a call runs.
 const LOOK: Duration = Duration::from_millis(50);
@@ -131,7 +131,7 @@ impl WorkerLink {
         let with_all_code = policy.limits.timeout.is_some_and(|timeout| timeout < AMPLE);
         let mut worker = pool.take(with_all_code)?;
         let mut theirs = policy.clone();
-        // Only the parent reaches the outside.
+        // Only the parent has access to the network and to host tools.
         theirs.network = NetworkPolicy::default();
         theirs.host_tools = HostToolPolicy::none();
         for mount in &mut theirs.mounts {
@@ -143,7 +143,8 @@ impl WorkerLink {
         }
         let zip: Vec<_> = given.zip.iter().map(AsFd::as_fd).collect();
         worker.channel.send(&WorkerRequest::Begin(Box::new(theirs), given.is_original), &zip)?;
-        // Done while the worker starts: no guest runs before the first call.
+        // The memory is limited while the worker starts, because no guest runs before the first
+        // call.
         let memory = worker.limit_memory(memory_limit(&policy.limits));
         let walls = loop {
             match worker.channel.receive(Some(Instant::now() + BEGIN)) {
@@ -305,8 +306,8 @@ impl WorkerLink {
                         if control.send(&answer).is_err() {
                             return;
                         }
-                        // Counted down only after sending, so that a worker that reads no answers
-                        // cannot make more requests.
+                        // The number is reduced only after sending. So a worker that reads no
+                        // answers cannot make more requests.
                         asked.fetch_sub(1, Ordering::Relaxed);
                     }
                 })?;
@@ -379,7 +380,7 @@ impl WorkerLink {
                     let left = Timespec { tv_sec: GRACE.as_secs() as i64, tv_nsec: 0 };
                     matches!(poll(wants, Some(&left)), Ok(n) if n > 0)
                 });
-                // A commit is made and named here only.
+                // Only this process makes commits, so a number from the worker is dropped.
                 Ok(Outcome { stdout: got.stdout, stderr: got.stderr, commit: None, ..*done })
             }
             // The command could not be run, which is the fault of the guest or the caller, not of
@@ -486,7 +487,7 @@ impl WorkerLink {
                 got.touched.extend(part);
             }
             WorkerReply::Layer(bytes) => {
-                // The memory for a worker's messages is bounded like all memory.
+                // The layers of a memory may take as many bytes as the memory itself.
                 let memory = self.limits.memory;
                 got.bounds(&self.limits).add_bytes(bytes.len(), memory)?;
                 got.layer.extend_from_slice(&bytes);

@@ -14,7 +14,7 @@ use wasibox_worker::jail::Walls;
 /// Maximum bytes of output in one message.
 pub const PART: usize = 1 << 20;
 
-/// Programs of an image, and where their machine code is kept.
+/// Programs of an image, and the folders in which their machine code is kept.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ImageCode {
     pub image: PathBuf,
@@ -85,7 +85,7 @@ pub enum WorkerRequest {
 
 /// A request about files, and the directory from which its relative paths start.
 pub type Asked = (String, wasibox_files::Request);
-/// The result of such a request.
+/// The result of a request about files.
 pub type Answered = Result<wasibox_files::Answer, wasibox_files::FilesError>;
 
 /// An interpreter without its memory.
@@ -142,8 +142,8 @@ pub enum WorkerReply {
         name: String,
         request: ByteBuf,
     },
-    /// The guest no longer waits for the answer to the request with this number. It is answered all
-    /// the same.
+    /// The guest no longer waits for the answer to the request with this number. The parent answers
+    /// it nevertheless.
     GaveUp(u64),
     /// The changes that the call has made to the session.
     Changed(Delta),

@@ -17,9 +17,9 @@
 //!   parent copies from and to ([`pump`]).
 //! - Everything that a worker sends is bounded: each message by the channel, all output of a call
 //!   by its limit, the state by the disk limit, lines about progress by number ([`bounds`]).
-//! - The parent waits for a worker at most for a time: a message must be read within
-//!   [`PATIENCE`](wasibox_worker::channel::PATIENCE), and a call's by its deadline. A worker that
-//!   does not is ended by SIGKILL. No lock of the store is held meanwhile.
+//! - The time for which the parent waits for a worker is bounded: the worker must read a message
+//!   within [`PATIENCE`](wasibox_worker::channel::PATIENCE), and end a call by its deadline. A
+//!   worker that fails to do so is ended by SIGKILL. No lock of the store is held meanwhile.
 
 mod asks;
 mod bounds;

@@ -63,8 +63,8 @@ impl PoolOptions {
 
 /// Warm workers for the sessions of one image.
 ///
-/// A thread of the pool starts them, because a worker ends with the thread that started it; so they
-/// also end with the pool, which each session therefore holds.
+/// A thread of the pool starts them, because a worker ends with the thread that started it. So
+/// workers also end with the pool, and therefore each session holds the pool.
 pub struct WorkerPool {
     shared: Arc<PoolInner>,
     options: PoolOptions,
@@ -82,7 +82,7 @@ struct PoolState {
     first: Option<u32>,
     /// The time at which the last session began.
     begun: Option<Instant>,
-    /// The number of sessions that wait for a worker.
+    /// The number of sessions that are waiting for a worker.
     waiting: usize,
     failure: Option<Arc<str>>,
     /// Whether the workers have the code of all programs.
@@ -335,8 +335,8 @@ fn compile_rest(
     Ok(())
 }
 
-/// Starts a process and sends it a request for code. The inner result says which code is not kept
-/// yet.
+/// Starts a process and sends it a request for code. The inner error names the code that is not
+/// kept yet.
 fn ask_worker(
     options: &PoolOptions,
     program: &Path,
@@ -361,7 +361,7 @@ fn ask_worker(
     }
 }
 
-/// Determines which walls this host has, by closing a jail around a process of `program`.
+/// Determines the walls that this host has, by closing a jail around a process of `program`.
 ///
 /// # Errors
 /// If the process cannot be started.

@@ -89,8 +89,8 @@ impl<'a> OutputPump<'a> {
         }
     }
 
-    /// Copies the rest of the worker's pipes once it has nothing more to write; waits for the
-    /// caller's reader as long as `patient` allows.
+    /// Copies the rest of the worker's pipes once the call has ended. Waits for the caller's reader
+    /// as long as `patient` allows.
     pub fn drain_pipes(&mut self, patient: &mut dyn FnMut(&mut [PollFd<'_>]) -> bool) {
         self.0
             .retain(|copy| matches!(copy.from, Some(StreamEnd::Pipe(_))) || !copy.bytes.is_empty());
@@ -122,7 +122,7 @@ impl StreamCopy<'_> {
         }
     }
 
-    /// Reads or writes once, and returns whether it is worth trying again.
+    /// Reads or writes once. Returns whether another attempt may succeed at once.
     fn step(&mut self) -> bool {
         if !self.is_ready() {
             return false;

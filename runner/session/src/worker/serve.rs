@@ -238,8 +238,8 @@ fn prepare_image(
     Ok(PreparedImage::new(image, Some(code.artifacts.clone()), Arc::new(tell), stack))
 }
 
-/// Opens the image and maps the machine code of the programs that are asked for. The inner result
-/// says which code is not kept yet.
+/// Opens the image and maps the machine code of the requested programs. The inner error names the
+/// code that is not kept yet.
 fn warm_image(
     channel: &Channel,
     code: ImageCode,
@@ -263,7 +263,7 @@ fn keep_code(channel: &Channel, code: ImageCode) -> Result<(), Error> {
     std::fs::create_dir_all(&code.artifacts)?;
     let progress = ProgressLines::new(channel)?;
     let prepared = prepare_image(&progress, &code, Limits::default().stack)?;
-    // Makes the key, if there is none, before the jail prevents it.
+    // This makes the key, if there is none, before the jail prevents it.
     let _ = prepared.is_compiled();
     let read = prepared.own_files().into_iter().filter(|path| path.exists()).collect();
     let jail = Jail { read, write: vec![code.artifacts], code: NewCode::Mapped };

@@ -20,8 +20,9 @@ impl Vfs {
     /// Applies a part, while nothing runs. The session must be of the same image and in the state
     /// in which the part was made, or new if the parts describe everything.
     ///
-    /// # Errors INVAL for a part that is malformed or of another session, NOSPC and NOMEM past the
-    /// limits. The session must then be discarded.
+    /// # Errors
+    /// INVAL for a part that is malformed or of another session, NOSPC and NOMEM past the limits.
+    /// The session must then be discarded.
     pub fn restore_delta(&self, delta: Delta) -> Result<(), Errno> {
         self.restorer(None).apply_delta(delta)
     }

@@ -8,9 +8,10 @@
 //! [`token`]: bytes to tokens, with bash's quirks of `++` and `--`; [`tree`]: tokens to tree, by
 //! precedence climbing; [`number`]: constants with bases.
 //!
-//! # Invariants The tree is never deeper than [`MAX_DEPTH`]: long chains of an associative operator
-//! become balanced trees (`+` and `-` wrap, so that sums are associative); other chains that are
-//! too long are refused.
+//! # Invariants
+//! The tree is never deeper than [`MAX_DEPTH`]: long chains of an associative operator become
+//! balanced trees (`+` and `-` wrap, so that sums are associative); other chains that are too long
+//! are refused.
 
 mod number;
 mod token;
