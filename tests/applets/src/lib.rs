@@ -1,11 +1,11 @@
-//! Runs command lines of applets, which are data, in this process; the harness of
-//! `tools/*/tests/cases.rs`.
+//! The harness of `tools/*/tests/cases.rs`: runs command lines of applets, given as data, in this
+//! process.
 //!
 //! A file of cases names the authority that gave its expected values. Each case runs in a folder of
-//! its own, with the file's `files`. [`Suite::ours`] runs the applet as a function, so that a
-//! crate's cases need no binary; [`Suite::authority`] runs the real program if this machine has
-//! that version of it, so that expected values cannot drift. Cases that need a shell are in
-//! `tests/cases` and run by `tests/harness`.
+//! its own with the file's `files`. [`Suite::ours`] runs the applet as a function, so that a
+//! crate's cases need no binary. [`Suite::authority`] runs the real program if this machine has it
+//! in that version, so that expected values cannot drift. Cases that need a shell are in
+//! `tests/cases`; `tests/harness` runs them.
 #![forbid(unsafe_code)]
 
 use std::cell::RefCell;
@@ -27,8 +27,8 @@ const ENVIRONMENT: [(&str, &str); 4] =
 pub struct Suite {
     /// The program and version that gave the answers: `GNU grep 3.8`.
     authority: String,
-    /// Whether lines are compared in any order, because the order within a directory is the file
-    /// system's.
+    /// Whether lines are compared in any order, because the file system determines the order within
+    /// a directory.
     #[serde(default)]
     unordered: bool,
     /// Lines of standard error that begin with one of these are not compared.
@@ -49,7 +49,7 @@ struct Case {
     #[serde(default)]
     stdin: String,
     stdout: String,
-    /// Not compared if it is absent.
+    /// The expected standard error; it is not compared if absent.
     stderr: Option<String>,
     #[serde(default)]
     status: u8,
@@ -69,7 +69,7 @@ impl Suite {
     /// Reads a file of cases.
     ///
     /// # Panics
-    /// If the text is not a file of cases.
+    /// Panics if the text is not a file of cases.
     pub fn parse(text: &str) -> Suite {
         match toml::from_str(text) {
             Ok(suite) => suite,
@@ -80,16 +80,15 @@ impl Suite {
     /// Runs all cases with the applets of a table, in this process.
     ///
     /// # Panics
-    /// With the list of the cases that differ, if there are any.
+    /// Panics with a list of the cases that differ, if there are any.
     pub fn ours(&self, table: &'static AppletTable) {
         self.check("ours", |case, dir| ours(table, case, dir));
     }
 
-    /// Runs all cases with the authority itself, if the program on this machine reports that
-    /// version.
+    /// Runs all cases with the authority itself, if this machine's program reports that version.
     ///
     /// # Panics
-    /// With the list of the cases that differ, if there are any.
+    /// Panics with a list of the cases that differ, if there are any.
     pub fn authority(&self) {
         let Some(program) = self.case.first().and_then(|c| c.args.first()) else { return };
         let version = Command::new(program).arg("--version").output();
@@ -113,7 +112,7 @@ impl Suite {
             remove(&dir);
             failed.extend(self.difference(case, &got, &after));
         }
-        // Another suite of the same process may still have folders in it.
+        // The folder stays if another suite of the same process still has folders in it.
         let _ = std::fs::remove_dir(&folder);
         assert!(
             failed.is_empty(),
@@ -143,7 +142,7 @@ impl Suite {
         files.filter(|(name, text)| self.files.get(name) != Some(text)).collect()
     }
 
-    /// Returns a report if a run is not as the case expects.
+    /// Returns a report if the run differs from what the case expects.
     fn difference(
         &self,
         case: &Case,

@@ -19,7 +19,7 @@ fn built(name: &str) -> PathBuf {
 /// Returns the image.
 ///
 /// # Panics
-/// If there is none: a test without its subject must not pass.
+/// Panics if it is missing, because a test without its subject must not pass.
 pub fn image() -> PathBuf {
     built("image.webc")
 }

@@ -1,8 +1,8 @@
-//! The jail around workers whose kernel has a hole: guests that may make any native call.
+//! Tests the jail around workers whose kernel has a hole, so that guests can make any native call.
 //!
-//! This program serves as its own worker, whose jailed process has one more thread. That plays the
-//! hole: it takes the guest's requests in [`ASK`], executes them with the host's system calls, and
-//! answers in [`ANSWER`].
+//! This program serves as its own worker, whose jailed process has one more thread. The thread
+//! plays the hole: it takes the guest's requests from [`ASK`], executes them with the host's system
+//! calls, and writes the results to [`ANSWER`].
 #![forbid(unsafe_code)]
 
 use std::collections::BTreeSet;
@@ -17,10 +17,10 @@ use rustix::process::{Pid, Signal, kill_process};
 use wasibox::{Exec, LimitHit, MountSpec, Outcome, Policy, PoolOptions, Session, Wall, WorkerPool};
 use wasibox_vfs::{Errno, Loc, OpenFlags, OpenResult, ROOT, Vfs};
 
-/// Files of the session: a request, and its result.
+/// Files of the session: a request, and the result.
 const ASK: &[u8] = b"/tmp/ask";
 const ANSWER: &[u8] = b"/tmp/answer";
-/// Memory of a session, and of a leak at least.
+/// The memory limit of a session, and the memory that a leak takes.
 const MEMORY: u64 = 128 << 20;
 const LEAK: usize = 2 << 30;
 
@@ -28,11 +28,11 @@ const LEAK: usize = 2 << 30;
 #[derive(Clone, Copy, Debug)]
 enum Must {
     Succeed,
-    /// EACCES or EPERM: Landlock.
+    /// Landlock returns EACCES or EPERM.
     BeRefused,
-    /// The worker ends: seccomp.
+    /// Seccomp ends the worker.
     EndForTheCall,
-    /// The worker ends: control group or parent.
+    /// The control group or the parent ends the worker.
     EndForMemory,
 }
 
@@ -70,7 +70,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// The hole.
+/// Waits for one request, executes it natively and writes the result.
 fn hole(vfs: &Vfs) {
     loop {
         let ask = read(vfs).unwrap_or_default();
@@ -118,12 +118,12 @@ fn obey(ask: &str) -> std::io::Result<()> {
             Ok(kill_process(pid.ok_or(std::io::ErrorKind::InvalidInput)?, Signal::TERM)?)
         }
         "sockets" => {
-            // Landlock restricts opening, not looking.
+            // Landlock restricts opening a file but not looking at it.
             let stat = |n: u32| fs::metadata(format!("/proc/self/fd/{n}")).ok();
             let sockets = (0..1024).filter_map(stat).filter(|m| m.file_type().is_socket());
             let distinct: BTreeSet<u64> = sockets.map(|m| m.ino()).collect();
-            // One for requests, one for messages during a call; none of the process that this one
-            // was copied from.
+            // There is one socket for requests and one for messages during a call, and none of the
+            // process that this one was forked from.
             if distinct.len() == 2 { Ok(()) } else { Err(std::io::ErrorKind::AddrInUse.into()) }
         }
         "memory" => Ok(rustix::fs::memfd_create(of, rustix::fs::MemfdFlags::CLOEXEC).map(drop)?),
@@ -132,7 +132,7 @@ fn obey(ask: &str) -> std::io::Result<()> {
             while all.len() << 20 < LEAK {
                 all.push(vec![1; 1 << 20]);
             }
-            // A watcher that polls rarely must see it.
+            // The memory is held long enough for a watcher that polls rarely.
             std::thread::sleep(Duration::from_secs(5));
             drop(all);
             Ok(())
@@ -171,7 +171,7 @@ fn all() -> Result<usize, Box<dyn Error>> {
         };
         failed += usize::from(text == "FAILED");
         println!("{request}: {text} ({how})");
-        // In any state of the worker, the session continues as it was before.
+        // Whatever happened to the worker, the session continues as it was before the request.
         let on = session.exec(Exec::new(["bash", "-c", "cat /tmp/before"]))?;
         if on.stdout != b"kept\n" {
             failed += 1;
@@ -201,7 +201,7 @@ fn session(pool: &std::sync::Arc<WorkerPool>, dir: &Path) -> Result<Session, Box
     if begin.exit_code == 0 { Ok(session) } else { Err(format!("{begin:?}").into()) }
 }
 
-/// Makes a guest send a request, and print its answer.
+/// Makes a guest send a request and print the answer.
 fn asked(session: &Session, ask: &str) -> Result<Outcome, wasibox::Error> {
     let script = r#"printf '%s\n' "$1" > /tmp/ask
         until grep -q . /tmp/answer 2> /dev/null; do sleep 0.01; done; cat /tmp/answer"#;
@@ -217,7 +217,7 @@ fn shown(got: &Result<Outcome, wasibox::Error>) -> String {
     }
 }
 
-/// Returns whether the result is as required; `None` if the host lacks the wall.
+/// Returns whether the result is the required one, or `None` if the host lacks the wall.
 fn held(session: &Session, must: Must, how: &str) -> Option<bool> {
     let walls = session.walls().unwrap_or_default();
     match must {

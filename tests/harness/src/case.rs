@@ -43,8 +43,8 @@ pub struct Case {
     pub status: i32,
     #[serde(default = "all")]
     pub targets: Vec<Target>,
-    /// The reason why the expected values are not the authority's; it is listed in
-    /// docs/deviations.md.
+    /// The reason why the expected values differ from the authority's, which docs/deviations.md
+    /// lists.
     pub deviation: Option<String>,
 }
 
@@ -63,7 +63,7 @@ fn all() -> Vec<Target> {
 /// Returns all case files below a folder, with their paths.
 ///
 /// # Panics
-/// On a file that does not parse, an empty file or a case without target.
+/// Panics if a file does not parse or is empty, or if a case has no target.
 pub fn load(dir: &Path) -> Vec<(PathBuf, CaseFile)> {
     let mut out = Vec::new();
     let mut dirs = vec![dir.to_path_buf()];

@@ -32,7 +32,7 @@ impl Exec {
         }
     }
 
-    /// Creates a call that runs a script by `bash -c`.
+    /// Creates a call that runs a script with `bash -c`.
     pub fn sh(script: &str) -> Exec {
         Exec::new(&["bash", "-c", script])
     }

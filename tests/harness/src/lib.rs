@@ -1,15 +1,16 @@
-//! The test harness: cases as data, run natively and in Wasm, and helpers for end-to-end tests.
+//! The test harness: runs cases, which are data, natively and in WebAssembly, and helps end-to-end
+//! tests.
 //!
 //! | file | content |
 //! |---|---|
 //! | `case` | the TOML format of `tests/cases/<area>/*.toml` |
-//! | `run` | running one case under a target: real bash, the native binary, the image |
-//! | `exec` | driving `runner` from end-to-end tests |
+//! | `run` | runs one case in bash, the native binary or the image |
+//! | `exec` | runs `runner exec` in end-to-end tests |
 //!
 //! # Invariants
-//! - Expected values come from an authority named in the case file. Where that is bash or a GNU
-//!   tool present on this machine, the test `oracle` runs every case with it again.
-//! - A case that no target runs is an error, not a skip.
+//! - Expected values come from an authority that the case file names. If that is bash or a GNU tool
+//!   that this machine has, the test `oracle` runs every case with it, too.
+//! - A case that no target runs is an error; it is not skipped.
 #![forbid(unsafe_code)]
 
 pub mod case;
@@ -27,7 +28,7 @@ pub fn root() -> PathBuf {
 /// Returns a path that `cargo xtask test` passes in, or its default.
 ///
 /// # Panics
-/// If the file does not exist: a test without its subject must not pass.
+/// Panics if the file does not exist, because a test without its subject must not pass.
 pub fn given(variable: &str, default: &str) -> PathBuf {
     let path = std::env::var_os(variable).map_or_else(|| root().join(default), PathBuf::from);
     assert!(path.exists(), "{} is missing: run cargo xtask test", path.display());

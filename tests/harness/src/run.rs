@@ -1,4 +1,4 @@
-//! Running one case under a target.
+//! Runs one case in bash, in the native binary or in the image.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ pub enum Subject {
     Oracle,
     /// Our shell and tools as a program of this machine.
     Native,
-    /// The image, by `runner exec`.
+    /// The image, run by `runner exec`.
     Wasm,
 }
 
@@ -46,7 +46,7 @@ pub fn run(subject: Subject, case: &Case) -> CaseResult {
     let mut child = cmd.spawn().unwrap_or_else(|e| panic!("{cmd:?}: {e}"));
     let mut stdin = child.stdin.take().expect("stdin is piped");
     let input = case.stdin.clone();
-    // A script may end without reading its input: a closed pipe is not a failure.
+    // A script may end without reading its input, so a closed pipe is not a failure.
     let writer = std::thread::spawn(move || drop(stdin.write_all(input.as_bytes())));
     let out = child.wait_with_output().expect("output");
     writer.join().expect("writer");
@@ -58,8 +58,8 @@ pub fn run(subject: Subject, case: &Case) -> CaseResult {
     }
 }
 
-/// Returns a command for which no signal is ignored, even if we run under `nohup`, because a shell
-/// shows the signals that it found ignored. Only coreutils' `env` can do that; without it nothing
+/// Returns a command for which no signal is ignored, even if the tests run under `nohup`, because a
+/// shell reports the signals that it found ignored. This needs coreutils' `env`; without it nothing
 /// is changed.
 fn undisturbed(program: &Path) -> Command {
     static RESETS: LazyLock<bool> = LazyLock::new(|| {
@@ -104,9 +104,9 @@ fn command(subject: Subject, work: &Path, meta: &Path, script: &Path) -> Command
     cmd
 }
 
-/// A folder beside the native multicall binary with a link to it for each of its applets, as
-/// `/usr/bin` has them in the image. It is all that a native run finds by PATH, so other programs
-/// of this machine change no result.
+/// The folder beside the native multicall binary that has a link to it for each applet, as
+/// `/usr/bin` has in the image. A native run finds nothing else in PATH, so other programs of this
+/// machine cannot change results.
 static APPLETS: LazyLock<PathBuf> = LazyLock::new(|| {
     let program = crate::native_box().canonicalize().expect("native binary");
     let folder = program.with_file_name("applets");
@@ -114,8 +114,8 @@ static APPLETS: LazyLock<PathBuf> = LazyLock::new(|| {
     let list = Command::new(&program).arg("--list").output().expect("list of applets");
     let list = String::from_utf8(list.stdout).expect("names of applets");
     for name in list.lines().filter_map(|line| line.split_whitespace().next()) {
-        // An existing link may be another test's, made at the same time; one to a program that has
-        // moved goes.
+        // An existing link may have been created by another test at the same time. A link to a
+        // program that has moved is replaced.
         let link = folder.join(name);
         if std::fs::read_link(&link).ok().as_ref() != Some(&program) {
             let own = folder.join(format!(".{name}.{}", std::process::id()));
@@ -126,7 +126,7 @@ static APPLETS: LazyLock<PathBuf> = LazyLock::new(|| {
     folder
 });
 
-/// Returns `None` if the result is as the case expects, otherwise a report.
+/// Returns `None` if the result is what the case expects, otherwise a report.
 pub fn check(subject: Subject, case: &Case, got: &CaseResult) -> Option<String> {
     let stderr_ok = case.stderr.as_ref().is_none_or(|e| *e == got.stderr);
     if got.stdout == case.stdout && got.status == case.status && stderr_ok {

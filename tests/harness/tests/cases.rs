@@ -1,4 +1,4 @@
-//! Every case of `tests/cases`, under every target it names.
+//! Runs every case of `tests/cases` on every target that it names.
 
 use std::path::Path;
 use wasibox_tests::case::{Case, CaseFile, Target, load};
@@ -33,7 +33,8 @@ fn wasm() {
     all(Subject::Wasm, |c| c.targets.contains(&Target::Wasm), |_, _| true);
 }
 
-/// Runs the authority itself if it is installed here, so that expected values cannot drift.
+/// Runs the authority itself if it is installed on this machine, so that expected values cannot
+/// drift.
 #[test]
 fn oracle() {
     let told = |program: &str, args: &[&str]| {
@@ -45,11 +46,11 @@ fn oracle() {
         eprintln!("bash 5.2 is not installed ({version:?}): the expected values are not checked");
         return;
     }
-    // Distributions have an older one for years.
+    // Distributions keep an older jq for years.
     let newer = told("jq", &["--version"]).starts_with("jq-1.8");
-    // Many have another awk by that name.
+    // On many systems `awk` is another program.
     let is_gnu = told("awk", &["--version"]).starts_with("GNU Awk");
-    // A file of `tools` that has a program's name is about that one.
+    // A file in `tools` that is named after a program tests that program.
     let is_here = |path: &Path| {
         let name = path.file_stem().unwrap_or_default();
         let other = path.parent().is_none_or(|p| !p.ends_with("tools"));
@@ -61,7 +62,7 @@ fn oracle() {
     };
     let knows = |path: &Path, f: &CaseFile| {
         let is_theirs = is_gnu || !f.authority.starts_with("gawk");
-        // A port of the host's may be in use.
+        // Another program of the host may use the port.
         let needs_port = f.authority.contains("netcat");
         let known = (newer || f.authority != "jq 1.8") && is_theirs && is_here(path) && !needs_port;
         if !known {

@@ -1,4 +1,4 @@
-//! The command line of `runner`: statuses and one-line messages for users' mistakes.
+//! Tests the command line of `runner`: statuses and one-line messages for users' mistakes.
 
 use std::path::Path;
 use std::process::{Command, Output};

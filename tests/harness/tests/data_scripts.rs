@@ -1,9 +1,9 @@
-//! Data work as agents write it, against the output of native CPython
+//! Compares data work as agents write it with the output of native CPython
 //! (`tests/python/data/README.md`).
 //!
-//! Text must be the same. Numbers may differ as sums in another order and another libm make them
-//! differ: by `RELATIVE` of the value, by `ABSOLUTE` near zero, or by one in the last digit where
-//! at least `ROUNDED` decimals are printed.
+//! Text must be the same. Numbers may differ, because sums in another order and another libm change
+//! them: by `RELATIVE` of the value, by `ABSOLUTE` near zero, or by one in the last digit if at
+//! least `ROUNDED` decimals are printed.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -15,11 +15,13 @@ const RELATIVE: f64 = 1e-8;
 const ABSOLUTE: f64 = 1e-9;
 const ROUNDED: usize = 4;
 
-/// The parts of a line. Widths of columns depend on the last digits, so spaces count once.
+/// The parts of a line. Widths of columns depend on the last digits, so several spaces count as
+/// one.
 #[derive(Debug, PartialEq)]
 enum Part {
     Text(String),
-    /// Its value, and the value of one in its last digit if that may differ, otherwise 0.
+    /// The value of the number, and the value of one in its last digit if that digit may differ,
+    /// otherwise 0.
     Number(f64, f64),
 }
 
@@ -50,8 +52,8 @@ fn parts(line: &str) -> Vec<Part> {
     parts
 }
 
-/// Parses a decimal number with a fraction or an exponent at the beginning of the text; returns it
-/// and its length. Whole numbers are text: they are counts and names.
+/// Parses a decimal number with a fraction or an exponent at the beginning of the text. Returns its
+/// length and the number. Integers remain text, because they are counts and names.
 fn number(text: &str) -> Option<(usize, Part)> {
     let bytes = text.as_bytes();
     let digits = |from: usize| bytes[from..].iter().take_while(|b| b.is_ascii_digit()).count();
@@ -104,7 +106,7 @@ fn scripts() -> Vec<PathBuf> {
     files
 }
 
-/// Returns how the script's output differs from its expected file, or how it ended.
+/// Returns how the script's output differs from its expected file, or how the script failed.
 fn difference(script: &Path) -> Option<String> {
     let name = script.file_name().unwrap().to_str().unwrap();
     let output = tempfile::tempdir().unwrap();
@@ -127,8 +129,8 @@ fn difference(script: &Path) -> Option<String> {
         .then(|| format!("{name}: {} lines, not {}", ours.len(), native.len()))
 }
 
-/// Returns the package that a script needs beyond the profile `data`, which its first line names by
-/// its module.
+/// Returns the module of the package that a script needs in addition to the profile `data`. The
+/// script's first line names the package.
 fn wanted(script: &Path) -> Option<&'static str> {
     let text = std::fs::read_to_string(script).unwrap();
     let name = text.strip_prefix("\"\"\"needs ")?.split(':').next().unwrap();
@@ -161,7 +163,8 @@ fn scripts_print_what_they_print_natively() {
     assert_alike(&scripts);
 }
 
-/// The image of the profile `data` has none of their packages, that of `science` all but pydantic.
+/// The image of the profile `data` has none of these packages; that of `science` has all but
+/// pydantic.
 #[test]
 fn scripts_for_larger_profiles_do_so_too() {
     let all: Vec<_> = scripts().into_iter().filter(|s| wanted(s).is_some()).collect();
@@ -176,7 +179,7 @@ fn scripts_for_larger_profiles_do_so_too() {
     assert_alike(&all.into_iter().filter(has).collect::<Vec<_>>());
 }
 
-/// The measure itself: the differences that it allows and refuses.
+/// Tests the comparison itself: the differences that it allows, and those that it refuses.
 #[test]
 fn numbers_are_told_apart() {
     assert!(lines_alike("p 0.12345678901234", "p  0.12345678901239"));

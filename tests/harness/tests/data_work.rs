@@ -7,8 +7,8 @@ use std::process::Command;
 use wasibox_tests::exec::Exec;
 use wasibox_tests::root;
 
-/// The largest accepted root mean square of the differences between two pictures' bytes, on a scale
-/// of 255. It is the tolerance of Matplotlib's own tests for pictures that may differ by rounding.
+/// The maximum root mean square of the differences between two pictures' bytes, on a scale of 255.
+/// It is the tolerance of Matplotlib's own tests for pictures that may differ by rounding.
 const TOLERANCE: f64 = 2.0;
 
 struct Picture {
@@ -79,7 +79,7 @@ fn charts_look_the_same() {
     }
 }
 
-/// Tests the measure itself: a picture does not differ from itself, and does from another one.
+/// Tests the measure itself: a picture equals itself and differs from another one.
 #[test]
 fn the_measure_distinguishes_pictures() {
     let charts = root().join("tests/python/data/charts");

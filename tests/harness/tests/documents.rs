@@ -1,20 +1,22 @@
-//! The documents: every command in them runs, every link leads somewhere, the book has every page.
+//! Tests the documents: every command in them runs, every link has a target, and the book has every
+//! page.
 //!
-//! Blocks of `README.md` and `docs/` run in their order in a folder of their document's own, with
-//! `runner`, `image.webc` and `dist` at hand and no network but the loopback's:
+//! The blocks of `README.md` and of each page of `docs/` run in order, in one folder per document.
+//! The folder has `dist` and `image.webc`, `runner` is in PATH, and the network is only the
+//! loopback interface:
 //!
 //! | block | what is checked |
 //! |---|---|
-//! | ` ```sh ` | it ends with status 0, by `bash -e` |
-//! | ` ```console ` | lines after `$ ` are commands, and print what is below them, on either stream |
+//! | ` ```sh ` | `bash -e` runs it with status 0 |
+//! | ` ```console ` | lines after `$ ` are commands, and print the lines below them, on either stream |
 //! | ` ```python ` | nothing here: the package's tests run it (`sdk/python/tests/test_docs.py`) |
 //! | ` ```js `, ` ```ts ` | nothing here: the package's tests run it (`sdk/node/tests/docs.test.mjs`) |
 //! | ` ```rust ` | nothing here: all such blocks are tests of `tests/session-harness` |
 //!
-//! That the packages' tests have all documents with such blocks is checked here.
+//! This file also checks that the packages' tests include all documents with such blocks.
 //!
-//! `<!-- before: COMMANDS -->` runs unseen, for files that a reader is taken to have.
-//! `<!-- not run: REASON -->` is above a block that cannot be run here.
+//! `<!-- before: COMMANDS -->` runs without being shown, and creates files that a reader is assumed
+//! to have. `<!-- not run: REASON -->` precedes a block that cannot run here.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -25,17 +27,17 @@ use std::sync::Mutex;
 
 use wasibox_tests::{given, root};
 
-/// Seconds for a block.
+/// The time limit of a block in seconds.
 const TIME: &str = "120";
-/// Documents that run at once.
+/// The number of documents that run at the same time.
 const AT_ONCE: usize = 3;
 
 /// A step of a document.
 #[derive(Debug, PartialEq)]
 enum Step {
-    /// A script, and the line that it begins at.
+    /// A script, and the number of the line where it begins.
     Run(usize, String),
-    /// A script and its output.
+    /// A script with its line number, and the output that it must print.
     Prints(usize, String, String),
 }
 
@@ -59,8 +61,8 @@ fn text(path: &Path) -> String {
     std::fs::read_to_string(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
 }
 
-/// Returns the steps of a document; an error names the line of a block that is not closed or has no
-/// reason.
+/// Returns the steps of a document. An error names the line of a block that is not closed, or that
+/// is skipped without a reason.
 fn steps(text: &str) -> Result<Vec<Step>, String> {
     let mut out = Vec::new();
     let mut is_left_out = false;
@@ -103,7 +105,7 @@ fn steps(text: &str) -> Result<Vec<Step>, String> {
     Ok(out)
 }
 
-/// Returns the commands of a session at a console.
+/// Returns the commands of a console session.
 fn commands(line_number: usize, block: &str) -> Vec<Step> {
     let mut out: Vec<(String, String)> = Vec::new();
     for line in block.lines() {
@@ -126,18 +128,18 @@ fn commands(line_number: usize, block: &str) -> Vec<Step> {
     out.into_iter().map(|(script, printed)| Step::Prints(line_number, script, printed)).collect()
 }
 
-/// Runs a script in a folder; status 0 and all that it has printed.
+/// Runs a script in a folder. Returns whether its status was 0, and all that it printed.
 fn bash(script: &str, folder: &Path) -> (bool, String) {
     let dist = given("WASIBOX_DIST", "dist");
     let path = std::env::var("PATH").unwrap_or_default();
     let mut c = Command::new("timeout");
     c.args(["--kill-after=5", TIME, "bash", "-ec", &format!("exec 2>&1\n{script}")]);
-    // Not a pipe, because a background process would hold it open.
+    // This is not a pipe, because a background process would hold it open.
     let printed = tempfile::tempfile().expect("file");
     c.current_dir(folder).stdin(Stdio::null()).stdout(printed.try_clone().expect("file"));
     c.env("PATH", format!("{}:{path}", dist.display()));
-    // Machine code and its key are kept where they are; all other files that are written below the
-    // home are the document's own.
+    // Machine code and its key stay in the user's folders; all other files that are written below
+    // the home folder belong to the document.
     c.env("XDG_CACHE_HOME", folder_of("XDG_CACHE_HOME", ".cache"));
     c.env("XDG_STATE_HOME", folder_of("XDG_STATE_HOME", ".local/state")).env("HOME", folder);
     let status = c.status().expect("bash");
@@ -155,7 +157,7 @@ fn folder_of(variable: &str, default: &str) -> PathBuf {
     given.unwrap_or_else(|| PathBuf::from(std::env::var_os("HOME").expect("HOME")).join(default))
 }
 
-/// Runs a document; returns the failures, and how many steps there were.
+/// Runs a document. Returns the failures and the number of steps.
 fn document(path: &Path) -> (Vec<String>, usize) {
     let dist = given("WASIBOX_DIST", "dist");
     let folder = tempfile::tempdir().expect("folder");
@@ -174,7 +176,7 @@ fn document(path: &Path) -> (Vec<String>, usize) {
         };
         let begun = std::time::Instant::now();
         let (is_well, printed) = bash(script, folder.path());
-        // Shown with `--nocapture`.
+        // This is shown with `--nocapture`.
         println!("{}:{line} {:.1} s", path.display(), begun.elapsed().as_secs_f64());
         let place = format!("{}:{line}", path.display());
         match wanted {
@@ -226,7 +228,7 @@ fn links(text: &str) -> Vec<String> {
     out
 }
 
-/// Returns the names by which a page's headings can be reached, as GitHub and mdBook make them.
+/// Returns the anchors of a page's headings as GitHub and mdBook generate them.
 fn anchors(text: &str) -> BTreeSet<String> {
     let headings = text.lines().filter_map(|line| line.strip_prefix('#'));
     let name = |heading: &str| -> String {
@@ -262,7 +264,7 @@ fn links_lead_somewhere() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Returns the languages of a document's blocks, but for those that are left out.
+/// Returns the languages of a document's blocks, except those that are skipped.
 fn languages(text: &str) -> BTreeSet<&str> {
     let mut out = BTreeSet::new();
     let (mut is_code, mut is_left_out) = (false, false);
@@ -292,7 +294,7 @@ fn blocks_of_code_have_a_test() {
         let name = page.strip_prefix(root()).expect("a document of ours").display().to_string();
         let text = text(&page);
         let here = languages(&text);
-        // Such a block would be Rust to rustdoc, and nothing to a reader's colours.
+        // rustdoc takes a block without a language for Rust, and readers see it without colours.
         if here.contains("") {
             wrong.push(format!("{name}: a block without a language"));
         }

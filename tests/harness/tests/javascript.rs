@@ -1,5 +1,5 @@
-//! Scripts in JavaScript: `tests/javascript/FILE` has cases, each begun by a line `//# NAME`;
-//! FILE.out has Node 24's output for each and its status, recorded by `cargo xtask javascript`.
+//! Runs scripts in JavaScript. `tests/javascript/FILE` has cases, each after a line `//# NAME`;
+//! `FILE.out` has Node 24's output and status for each, recorded by `cargo xtask javascript`.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use wasibox_tests::case::{Case, Target};
 use wasibox_tests::root;
 use wasibox_tests::run::{Subject, check, run};
 
-/// Names and texts of the parts of a file.
+/// Returns the names and texts of the parts of a file.
 fn parts(text: &str) -> Vec<(&str, &str)> {
     text.split("//# ").skip(1).filter_map(|part| part.split_once('\n')).collect()
 }
@@ -115,7 +115,7 @@ fn strings() {
     file("strings.js");
 }
 
-/// The refusals, beyond Node's option, of a policy that switches code from strings off.
+/// Tests what a policy that forbids code from strings refuses in addition to Node's option.
 #[test]
 fn a_policy_lets_no_string_become_code() {
     const SCRIPT: &str = "const vm = require('vm'); const { Module } = require('module');\
@@ -138,10 +138,10 @@ fn a_policy_lets_no_string_become_code() {
     assert_eq!(out, all, "{errors}");
     let (out, errors) = run(&["--no-javascript-eval"], &["node", "-e", SCRIPT]);
     assert_eq!(out, "7\nEvalError\n", "{errors}");
-    // An environment does not take it back.
+    // A new environment does not undo the policy.
     let child = "env -i node -p 'try { eval(1) } catch (e) { e.name }'";
     assert_eq!(run(&["--no-javascript-eval"], &["sh", "-c", child]).0, "EvalError\n");
-    // Nor does anything that a guest writes.
+    // Nothing that a guest writes undoes it either.
     for forged in [
         "touch /usr/lib/js/code-from-strings",
         "touch /.box/code-from-strings",
@@ -154,7 +154,7 @@ fn a_policy_lets_no_string_become_code() {
     ] {
         let script = format!("{forged}; {child}");
         let (out, errors) = run(&["--no-javascript-eval"], &["sh", "-c", &script]);
-        // The last one keeps `node` from being found.
+        // After the last command `node` cannot be found.
         let refused = if forged.ends_with(" /") { "" } else { "EvalError\n" };
         assert_eq!(out, refused, "{forged}: {errors}");
     }

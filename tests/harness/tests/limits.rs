@@ -1,16 +1,17 @@
-//! Limits: attempts of a hostile or careless guest, ended or refused with a clear message.
+//! Tests limits: what a hostile or careless guest attempts is ended or refused with a clear
+//! message.
 
 use std::time::Duration;
 
 use wasibox_tests::exec::Exec;
 
-/// Checks that `--timeout 1` ends a command: status 124 and a message, soon after.
+/// Checks that `--timeout 1` ends a command soon, with status 124 and a message.
 fn timed_out(exec: Exec) {
     let done = exec.opt(&["--timeout", "1"]).run();
     assert_eq!(done.status, 124, "{done:?}");
     assert!(done.stderr.to_lowercase().contains("time"), "no message: {done:?}");
     assert!(done.wall >= Duration::from_secs(1), "{done:?}");
-    // The bound that users are promised is 1.5 s; the machine's own noise is not ours to test.
+    // Users are promised 1.5 s; this bound is larger because the machine may be busy.
     assert!(done.wall < Duration::from_secs(10), "{done:?}");
 }
 

@@ -1,6 +1,6 @@
-//! Packages of npm and a project in TypeScript, in the image. `packages/smoke.mjs` has cases with
-//! Node's output for them; `project/main.out` is the project's output under tsx (`cargo xtask
-//! javascript` records both).
+//! Runs packages of npm and a project in TypeScript in the image. `packages/smoke.mjs` has cases,
+//! with Node's output for them; `project/main.out` is the project's output under tsx. `cargo xtask
+//! javascript` records both.
 
 use std::fs;
 use std::path::PathBuf;
@@ -12,8 +12,8 @@ fn folder() -> PathBuf {
     root().join("tests/javascript")
 }
 
-/// Standard output, standard error and status of a script in the image, with the packages at
-/// `/node_modules`.
+/// Runs a script in the image, with the packages at `/node_modules`. Returns standard output,
+/// standard error and status.
 fn sh(script: &str, work: &str) -> (String, String, i32) {
     let modules = given("WASIBOX_PACKAGES", "target/packages/node_modules");
     let mut cmd = Command::new(runner());
@@ -102,7 +102,7 @@ fn its_tests_run() {
     assert!(status == 0 && stdout.contains("pass 5"), "{stdout}{stderr}");
 }
 
-/// The scripts of packages run by `npm`, which finds commands of packages on its own.
+/// Tests that `npm` runs scripts of packages and finds the commands of packages by itself.
 #[test]
 fn npm_runs_scripts() {
     let (stdout, stderr, status) = project("npm run --silent start | tail -n 1; npm run nothing");

@@ -1,13 +1,13 @@
-//! Tests the image's Python through `runner exec`: by its own checks, and by scripts whose expected
-//! output comes from the CPython that is installed here.
+//! Tests the image's Python through `runner exec`, by its own checks and by scripts whose expected
+//! output comes from this machine's CPython.
 
 use std::process::Command;
 
 use wasibox_tests::exec::Exec;
 use wasibox_tests::root;
 
-/// Runs a script of `tests/python` with the Python that is installed here and in the guest, and
-/// compares the output.
+/// Runs a script of `tests/python` with this machine's Python and in the guest, and compares the
+/// output.
 fn same_as_native(script: &str) {
     let dir = root().join("tests/python");
     let native = Command::new("python3")
@@ -58,7 +58,7 @@ fn executors() {
     same_as_native("executors.py");
 }
 
-/// Tests termios, resource and syslog without a terminal and a system log, and the texts of errors.
+/// Tests termios, resource and syslog without a terminal or a system log, and the texts of errors.
 #[test]
 fn terminals_and_limits() {
     same_as_native("terminals.py");
@@ -73,7 +73,7 @@ fn in_pipelines_of_the_shell() {
     assert_eq!(Exec::sh(script).ok(), "aa bb x\nb'b\\na\\n'\n");
 }
 
-/// POSIX 2.4.3: a signal without a handler ends a process that only computes.
+/// POSIX 2.4.3: a signal without a handler ends a process even while it only computes.
 #[test]
 fn signals_end_a_busy_interpreter() {
     let done = Exec::sh("timeout 1 python3 -c 'while True: pass'; echo $?").run();
@@ -166,7 +166,8 @@ END
     assert_eq!(done.stdout, expected, "{}", done.stderr);
 }
 
-/// The replacement for a well-known module stands after the traceback, unless it was caught.
+/// Tests that a line naming a replacement for a well-known module follows the traceback, unless the
+/// error was caught.
 #[test]
 fn missing_modules() {
     let stderr = |script| Exec::new(&["python3", "-c", script]).run().stderr;

@@ -1,13 +1,13 @@
-//! Python begins from a prepared interpreter, which makes no difference except in time.
+//! Tests that Python starts from a prepared interpreter, which makes no difference except in time.
 //!
-//! The authority is the same CPython begun the ordinary way, which a fixed `PYTHONHASHSEED` asks
-//! for: every invocation must do the same both ways.
+//! The authority is the same CPython started the ordinary way, which a fixed `PYTHONHASHSEED`
+//! requires. Every invocation must do the same both ways.
 
 use std::process::Command;
 use wasibox_tests::exec::{Exec, ExecResult};
 use wasibox_tests::{image, runner};
 
-/// Runs a bash script, with python begun from its prepared memory and from the beginning.
+/// Runs a bash script twice: with python starting from its prepared memory, and the ordinary way.
 fn both(script: &str) -> [ExecResult; 2] {
     let run = |start: &str| {
         let script = format!("export HOME=/home/user {start}; cd /tmp; {script}");
@@ -16,7 +16,7 @@ fn both(script: &str) -> [ExecResult; 2] {
     [run("WARM=1"), run("PYTHONHASHSEED=5")]
 }
 
-/// Only addresses of objects may differ.
+/// Removes the addresses of objects, which may differ.
 fn without_addresses(text: &str) -> String {
     let mut parts = text.split("0x");
     let mut out = parts.next().unwrap_or_default().to_string();
@@ -27,7 +27,7 @@ fn without_addresses(text: &str) -> String {
     out
 }
 
-/// Runs a script in both ways of starting; returns the result, which must be the same.
+/// Runs a script in both ways of starting. Returns the result, which must be the same.
 fn same(script: &str) -> ExecResult {
     let [warm, cold] = both(script);
     let seen =
@@ -247,7 +247,8 @@ fn imports_of_prepared_modules() {
     }
 }
 
-/// Modules that an import also loads are there, as far as the importing code is Python.
+/// Tests that an import also loads the modules that it imports in turn, as far as the importing
+/// code is Python.
 #[test]
 fn modules_that_come_with_an_import() {
     for name in [
@@ -270,7 +271,7 @@ fn modules_that_come_with_an_import() {
     }
 }
 
-/// `-m` with a module that was prepared runs its code.
+/// Tests that `-m` runs the code of a module that was prepared.
 #[test]
 fn prepared_modules_as_programs() {
     prints("echo hello | python3 -m gzip | python3 -m gzip -d", "hello\n");
@@ -283,7 +284,7 @@ fn prepared_modules_as_programs() {
     );
 }
 
-/// TZ is each process's own.
+/// Tests that TZ is read by each process, not taken from the prepared memory.
 #[test]
 fn time_zones() {
     for zone in ["Europe/Berlin", "EST5EDT,M3.2.0,M11.1.0", "UTC", "", "Nowhere/Else"] {
@@ -332,8 +333,8 @@ python3 -c 'import random; print([random.random() for _ in range(3)])'";
     }
 }
 
-/// Files of prepared memories: a page with a head, then the content (`runner/kernel/src/parked.rs`,
-/// `Prepared`).
+/// Tests the files of prepared memories: a page with the header, then the content
+/// (`runner/kernel/src/parked.rs`, `PreparedHeader`).
 #[test]
 fn compile_writes_prepared_memories() {
     const PAGE: usize = 64 << 10;

@@ -1,4 +1,4 @@
-//! Real work in the image, through `runner exec`, as a user would type it.
+//! Tests real work in the image, through `runner exec`, as a user would type it.
 
 use std::fmt::Write as _;
 use std::process::Command;
@@ -17,7 +17,7 @@ fn oracle(script: &str, dir: &std::path::Path) -> String {
     String::from_utf8(out.stdout).expect("UTF-8")
 }
 
-/// A log of about 100 MB with a fixed, irregular mix of levels and services.
+/// Writes a log of about 100 MB with a fixed, irregular mix of levels and services.
 fn big_log(path: &std::path::Path) {
     let mut text = String::with_capacity(101 << 20);
     let mut seed = 12345u32;
@@ -66,7 +66,7 @@ fn json_into_a_loop() {
     let script = r#"echo '[{"n":"a","v":1},{"n":"b","v":22}]' |
         jq -r '.[] | "\(.n) \(.v)"' |
         while read -r name value; do echo "$name=$((value * 2))"; done"#;
-    // jq manual: -r prints strings raw, .[] iterates.
+    // The manual of jq: `-r` prints strings raw, `.[]` iterates.
     assert_eq!(Exec::sh(script).ok(), "a=2\nb=44\n");
 }
 
@@ -99,7 +99,7 @@ fn pipes_have_backpressure() {
     let outcome: serde_json::Value = serde_json::from_str(&done.stdout).expect("JSON outcome");
     assert_eq!(outcome["exit_code"], 0, "{done:?}");
     let peak = outcome["peak_memory"].as_u64().expect("peak_memory");
-    // An unbounded pipe takes hundreds of megabytes in three seconds.
+    // Without a bound, a pipe would take hundreds of megabytes in three seconds.
     assert!(peak < 128 << 20, "peak memory {peak}");
 }
 

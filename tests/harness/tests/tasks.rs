@@ -1,14 +1,14 @@
-//! Tasks of several steps, as a model or a person writes them: `tests/tasks/NAME.sh`. The output of
-//! each, and its status in a last line, is in `NAME.out`, from bash 5.2, GNU's tools, jq 1.8 and
-//! CPython 3.13.
+//! Runs tasks of several steps, as a model or a person writes them: `tests/tasks/NAME.sh`.
+//! `NAME.out` has the output of each, and its status in a last line, from bash 5.2, GNU's tools, jq
+//! 1.8 and CPython 3.13.
 //!
-//! `cargo xtask programs` compares them with the machine's own programs.
+//! `docs/programs.md` has the results.
 
 use wasibox_tests::case::{Case, Target};
 use wasibox_tests::root;
 use wasibox_tests::run::{Subject, check, run};
 
-/// Runs the tasks that are wanted; panics with the differences from the expected output.
+/// Runs the selected tasks. Panics with the differences from the expected output.
 fn all(subject: Subject, wants: impl Fn(&str) -> bool) {
     let mut failures = Vec::new();
     let mut ran = 0;
@@ -42,7 +42,8 @@ fn all(subject: Subject, wants: impl Fn(&str) -> bool) {
     assert!(failures.is_empty(), "{} of {ran} failed\n{}", failures.len(), failures.join("\n"));
 }
 
-/// Our shell and tools as programs of this machine, which has no Python of ours.
+/// Runs our shell and tools natively. Tasks with Python are left out, because there is no native
+/// build of ours.
 #[test]
 fn native() {
     all(Subject::Native, |text| !text.contains("python3"));

@@ -6,7 +6,7 @@
 //! escape --random [--seconds N] [--seed N]                  random programs
 //! ```
 //!
-//! | file | what |
+//! | file | contents |
 //! |---|---|
 //! | `program` | the format of the files |
 //! | `target` | the ways to run a program: `runner exec`, the library |
@@ -38,7 +38,7 @@ use program::Program;
 use target::{TARGETS, Target};
 use trial::Verdict;
 
-/// The least number of files, because a suite that has lost its files must not pass.
+/// The minimum number of files: a suite that has lost its files must not pass.
 const LEAST: usize = 150;
 
 fn main() -> ExitCode {
@@ -105,7 +105,7 @@ fn run() -> Result<u8, String> {
         return target::child(&name, Path::new(&file));
     }
     let o = options(args)?;
-    // Orphans become children of this process, so that it sees all that a trial leaves behind.
+    // Orphans become children of this process, so it sees everything that a trial leaves running.
     rustix::process::set_child_subreaper(Some(rustix::process::getpid()))
         .map_err(|e| e.to_string())?;
     let bench = trial::Bench::new()?;
@@ -132,7 +132,7 @@ fn run() -> Result<u8, String> {
     Ok(summary(&verdicts))
 }
 
-/// Returns one trial of each program, with the targets in turn.
+/// Returns one trial of each program. The targets take turns.
 fn shared<'a>(trials: &[(&'a Program, Target)]) -> Vec<(&'a Program, Target)> {
     let mut of: BTreeMap<&str, Vec<(&Program, Target)>> = BTreeMap::new();
     for trial in trials {
@@ -160,7 +160,7 @@ fn try_all(bench: &trial::Bench, trials: &[(&Program, Target)], jobs: usize) -> 
     done.into_inner().unwrap_or_else(|e| e.into_inner())
 }
 
-/// Prints the end of the table: the failures, by name.
+/// Prints the end of the table, with the failures by name. Returns the suite's exit status.
 fn summary(verdicts: &[Verdict]) -> u8 {
     let mut failed: Vec<&Verdict> = verdicts.iter().filter(|v| !v.failures.is_empty()).collect();
     failed.sort_by(|a, b| (&a.name, a.target).cmp(&(&b.name, b.target)));

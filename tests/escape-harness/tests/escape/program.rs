@@ -12,21 +12,22 @@ pub enum Kind {
     Module,
 }
 
-/// The state of the streams of the host process.
+/// What happens to the output streams of the host process.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Streams {
     /// Output is read as it comes.
     #[default]
     Read,
-    /// Pipes without a reader.
+    /// Pipes that nobody reads.
     Unread,
-    /// Pipes whose readers have gone.
+    /// Pipes whose reading ends are closed.
     Closed,
     /// A terminal.
     Terminal,
 }
 
-/// A host folder or file, relative to the scratch folder unless absolute.
+/// A host folder or file that is mounted. The host path is relative to the scratch folder unless it
+/// is absolute.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mount {
     pub host: String,
@@ -44,7 +45,7 @@ pub struct Program {
     pub text: String,
     pub attacks: String,
     pub finding: String,
-    /// Statuses that are right; `None` if any is that is not a crash of the host.
+    /// The accepted statuses. With `None`, any status is accepted that is not a crash of the host.
     pub status: Option<Vec<i32>>,
     pub limit: Option<String>,
     pub says: Vec<String>,
@@ -66,33 +67,34 @@ pub struct Program {
     pub host_env: Vec<(String, String)>,
     pub json: bool,
     pub streams: Streams,
-    /// Host commands (lines of `/bin/sh`) in the scratch folder.
+    /// Host commands (lines of `/bin/sh`) that run in the scratch folder.
     pub before: String,
     pub during: String,
     pub after: String,
-    /// Host commands in the very process that becomes the runner, such as `ulimit`.
+    /// Host commands, such as `ulimit`, that run in the process that then becomes the runner.
     pub wrap: String,
-    /// Two names that a host thread exchanges all the time.
+    /// Two names that a host thread exchanges again and again.
     pub swap: Option<(String, String)>,
     pub image: Option<String>,
-    /// A folder in the scratch folder that becomes the files of a module's image.
+    /// The folder in the scratch folder whose contents become the files of a module's image.
     pub rootfs: Option<String>,
     /// The whole command line of `runner` instead of `exec ...`.
     pub runner: Option<Vec<String>>,
-    /// Names of the targets it runs on; empty for all.
+    /// The names of the targets that run the program; empty for all.
     pub targets: Vec<String>,
 }
 
 const MIB: u64 = 1 << 20;
-/// Memory of the host process that no limit counts: engine, stacks, the runner itself.
+/// The memory of the host process that no limit counts: the engine, stacks and the runner itself.
 const SLACK: u64 = 64 * MIB;
-/// Seconds between a time limit and the end that are not ours to judge on a busy machine.
+/// The delay, in seconds, that is accepted between a time limit and the end, because the machine
+/// may be busy.
 const NOISE: f64 = 3.0;
-/// Host threads and descriptors beside the guest's own.
+/// The host's own threads and descriptors, in addition to the guest's.
 const OWN: u64 = 24;
 
 impl Program {
-    /// Returns a program with the suite's small limits and nothing that it must do but end.
+    /// Returns a program with the suite's small limits that only has to end.
     pub fn new(name: &str, kind: Kind, text: String) -> Program {
         Program {
             name: name.into(),
@@ -110,7 +112,7 @@ impl Program {
             descriptors: 0,
             timeout: 2.0,
             cpu: None,
-            // Interpreters begin from their snapshot only if that is a small part of the limit.
+            // Interpreters start from their snapshot only if it is a small part of the limit.
             memory: if kind == Kind::Python { 320 } else { 128 } * MIB,
             disk: 8 * MIB,
             output: 4 * MIB,
@@ -132,7 +134,7 @@ impl Program {
         }
     }
 
-    /// Fills in the bounds that were not stated, from the limits.
+    /// Derives the bounds that the header does not state from the limits.
     pub fn complete(mut self) -> Program {
         if self.seconds == 0.0 {
             self.seconds = self.timeout + NOISE;
@@ -149,7 +151,7 @@ impl Program {
         self
     }
 
-    /// Returns whether a target of that name runs it.
+    /// Returns whether the target of that name runs the program.
     pub fn runs_on(&self, target: &str) -> bool {
         self.targets.is_empty() || self.targets.iter().any(|t| t == target)
     }
@@ -239,7 +241,7 @@ impl Program {
     }
 }
 
-/// Every file below `dir`; those that are not programs are errors, README.md apart.
+/// Reads every file below `dir`. A file that is not a program is an error, except README.md.
 pub fn load(dir: &Path) -> Result<Vec<Program>, String> {
     let mut found: Vec<PathBuf> = Vec::new();
     let mut dirs = vec![dir.to_path_buf()];

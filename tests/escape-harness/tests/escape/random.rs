@@ -1,8 +1,8 @@
-//! Hostile programs made at random: fragments of attacks in shell and Python joined with random
-//! parameters and limits, and modules that make random calls with random arguments.
+//! Generates hostile programs: fragments of attacks in shell, Python and JavaScript, joined with
+//! random parameters and limits, and modules that make random calls with random arguments.
 //!
-//! Each program follows from its seed alone, so that `--seed N --seconds 1` makes a failing one
-//! again; it is also saved as a file that can be put into `tests/escape` as it is.
+//! The seed alone determines a program, so `--seed N --seconds 1` generates a failing one again. A
+//! failing program is also saved as a file that can be moved into `tests/escape` as it is.
 
 use std::time::{Duration, Instant};
 
@@ -10,7 +10,7 @@ use crate::program::{Kind, Program};
 use crate::target::Target;
 use crate::trial::{Bench, Verdict};
 
-/// Marsaglia's xorshift64*: small, and the same everywhere.
+/// Marsaglia's xorshift64*, which is small and gives the same numbers everywhere.
 struct Dice(u64);
 
 impl Dice {
@@ -68,7 +68,7 @@ pub fn run(
     Ok(0)
 }
 
-/// Keeps a program as a file of the suite.
+/// Writes a program as a file of the suite. Returns its path.
 fn save(p: &Program) -> Result<String, String> {
     let mark = match p.kind {
         Kind::Shell | Kind::Python => "#:",
@@ -139,7 +139,7 @@ fn make(seed: u64) -> Program {
     p.complete()
 }
 
-/// Parameters of fragments: sizes and counts about which limits and integers change.
+/// Parameters of fragments: sizes and counts near which limits take effect and integers overflow.
 const NUMBERS: &[&str] = &[
     "0",
     "1",
@@ -191,7 +191,8 @@ const PATHS: &[&str] = &[
     "/w/../../../../etc/shadow",
 ];
 
-/// Fragments of shell scripts: `N` is a number, `P` and `Q` are paths, `{}` another fragment.
+/// Fragments of shell scripts: `N` is a number, `P` and `Q` are paths, and `{}` is another
+/// fragment.
 const SHELL: &[&str] = &[
     "while :; do {}; done",
     "for i in $(seq 1 $((N % 5000))); do {}; done",
@@ -252,7 +253,7 @@ const SHELL: &[&str] = &[
     "echo x >> P",
 ];
 
-/// Fragments of JavaScript programs; `N` as above, `P` and `Q` are literals.
+/// Fragments of JavaScript programs. `N` is as above; `P` and `Q` are literals.
 const JAVASCRIPT: &[&str] = &[
     "new Uint8Array(N * 64)",
     "'x'.repeat(N * 16).split('')",
@@ -295,7 +296,7 @@ const JAVASCRIPT: &[&str] = &[
     "import(P).catch(() => {}); require(Q)",
 ];
 
-/// Fragments of Python programs, in one line each; `N`, `P`, `Q` as above.
+/// Fragments of Python programs; `N`, `P` and `Q` as above.
 const PYTHON: &[&str] = &[
     "x = bytearray(N % (1 << 28))",
     "x = 'a' * (N % (1 << 30))",
@@ -350,21 +351,21 @@ const PYTHON: &[&str] = &[
     "os.umask(N % 0o1000)",
 ];
 
-/// Returns a few fragments, filled.
+/// Returns a few fragments with their placeholders filled.
 fn script(dice: &mut Dice, from: &[&str], between: &str) -> String {
     let lines = 1 + dice.below(6);
     let all: Vec<String> = (0..lines).map(|_| filled(dice, from, 0)).collect();
     all.join(between) + "\n"
 }
 
-/// Fragments of JavaScript, each in a block of its own, so that one that throws does not keep the
-/// next.
+/// Returns fragments of JavaScript. Each is in a block of its own, so that the next one runs even
+/// if it throws.
 fn javascript(dice: &mut Dice) -> String {
     let body = script(dice, JAVASCRIPT, "\n} catch {}\ntry {\n");
     format!("const fs = require('fs');\ntry {{\n{body}}} catch {{}}\n")
 }
 
-/// Returns a fragment with its places filled; nested ones end at depth three.
+/// Returns a fragment with its placeholders filled. Nesting ends at depth three.
 fn filled(dice: &mut Dice, from: &[&str], depth: u32) -> String {
     let mut text = (*dice.pick(from)).to_owned();
     while let Some(at) = text.find("{}") {
@@ -387,7 +388,7 @@ fn filled(dice: &mut Dice, from: &[&str], depth: u32) -> String {
     out
 }
 
-/// Returns a Python program: each fragment in a loop or alone, its exceptions caught.
+/// Returns a Python program that runs each fragment once or in a loop and catches its exceptions.
 fn python(dice: &mut Dice) -> String {
     let mut out = "import ast, asyncio, gc, json, mmap, os, pickle, re, select, signal\n\
                    import subprocess, sys, threading, time, zlib\n"
@@ -423,7 +424,8 @@ fn filled_python(dice: &mut Dice) -> String {
     out
 }
 
-/// Calls of the guest's system interface with the types of their arguments (`i`: 32, `l`: 64 bits).
+/// Calls of the guest's system interface, with the types of their arguments (`i`: 32 bits, `l`: 64
+/// bits).
 const CALLS: &[(&str, &str, &str)] = &[
     ("wasi_snapshot_preview1", "args_get", "ii"),
     ("wasi_snapshot_preview1", "args_sizes_get", "ii"),
@@ -481,8 +483,8 @@ const CALLS: &[(&str, &str, &str)] = &[
     ("wasix_32v1", "resolve", "iiiiii"),
 ];
 
-/// Numbers that calls get: small ones, which are descriptors and lengths, places in the memory
-/// where names and lists lie, and such about which integers overflow.
+/// The numbers that calls get: small ones (descriptors and lengths), addresses of names and lists
+/// in memory, and numbers near which integers overflow.
 const WORDS: &[u64] = &[
     0,
     1,
@@ -506,7 +508,7 @@ const WORDS: &[u64] = &[
     0xffff_ffff,
 ];
 
-/// Returns a module that makes a few calls, in a loop or once.
+/// Returns a module that makes a few calls, once or in a loop.
 fn module(dice: &mut Dice) -> String {
     let calls: Vec<_> = (0..1 + dice.below(12)).map(|_| *dice.pick(CALLS)).collect();
     let mut out = "(module\n".to_owned();

@@ -1,10 +1,10 @@
-//! The ways to run a hostile program. Each of them uses a host process, so that a hang or a crash
-//! is always noticed.
+//! The ways to run a hostile program. Each uses a host process, so that a hang or a crash is always
+//! noticed.
 //!
 //! `exec` is `runner exec`. The others embed the library in a child process of this test. That
-//! process has a second session, which must give right answers while the hostile one runs; at its
-//! end it reports what the hostile session has left behind. Each way to embed the library is an
-//! [`Embedding`].
+//! process has a second session, which must give correct answers while the hostile one runs. At its
+//! end the process reports what the hostile session has left behind. Each way to embed the library
+//! is an [`Embedding`].
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -44,7 +44,7 @@ impl Eq for Embedding {}
 /// Sessions as threads of the embedder.
 const THREAD: Embedding = Embedding { name: "thread", open: open_by_thread };
 
-/// Sessions in processes of their own, for which this program is started again.
+/// Sessions in worker processes, for which this program is started again.
 const WORKER: Embedding = Embedding { name: "worker", open: open_by_worker };
 
 /// All targets.
@@ -64,13 +64,14 @@ fn open_by_worker(job: &Job, policy: Policy) -> Result<Session, wasibox::Error> 
     Session::on(&WorkerPool::new(options)?, policy)
 }
 
-/// A program that is ready to run: everything that a target needs, without the suite's own paths.
+/// A program that is ready to run, with everything that a target needs and without the suite's own
+/// paths.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Job {
     pub image: PathBuf,
-    /// The folder in which machine code is kept.
+    /// The cache folder of machine code.
     pub code: Option<PathBuf>,
-    /// The image of the second session; the next field is the folder of its machine code.
+    /// The image of the second session, and the cache folder of its machine code.
     pub neighbour: PathBuf,
     pub neighbour_code: Option<PathBuf>,
     pub argv: Vec<String>,
@@ -195,18 +196,18 @@ pub fn report_file(job_file: &Path) -> PathBuf {
     job_file.with_extension("report")
 }
 
-/// The growth of an embedder after a session that does not count as a leak, because allocators and
-/// the engine keep memory.
+/// The amounts by which an embedder may grow during a session without a leak, because allocators
+/// and the engine keep memory.
 const KEPT_MEMORY: u64 = 48 << 20;
 const KEPT_THREADS: u64 = 8;
 const KEPT_DESCRIPTORS: u64 = 8;
 /// The time in which a session must release everything.
 const SETTLE: Duration = Duration::from_secs(3);
 /// The time for which an embedder is then observed, and the clock ticks (1/100 s) that it may use
-/// in it while it is idle.
+/// in that time, although it is idle.
 const IDLE: Duration = Duration::from_millis(150);
 const IDLE_TICKS: u64 = 8;
-/// The longest time in which the second session must answer, even on a busy machine.
+/// The maximum time for an answer of the second session, even on a busy machine.
 const ANSWER: Duration = Duration::from_secs(5);
 const PAUSE: Duration = Duration::from_millis(50);
 
@@ -293,7 +294,7 @@ fn answer(session: &Session) -> Result<(), String> {
     if took > ANSWER { Err(format!("an answer took {took:.1?}")) } else { Ok(()) }
 }
 
-/// Returns a description of what the embedder still holds, or still does, for a closed session.
+/// Returns a description of what the embedder still holds or does for a closed session.
 fn kept(before: watch::Usage) -> Option<String> {
     let until = Instant::now() + SETTLE;
     loop {

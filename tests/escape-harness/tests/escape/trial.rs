@@ -1,11 +1,11 @@
-//! Runs one program on one target: makes a scratch folder, runs and watches the process, then
+//! Runs one program on one target: creates a scratch folder, runs and watches the process, and then
 //! checks everything that the program's header demands.
 //!
 //! The scratch folder:
 //!
 //! | name | content |
 //! |---|---|
-//! | `outside/` | canaries; never granted to a guest, never to change |
+//! | `outside/` | canaries, which no guest is granted and which must never change |
 //! | `work/` | the default mount of programs |
 //! | `tmp/`, `home/` | the host process's `TMPDIR` and `HOME`; nothing may be left there |
 //! | `cache/` | machine code of modules, so that the user's own cache stays clean |
@@ -32,10 +32,10 @@ use crate::watch::{Peak, Watch};
 
 /// The content of the canary; no output of a guest may contain it.
 const SECRET: &str = "canary-3c9f07e1";
-/// The time that a process may run beyond its limit before it is killed. It includes the time that
-/// an embedder needs to check that everything was released.
+/// The time that a process may run beyond its limit before it is killed. It includes the time in
+/// which an embedder checks that everything was released.
 const HARD: Duration = Duration::from_secs(8);
-/// The number of bytes of output that are kept; the rest is read and dropped.
+/// The maximum number of bytes of output that are kept; the rest is read and dropped.
 const KEPT: usize = 8 << 20;
 /// The time for which output may stay open after the process has ended.
 const CLOSING: Duration = Duration::from_secs(1);
@@ -83,7 +83,7 @@ impl fmt::Display for Verdict {
     }
 }
 
-/// The end of a process: its status, its time, its output and what was wrong.
+/// The end of a process: its status, its time, its output, and the faults.
 struct EndedProcess {
     status: Option<ExitStatus>,
     wall: Duration,
@@ -203,14 +203,14 @@ impl Bench {
         Ok(())
     }
 
-    /// Sets the working directory and the environment of the host process, with folders in the
+    /// Sets the working directory and the environment of the host process. Its folders are in the
     /// scratch folder.
     fn surround(&self, cmd: &mut Command, p: &Program, scratch: &Path) {
         cmd.current_dir(scratch).env_clear().env("PATH", "/usr/bin:/bin");
         cmd.env("TMPDIR", scratch.join("tmp"));
-        // By default glibc's thresholds grow with freed memory, and then the heap of each thread
-        // keeps tens of megabytes that are unused. With a fixed threshold, kept memory is memory
-        // that the embedder holds.
+        // By default glibc's thresholds grow with freed memory, and the heap of each thread then
+        // keeps tens of megabytes unused. With a fixed threshold, the measured memory is what the
+        // embedder really holds.
         cmd.env("MALLOC_TRIM_THRESHOLD_", "131072");
         // The folder above `wasibox/aot`, where the runner looks for machine code.
         let cache = match p.kind {
@@ -223,7 +223,7 @@ impl Bench {
         cmd.envs(p.host_env.iter().map(|(k, v)| (k, scratch.join(v))));
     }
 
-    /// Returns the command that runs the host commands of a program's header.
+    /// Returns a command that runs host commands of a program's header.
     fn host_shell(&self, text: &str, scratch: &Path) -> Command {
         let mut cmd = Command::new("/bin/sh");
         cmd.args(["-e", "-c", text]).current_dir(scratch).stdin(Stdio::null());
@@ -233,7 +233,7 @@ impl Bench {
     }
 }
 
-/// Runs host commands to their end.
+/// Runs host commands to their end. A status other than 0 is an error.
 fn succeed(mut cmd: Command, what: &str) -> Result<(), String> {
     let out = cmd.output().map_err(|e| format!("{what}: {e}"))?;
     let said = String::from_utf8_lossy(&out.stderr).into_owned();
@@ -264,9 +264,9 @@ fn module_image(p: &Program, scratch: &Path) -> Result<PathBuf, String> {
     Ok(path)
 }
 
-/// Returns everything in the scratch folder that must not change, with its content. Left out are
+/// Returns everything in the scratch folder that must not change, with its content. This excludes
 /// the mounts that the program may write to, those that its host commands change, the cache and,
-/// with `wrap`, the files beside the folders.
+/// with `wrap`, files directly in the scratch folder.
 fn inventory(scratch: &Path, p: &Program) -> BTreeMap<PathBuf, String> {
     let changing = p.swap.is_some() || !p.during.is_empty();
     let free = |path: &Path| {
@@ -296,7 +296,7 @@ fn inventory(scratch: &Path, p: &Program) -> BTreeMap<PathBuf, String> {
     found
 }
 
-/// Gives folders their permissions back, so that the scratch folder can be removed.
+/// Restores the permissions of folders, so that the scratch folder can be removed.
 fn make_removable(dir: &Path) {
     for path in std::fs::read_dir(dir).into_iter().flatten().flatten().map(|e| e.path()) {
         if path.symlink_metadata().is_ok_and(|m| m.is_dir()) {
@@ -347,7 +347,7 @@ impl Drop for RunningCommands {
     }
 }
 
-/// Runs the process, watches it, and ends it if it does not end by itself.
+/// Runs the process and watches it. Kills it if it does not end in time.
 fn run(mut cmd: Command, p: &Program, peak: &mut Peak) -> Result<EndedProcess, String> {
     let err = |e: &dyn fmt::Display| format!("{cmd:?}: {e}", cmd = "starting");
     cmd.stdin(Stdio::null());
@@ -405,7 +405,7 @@ fn run(mut cmd: Command, p: &Program, peak: &mut Peak) -> Result<EndedProcess, S
     Ok(EndedProcess { status, wall, output, failures })
 }
 
-/// Opens a terminal and returns its master and two handles of its other side.
+/// Opens a terminal. Returns its master and two handles of its other side.
 fn open_terminal() -> Result<(std::fs::File, Stdio, Stdio), std::io::Error> {
     use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
     let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY)?;
@@ -416,7 +416,7 @@ fn open_terminal() -> Result<(std::fs::File, Stdio, Stdio), std::io::Error> {
     Ok((master.into(), side.try_clone()?.into(), side.into()))
 }
 
-/// Reads a stream to its end on a thread of its own, keeping its beginning.
+/// Reads a stream to its end on another thread, and keeps its beginning.
 fn drain(mut from: Box<dyn Read + Send>) -> Receiver<Vec<u8>> {
     let (give, take) = channel();
     std::thread::spawn(move || {
@@ -429,7 +429,7 @@ fn drain(mut from: Box<dyn Read + Send>) -> Receiver<Vec<u8>> {
     take
 }
 
-/// Returns the limit that `runner exec` reports as hit, in a message or in its JSON.
+/// Returns the limit that `runner exec` reports in a message or in its JSON.
 fn reported_limit(output: &str) -> Option<String> {
     let told = [
         ("timeout", "(--timeout)"),
@@ -450,7 +450,7 @@ fn check(p: &Program, status: Option<ExitStatus>, output: &str, verdict: &mut Ve
     if let Some(status) = status {
         match code {
             None => wrong.push(format!("crash: {status}")),
-            // The exit status of Rust's own panics.
+            // This is the exit status of Rust's own panics.
             Some(101) if output.contains("panicked") => wrong.push("panic".into()),
             Some(code) if p.status.as_ref().is_some_and(|s| !s.contains(&code)) => {
                 wrong.push(format!("status {code}, expected {:?}", p.status));

@@ -1,14 +1,15 @@
-//! Looking at host processes from outside: memory, threads, descriptors, descendants.
+//! Observes host processes from outside: memory, threads, descriptors and descendants.
 //!
-//! Only memory of the process's own counts (`RssAnon` and `RssShmem`): machine code and images are
-//! mapped from files, and their pages are the system's to give back.
+//! Only a process's own memory counts (`RssAnon` and `RssShmem`). Machine code and images are
+//! mapped from files, and the system can take their pages back at any time.
 
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, WaitOptions};
 
-/// The intervals at which memory and threads are sampled, and descriptors and descendants.
+/// The interval at which memory and threads are sampled. Descriptors and descendants are sampled
+/// every `RARE`th time.
 const SAMPLE: Duration = Duration::from_millis(5);
 const RARE: u32 = 10;
 /// The time in which processes must end after their parent.
@@ -25,7 +26,7 @@ pub struct Peak {
 /// A process that is watched until it ends.
 pub struct Watch {
     pid: u32,
-    /// It and every descendant that was seen, with the times they began.
+    /// The process and every descendant that was seen, with their start times.
     family: BTreeSet<(u32, u64)>,
     pub peak: Peak,
 }
@@ -55,7 +56,7 @@ const UTIME: usize = 11;
 const STIME: usize = 12;
 const START: usize = 19;
 
-/// Memory and threads; zeros if it has ended.
+/// Returns the memory and the number of threads of a process, or zeros if it has ended.
 fn status(pid: u32) -> Usage {
     let text = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
     let number = |key: &str| {
@@ -83,7 +84,8 @@ impl Watch {
         Watch { pid, family, peak: Peak::default() }
     }
 
-    /// Samples until `ended` says so or the deadline is over; whether it ended.
+    /// Samples until `ended` returns true or the deadline is over. Returns whether the process
+    /// ended.
     pub fn until(&mut self, deadline: Instant, mut ended: impl FnMut() -> bool) -> bool {
         let mut round = 0;
         while !ended() {
@@ -136,8 +138,8 @@ impl Watch {
         self.family.extend(all.iter().filter(|a| family.contains(&a.0)).map(|a| (a.0, a.2)));
     }
 
-    /// Returns the descendants that still run though the process itself has ended, after a moment's
-    /// grace. They are ended now.
+    /// Returns the descendants that still run a moment after the process itself has ended, and
+    /// kills them.
     pub fn left_over(&mut self) -> Vec<u32> {
         let until = Instant::now() + GONE;
         loop {
@@ -150,7 +152,7 @@ impl Watch {
         }
     }
 
-    /// Ends the process and all its descendants by their numbers.
+    /// Kills the process and all its descendants by their numbers.
     pub fn kill(&mut self) {
         self.look_for_descendants();
         self.alive().into_iter().chain([self.pid]).for_each(end);
@@ -162,8 +164,8 @@ impl Watch {
     }
 }
 
-/// Returns whether that very process still runs. One that has ended but was not waited for is ours
-/// to wait for if its parent is gone.
+/// Returns whether the process with that number and start time still runs. A descendant that has
+/// ended becomes a child of this process if its parent is gone, and is then waited for here.
 fn alive((pid, start): &(u32, u64)) -> bool {
     let Some(stat) = stat(*pid).filter(|s| field(s, START) == *start) else { return false };
     let ended = stat.first().is_some_and(|s| s == "Z");
