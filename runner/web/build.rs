@@ -1,5 +1,5 @@
 //! Linker arguments for the kernel's module: shared memory that the page makes, and the start code
-//! of a reactor, because rustc links only that of commands on this target.
+//! of a reactor, because rustc links only the start code of commands on this target.
 
 use std::env;
 use std::path::Path;
@@ -23,9 +23,9 @@ fn main() {
         "--export=_initialize".into(),
         "--export=__stack_pointer".into(),
         "--initial-memory=16777216".into(),
-        // The page grows it (`src/heap.rs`).
+        // The page grows the memory (`src/heap.rs`).
         "--max-memory=2147483648".into(),
-        // The stack of the first thread; all others have std's.
+        // This is the stack of the first thread; the others get theirs from std.
         "-zstack-size=1048576".into(),
     ];
     for arg in args {

@@ -1,6 +1,6 @@
 //! `calculate`: evaluates one expression with SymPy, in an interpreter of the calculator's own.
 //!
-//! The program is `calculator/`, Python that parses a notation of its own and never runs text as
+//! The program in `calculator/` is Python code that parses its own notation, and never runs text as
 //! code. It runs in sessions that no client can reach and that are granted nothing. Their
 //! interpreters are kept, so that SymPy is imported only once. An expression that exceeds a limit
 //! ends its interpreter, which is then restored to its prepared state. An interpreter is also
@@ -21,11 +21,11 @@ use wasibox::{Refusal, RefusalKind};
 
 /// The maximum number of characters of an expression.
 const CHARACTERS: usize = 1000;
-/// An expression's limit of time, unless the policy file has another.
+/// The time limit of an expression, unless the policy file has another one.
 const TIME: Duration = Duration::from_secs(10);
-/// Memory of an interpreter.
+/// The memory limit of an interpreter in bytes.
 const MEMORY: u64 = 512 << 20;
-/// Bytes of an answer.
+/// The maximum number of bytes of an answer.
 const ANSWER: u64 = 1 << 20;
 /// The maximum number of interpreters at once, so that one slow expression does not delay others.
 const MOST: usize = 3;
@@ -110,7 +110,7 @@ pub fn calculate(machine: &Machine, expression: &str) -> Result<CalculateAnswer,
     worked_out(machine, expression.to_owned(), &CallStop::default())
 }
 
-/// Returns whether an image has the packages for it.
+/// Returns whether the machine's image has SymPy.
 pub(crate) fn is_there(machine: &Machine) -> bool {
     machine.engine().image().extra().versions.contains_key("sympy")
 }
@@ -204,8 +204,8 @@ impl Calculator {
     }
 }
 
-/// Gives a calculator back after an answer. If it has to be renewed, the caller does not wait for
-/// that.
+/// Gives a calculator back after an answer. If it has to be renewed first, another thread does
+/// that, so that the caller does not wait.
 fn put_back(
     machine: &Machine,
     mut calculator: Calculator,
@@ -282,7 +282,7 @@ struct CalculatorPlaces {
     idle: Vec<Calculator>,
     /// The number of calculators that are idle, in use or being renewed.
     made: usize,
-    /// The number of those being renewed, which takes less time than creating one.
+    /// The number of calculators that are being renewed, which takes less time than creating one.
     renewing: usize,
 }
 

@@ -200,10 +200,10 @@ impl ClientCall<'_> {
         self.client.session()
     }
 
-    /// Returns the command that a client asks for, within the machine's limit of time.
+    /// Returns the command that a client asks for, with a time limit within the machine's.
     ///
     /// # Errors
-    /// If the time is none, or there is nothing to run.
+    /// If the time is invalid, or there is nothing to run.
     pub(crate) fn make_exec(
         &self,
         options: CallOptions,

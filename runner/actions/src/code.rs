@@ -26,13 +26,14 @@ const CODE: usize = 50_000;
 /// The maximum number of files, and of their bytes, that a program is given and that it may return.
 const FILES: usize = 100;
 const BYTES: usize = 8 << 20;
-/// The folder of the programs that we run, and the files to which they write their values.
+/// The folder of this crate's own programs, and the files in it: the programs that run a client's
+/// program, the client's program, the lists of modules, and the value.
 const OWN: &str = "/tmp/.execute_code/";
 const RUN: [&str; 2] = ["/tmp/.execute_code/run.py", "/tmp/.execute_code/run.cjs"];
 const PROGRAM: [&str; 2] = ["/tmp/.execute_code/program.py", "/tmp/.execute_code/program.js"];
 const LISTS: &str = "/tmp/.execute_code/lists.json";
 const VALUE: &str = "/tmp/.execute_code/value.json";
-/// Bytes of each stream.
+/// The maximum number of bytes of each stream.
 const OUTPUT: u64 = 256 << 10;
 /// Limits of time in seconds and of memory in mebibytes: minimum, default, maximum.
 const SECONDS: [f64; 3] = [5.0, 30.0, 120.0];
@@ -160,7 +161,7 @@ impl ToolAction for ExecuteCode {
 }
 
 impl ExecuteCode {
-    /// Returns a policy with limits and no grants; never more than other sessions have.
+    /// Returns a policy without grants, whose limits are at most those of other sessions.
     fn policy(&self, machine: &Machine, list: Option<&ModuleList>) -> Result<Policy, Refusal> {
         let (most, settings) = (&machine.policy().limits, &machine.tools().execute_code);
         let set = settings.timeout.map_or(SECONDS[1], |t| t.as_secs_f64());

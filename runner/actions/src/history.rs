@@ -16,9 +16,9 @@ use wasibox::{Refusal, RefusalKind};
 /// The number of commits that are listed by default, and at most.
 const LISTED: usize = 20;
 const MOST_LISTED: usize = 500;
-/// Bytes of a command that are shown.
+/// The maximum number of bytes of a command that are shown.
 const COMMAND: u64 = 300;
-/// Bytes of a difference.
+/// The maximum number of bytes of a difference.
 const DIFFERENCE: usize = 64 << 10;
 
 /// The arguments of `history`.
@@ -249,7 +249,7 @@ impl ToolAction for Undo {
         for _ in 1..self.steps.unwrap_or(1) {
             match move_session(&session, HistoryRequest::Undo) {
                 Ok(further) => commit = further,
-                // The first commit is reached.
+                // There is no commit before the first one.
                 Err(Error::Store(store::StoreError::Nothing(_))) => break,
                 Err(e) => return Err(e.into()),
             }

@@ -21,7 +21,7 @@ pub struct MachineOptions<'a> {
     pub store: Option<&'a Path>,
     /// The time limit of a call that names none; it never exceeds the policy's.
     pub timeout: Duration,
-    /// Which tools are offered, and their settings.
+    /// The selection and the settings of the offered tools.
     pub tools: ToolSettings,
 }
 
@@ -90,7 +90,7 @@ impl Machine {
         &self.0.policy
     }
 
-    /// Returns which tools are offered, and their settings.
+    /// Returns the selection and the settings of the offered tools.
     pub fn tools(&self) -> &ToolSettings {
         &self.0.tools
     }
@@ -305,7 +305,7 @@ impl SessionSpace {
         self.store().remove(&full).map_err(|e| self.name_refusal(name, e.into()))
     }
 
-    /// Makes a second session with the present state of one, or with its state at a commit.
+    /// Makes a second session with the current state of a session, or with its state at a commit.
     ///
     /// # Errors
     /// If there is no such session or commit, or the new name is taken.

@@ -29,7 +29,7 @@ impl ToolAction for ForkArgs {
     type Answer = ForkAnswer;
 
     fn run_action(self, call: &ClientCall<'_>) -> Result<ToolResult<ForkAnswer>, Refusal> {
-        // The session exists from now on.
+        // This creates the session if it does not exist yet.
         let _session = call.session()?;
         let client = call.client;
         client.space().fork(&client.name(), self.commit, &self.name)?;

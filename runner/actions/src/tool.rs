@@ -23,7 +23,7 @@ pub enum ToolScope {
 }
 
 impl ToolScope {
-    /// All of them.
+    /// All scopes.
     pub const ALL: [ToolScope; 4] =
         [ToolScope::Read, ToolScope::Write, ToolScope::Run, ToolScope::Manage];
 

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use wasibox::{Answer, Request, Streams, ValueRequest};
 use wasibox::{Refusal, RefusalKind};
 
-/// Bytes of a value that is read.
+/// The maximum number of bytes of a value that is read.
 const MOST: usize = 16 << 20;
 
 /// The arguments of `kv_get`.

@@ -48,7 +48,7 @@ impl HttpApp {
             hosts.extend(own);
         }
         let mut random = [0; 4];
-        // Equal prefixes after a restart do no harm.
+        // A failure is ignored, because equal prefixes after a restart do no harm.
         let _ = getrandom::fill(&mut random);
         HttpApp {
             machine: door.machine,
@@ -163,7 +163,7 @@ async fn get_metrics(
 ) -> Response<Body> {
     let machine = app.machine.clone();
     let growth = tokio::task::spawn_blocking(move || machine.growth());
-    // Without these figures the others are of use, too.
+    // A failure is ignored, because the other figures do not depend on these.
     let growth = growth.await.ok().and_then(Result::ok).unwrap_or_default();
     let now = GaugeReadings {
         running: app.running.count(),

@@ -18,7 +18,7 @@ const WAITING: usize = 4;
 /// The total time for which a transfer waits for its client, in addition to the time that its bytes
 /// earn.
 const GRACE: Duration = Duration::from_secs(30);
-/// The number of bytes that earn another second. A transfer that stays slower is ended.
+/// The number of transferred bytes that earn another second. A transfer that stays slower is ended.
 const SLOWEST: u64 = 1024;
 
 /// The time for which a transfer waits for its client.

@@ -49,7 +49,7 @@ impl Caller {
     }
 }
 
-/// Counts and logs a request, and gives it its id. This is the outermost layer.
+/// Counts and logs a request, and gives it an id. This is the outermost layer.
 pub async fn watch_request(
     State(app): State<Arc<HttpApp>>,
     request: Request,
@@ -126,14 +126,15 @@ pub async fn find_owner(
         Some(Err(_)) => false,
     };
     if !is_theirs {
-        // The protocol's answer for an unknown connection, after which the client opens a new one.
+        // This is the protocol's answer for an unknown connection, after which the client opens a
+        // new one.
         return HttpProblem::missing("there is no such connection").into_response();
     }
     let owner = ConnectionOwner {
         name: (&*caller.owner.name).into(),
         most: caller.owner.limits.connections,
     };
-    // Only the protocol's own path begins connections, by a message without the name of one.
+    // Connections begin only at the protocol's own path, by a message that names no connection.
     if connection.is_none() && request.uri().path() == MCP && !app.connections.has_room(&owner) {
         return HttpProblem::limit("too many connections that are in use").into_response();
     }
@@ -246,7 +247,7 @@ fn unescape_token(name: &str) -> Cow<'_, str> {
 #[derive(Default)]
 pub struct Gauge(AtomicU64);
 
-/// Counts as one running request until it is dropped.
+/// A guard that counts as one running request until it is dropped.
 pub struct GaugeGuard<'a>(&'a Gauge);
 
 impl Gauge {

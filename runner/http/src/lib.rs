@@ -1,4 +1,4 @@
-//! The HTTP interface to sessions, and the endpoint of the Model Context Protocol beside it.
+//! The HTTP interface to sessions, and the endpoint of the Model Context Protocol.
 //!
 //! | file | contents |
 //! |---|---|
@@ -14,7 +14,7 @@
 //! | `metrics` | counts, as Prometheus reads them |
 //! | `telemetry` | spans to an OpenTelemetry collector, with the feature `opentelemetry` |
 //! | `bridge` | bytes between blocking threads and asynchronous tasks |
-//! | `room` | how many connections there may be, and which one makes room |
+//! | `room` | the limit of connections, and the choice of one that makes room |
 //! | `server` | connections: accepting, deadlines, shutdown |
 //!
 //! # Invariants
@@ -54,9 +54,9 @@ use wasibox_actions::{Machine, Registry};
 pub struct Door {
     pub machine: Machine,
     pub registry: Arc<Registry>,
-    /// Names in addition to the address that a request's `Host` may have. With tokens and without
-    /// names any host is accepted.
+    /// The names that a request's `Host` may have in addition to the server's address. A server
+    /// with tokens accepts any host if there are none.
     pub hosts: Vec<String>,
-    /// Origins in addition to the server's own from which browsers may send requests.
+    /// The origins from which browsers may send requests, in addition to the server's own.
     pub origins: Vec<String>,
 }

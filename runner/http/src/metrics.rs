@@ -15,11 +15,11 @@ pub struct Metrics(Mutex<HttpCounts>);
 
 #[derive(Default)]
 struct HttpCounts {
-    /// By method, route and status.
+    /// The number of requests by method, route and status.
     requests: BTreeMap<(String, String, u16), u64>,
-    /// By route.
+    /// The durations of requests by route.
     times: BTreeMap<String, TimeHistogram>,
-    /// By tool and whether it was done.
+    /// The number of calls by tool, and by whether the call was carried out.
     calls: BTreeMap<(&'static str, bool), u64>,
     cpu: Duration,
 }
@@ -40,7 +40,7 @@ pub struct GaugeReadings {
     pub connections: usize,
     /// The bytes that sessions take in the store.
     pub growth: Vec<OwnerGrowth>,
-    /// The owner who asks.
+    /// The owner of the token that asks for the metrics.
     pub owner: String,
 }
 
@@ -121,7 +121,8 @@ impl Metrics {
             metric_head(&mut out, &name, "gauge", help);
             let _ = writeln!(out, "{name} {bytes}");
         }
-        // Of the one who asks; the others' names are none of its business.
+        // Only the figures of the owner who asks are shown, because it must not learn the names of
+        // others.
         if let Some(own) = now.growth.iter().find(|o| o.owner == now.owner) {
             let OwnerGrowth { owner, history, audit } = own;
             for (name, bytes) in [("history", history), ("audit", audit)] {

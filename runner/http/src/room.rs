@@ -10,11 +10,11 @@ use std::time::Instant;
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
-/// All connections, of which there may be so many.
+/// All connections, up to a maximum number.
 pub struct ConnectionRoom {
     most: usize,
     places: Mutex<RoomPlaces>,
-    /// A connection has ended, or has no request any more.
+    /// Notified when a connection has ended, or has no request any more.
     changed: Notify,
 }
 
@@ -39,7 +39,7 @@ pub struct ConnectionPlace {
 }
 
 impl ConnectionRoom {
-    /// Makes room for so many connections.
+    /// Makes room for at most `most` connections.
     pub fn new(most: usize) -> Arc<ConnectionRoom> {
         Arc::new(ConnectionRoom { most, places: Mutex::default(), changed: Notify::new() })
     }
@@ -163,11 +163,11 @@ mod tests {
     async fn the_connection_that_is_idle_longest_makes_room() {
         let room = ConnectionRoom::new(2);
         let (a, b) = (room.enter().await, room.enter().await);
-        // Used later than the other one.
+        // This connection was used later than the other one.
         drop(a.begin_request());
         let c = room.enter().await;
         assert!(b.ending_token().is_cancelled() && !a.ending_token().is_cancelled());
-        // One that was ended gives nothing back a second time.
+        // A connection that was ended does not release its place a second time.
         drop(b);
         let (asks_a, asks_c) = (a.begin_request(), c.begin_request());
         let soon = Duration::from_millis(50);

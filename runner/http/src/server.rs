@@ -25,9 +25,9 @@ use wasibox_mcp::ConnectionTimes;
 const CONNECTIONS: usize = 2048;
 /// The time limit for receiving a request's head.
 const HEAD: Duration = Duration::from_secs(30);
-/// The size limit of a head. The last read may add as much again.
+/// The size limit of a head in bytes. The last read may exceed it by as much again.
 const HEAD_BYTES: usize = 64 << 10;
-/// The interval at which idle sessions are released, and the idle time after which they are.
+/// The interval at which idle sessions are released, and the idle time after which a session is.
 const SWEEP: Duration = Duration::from_secs(30);
 const UNUSED: Duration = Duration::from_secs(600);
 /// The time limit for threads to end at shutdown.
@@ -71,7 +71,7 @@ pub enum ServeError {
     Signals(std::io::Error),
 }
 
-/// The sender of spans, if that feature is enabled.
+/// The sender of spans, if the feature `opentelemetry` is enabled.
 #[cfg(feature = "opentelemetry")]
 type TelemetryGuard = crate::telemetry::TelemetryGuard;
 #[cfg(not(feature = "opentelemetry"))]
@@ -168,7 +168,7 @@ impl HttpServer {
         })
     }
 
-    /// Returns the address that it listens on.
+    /// Returns the address on which the server listens.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
@@ -218,7 +218,7 @@ impl HttpServer {
                 // A client that disconnects is not worth logging.
                 let _ = tokio::select! {
                     done = &mut served => done,
-                    // Others need its place, and it has no request.
+                    // The connection has no request, and a new one needs its place.
                     () = crowded.cancelled() => Ok(()),
                     () = ending.cancelled() => {
                         served.as_mut().graceful_shutdown();

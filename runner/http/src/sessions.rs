@@ -26,7 +26,7 @@ pub async fn run_blocking<T: Send + 'static>(
     Ok(done?)
 }
 
-/// `GET /v1/sessions`
+/// `GET /v1/sessions`: lists the owner's sessions.
 pub async fn list_sessions(
     Extension(caller): Extension<Caller>,
 ) -> Result<Response<Body>, HttpProblem> {
@@ -35,7 +35,7 @@ pub async fn list_sessions(
     Ok(axum::Json(json!({ "sessions": all })).into_response())
 }
 
-/// `GET /v1/sessions/{session}`
+/// `GET /v1/sessions/{session}`: describes a session.
 pub async fn get_session(
     Extension(caller): Extension<Caller>,
     Path(name): Path<String>,
@@ -66,7 +66,7 @@ pub async fn put_session(
     Ok((status, axum::Json(json!({ "name": name }))).into_response())
 }
 
-/// `DELETE /v1/sessions/{session}`
+/// `DELETE /v1/sessions/{session}`: removes a session.
 pub async fn delete_session(
     Extension(caller): Extension<Caller>,
     Path(name): Path<String>,
@@ -80,7 +80,7 @@ pub async fn delete_session(
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ExportQuery {
-    /// All commits, not only the current state.
+    /// Whether the file contains all commits, and not only the current state.
     #[serde(default)]
     history: bool,
 }

@@ -14,7 +14,7 @@ use tracing::Subscriber;
 use tracing_opentelemetry::{OpenTelemetryLayer, OpenTelemetrySpanExt};
 use tracing_subscriber::registry::LookupSpan;
 
-/// Sends the remaining spans when it is dropped.
+/// A guard that sends the remaining spans when it is dropped.
 pub struct TelemetryGuard(SdkTracerProvider);
 
 impl Drop for TelemetryGuard {
@@ -66,7 +66,7 @@ where
 /// Makes a request's span part of the trace that its headers name (W3C Trace Context).
 pub fn follow_trace(span: &tracing::Span, headers: &HeaderMap) {
     let context = TraceContextPropagator::new().extract(&TraceHeaders(headers));
-    // A span that no layer collects has no place in a trace.
+    // A failure is ignored, because a span that no layer collects needs no place in a trace.
     let _ = span.set_parent(context);
 }
 

@@ -1,9 +1,9 @@
 //! A shell for people over a WebSocket.
 //!
-//! Messages are JSON texts. From the client: `{"run": SCRIPT}`, and while it runs `{"stdin":
-//! TEXT}`, `{"end": true}` (no more input) and `{"interrupt": true}`. To the client: `{"stream":
-//! "stdout"|"stderr", "text": ...}` and at the end of each script `{"exit_code": N, "commit": N,
-//! "cwd": DIR}`, or `{"problem": ...}`. One script runs at a time.
+//! Messages are JSON texts. The client sends `{"run": SCRIPT}`, and while the script runs
+//! `{"stdin": TEXT}`, `{"end": true}` (no more input) and `{"interrupt": true}`. It receives
+//! `{"stream": "stdout"|"stderr", "text": ...}`, and at the end of each script
+//! `{"exit_code": N, "commit": N, "cwd": DIR}` or `{"problem": ...}`. One script runs at a time.
 
 use crate::app::HttpApp;
 use crate::gate::Caller;
@@ -166,13 +166,13 @@ fn run(
     tell: &Sender<Value>,
 ) -> Result<Value, Refusal> {
     let mut exec = Exec::script(text);
-    // All of it is passed on, and nothing kept.
+    // All output is passed on, and none is kept.
     (exec.input, exec.output, exec.list_files) = (Input::Inherit, Output::Inherit, false);
     let rests = [const { Mutex::new(Vec::new()) }; 2];
     let emit = |CallEvent::Output { is_error, bytes }: CallEvent<'_>| {
         let text = whole_characters(&mut lock_mutex(&rests[usize::from(is_error)]), bytes);
         let stream = if is_error { "stderr" } else { "stdout" };
-        // Even if the client has disconnected, the script keeps running until it is stopped.
+        // A failure is ignored, because the script is stopped when the client has disconnected.
         let _ = tell.blocking_send(json!({ "stream": stream, "text": text }));
     };
     let (stdout, stderr) = (std::io::stdout(), std::io::stderr());

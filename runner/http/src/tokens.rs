@@ -12,9 +12,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use wasibox_actions::ToolScope;
 
-/// The least number of characters of a token.
+/// The minimum number of characters of a token.
 const SHORTEST: usize = 16;
-/// The shortest period for which usage counts.
+/// The period after which usage is counted from zero again.
 const WINDOW: Duration = Duration::from_secs(3600);
 
 /// The reason why a token file cannot be used.
@@ -54,7 +54,7 @@ pub struct TokenLimits {
     pub requests: usize,
     /// The maximum number of connections of the Model Context Protocol.
     pub connections: usize,
-    /// The most CPU seconds of guests within an hour.
+    /// The maximum number of CPU seconds of guests within an hour.
     pub cpu_seconds: u64,
     /// The maximum size of requests' bodies within an hour, in bytes.
     pub bytes: u64,

@@ -16,14 +16,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::mpsc::{Sender, channel};
 use wasibox_actions::{CallEvent, CallStop, Client, ClientCall, ToolEntry, ToolResult};
 
-/// The maximum number of bytes of arguments: a file of 16 MiB in base64, and more.
+/// The maximum number of bytes of arguments, which is enough for a file of 16 MiB in base64.
 pub const BODY: usize = 24 << 20;
 /// The tool that switches sessions, which is left out because each address names its session.
 pub const NOT_HERE: &str = "use_session";
 /// The maximum number of events that wait for a slow reader; beyond that the call waits, too.
 const WAITING: usize = 64;
 
-/// Stops a call when its client has disconnected.
+/// A guard that stops a call when its client has disconnected.
 pub struct CallStopGuard(pub Arc<CallStop>);
 
 impl Drop for CallStopGuard {
@@ -32,7 +32,7 @@ impl Drop for CallStopGuard {
     }
 }
 
-/// `GET /v1/tools`
+/// `GET /v1/tools`: lists the tools that the caller may use.
 pub async fn list_tools(
     State(app): State<Arc<HttpApp>>,
     Extension(caller): Extension<Caller>,
@@ -56,7 +56,7 @@ pub async fn list_tools(
     axum::Json(json!({ "machine": app.registry.summary(), "tools": tools })).into_response()
 }
 
-/// `POST /v1/sessions/{session}/tools/{tool}`
+/// `POST /v1/sessions/{session}/tools/{tool}`: calls a tool in a session.
 pub async fn call_tool(
     State(app): State<Arc<HttpApp>>,
     Extension(caller): Extension<Caller>,
@@ -112,7 +112,7 @@ struct ToolCallJob {
 }
 
 impl ToolCallJob {
-    /// Runs the call; blocks.
+    /// Runs the call, and blocks until it has ended.
     fn run(self, emit: Option<&(dyn Fn(CallEvent<'_>) + Sync)>) -> Result<ToolResult, HttpProblem> {
         let ToolCallJob { app, caller, session, tool, arguments, stop } = self;
         // A session that does not exist is not created.

@@ -190,7 +190,7 @@ async fn begin_service(server: &ToolServer) -> Result<(Service, Vec<rmcp::model:
     Ok((service, tools))
 }
 
-/// Lists a server's tools, page by page; a server may have neither too many nor pages without end.
+/// Lists a server's tools, page by page. Fails if there are too many tools or too many pages.
 async fn list_tools(peer: &Peer<RoleClient>) -> Result<Vec<rmcp::model::Tool>, String> {
     let (mut tools, mut cursor) = (Vec::new(), None);
     for _ in 0..PAGES {
@@ -296,7 +296,7 @@ mod tests {
         }
     }
 
-    /// A program that answers each question for its tools with the beginning of another page.
+    /// A program whose list of tools continues on another page for ever.
     const ENDLESS: &str = r#"while read -r line; do
     id=$(printf %s "$line" | sed -n 's/.*"id":\([0-9]*\).*/\1/p')
     case $line in

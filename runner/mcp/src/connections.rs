@@ -1,9 +1,9 @@
-//! The connections of an HTTP server: a table for each owner, so that the flood of one ends only
-//! its own.
+//! The connections of an HTTP server: a table for each owner, so that an owner with too many
+//! connections ends only its own.
 //!
-//! A connection that nothing was asked on takes a few hundred bytes: its handler and its tasks
-//! exist from the first request after the handshake on, and end again when nothing was asked for
-//! some minutes. What it is bound to stays.
+//! A connection without requests takes a few hundred bytes. Its handler and its tasks begin with
+//! the first request after the handshake, and end after some minutes without a request. The client
+//! to which it is bound stays.
 
 use crate::server::ConnectionState;
 use rmcp::model::{ClientCapabilities, Implementation, InitializeRequestParams, ProtocolVersion};
@@ -14,8 +14,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// The owner of the connections that a request begins, and the most that it may have. The HTTP
-/// server puts it into the extensions of each request.
+/// The owner of the connections that a request begins, and the maximum number that it may have. The
+/// HTTP server puts it into the extensions of each request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConnectionOwner {
     pub name: Arc<str>,
@@ -31,11 +31,11 @@ impl Default for ConnectionOwner {
 /// The times after which a connection without a message ends or shrinks.
 #[derive(Clone, Copy, Debug)]
 pub struct ConnectionTimes {
-    /// Its handler ends; it stays, and the next message starts another one.
+    /// Its handler ends. The connection stays, and the next message starts another handler.
     pub parked: Duration,
     /// It ends if it has used no session.
     pub unused: Duration,
-    /// It ends.
+    /// It ends if it has used a session.
     pub idle: Duration,
 }
 
@@ -63,7 +63,8 @@ pub struct ConnectionTable {
 pub(crate) struct Connection {
     pub id: SessionId,
     owner: ConnectionOwner,
-    /// The request that began it, as JSON, and its version if that is too long.
+    /// The request that began it, as JSON; empty if it was too long. The field `version` has its
+    /// version in any case.
     greeting: Box<[u8]>,
     version: ProtocolVersion,
     pub state: Arc<ConnectionState>,
@@ -74,10 +75,10 @@ pub(crate) struct Connection {
     streams: AtomicUsize,
 }
 
-/// The way to a handler.
+/// A running handler, and the handle through which it is reached.
 pub(crate) struct LiveHandler {
     pub handle: LocalSessionHandle,
-    /// The same for no other handler.
+    /// A mark that no other handler has.
     pub mark: Arc<()>,
 }
 
@@ -131,7 +132,7 @@ impl Connection {
         let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
         runtime.spawn(async move {
             if let Some(live) = connection.live.lock().await.take() {
-                // One that has ended by itself need not be ended.
+                // A failure is ignored, because the handler may have ended by itself.
                 let _ = live.handle.close().await;
             }
         });
@@ -186,8 +187,8 @@ impl ConnectionTable {
     }
 
     /// Adds a connection; returns false if the owner has too many that are in use. Otherwise one of
-    /// the owner's makes room if necessary: one that has used no session, then the one that was
-    /// used the longest time ago.
+    /// the owner's connections ends if there is no room: preferably one that has used no session,
+    /// and among equals the one that was used the longest time ago.
     pub(crate) fn add(&self, connection: Arc<Connection>) -> bool {
         let owner = connection.owner.clone();
         let mut owners = self.lock_owners();
@@ -223,7 +224,7 @@ impl ConnectionTable {
         connection.close();
     }
 
-    /// Ends the handlers of connections, and connections, that were not used for these times.
+    /// Ends the connections, or only their handlers, that were not used for these times.
     pub fn sweep(&self, times: &ConnectionTimes) {
         let all: Vec<Arc<Connection>> = self.lock_ids().values().cloned().collect();
         for connection in all.into_iter().filter(|c| !c.is_busy()) {

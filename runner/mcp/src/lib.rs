@@ -6,7 +6,7 @@
 //! | `client` | the other side: tools of other servers as host tools |
 //! | `connections` | the connections of an HTTP server, a table for each owner |
 //! | `content` | results as blocks of content |
-//! | `resources` | files of the session as resources; which were changed |
+//! | `resources` | files of the session as resources, and the changes of these files |
 //! | `roots` | folders that a client names, as mounts |
 //! | `progress` | output of a call as notifications of progress |
 //! | `stdio` | the transport over standard streams |

@@ -1,6 +1,7 @@
 //! Output of a call as progress notifications, for clients that ask for them.
 //!
-//! A call does not wait for a slow client: output that was not sent in time is in the result.
+//! A call does not wait for a slow client: output that could not be sent in time is only in the
+//! result.
 
 use rmcp::RoleServer;
 use rmcp::model::{ProgressNotificationParam, ProgressToken};

@@ -30,12 +30,12 @@ pub struct ConnectionClient {
 /// Identifies the client that has sent a request, from the request's head where there is one.
 pub type Bind = Arc<dyn Fn(Option<&Parts>) -> Result<ConnectionClient, Refusal> + Send + Sync>;
 
-/// What a connection keeps while it has no handler.
+/// The state of a connection, which stays while the connection has no handler.
 #[derive(Default)]
 pub(crate) struct ConnectionState {
     bound: OnceLock<ConnectionClient>,
     subscribed: Mutex<HashSet<String>>,
-    /// The number of calls that run.
+    /// The number of running calls.
     running: AtomicUsize,
 }
 
@@ -53,8 +53,8 @@ impl ConnectionState {
 
 impl Drop for ConnectionState {
     fn drop(&mut self) {
-        // On a blocking thread, because the end of a client may remove its session, which writes to
-        // a disk.
+        // The client is dropped on a blocking thread, because this may remove its session, which
+        // writes to a disk.
         if let (Some(bound), Ok(runtime)) =
             (self.bound.take(), tokio::runtime::Handle::try_current())
         {
@@ -83,7 +83,8 @@ impl Drop for RunningCall {
 pub struct McpServer {
     registry: Arc<Registry>,
     bind: Bind,
-    /// Set by the handshake: what is kept of an HTTP connection, or a state of its own.
+    /// The connection's state, set by the handshake. That of an HTTP connection outlives the
+    /// handler.
     state: OnceLock<Arc<ConnectionState>>,
     /// Whether all requests come over one connection. Over HTTP they do not, so protocol versions
     /// without a handshake are refused, because there would be no connection to bind a session to.
@@ -93,7 +94,7 @@ pub struct McpServer {
     rooted: AsyncMutex<bool>,
 }
 
-/// Stops a call when its client has disconnected.
+/// A guard that stops a call when its client has disconnected.
 struct StopOnDrop(Arc<CallStop>);
 
 impl Drop for StopOnDrop {
@@ -382,7 +383,8 @@ impl ServerHandler for McpServer {
         request: SubscribeRequestParams,
         _: Context,
     ) -> Result<(), ErrorData> {
-        /// The maximum number of addresses that one client may subscribe to, and the maximum number of bytes of one.
+        /// The maximum number of addresses to which one client may subscribe, and the maximum
+        /// number of bytes of an address.
         const MOST: usize = 1000;
         const LONGEST: usize = 4096;
         let mut all = self.state().subscribed.lock().unwrap_or_else(PoisonError::into_inner);

@@ -116,7 +116,7 @@ impl<H: ServerHandler> ConnectionManager<H> {
         self.table.find(id).ok_or(ConnectionError::Missing)
     }
 
-    /// Returns the way to the connection's handler, which is started if there is none.
+    /// Returns a handle to the connection's handler, and starts a handler if there is none.
     async fn wake(&self, connection: &Arc<Connection>) -> Result<LocalSessionHandle, SessionError> {
         let mut live = connection.live.lock().await;
         if let Some(live) = &*live {
@@ -161,7 +161,7 @@ fn initialized() -> ClientJsonRpcMessage {
 
 fn transport_config() -> SessionConfig {
     let mut config = SessionConfig::default();
-    // The table ends what is idle, because it knows of calls that run.
+    // The table ends idle connections instead, because it knows which calls are running.
     config.keep_alive = None;
     config
 }
@@ -246,7 +246,7 @@ impl<H: ServerHandler> SessionManager for ConnectionManager<H> {
         if let ClientJsonRpcMessage::Notification(it) = &message
             && let ClientNotification::InitializedNotification(_) = &it.notification
         {
-            // Each handler gets one when it starts.
+            // Each handler gets this notification when it starts.
             return Ok(());
         }
         Ok(self.wake(&connection).await?.push_message(message, None).await?)

@@ -58,11 +58,11 @@ impl Guest<Web> for PageCaller {
 const FRAMES: u32 = 600;
 
 /// Uses and releases the stack that a call may need. Guest and kernel share the engine's stack. An
-/// overflow must happen before the kernel has locked anything, and end the guest like an overflow
-/// in its own code.
+/// overflow must happen here, before the kernel has locked anything. It then ends the guest like an
+/// overflow in the guest's own code.
 #[inline(never)]
 fn try_stack(frames: u32) -> u32 {
-    // Hidden from the optimiser, which would turn the recursion into a loop.
+    // `black_box` hides the recursion from the optimiser, which would turn it into a loop.
     if frames == 0 { 0 } else { std::hint::black_box(try_stack(frames - 1)) + 1 }
 }
 

@@ -264,8 +264,8 @@ impl PendingCell {
         Ok(())
     }
 
-    /// Keeps the state that the run has left, and returns the cell's answer, or `None` if its
-    /// interpreter did not stay alive, together with the change for the commit.
+    /// Keeps the state that the run has left. Returns the change for the commit, and the cell's
+    /// answer, or `None` if its interpreter did not stay alive.
     pub fn end_run(
         mut self,
         session: &PageSession,

@@ -382,13 +382,13 @@ extern "C" fn wasibox_program_name(number: u32) -> usize {
     crate::session::program_name(number).map_or(0, crate::session::keep_answer)
 }
 
-/// Returns the length of that program, whose bytes are at `wasibox_program_at`.
+/// Returns the length of the program with that number, whose bytes are at `wasibox_program_at`.
 #[unsafe(no_mangle)]
 extern "C" fn wasibox_program_len(number: u32) -> usize {
     crate::session::program_bytes(number).map_or(0, <[u8]>::len)
 }
 
-/// Returns the address of that program's bytes; see `wasibox_program_len`.
+/// Returns the address of the bytes of the program with that number; see `wasibox_program_len`.
 #[unsafe(no_mangle)]
 extern "C" fn wasibox_program_at(number: u32) -> *const u8 {
     crate::session::program_bytes(number).map_or(std::ptr::null(), <[u8]>::as_ptr)
@@ -539,7 +539,7 @@ extern "C" fn wasibox_import(at: *mut u8, len: usize, is_fork: u32) -> i64 {
     )
 }
 
-/// Returns the bytes to append to the session's journal; none if it is up to date.
+/// Returns the bytes to append to the session's journal, which are none if it is up to date.
 #[unsafe(no_mangle)]
 extern "C" fn wasibox_record() -> i64 {
     hand_over(crate::journal::next_record())

@@ -55,7 +55,7 @@ static FLOOR: AtomicUsize = AtomicUsize::new(0);
 /// once more for the page's store.
 pub struct HeapGuard(());
 
-/// Begins such an operation.
+/// Begins an operation that may add to the session.
 pub fn begin_guard() -> HeapGuard {
     let room = free_room();
     FLOOR.store((room - room / 3) as usize, Ordering::Relaxed);

@@ -51,7 +51,7 @@ pub struct PageHistory {
     shell: Option<Arc<[u8]>>,
     /// Live interpreters in the state of the head.
     alive: BTreeSet<String>,
-    /// If the session is a copy of one that continues elsewhere: the last commit of that one.
+    /// The last commit of the original, if the session is a copy of one that continues elsewhere.
     forked_at: Option<u64>,
 }
 
@@ -205,8 +205,8 @@ impl PageHistory {
         Ok(())
     }
 
-    /// Returns the interpreter of that name if it is to be restored from the head, and whether as a
-    /// copy.
+    /// Returns the interpreter of that name if it must be restored from the head, and whether it is
+    /// a copy of one that continues elsewhere.
     pub fn parked_cell(&self, name: &str) -> Result<Option<(ParkedCell, bool)>, PageFailure> {
         let cell = self.head().state.cells.iter().find(|cell| cell.name == name);
         let Some(cell) = cell.filter(|_| !self.alive.contains(name)) else { return Ok(None) };
@@ -343,8 +343,8 @@ impl PageHistory {
         Ok(self.add_commit(call, state))
     }
 
-    /// Does the same as [`PageHistory::turn_to`] for a commit that a new one follows; the new one
-    /// comes after the old head.
+    /// Restores the state of a commit as [`PageHistory::turn_to`] does, but keeps the head. The
+    /// next commit then comes after the old head.
     fn turn_with(&mut self, vfs: &Vfs, number: u64) -> Result<(), PageFailure> {
         let head = self.head;
         self.turn_to(vfs, number)?;

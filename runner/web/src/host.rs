@@ -38,7 +38,7 @@ const BEGINS_WITH: u64 = 1 << 20;
 #[derive(Clone)]
 pub struct PageProgram(pub Option<Arc<PageTemplate>>);
 
-/// The image has no such program.
+/// The error that the image has no such program.
 #[derive(Debug)]
 pub struct NoProgram;
 
@@ -142,11 +142,12 @@ pub struct PageProcessWatch {
 }
 
 const NOWHERE: u64 = u64::MAX;
-/// The page is asked only once in this many times, because it takes a moment to act.
+/// Of this many requests to stop a guest, only one is sent to the page, because the page takes a
+/// moment to act.
 const EACH: u32 = 8;
 
 impl PageProcessWatch {
-    /// Records that its guest now runs there.
+    /// Records the place at which its guest now runs.
     pub fn runs_at(&self, slot: u32, generation: u32) {
         self.place.store(u64::from(generation) << 32 | u64::from(slot), Ordering::SeqCst);
     }

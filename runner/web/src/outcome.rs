@@ -50,7 +50,7 @@ pub enum FailureKind {
 pub struct PageFailure {
     pub kind: FailureKind,
     pub text: String,
-    /// For a file's error, its name.
+    /// The name of an error about a file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub code: Option<String>,
 }

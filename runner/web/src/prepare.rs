@@ -233,10 +233,10 @@ fn in_the_background(program: ProgramMark) {
 
 /// The stack size of the preparing thread.
 const STACK: usize = 256 << 10;
-/// Time limit, as in `runner/sandbox/src/snapshot.rs`.
+/// The time limit of a preparation, as in `runner/sandbox/src/snapshot.rs`.
 const TIMEOUT: Duration = Duration::from_secs(120);
 const MEMORY: u64 = 256 << 20;
-/// Maximum bytes of its output that are reported.
+/// Maximum bytes of a preparation's output that are reported.
 const TOLD: usize = 300;
 
 fn cannot_prepare(why: impl std::fmt::Display) -> PageFailure {
@@ -311,7 +311,7 @@ fn prepare_files(session: &PageSession, budget: &Arc<Budget>) -> Result<Vfs, Str
     vfs.map_err(|e| e.to_string())
 }
 
-/// Its standard streams: an empty input, and output that is reported if it fails.
+/// The standard streams of a preparation: an empty input, and output that is reported if it fails.
 #[derive(Debug, Default)]
 struct PreparationOutput(Mutex<Vec<u8>>);
 

@@ -5,7 +5,7 @@
 //! results to the kernel's first worker, which answers the waiting guest.
 //!
 //! # Invariants
-//! - The page never receives a request that no rule allows; a redirect is a request of its own.
+//! - The page never receives a request that no rule allows; a redirect counts as another request.
 //! - A request's body is kept until its response has arrived, and counts against the session's
 //!   memory limit.
 //! - The requests of a call are aborted when it ends, and the page is notified.
@@ -48,7 +48,7 @@ struct PageRequest<'a> {
     follow: bool,
 }
 
-/// The page's reply: one of these.
+/// A reply of the page.
 #[derive(Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum PageReply {
@@ -254,7 +254,7 @@ impl PageRequests {
             PageReply::Failed { code, why } => Err(failure_reply(code, &why)),
         };
         match got {
-            // A redirect that is followed.
+            // The redirect is followed.
             Ok(None) => {
                 exchange.stage = RequestStage::Asked(answer);
                 self.make_request(number, exchange);

@@ -129,7 +129,7 @@ static KERNEL: Mutex<Option<Arc<Kernel>>> = Mutex::new(None);
 /// The answer of the last export.
 static ANSWER: Mutex<Vec<u8>> = Mutex::new(Vec::new());
 
-/// The part of a request that says whether the programs are prepared, and nothing else runs.
+/// The part of a request that asks for the preparation of the programs instead of a call.
 #[derive(Deserialize)]
 struct PreparePart {
     #[serde(default)]
@@ -446,8 +446,8 @@ fn begin_command(
     }
 }
 
-/// Forgets the input of the last run. Called before a run begins, because its input may arrive
-/// before that.
+/// Forgets the input of the last run. This is called before the next run begins, because that run's
+/// input may arrive earlier.
 pub fn expect_input() {
     streams::begin_input();
 }

@@ -100,7 +100,7 @@ impl PageMeter {
         self.over.load(Ordering::Relaxed)
     }
 
-    /// Returns how many of `n` bytes may be written, and counts them.
+    /// Counts `n` bytes, or as many as may still be written, and returns their number.
     fn take_room(&self, n: usize) -> usize {
         let less = |left: u64| Some(left.saturating_sub(n as u64));
         let left = self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less);

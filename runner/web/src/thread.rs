@@ -252,8 +252,8 @@ fn run(process: &Process, next: &NextProgram, place: (u32, u32)) -> ProgramResul
     ran
 }
 
-/// Returns what the process does after its program has ended with `ran`. The answer of a cell is
-/// stored in `answer`.
+/// Returns the next step of the process after its program has ended with `ran`. The answer of a
+/// cell is stored in `answer`.
 fn program_aftermath(
     process: &Process,
     next: &NextProgram,

@@ -13,8 +13,8 @@ impl Shell<'_> {
     /// keeps the previous prompt.
     ///
     /// # Errors
-    /// Returns a failure, already reported, only if it ends the shell, for example because of `set
-    /// -e`.
+    /// Returns a failure, already reported, only if it ends the shell, for example because of
+    /// `set -e`.
     pub(crate) fn expand_prompt(&mut self, text: &[u8]) -> Result<Vec<u8>, ExpandError> {
         let expands = self.state.options.has_shopt(ShOpt::PromptVars);
         let decoded = self.decoded_prompt(text, expands);
