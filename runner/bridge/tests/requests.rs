@@ -40,7 +40,7 @@ fn a_request_is_what_was_asked_for() {
     assert!(seen.starts_with("GET /b?c=d HTTP/1.1\r\n"), "{seen}");
     assert_eq!(field(seen, "host"), Some(server.address.to_string()));
     assert_eq!(field(seen, "x-one").as_deref(), Some("1"));
-    // Only headers from the guest, and the host.
+    // The request has only the guest's headers and the host.
     assert_eq!(seen.lines().filter(|l| l.contains(':')).count(), 2, "{seen}");
     let entry = b.log.entries().pop().unwrap();
     assert_eq!((entry.status, entry.received, entry.error), (Some(200), 4, None));
@@ -94,7 +94,7 @@ fn bodies_must_be_as_long_as_announced() {
     assert_eq!(exchange.wait_response(), Err(RequestError::Limit(BridgeLimit::Upload)));
 }
 
-/// A 307 needs the body again; one that was too long to keep cannot be sent again.
+/// A 307 needs the body again. A body that was too long to be kept cannot be sent again.
 #[test]
 fn redirects_send_short_bodies_again() {
     let server = Server::new(|peer| {

@@ -278,7 +278,7 @@ fn kept_connections_are_judged_again() {
     assert_eq!(server.connections(), 1);
 }
 
-/// A named address is reached: the other half of the rules.
+/// An address that a rule names is reached, so the rules do not refuse too much.
 #[test]
 fn named_addresses_are_reached() {
     let server = Server::new(|peer| while peer.head().is_some() && peer.ok(b"x") {});

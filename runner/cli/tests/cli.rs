@@ -341,8 +341,8 @@ fn only_the_program_that_is_called_is_waited_for() {
     assert!(err(&o).contains("compiling first") && err(&o).contains("compiling second"));
 }
 
-/// A session's worker begins with the shell's program. Here the other one cannot be compiled before
-/// the test lets go of its lock.
+/// A session's worker begins with the shell's program. Here the other program cannot be compiled
+/// before the test releases its lock.
 #[test]
 fn a_worker_waits_only_for_the_shells_program() {
     let tmp = tempfile::tempdir().unwrap();

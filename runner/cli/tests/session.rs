@@ -232,7 +232,7 @@ fn snapshots_go_out_and_come_in() {
             .len(),
         2
     );
-    // The whole history, through a pipe.
+    // Exports the whole history through a pipe.
     let o = place.run(&["snapshot", "export", "--history", "a", "-"]);
     let mut child = place
         .command(&["snapshot", "import", "--name", "all", "-"])
@@ -424,7 +424,7 @@ fn limits_and_inputs_hold_for_a_call() {
         place.prints(&["session", "exec", "--input", "data", "a", "--", "cat", "/mnt/input/data"]),
         "12345"
     );
-    // Neither is stored.
+    // Neither file is stored.
     for gone in ["/d", "/mnt/input/data"] {
         let o = place.run(&["session", "exec", "a", "--", "cat", gone]);
         assert_ne!((o.status.code(), &*out(&o)), (Some(0), "12345"), "{gone}");

@@ -11,7 +11,7 @@ use wasibox::{
     PoolOptions, Request, RequestFault, Session, Streams,
 };
 
-/// Long enough for a busy machine.
+/// A time that is long enough for a busy machine.
 const LONG: Duration = Duration::from_secs(60);
 
 fn options(isolation: Isolation) -> EngineOptions {
@@ -65,7 +65,7 @@ fn a_guests_own_130_leaves_no_interrupt_for_the_next_call() {
                     let streams = Streams { cancel: Some(&cancel), ..Streams::default() };
                     s.call(Exec::new(["exit", "130"]), streams)
                 });
-                // Before the call, within it and at its end.
+                // The cancellation comes before the call, within it or at its end.
                 std::thread::sleep(Duration::from_micros(n * 10));
                 cancel.cancel(&interrupt);
                 call.join().unwrap()
@@ -123,7 +123,7 @@ fn calls_are_commits_that_can_be_undone() {
         assert_eq!(s.history().unwrap().len() as u64, begun + 3);
         let last = s.head().unwrap();
         assert_eq!((last.call.exit_code, last.call.changed_count), (Some(0), 1));
-        // Both while the session is awake, and while it sleeps.
+        // The moves are tried while the session is awake, and while it sleeps.
         for sleeps in [false, true] {
             let nap = || {
                 if sleeps {
@@ -234,7 +234,8 @@ fn a_store_has_its_sessions_for_another_process() {
     let b = a.fork("b").unwrap();
     fill(&b, "/tmp/x", 7);
     drop((a, b, store));
-    // Another engine stands in for another process here; the command line's tests use a real one.
+    // Another engine takes the place of another process here; the tests of the command line use a
+    // real one.
     let store = threads.store(&path).unwrap();
     let names: Vec<String> = store.list().unwrap().into_iter().map(|i| i.name).collect();
     assert_eq!(names, ["a", "b"]);
@@ -242,7 +243,7 @@ fn a_store_has_its_sessions_for_another_process() {
     assert!(matches!(store.session("a", policy()), Err(Error::Store(_))), "it is held");
     assert_eq!((held(&a, "/tmp/x"), held(&b, "/tmp/x")), (Some(70_000), Some(7)));
     assert_eq!(a.value(b"key").unwrap().as_deref(), Some(&b"value"[..]));
-    // Into a file, and into another store.
+    // The session is written to a file, and imported into another store.
     let mut file = Vec::new();
     a.snapshot(true, &mut file).unwrap();
     let other = process.store(&dir.path().join("v.wbx")).unwrap();

@@ -172,7 +172,7 @@ impl Terminal {
         let size = rustix::termios::Winsize { ws_row: 30, ws_col: 90, ws_xpixel: 0, ws_ypixel: 0 };
         rustix::termios::tcsetwinsize(&master, size).unwrap();
         let slave = || File::options().read(true).write(true).open(&name).unwrap();
-        // So that Ctrl-C is a signal for it.
+        // `setsid` lets the program have the terminal, so that Ctrl-C is a signal for it.
         let mut c = Command::new("setsid");
         environment(&mut c, dir);
         c.args(["--ctty", "--wait", env!("CARGO_BIN_EXE_runner"), "shell"]).args(args);
@@ -223,7 +223,7 @@ impl Terminal {
 
 impl Drop for Terminal {
     fn drop(&mut self) {
-        // Left over by a test that failed.
+        // The program still runs if the test has failed.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
@@ -234,7 +234,7 @@ fn a_person_types() {
     let dir = tempfile::tempdir().unwrap();
     let dir = dir.path();
     prints(dir, "runner session create --store w.wbx a");
-    // Compiled before anything is waited for.
+    // This compiles the image's programs before the test waits for output.
     prints(
         dir,
         "runner session exec --store w.wbx a 'mkdir /tmp/some_folder; echo 1 > /tmp/some_folder/inner'",
@@ -245,14 +245,14 @@ fn a_person_types() {
     // Input that is typed before the prompt goes to the command that still runs.
     let prompt = "a:/tmp$ ";
     t.shows(prompt);
-    // Lines that belong together.
+    // A command of several lines is entered.
     t.types("for x in 1 2\rdo echo \"<$x>\"\rdone\r");
     t.shows("<1>\r\n<2>\r\n");
     t.shows(prompt);
     t.types("echo $COLUMNS\r");
     t.shows("\n90\r\n");
     t.shows(prompt);
-    // A path and a command.
+    // A path and a command are completed.
     t.types("cat som\tinn\t\r");
     t.shows("\n1\r\n");
     t.shows(prompt);

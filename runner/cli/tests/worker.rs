@@ -11,7 +11,7 @@ use wasibox::{
     Error, Exec, LimitHit, Limits, MountSpec, Outcome, Policy, PoolOptions, Session, WorkerPool,
 };
 
-/// Long enough for a busy machine.
+/// A time that is long enough for a busy machine.
 const LONG: Duration = Duration::from_secs(60);
 
 static POOL: LazyLock<Arc<WorkerPool>> = LazyLock::new(|| {
@@ -78,12 +78,12 @@ fn a_worker_that_dies_loses_the_call_that_runs() {
     fill(&s, "/tmp/kept", 70_000);
     let first = s.worker().unwrap();
     kill(&s);
-    // Between two calls: the next one has to notice.
+    // The worker is killed between two calls, and the next call has to notice.
     let lost = exec(&s, &["cat", "/tmp/kept"]);
     assert!(matches!(&lost, Err(Error::Worker(why)) if why.contains("SIGKILL")), "{lost:?}");
     assert!(holds(&s, "/tmp/kept", 70_000));
     assert_ne!(s.worker().unwrap(), first);
-    // While a call runs.
+    // The worker is killed while a call runs.
     std::thread::scope(|t| {
         let running = t.spawn(|| exec(&s, &["spin"]));
         std::thread::sleep(Duration::from_millis(300));
@@ -114,7 +114,7 @@ fn limits_hold_and_the_session_goes_on() {
     let o = s.exec(spin).unwrap();
     assert_eq!((o.exit_code, o.limit_hit), (124, Some(LimitHit::Timeout)));
     assert_eq!(out(&s, &["echo", "on"]), "on\n");
-    // Interrupted from another thread.
+    // A call is interrupted from another thread.
     let interrupt = s.interrupter();
     let begun = Instant::now();
     std::thread::scope(|t| {
@@ -171,7 +171,7 @@ fn a_limit_of_file_sizes_is_an_error_of_the_guest() {
     let none = Rlimit { current: Some(0), maximum: None };
     prlimit(Pid::from_raw(worker as i32), Resource::Fsize, none).unwrap();
     let o = exec(&s, &["fill", "/w/file", "100"]).unwrap();
-    // EFBIG, in WASI's numbering.
+    // 22 is EFBIG in WASI's numbering.
     assert_eq!(String::from_utf8(o.stdout).unwrap(), "errno 22 after 0\n");
     assert_eq!((out(&s, &["echo", "on"]).as_str(), s.worker()), ("on\n", Some(worker)));
 }

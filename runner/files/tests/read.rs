@@ -16,7 +16,7 @@ fn content(v: &wasibox_vfs::Vfs, json: &str) -> FileText {
 fn lines_have_numbers_as_cat_n_gives_them() {
     let v = vfs();
     put(&v, "/work/a", "one\ntwo\n\nfour");
-    // As `cat -n a`, except for the end of the last line.
+    // The text is that of `cat -n a`, except for the end of the last line.
     assert_eq!(read(&v, r#"{"path": "a"}"#), "     1\tone\n     2\ttwo\n     3\t\n     4\tfour\n");
     assert_eq!(read(&v, r#"{"path": "a", "numbers": false}"#), "one\ntwo\n\nfour");
     assert_eq!(read(&v, r#"{"path": "/work/./a", "offset": 2, "limit": 1}"#), "     2\ttwo\n");

@@ -150,8 +150,8 @@ fn other_files_are_not_images() {
     assert!(matches!(Image::open(tmp.path()), Err(ImageError::NotAnImage { .. })));
 }
 
-/// Every truncation and a flip of every byte: an error or a sound image, never a
-/// panic, and a changed program never passes its check.
+/// Every truncation, and a flip of every byte, leads to an error or a sound image, and never to a
+/// panic. A changed program never passes its check.
 #[test]
 fn damage_is_found_or_harmless() {
     let tmp = tempfile::tempdir().unwrap();
@@ -187,7 +187,7 @@ fn damage_is_found_or_harmless() {
     result.unwrap();
 }
 
-/// 45 directories that each contain the next one twice are 2^45 paths; one walk must end with one
+/// 45 directories that each contain the next one twice have 2^45 paths. One walk must end with one
 /// error.
 #[test]
 fn directories_that_share_their_entries_are_refused() {
@@ -220,7 +220,7 @@ fn directories_that_share_their_entries_are_refused() {
         assert!(e.to_string().contains("are one directory"), "{e}");
     }
     assert!(image.check_tree().is_err());
-    // Listed one by one, as a guest's `find` does, the directories are no more than the image has.
+    // A guest's `find` lists directories one by one. It finds no more of them than the image has.
     let mut waiting = image.folders().unwrap();
     let (mut listed, mut refused) = (0, 0);
     while let Some(folder) = waiting.pop() {

@@ -95,7 +95,7 @@ fn a_changed_stamp_costs_one_check() {
     assert_ne!(before, after);
 }
 
-/// A writer of the files without the key, such as a guest whose mount holds them.
+/// The files are written without the key, for example by a guest whose mount contains them.
 #[test]
 fn code_that_we_did_not_write_is_not_run() {
     let tmp = tempfile::tempdir().unwrap();

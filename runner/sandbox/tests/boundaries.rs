@@ -13,11 +13,11 @@ use wasibox_kernel::CALLS;
 use wasibox_sandbox::{Limits, Policy, ProcessStatus, SessionSandbox, StdStream};
 use wasibox_vfs::{Errno, Readiness};
 
-/// Bytes of the smaller memory.
+/// The size in bytes of the smaller memory.
 const END: u32 = 2 * 65536;
-/// Calls of each import: every number at every place once, then mixtures.
+/// The number of calls of each import: every number at every place once, then mixtures.
 const CALLS_EACH: usize = 300;
-/// One call's time; a busy machine needs some.
+/// The time limit of one call, which leaves room for a busy machine.
 const SOON: Duration = Duration::from_secs(1);
 /// Largest error number of preview 1.
 const LAST_ERRNO: u32 = 76;
@@ -69,7 +69,8 @@ const U64: &[u64] = &[
     u64::MAX,
 ];
 
-/// Returns whether a call would work as intended and end the test: signals to itself, sleeping.
+/// Returns whether a call is left out, because it would work as intended and disturb the test: a
+/// signal to itself, a sleep.
 fn spared(name: &str, arguments: &[u64]) -> bool {
     match name {
         "proc_raise" => (1..64).contains(&arguments[0]),
@@ -106,7 +107,7 @@ fn vectors(types: &[&str], r: &mut Random) -> Vec<Vec<u64>> {
     for at in 0..types.len() {
         let wide = matches!(types[at], "u64" | "i64");
         for k in 0..if wide { U64.len() } else { U32.len() } {
-            // Small numbers elsewhere: descriptors that are open, short lists.
+            // The other arguments are small numbers: open descriptors, short lists.
             let mut v: Vec<u64> = types.iter().map(|_| r.next() % 6 * 64).collect();
             v[0] %= 6;
             v[at] = if wide { U64[k] } else { u64::from(U32[k]) };
@@ -119,8 +120,8 @@ fn vectors(types: &[&str], r: &mut Random) -> Vec<Vec<u64>> {
     out
 }
 
-/// Returns a program that makes the calls and exits with 0, or with 1 after an answer that is not
-/// an error number, or 2 after one that was late.
+/// Returns a program that makes the calls. It exits with 0, with 1 if an answer is not an error
+/// number, or with 2 if an answer was late.
 fn program(pages: u32, module: &str, name: &str, types: &[&str], r: &mut Random) -> String {
     let wide = |t: &&str| matches!(*t, "u64" | "i64");
     let kinds: Vec<_> = types.iter().map(|t| if wide(t) { "i64" } else { "i32" }).collect();
@@ -150,7 +151,7 @@ fn program(pages: u32, module: &str, name: &str, types: &[&str], r: &mut Random)
             // The socket's peers do not exist, so the call would wait for ever.
             v[1] = 0x5a5a_5a5a;
         }
-        // Other values in memory each time: paths, vectors, subscriptions and actions.
+        // The memory has other values for each call: paths, vectors, subscriptions and actions.
         for at in [0u32, 64, 128, 192, 256, 320, 1024, END - 64] {
             let word = match r.next() % 4 {
                 0 => u64::from(r.of(U32)),
@@ -158,7 +159,7 @@ fn program(pages: u32, module: &str, name: &str, types: &[&str], r: &mut Random)
                 2 => (u64::from(r.of(U32)) << 32) | (r.next() % 1024),
                 _ => r.next(),
             };
-            // A deadline in a subscription would be kept.
+            // `poll_oneoff` would wait for a deadline in a subscription.
             if name != "poll_oneoff" {
                 let _ = write!(text, "(i64.store (i32.const {at}) (i64.const {}))", word as i64);
             }
@@ -233,7 +234,7 @@ fn all_imports(pages: u32) {
     let policy = Policy { limits, ..Policy::default() };
     let mut wrong = Vec::new();
     for name in &names {
-        // Each in files of its own.
+        // Each import is called in a session of its own.
         let b = SessionSandbox::new(image.clone(), policy.clone(), None, Arc::new(|_| {})).unwrap();
         let mut s = spec(&[name], b"").0;
         (s.stdin, s.stdout, s.stderr) = (Arc::new(Nothing), Arc::new(Nothing), Arc::new(Nothing));

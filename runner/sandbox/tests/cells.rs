@@ -87,7 +87,7 @@ fn try_cell(sandbox: &SessionSandbox, code: &str) -> Result<CellRun, SandboxErro
     sandbox.cell("one", spec("c", "").0, code.as_bytes())
 }
 
-/// Runs a cell that stays; its status and value.
+/// Runs a cell that stays. Returns its status and its value.
 fn cell(sandbox: &SessionSandbox, code: &str) -> (u8, String) {
     let ran = try_cell(sandbox, code).unwrap();
     assert!(!ran.is_gone, "{code}: {ran:?}");
@@ -136,7 +136,7 @@ fn an_interpreter_stays_from_cell_to_cell() {
     let ran = sandbox.cell("one", spec, b"input").unwrap();
     assert_eq!(ran.json.as_deref(), Some(b"\"typed\"".as_slice()));
     assert_eq!(cell(&sandbox, "fail 7").0, 7);
-    // Another name is another interpreter, and commands are none of them.
+    // Another name is another interpreter, and a command runs in none of them.
     let ran = sandbox.cell("two", self::spec("c", "").0, b"all").unwrap();
     assert_eq!(ran.value.as_deref(), Some(b"prepared".as_slice()));
     assert_eq!(sandbox.cells(), ["one", "two"]);
@@ -165,10 +165,10 @@ fn a_parked_interpreter_comes_back_in_another_sandbox() {
     assert_eq!(value(&two, "read 4"), "4567");
     assert!(value(&two, "elapsed").parse::<u64>().unwrap() > before);
     assert_eq!(value(&two, "forks"), "0");
-    // The first one has not moved.
+    // The first interpreter continues where it is.
     assert_eq!(value(&one, "read 2"), "45");
     assert_eq!(value(&one, "write z"), "written");
-    // A fork is reported to it once.
+    // The fork is reported to the interpreter once.
     move_over(&one, &two, true);
     assert_eq!((value(&two, "forks"), value(&two, "forks")), ("1".into(), "1".into()));
     assert_eq!(value(&one, "forks"), "0");
@@ -226,7 +226,7 @@ fn a_file_that_is_not_there_any_more_is_closed() {
     assert_eq!(value(&one, "remove /tmp/text"), "true");
     assert_eq!(value(&one, "read 3"), "012");
     move_over(&one, &two, false);
-    // EBADF; and the number is not another file's.
+    // The answer is EBADF, because the number is not reused for another file.
     assert_eq!(value(&two, "read 3"), "errno 8");
     assert_eq!(value(&two, "write x"), "errno 8");
     write(&two, "/tmp/other", "abc");
@@ -269,7 +269,7 @@ fn answers_are_not_believed() {
     for lie in ["lie", "lie-long", "lie-status", "lie-address"] {
         let ran = try_cell(&sandbox, lie).unwrap();
         match lie {
-            // Cut, since it lies in memory.
+            // This value lies within the memory, so it is cut to its limit.
             "lie-long" => assert_eq!((ran.value.unwrap().len(), ran.json), (64 << 10, None)),
             _ => assert_eq!(
                 (ran.is_gone, ran.run.status),
@@ -397,7 +397,7 @@ fn programs_without_cells_say_so() {
     }
     let ran = sandbox.cell("one", spec("c", "").0, b"x").map_err(no);
     assert_eq!(ran.unwrap_err(), "one: there are too many interpreters");
-    // A refused cell has not cost the interpreter.
+    // A refused cell has not ended the interpreter.
     cell_named(&sandbox, "3", "keep y");
     let ran = sandbox.cell("3", spec("p", "").0, b"x").map_err(no);
     assert_eq!(ran.unwrap_err(), "3: the program runs no cells");

@@ -57,8 +57,8 @@ const PROGRAMS: &[(&str, &str)] = &[
          (func (export \"_start\") (call $f))",
     ),
     (
-        // Throws once, with as many frames below as its arguments have bytes; an empty first
-        // argument: does not throw.
+        // Throws once, with as many frames below as its arguments have bytes. With an empty first
+        // argument it does not throw.
         "throw-at",
         "(import \"wasi_snapshot_preview1\" \"args_sizes_get\"
            (func $args (param i32 i32) (result i32)))
@@ -162,8 +162,8 @@ static IMAGE: LazyLock<PathBuf> = LazyLock::new(|| {
     path
 });
 
-/// One test at a time: some look at the memory of the whole process. A lock that is never given
-/// back by the engine would make all wait for ever; then the process ends by itself.
+/// Lets one test run at a time, because some look at the memory of the whole process. If the engine
+/// never released a lock, all tests would wait for ever; the process then ends by itself.
 fn alone() -> MutexGuard<'static, ()> {
     static ONE: Mutex<()> = Mutex::new(());
     static WATCHDOG: LazyLock<()> = LazyLock::new(|| {
@@ -283,7 +283,7 @@ fn exceptions_count_as_memory() {
 #[test]
 fn a_stack_that_ends_while_the_engine_uses_it_ends_one_process() {
     let _alone = alone();
-    // As many sizes as there are ways to lie on the last page.
+    // The stack has 16 sizes, so that frames end at different places of its last page.
     for more in 0..16 {
         let stack = (1 << 20) + (more << 12);
         let limits = Limits { stack, timeout: Some(Duration::from_secs(60)), ..Limits::default() };

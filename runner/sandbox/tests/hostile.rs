@@ -148,7 +148,7 @@ fn a_process_may_end_in_its_handler() {
     assert_eq!(status(1, &with(itself), Limits::default()), ProcessStatus::Signaled(10));
 }
 
-/// 1,024 vectors of 16 MiB each, all of them the same memory.
+/// The guest reads into 1,024 vectors of 16 MiB each, which are all the same memory.
 #[test]
 fn a_kill_ends_a_read_of_random_bytes() {
     let text = r#"

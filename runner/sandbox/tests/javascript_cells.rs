@@ -66,14 +66,14 @@ fn any(sandbox: &SessionSandbox, code: &str) -> Ran {
     ran
 }
 
-/// Runs a cell that must succeed; returns its value.
+/// Runs a cell that must succeed, and returns its value.
 fn cell(sandbox: &SessionSandbox, code: &str) -> String {
     let ran = any(sandbox, code);
     assert_eq!(ran.status(), 0, "{code}: {}", ran.err);
     ran.value().to_owned()
 }
 
-/// Parks it in one sandbox and restores it in another; how many bytes.
+/// Parks the interpreter in one sandbox and restores it in another. Returns the number of bytes.
 fn move_over(from: &SessionSandbox, to: &SessionSandbox, fork: bool) -> usize {
     let change = from.cell_changes("javascript", true).unwrap();
     to.restore_cell("javascript", &change.module, &[&change.layer], &change.rest, fork).unwrap();
@@ -87,7 +87,7 @@ fn cells_share_an_interpreter() {
     assert_eq!(cell(&s, "x += 1; f(x)"), "22");
     assert_eq!(cell(&s, "_ + 1"), "23");
     assert_eq!(cell(&s, "undefined"), "");
-    // Names are declared again, and take those of built-in things.
+    // Names can be declared again, including those of built-in objects.
     assert_eq!(cell(&s, "let x = 5; const f = 9; class A { m = 4 }; let navigator = 1"), "");
     assert_eq!(cell(&s, "[x, f, new A(), navigator]"), "[ 5, 9, A { m: 4 }, 1 ]");
     let ran = any(&s, "console.log('out'); console.error('err'); ({ a: [1, 2.5, null, true] })");
@@ -121,7 +121,7 @@ fn errors_name_the_cell_and_the_line() {
     cell(&s, "function f(n) {\n  if (n === 0) throw new RangeError('zero');\n  return 1 / n\n}");
     let ran = any(&s, "let a = 1;\nf(a - 1)");
     assert_eq!((ran.status(), ran.value()), (1, ""));
-    // As Node prints them, without its version.
+    // Errors are printed as by Node, but without its version.
     let expected = "<cell 1>:2\n  if (n === 0) throw new RangeError('zero');\n                   ";
     assert!(ran.err.starts_with(expected), "{}", ran.err);
     let expected = "\n\nRangeError: zero\n    at f (<cell 1>:2:";
@@ -184,7 +184,7 @@ fn cells_may_be_typescript() {
     );
     assert!(ran.err.starts_with("<cell 4>:3\n  throw new Error(x);\n"), "{}", ran.err);
     assert!(ran.err.contains("at <cell 4>:6:1"), "{}", ran.err);
-    // Code that is neither is reported as JavaScript.
+    // Code that is neither JavaScript nor TypeScript is reported as JavaScript.
     let ran = any(&s, "let x: = 5;");
     assert!(
         ran.err.contains("SyntaxError: Unexpected token ':'\n    at <cell 5>:1:6"),
@@ -201,7 +201,7 @@ fn what_a_cell_begins_ends_with_it_or_goes_on() {
     cell(&s, "let ticks = 0; const every = setInterval(() => ticks++, 5); 1");
     cell(&s, "await new Promise((r) => setTimeout(r, 40)); clearInterval(every)");
     assert_eq!(cell(&s, "ticks > 1"), "true");
-    // A server stays, too.
+    // A server stays alive, too.
     let port = cell(
         &s,
         "const http = require('http'); const server = http.createServer((q, r) => r.end('page'));\nawait new Promise((r) => server.listen(0, r)); server.address().port",

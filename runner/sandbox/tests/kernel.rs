@@ -187,7 +187,7 @@ fn memory_is_limited_for_all_processes_together() {
     let o = start(&["alloc", "1000"], policy.clone(), b"").unwrap();
     let have: u64 = o.out.lines().last().unwrap().split(' ').nth(1).unwrap().parse().unwrap();
     assert!((40..64).contains(&have), "{}", o.out);
-    // The refusal was reported to it, and it has handled it.
+    // The refusal was reported to the guest, which has handled it.
     assert_eq!((o.status, o.limit), (ProcessStatus::Exited(0), None));
     assert!(o.peak > 60 << 20 && o.peak <= 64 << 20);
     // Each process needs 9 MiB to begin with.
@@ -321,7 +321,7 @@ fn memory_of_an_ended_process_is_not_seen_again() {
     for _ in 0..5 {
         assert_eq!(text(&["stain"]), "run 42 true\n");
         assert_eq!(text(&["stains"]), clean);
-        // Ended in other ways than by returning.
+        // These processes end in other ways than by returning.
         for argv in [["exit", "3"], ["abort", ""], ["oob", ""], ["recurse", ""]] {
             text(&argv);
         }

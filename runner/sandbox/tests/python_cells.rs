@@ -66,14 +66,14 @@ fn any(sandbox: &SessionSandbox, code: &str) -> Ran {
     ran
 }
 
-/// Runs a cell that must succeed; returns its value.
+/// Runs a cell that must succeed, and returns its value.
 fn cell(sandbox: &SessionSandbox, code: &str) -> String {
     let ran = any(sandbox, code);
     assert_eq!(ran.status(), 0, "{code}: {}", ran.err);
     ran.value().to_owned()
 }
 
-/// Parks it in one sandbox and restores it in another; how many bytes.
+/// Parks the interpreter in one sandbox and restores it in another. Returns the number of bytes.
 fn move_over(from: &SessionSandbox, to: &SessionSandbox, fork: bool) -> usize {
     let change = from.cell_changes("python", true).unwrap();
     to.restore_cell("python", &change.module, &[&change.layer], &change.rest, fork).unwrap();
@@ -115,7 +115,7 @@ fn errors_name_the_cell_and_the_line() {
     cell(&s, "def f(n):\n    return 1 / n");
     let ran = any(&s, "a = 1\nf(a - 1)");
     assert_eq!((ran.status(), ran.value()), (1, ""));
-    // As CPython 3.13 writes it for files of these names.
+    // CPython 3.13 writes the same for files of these names.
     let expected = "Traceback (most recent call last):\n  File \"<cell 2>\", line 2, in <module>\n    \
                     f(a - 1)\n    ~^^^^^^^\n  File \"<cell 1>\", line 2, in f\n    return 1 / n\n           \
                     ~~^~~\nZeroDivisionError: division by zero\n";
@@ -180,7 +180,7 @@ fn input_environment_and_directory_are_the_sessions() {
     assert_eq!(cell(&s, "os.getpid()"), pid);
     cell(&s, "import time\nt = time.monotonic(), time.process_time()");
     assert_eq!(cell(&s, "time.monotonic() > t[0], time.process_time() >= t[1]"), "(True, True)");
-    // Variables that must be known at the beginning.
+    // Some variables must be known when the interpreter begins.
     let other = sandbox();
     let env = |s: &mut RunSpec| s.env.push(b"PYTHONOPTIMIZE=1".to_vec());
     assert_eq!(with(&other, "import sys; sys.flags.optimize", env).value(), "1");
@@ -214,9 +214,9 @@ fn an_object_graph_comes_back() {
     // The file itself moves with the session's tree.
     cell(&two, "open('/tmp/t', 'w').write('0123456789')");
     let bytes = move_over(&one, &two, false);
-    // Of 110 MiB that its memory has.
+    // The whole memory has 110 MiB.
     assert!(bytes < 2 << 20, "{bytes} bytes");
-    // The same value as it would have been here.
+    // Each value is the same as in the original interpreter.
     for code in ["random.random()", "up()", "next(g)", "lock.locked()", "pickle.loads(blob).x"] {
         assert_eq!(cell(&two, code), cell(&one, code), "{code}");
     }
@@ -228,7 +228,7 @@ fn an_object_graph_comes_back() {
         "(['aa'], 1, 999, True)"
     );
     assert_eq!(cell(&two, "type(p) is Point and type(pickle.loads(blob)) is Point"), "True");
-    // EBADF, and not another file under their numbers.
+    // The answer is EBADF, because their numbers are not reused for other files.
     for code in ["os.read(r, 1)", "os.write(w, b'x')", "deleted.seek(0); deleted.read()"] {
         let ran = any(&two, code);
         assert!(

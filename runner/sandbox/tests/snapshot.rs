@@ -114,7 +114,7 @@ fn every_process_goes_on_from_the_prepared_memory() {
         (ProcessStatus::Exited(4), format!("{found}[\"fail\"]\n"))
     );
     assert_eq!(run(&sandbox, &["b"]).1, format!("{found}[\"b\"]\n"));
-    // Kept for later sessions.
+    // The prepared memory is kept for later sessions.
     let other = place.sandbox(&image, ROOMY);
     assert_eq!(run(&other, &["c"]).1, format!("{found}[\"c\"]\n"));
     assert_eq!((place.said(), place.snapshots().len()), (String::new(), 1));
@@ -153,7 +153,7 @@ fn another_root_file_system_is_another_snapshot() {
         assert!(run(&sandbox, &[]).1.starts_with(&format!("prepared with {motto};")));
     }
     assert_eq!(place.snapshots().len(), 2);
-    // Only the latest are kept.
+    // Only the latest prepared memories are kept.
     for n in 0..4 {
         let image = place.image(&format!("{n}"), &MODULE);
         compile_all(image, Some(place.artifacts()), place.progress()).unwrap();
@@ -210,7 +210,7 @@ fn preparing_keeps_to_the_memory_limit() {
     assert_eq!(run(&place.sandbox(&image, 16 << 20), &[]).1, "begun anew []\n");
     assert!(place.said().contains("p cannot be prepared"));
     assert!(place.snapshots().is_empty());
-    // Not tried again with as little, but with more.
+    // The preparation is not tried again with as little memory, but with more.
     run(&place.sandbox(&image, 16 << 20), &[]);
     assert_eq!(place.said(), "");
     assert_eq!(run(&place.sandbox(&image, ROOMY), &[]).1, "prepared with x; [5242880]; []\n");

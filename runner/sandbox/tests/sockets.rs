@@ -1,5 +1,5 @@
 //! Sockets as a guest sees them: `tests/guest/src/sockets.rs` run in the sandbox. Error numbers are
-//! WASI's (`wasi_snapshot_preview1.witx`), their occasions are Linux's:
+//! WASI's (`wasi_snapshot_preview1.witx`), they are returned in the same cases as on Linux:
 //! `runner/vfs/tests/sockets.rs` compares with it.
 
 mod common;

@@ -1,5 +1,5 @@
 //! Threads of a process: guests of a few lines, each of which does exactly one thing. The calls are
-//! defined by WASIX; that one thread runs at a time is our rule.
+//! defined by WASIX; that one thread runs at a time is a rule of this sandbox.
 
 mod common;
 
@@ -219,7 +219,7 @@ fn all_see_memory_that_one_has_grown() {
     assert_eq!(exits(text), 22);
 }
 
-/// The variables that the module lists as each thread's own follow the threads.
+/// The variables that the module lists as thread-local have a value for each thread.
 #[test]
 fn variables_of_threads() {
     let text = r#"
@@ -272,7 +272,7 @@ fn lists_of_variables_that_are_none() {
     }
 }
 
-/// A wait that is never ended, and a thread that computes, until the end of the run's time.
+/// A thread waits for ever, and another one computes, until the end of the run's time.
 #[test]
 fn limits_end_those_that_wait_and_those_that_compute() {
     let wait = r#"(drop (call $futex_wait (i32.const 4096) (i32.const 0) (i32.const 64) (i32.const 104)))"#;
@@ -344,7 +344,7 @@ fn whatever_ends_a_thread_by_force_ends_the_process() {
     }
 }
 
-/// The end of the first thread is the process's, as in C.
+/// The process ends with its first thread, as in C.
 #[test]
 fn the_first_thread_ends_all() {
     let text = r#"
@@ -401,7 +401,7 @@ fn threads_that_begin_threads_for_ever() {
         (call $until (i32.const 4096)))"#;
     let limits = Limits { timeout: Some(Duration::from_millis(500)), ..Limits::default() };
     assert_eq!(run(text, limits).limit, Some(LimitHit::Timeout));
-    // Each ends at once: they are as many as time allows.
+    // Each thread ends at once, so only the time limits their number.
     let text = r#"
       (func (export "wasi_thread_start") (param i32 i32)
         (drop (call $thread (i32.const 0) (i32.const 100))))
@@ -427,7 +427,7 @@ fn a_thousand_one_after_another_keep_nothing() {
     };
     let (few, many) = (run(&text(10), Limits::default()), run(&text(1000), Limits::default()));
     assert_eq!((few.status, many.status), (ProcessStatus::Exited(0), ProcessStatus::Exited(0)));
-    // One that leaves and one that begins may overlap.
+    // A thread that ends and one that begins may overlap.
     assert!(many.peak_memory <= few.peak_memory + (4 << 20), "{few:?} {many:?}");
 }
 
@@ -476,7 +476,8 @@ fn others_run_while_one_reads() {
     assert_eq!(exits(text), 33);
 }
 
-/// Calls of one thread that could wait but never need to let another one run that has slept.
+/// A thread makes calls that could wait but never need to. They still let another thread run after
+/// its sleep.
 #[test]
 fn others_run_while_one_need_not_wait() {
     // A subscription to the pipe's reading end at 5000: tag 1 at 8, the descriptor at 16.
@@ -506,7 +507,7 @@ fn others_run_while_one_need_not_wait() {
     }
 }
 
-/// As after a fork: the other threads are gone from their waits, their writes are there, and new
+/// As after a fork, the other threads have ended in their waits. Their writes remain, and new
 /// threads can begin.
 #[test]
 fn the_first_thread_can_be_alone_again() {
@@ -534,15 +535,15 @@ fn the_first_thread_can_be_alone_again() {
         r#"(call $join (call $spawn (i32.const 3)))
           (call $exit (i32.load (i32.const 4096))))"#,
     );
-    // At least the last one, which ran to its end; those before may not have begun.
+    // At least the last thread has run to its end; the earlier ones may not have begun.
     assert!((101..=107).contains(&exits(&text)));
     // 63 is EPERM.
     let text = text.replace("(call $spawn (i32.const 3))", "(call $spawn (i32.const 2))");
     assert_eq!(exits(&text), 163);
 }
 
-/// Where a thread would have tables or segments of its own that the first one has changed, there
-/// are none.
+/// A program whose first thread changes tables or segments has no other threads, because they would
+/// have unchanged copies.
 #[test]
 fn programs_that_change_their_tables_have_no_threads() {
     let text = r#"

@@ -134,8 +134,8 @@ impl Random {
         (self.0 >> 33) as usize % n
     }
 
-    /// Returns a path of one to three short names, sometimes with dots and slashes to spare. Never
-    /// above the top: there a chroot and a directory differ.
+    /// Returns a path of one to three short names, sometimes with dots and slashes to spare. The
+    /// path never leads above the top, where a chroot and a directory differ.
     fn path(&mut self) -> String {
         const NAMES: &[&str] = &["a", "b", "c", "d", "a", "b", "."];
         let mut out = NAMES[self.next(6)].to_owned();
@@ -177,7 +177,7 @@ fn step(p: &dyn Place, r: &mut Random) -> (String, String) {
     }
 }
 
-/// Links to `..` lead upwards; so deep that none reaches the top, where the two differ.
+/// A directory so deep that no link to `..` reaches the top, where the two differ.
 const DEEP: &str = "p/p/p/p/p/p/p/p";
 
 fn compare(ours: impl Fn(&std::path::Path) -> Ours, seeds: std::ops::Range<u64>) {

@@ -1,4 +1,4 @@
-//! The list of changes is bounded while it is made.
+//! Tests that the list of changes is bounded while it is made.
 
 mod common;
 
@@ -6,7 +6,7 @@ use common::*;
 use std::time::{Duration, Instant};
 use wasibox_vfs::{ChangeBounds, ChangeKind, Loc, TreeChanges, Vfs, VfsFile};
 
-/// Makes directories inside each other, from `/tmp`; the last one.
+/// Makes nested directories below `/tmp`. Returns the last one.
 fn nest(v: &Vfs, name: &str, depth: usize) -> Loc {
     let mut at = v.chdir(&ROOT_LOC, b"/tmp").unwrap().0;
     for _ in 0..depth {

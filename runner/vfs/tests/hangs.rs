@@ -8,7 +8,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 use wasibox_vfs::{Errno, Vfs};
 
-/// Links whose targets are long paths of their own: some 80,000 components in all.
+/// Makes links whose targets are long paths that lead through other links: some 80,000 components
+/// in all.
 fn maze(dir: &std::path::Path) {
     std::fs::create_dir(dir.join("d")).unwrap();
     std::fs::write(dir.join("end"), "x").unwrap();
@@ -43,7 +44,7 @@ fn other_lookups_go_on_meanwhile() {
         let (v, done, walks) = (v.clone(), done.clone(), walks.clone());
         std::thread::spawn(move || {
             while !done.load(Ordering::Relaxed) {
-                // The write lock was held for all of it.
+                // In an earlier version this held the write lock during the whole walk.
                 assert_eq!(open(&v, "/m/l0", WRITE).err(), Some(Errno::LOOP));
                 walks.fetch_add(1, Ordering::Relaxed);
             }
@@ -85,7 +86,7 @@ fn what_changes_under_a_walk_is_found_again() {
             let v = v.clone();
             std::thread::spawn(move || {
                 for i in 0..3000 {
-                    // One and the same name is made, moved, written and removed by all.
+                    // All threads make, move, write and remove the same name.
                     let ok = [Errno::NOENT, Errno::EXIST];
                     let fine = |r: Result<(), Errno>| {
                         assert!(r.is_ok() || ok.contains(&r.unwrap_err()), "{r:?}")

@@ -11,7 +11,7 @@ use wasibox_vfs::{
     Vfs, ViewShape, delta,
 };
 
-/// Bytes that count how often they are fetched, and fail on request.
+/// Bytes that count the reads, and fail on request.
 struct Bytes {
     bytes: Vec<u8>,
     fail: Option<Errno>,
@@ -40,7 +40,7 @@ impl LazyBytes for Bytes {
         if let Some(e) = self.fail {
             return Err(e);
         }
-        // A few at a time.
+        // Each read returns only some of the bytes.
         let rest = &self.bytes[(off as usize).min(self.bytes.len())..];
         let n = rest.len().min(buf.len()).min(50_000);
         buf[..n].copy_from_slice(&rest[..n]);

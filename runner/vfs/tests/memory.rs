@@ -1,4 +1,5 @@
-//! Memory that a session makes the host keep is held from its budget, and given back.
+//! Tests that the memory which a session makes the host keep is reserved from its budget, and
+//! released.
 
 mod common;
 

@@ -32,7 +32,7 @@ trait World: Sized {
     fn shutdown(&self, s: &Self::Sock, how: &str) -> Result<(), String>;
     fn error(&self, s: &Self::Sock) -> String;
     fn set(&self, s: &Self::Sock, what: &str);
-    /// Returns whether it is ready to be read, written; and whether it has hung up.
+    /// Returns whether the socket can be read or written, and whether it has hung up.
     fn ready(&self, s: &Self::Sock) -> String;
 }
 

@@ -1,4 +1,4 @@
-//! The node of a session's state: there in a session's call only, replaced as a whole.
+//! The node of a session's state: it exists only in a session's call, and is replaced as a whole.
 
 mod common;
 
@@ -66,7 +66,7 @@ fn replaced_as_a_whole_at_the_close() {
     let mut part = [0; 4];
     assert_eq!(open(&v, NODE, READ).unwrap().read(2, &mut part), Ok(4));
     assert_eq!(part, two[2..6]);
-    // Nothing, a part, too much, other bytes: all of that changes nothing.
+    // Writing nothing, a part, too much or other bytes changes nothing.
     for bytes in [&b""[..], &two[..two.len() - 1], &[&two[..], b"x"].concat(), b"nonsense"] {
         let file = open(&v, NODE, CHANGE).unwrap();
         add(&file, bytes).unwrap();

@@ -59,7 +59,7 @@ fn the_runners_own_files_are_not_there() {
     for p in ["/h/.cache", "/h/dist"] {
         assert_eq!(v.rename(r, p.as_bytes(), r, b"/h/old"), Err(Errno::BUSY), "{p}");
     }
-    // The rest is.
+    // All other files can be reached.
     assert_eq!(read(&v, "/h/dist/other").unwrap(), "other");
     write(&v, "/h/.cache/mine", "x").unwrap();
     v.rename(r, b"/h/dist/other", r, b"/h/.cache/other").unwrap();
@@ -125,10 +125,10 @@ fn appending_does_not_depend_on_how_a_file_was_opened() {
     let h = home();
     let v = vfs(&[mount(&h.dir, "/h", true)]);
     write(&v, "/h/f", "0123456789").unwrap();
-    // The flag was set after opening ...
+    // The append flag is set after opening ...
     let f = open(&v, "/h/f", RW).unwrap();
     assert_eq!(f.write(0, true, b"ab"), Ok((2, 12)));
-    // ... or taken away.
+    // ... or is taken away.
     let f = open(&v, "/h/f", OpenFlags { append: true, ..RW }).unwrap();
     assert_eq!(f.write(0, true, b"cd"), Ok((2, 14)));
     assert_eq!(f.write(1, false, b"X"), Ok((1, 2)));
@@ -165,7 +165,8 @@ fn a_mounts_quota_bounds_what_is_added() {
     drop(f);
     let f = open(&v, "/h/f", WRITE).unwrap();
     f.write(0, false, &[1; 9000]).unwrap();
-    // Cutting the host's own bytes gives nothing, because the quota counts additions to them.
+    // Truncating the host's own bytes gives nothing back, because the quota counts additions to
+    // them.
     drop(open(&v, "/h/dist/other", WRITE).unwrap());
     let made = (0..100)
         .take_while(|i| v.mkdir(&ROOT_LOC, format!("/h/{i}").as_bytes(), 0o755).is_ok())

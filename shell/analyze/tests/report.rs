@@ -40,7 +40,7 @@ fn text(v: &Value, key: &str) -> String {
     format!("{}{dynamic}", v[key].as_str().unwrap_or_default())
 }
 
-/// `name:kind arg arg` of each command, with `?` after a word that is not static.
+/// Returns `name:kind arg arg` for each command, with `?` after a word that is not static.
 fn commands(script: &str) -> Vec<String> {
     let list = report(script)["commands"].clone();
     list.as_array()

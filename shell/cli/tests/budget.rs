@@ -82,7 +82,7 @@ fn counters() {
     ] {
         ends_with(&["--budget", budget], script, 1, message);
     }
-    // A subshell of its own continues from its parent's counters, however deep.
+    // A subshell continues from its parent's counters, at any depth.
     let script = "f() { for i in {1..50}; do :; done; f | cat; }; f";
     ends_with(&["--budget", "commands=300"], script, 0, "too many commands executed");
     // The EXIT trap still runs, and children have the limits, too.

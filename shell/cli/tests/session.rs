@@ -135,7 +135,7 @@ fn no_call_ends_the_session() {
     let s = Session::new();
     assert_eq!(s.call("x=1; exit 7").status.code(), Some(7));
     assert_eq!(s.out("echo $? $x"), "7 1\n");
-    // `set -e` ends each call that fails, and no more.
+    // `set -e` ends only the call that fails.
     assert_eq!(s.call("set -e; x=2; false; x=3").status.code(), Some(1));
     assert_eq!(s.call("echo $? $x; x=4; (exit 9); x=5").stdout, b"1 2\n");
     assert_eq!(s.out("echo $? $x; set +e"), "9 4\n");

@@ -1,5 +1,5 @@
 //! Input that must end with a clear error or within seconds, never in exhausted memory, a stack
-//! overflow or quadratic time. Sizes are such that a quadratic step takes minutes.
+//! overflow or quadratic time. The sizes are chosen so that a quadratic step would take minutes.
 
 mod support;
 

@@ -63,7 +63,7 @@ fn deviations() {
     assert!(fails("for ((;;) do :; done\n"));
 }
 
-/// The same messages when the text arrives line by line.
+/// The messages are the same when the text arrives line by line.
 #[test]
 fn line_by_line() {
     struct Lines<'t>(std::str::SplitInclusive<'t, char>);

@@ -1,4 +1,4 @@
-//! Printing: bash's layout, and that the text parses back to the same tree.
+//! Tests of printing: the layout is bash's, and the text parses back to the same tree.
 
 mod common;
 
@@ -55,7 +55,7 @@ fn parses_back() {
         .split("\n%% ")
         .skip(1)
         .filter_map(|b| Some(b.split_once('\n')?.1.split_once("\n--")?.0))
-        // A body after its substitution is not in the substitution's text.
+        // A here-document's body that follows its substitution is not in the substitution's text.
         .filter(|text| !text.starts_with("x=$(cat <<E"));
     let mut count = 0;
     for text in texts.chain(include_str!("data/functions.sh").split("\n}\n")) {

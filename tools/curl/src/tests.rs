@@ -1,5 +1,5 @@
 //! Whole command lines against a host of the test. Expected results were seen with curl 7.88.1 and
-//! Python's `http.server`, or stand in curl(1).
+//! Python's `http.server`, or are documented in curl(1).
 
 mod host;
 
@@ -23,7 +23,7 @@ pub(crate) struct Ran {
 
 static TABLE: AppletTable = AppletTable::new(&[], &[]);
 
-/// A folder of its own, removed at the end.
+/// A temporary folder, removed at the end.
 pub(crate) struct Folder(pub(crate) PathBuf);
 
 impl Folder {
@@ -534,7 +534,7 @@ fn command_lines_that_do_not_fit() {
     assert!(curl(&["-V"]).out.starts_with("curl 8.11.1 "));
 }
 
-/// The transfer ends with its reader, quietly.
+/// The transfer ends quietly when its reader is gone.
 #[test]
 fn a_reader_that_has_gone() {
     let (reader, writer) = Os::default().pipe().unwrap();
@@ -548,7 +548,7 @@ fn a_reader_that_has_gone() {
     assert_eq!(closed.status, 23);
 }
 
-/// Limits of time go to the host with each request.
+/// Time limits are sent to the host with each request.
 #[test]
 fn times() {
     let request =

@@ -58,7 +58,7 @@ fn all_that_a_process_took_is_given_back() {
     let before = k.budget.used_bytes();
     spawn(&k, 1).unwrap();
     k.finish_run();
-    // Its thread releases it a moment after it has reported its end.
+    // A process's thread releases its memory a moment after it has reported the end.
     let until = Instant::now() + Duration::from_secs(10);
     while k.budget.used_bytes() > before && Instant::now() < until {
         std::thread::yield_now();

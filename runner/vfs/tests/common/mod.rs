@@ -30,7 +30,7 @@ pub fn program_file(program: Option<ProgramMark>, name: &str, head: &str) -> Exe
     Executable { program, head: head.into(), name: name.into() }
 }
 
-/// Returns a budget without end.
+/// Returns an unlimited budget.
 pub fn unlimited() -> Arc<Budget> {
     Budget::new(u64::MAX)
 }

@@ -26,7 +26,7 @@ pub fn image() -> [BaseFile; 2] {
     [usr, BaseFile { path: b"/bin/sh".to_vec(), mode: 0o755, time: 5, kind }]
 }
 
-/// Directories that a session has from its beginning, where its image does not.
+/// Directories that a session has from its beginning, although its image lacks them.
 const BEGINNING: &[&str] = &[
     "/bin",
     "/etc",
@@ -66,7 +66,7 @@ pub fn dump(v: &Vfs) -> Vec<String> {
                 FileKind::Symlink => format!("{:?}", v.read_link(&ROOT_LOC, path.as_bytes())),
                 _ => String::new(),
             };
-            // Directories that a session begins with were made when it did.
+            // The directories that a session begins with have the time at which it began.
             let own = BEGINNING.contains(&path.as_str());
             let times = if own { Default::default() } else { (s.atime, s.mtime, s.ctime) };
             let (kind, mode) = (s.kind, s.mode);

@@ -1,5 +1,5 @@
 //! A shell that is small enough to understand at once: variables and the expansion crate, a few
-//! builtins, no processes. Used to run the same snippet here and in bash.
+//! builtins, no processes. It runs the same snippets as bash, for comparison.
 
 mod commands;
 mod environment;

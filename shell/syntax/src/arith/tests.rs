@@ -98,7 +98,7 @@ fn shapes() {
     assert_eq!(parse(b" \t\n"), Ok(None));
 }
 
-/// Returns the depth of the tree of a long chain.
+/// A long chain becomes a tree of small depth.
 #[test]
 fn long_chains_are_shallow() {
     fn depth(e: &ArithExpr) -> usize {

@@ -1,5 +1,5 @@
 //! Whole command lines against a host of the test. Expected results were seen with GNU Wget 1.21.3
-//! and Python's `http.server`, or stand in wget(1).
+//! and Python's `http.server`, or are documented in wget(1).
 
 use std::cell::RefCell;
 use std::path::Path;
@@ -57,7 +57,7 @@ fn a_file_is_fetched_with_gnus_lines() {
     assert_eq!(f.text("file"), "hello\n");
     assert!(ran.err.contains("     0K"), "{}", ran.err);
     assert!(ran.err.contains("100%"), "{}", ran.err);
-    // A second one gets another name.
+    // A second download gets another name.
     let ran = run(&f.0, "", &["http://h:8731/file"]);
     assert_eq!(said(&ran), format!("{head}{}", saved("file.1")));
     let ran = run(&f.0, "", &["-nv", "http://h:8731/file", "-O", "x"]);
@@ -88,7 +88,7 @@ fn statuses_are_gnus() {
     fails(&["http://h/file", "-O", "/nonexistent/x"], 3, "/nonexistent/x: No such file");
     fails(&["--post-file", "none", "http://h/x"], 3, "BODY data file ‘none’ missing\n");
     fails(&["http://h/auth"], 6, "Username/Password Authentication Failed.\n");
-    // The smallest counts.
+    // The smallest exit status takes precedence.
     fails(&["-q", "http://h/404", "http://h/refused"], 4, "");
     let host = Host::nowhere();
     let sink = OutputSink::Buffer(Rc::default());
@@ -117,7 +117,7 @@ fn what_is_there_is_kept_completed_or_compared() {
         (ran.status, ran.err.as_str(), ran.host.requests.len()),
         (0, "File ‘file’ already there; not retrieving.\n\n", 0)
     );
-    // The server's time, and nothing if that is the file's.
+    // The file gets the server's time. It is not loaded again if it has that time already.
     assert_eq!(run(&f.0, "", &["-q", "http://h/dated"]).status, 0);
     let time = std::fs::metadata(f.0.join("dated")).unwrap().modified().unwrap();
     let time = time.duration_since(std::time::UNIX_EPOCH).unwrap().as_secs();

@@ -111,8 +111,8 @@ fn lines_and_bounds() {
     assert_eq!(Regex::new(b"\\`b", &multi).unwrap().find_at(b"a\nb", 0), None);
 }
 
-/// Whatever the number of lines with a required text, the same lines match as in a search line by
-/// line.
+/// The same lines match as in a search line by line, whatever the number of lines with a required
+/// text.
 #[test]
 fn lines_by_required_texts() {
     let regex =

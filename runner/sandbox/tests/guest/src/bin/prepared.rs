@@ -27,7 +27,7 @@ pub extern "C" fn wasibox_prepare() {
     }
     let text = std::fs::read_to_string("/etc/motto").unwrap_or_default();
     keep(format!("prepared with {}", text.trim()));
-    // Beyond the module's initial memory.
+    // This needs more than the module's initial memory.
     keep("x".repeat(5 << 20));
     // A folder that the session has made is as old as all others, which are of 2026 at most.
     let made = std::fs::metadata("/tmp").and_then(|m| m.modified());
