@@ -1,5 +1,5 @@
-//! Processes that continue after the run in which they began: until they end, or their session is
-//! parked, closed or moved to another of its states.
+//! Processes that continue after the run in which they began. They continue until they end, or
+//! until their session is parked, closed or moved to another of its states.
 //!
 //! Each run has a [`Kernel`] with a table of processes. If a run's first process has ended and the
 //! others are to be kept, the kernel stays here with a thread that watches it: limits of CPU time
@@ -74,7 +74,7 @@ impl<H: Host> Background<H> {
         self.all_runs().iter().flat_map(|k| k.living_processes()).collect()
     }
 
-    /// Returns the number of living processes, with their further threads.
+    /// Returns the number of living processes and of their threads beyond the first.
     pub fn alive_count(&self) -> usize {
         self.all_runs().iter().map(|k| k.alive_count()).sum()
     }

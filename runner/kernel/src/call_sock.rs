@@ -1,6 +1,6 @@
 //! Sockets: WASIX, and the four calls of preview 1.
 //!
-//! All of them lie in the session's own network (`wasibox_vfs::net`). Layouts are WASIX's
+//! All sockets belong to the session's own network (`wasibox_vfs::net`). Layouts are WASIX's
 //! (`wasi/api_wasix.h` of wasix-libc): an address has 110 bytes: the family at 0; from 2 on the
 //! port in the machine's byte order and the address in the network's, or a path. Times are options
 //! of 64 bits. One extension: `sock_get_opt_size` of `LAST_ERROR` returns `SO_ERROR`, which WASIX

@@ -1,4 +1,4 @@
-//! Processes that run a cell and stay: how they begin and end.
+//! Processes that run a cell and stay: their beginning and their end.
 //!
 //! Such a process is an interpreter with the memory, descriptors and signals that its last cell
 //! left. To the guest it is one process all the time: it keeps its number, its clocks continue, and
@@ -62,7 +62,7 @@ pub struct CellRemains<H: Host> {
 pub struct Cells<H: Host> {
     /// The step before the cell, or [`NONE`].
     kind: AtomicI32,
-    /// What the interpreter leaves; set before the first process is reported as ended.
+    /// The remains of the interpreter, set before the first process is reported as ended.
     pub left: Mutex<Option<CellRemains<H>>>,
 }
 
@@ -117,9 +117,10 @@ pub fn can_be_named(file: &VfsFile) -> bool {
     matches!(file, VfsFile::Tree(_) | VfsFile::Host { .. } | VfsFile::Device(..) | VfsFile::Meta(_))
 }
 
-/// The clocks and random bytes of a process that is prepared. Its files have times of at most
-/// [`PREPARED_AT`]. They are the same in each run, so that its memory is the same on all machines.
-/// They are therefore not secret; processes that continue from there make their own secret values.
+/// The clocks and random bytes of a process that is being prepared, whose files have times of at
+/// most [`PREPARED_AT`]. Clocks and bytes are the same in each run, so the prepared memory is the
+/// same on all machines. They are therefore not secret: processes that continue from that memory
+/// make their own secret values.
 #[derive(Debug, Default)]
 pub struct FixedClock {
     ticks: AtomicU64,

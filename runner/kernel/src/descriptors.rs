@@ -43,7 +43,7 @@ pub struct OpenDescription {
     pub append: AtomicBool,
     pub nonblock: AtomicBool,
     pub offset: AtomicU64,
-    /// A directory's listing as it was when reading it began.
+    /// A directory's listing, as of the first read.
     pub listing: Mutex<Option<Arc<DirListing>>>,
     /// The path, if a process that stays between cells has opened it.
     name: OnceLock<(Vec<u8>, Reservation)>,

@@ -106,7 +106,7 @@ pub trait HostWatch: Send + Sync {
     /// Sets the signal that ends the process; returns false if there is one already.
     fn set_fatal(&self, signal: u8) -> bool;
 
-    /// Returns how often the process was notified.
+    /// Returns the number of times that the process was notified.
     fn told_count(&self) -> u32;
 
     /// Returns whether a thread runs the process.

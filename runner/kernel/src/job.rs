@@ -1,4 +1,4 @@
-//! The jobs that a host runs, and how they end.
+//! The jobs that a host runs, and their ends.
 
 use super::border::Fd;
 use super::host::Host;

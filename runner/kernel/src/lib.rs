@@ -9,16 +9,16 @@
 //! |---|---|
 //! | `host` | the interface to the host |
 //! | `memory` | a guest's memory, as calls see it |
-//! | `job` | the jobs that a host runs, and how they end |
+//! | `job` | the jobs that a host runs, and their ends |
 //! | `table` | the process table: starting, ending, waiting, signals |
 //! | `groups` | process groups, sessions, the list of processes |
 //! | `process` | one process: arguments, descriptors, directory, pending signals |
 //! | `descriptors` | open file descriptions and the table of numbers |
 //! | `files` | the files that a session begins with |
 //! | `cells` | processes that stay between two cells |
-//! | `parked`, `layer` | the same as bytes: their state, and their memory |
+//! | `parked`, `layer` | such processes as bytes: their state and their memory |
 //! | `threads` | the threads of a process: which one runs, which ones wait |
-//! | `second` | how they begin |
+//! | `second` | the beginning of threads other than the first |
 //! | `guest` | the steps before and after every call |
 //! | `calls` | the table of calls by name |
 //! | `border` | the types of a call's arguments: descriptors, strings, flags |
@@ -27,8 +27,8 @@
 //! | `call_sock` | sockets of the session's own loopback |
 //! | `call_thread` | WASIX: threads, futexes |
 //! | `background` | processes that continue from run to run |
-//! | `arguments`, `search` | a program's strings, and how its file is found |
-//! | `limits`, `outcome` | how much a run may use, and how it ended |
+//! | `arguments`, `search` | a program's strings, and the search for its file |
+//! | `limits`, `outcome` | the limits of a run, and the ends of processes |
 //!
 //! Blocking calls all have one shape: register the thread with the object that can change, try, and
 //! park. A kill or a signal unparks the thread, which tries again. The process's other threads run

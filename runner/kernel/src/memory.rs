@@ -133,7 +133,7 @@ pub trait CallMemory {
 mod tests {
     use super::*;
 
-    /// A memory that is lent by copies, as a browser's.
+    /// A memory that is lent by copies, like a browser's.
     struct Copied(Vec<u8>);
 
     impl CallMemory for Copied {

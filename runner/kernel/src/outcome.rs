@@ -4,7 +4,7 @@ use wasibox_protocol::End;
 pub use wasibox_protocol::LimitHit;
 use wasibox_vfs::QuotaHit;
 
-/// The end of a process, as its parent learns it.
+/// The end of a process, as its parent sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProcessStatus {
     Exited(u8),

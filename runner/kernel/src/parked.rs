@@ -42,13 +42,13 @@ pub enum Unreadable {
 /// Numbers of parts, ascending, layer by layer.
 pub type Layers = Vec<Vec<u32>>;
 
-/// The number of layers from which some are joined, because restoring reads them all.
+/// The number of layers at which some are joined, because restoring reads all layers.
 const LAYERS: usize = 16;
 
-/// Returns how many layers stay beneath a new one with `parts`, and adds to `parts` those of the
-/// layers that the new one replaces. It replaces layers at the top that are not much larger. So the
-/// number of times that a part is written grows with the logarithm of all parts, and there are at
-/// most about twice [`LAYERS`].
+/// Returns the number of layers that stay beneath a new one with `parts`, and adds to `parts` those
+/// of the layers that the new one replaces. It replaces layers at the top that are not much larger.
+/// So the number of times that a part is written grows with the logarithm of all parts, and there
+/// are at most about twice [`LAYERS`].
 fn join_layers(layers: &[Vec<u32>], parts: &mut Vec<u32>) -> usize {
     let mut keep = layers.len();
     if keep < LAYERS {
@@ -67,7 +67,7 @@ fn join_layers(layers: &[Vec<u32>], parts: &mut Vec<u32>) -> usize {
 
 /// The first byte of a [`ParkedProcess`].
 const VERSION: u8 = 1;
-/// The encoded body is shorter than this.
+/// The maximum length in bytes of the encoded body.
 const MAX_REST: usize = 16 << 20;
 
 /// The parked state of a process other than its pages.
@@ -275,7 +275,7 @@ pub fn content_range(pages: usize, mut is_zero: impl FnMut(usize) -> bool) -> Ra
 pub struct PreparedHeader {
     /// The address at which the content begins; a multiple of [`ALIGN`].
     pub start: usize,
-    /// Its length, also a multiple of [`ALIGN`]; all around it is zeros.
+    /// Its length, also a multiple of [`ALIGN`]. The content is surrounded by zeros.
     pub len: usize,
     /// Whether an instance may be used again once memory and globals are reset.
     pub is_reusable: bool,
@@ -321,9 +321,10 @@ pub fn layer_numbers(layers: &[impl AsRef<[u8]>]) -> Option<Layers> {
     layers.iter().map(|l| of(l.as_ref())).collect()
 }
 
-/// Returns the layer of `parts`, which have changed since the layers `reported`, and how many of
-/// those layers stay beneath it; with `whole` none. Updates `reported` to the new layers. `look`
-/// passes the current and the initial content of a part to its callback, if they are available.
+/// Returns the layer of `parts`, which have changed since the layers `reported`, and the number of
+/// those layers that stay beneath it, which is 0 with `whole`. Updates `reported` to the new
+/// layers. `look` passes the current and the initial content of a part to its callback, if they are
+/// available.
 pub fn layer_change(
     reported: &mut Layers,
     mut parts: Vec<u32>,
@@ -343,7 +344,7 @@ pub fn layer_change(
     parts.retain(|n| {
         let mut says = false;
         look(*n, &mut |now, then| {
-            // In the lowest layer, parts that equal the beginning are left out.
+            // In the lowest layer, parts that equal the initial content are left out.
             says = keep > 0 || now != then;
             if says {
                 layer::add_part(&mut out, *n, now, then);
@@ -435,7 +436,7 @@ mod tests {
             }
         }
         assert!(again == memory);
-        // In the lowest layer, parts that equal the beginning are left out.
+        // In the lowest layer, parts that equal the initial content are left out.
         let (keep, layer) =
             layer_change(&mut reported, vec![], true, |_, add| add(&first[0], &first[0]));
         assert_eq!((keep, layer, reported), (0, vec![], Layers::new()));

@@ -247,7 +247,7 @@ impl<H: Host> Process<H> {
         self.own_cpu_ns().saturating_add(self.cell_origin().cpu_ns)
     }
 
-    /// Returns the same without the cells before.
+    /// Returns the time of [`Process::cpu_ns`] without the cells before.
     pub fn own_cpu_ns(&self) -> u64 {
         let first = match current_thread() {
             0 => H::cpu_ns().saturating_sub(self.cpu_begin.load(Ordering::Relaxed)),
@@ -318,8 +318,8 @@ impl<H: Host> Process<H> {
 
     /// Delivers a signal (POSIX 2.4.3 default actions; stopping is not supported).
     pub fn deliver_signal(&self, sig: u8) {
-        // A handler receives every signal. These would only interrupt calls of programs that do not
-        // expect them; a process learns of its children's ends by waiting.
+        // A handler receives every signal except these, which would only interrupt calls of
+        // programs that do not expect them. A process learns of its children's ends by waiting.
         const NEVER_HANDLED: &[u8] = &[signal::CHLD, signal::STOP];
         let bit = signal::signal_bit(sig);
         if sig != signal::KILL {

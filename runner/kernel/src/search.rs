@@ -24,7 +24,7 @@ pub struct ProgramMatch {
     pub program: ProgramMark,
     /// The program file's own name, after following links.
     name: Vec<u8>,
-    /// The strings that replace the first argument if it is a script's.
+    /// The strings that replace the first argument, if the file is a script.
     before: Option<Vec<Vec<u8>>>,
 }
 

@@ -1,7 +1,7 @@
 //! The beginning of a guest's second and further threads.
 //!
-//! A thread of the host runs them: it has an instance of the process's module with the process's
-//! memory, and waits with that for the process's next thread.
+//! A thread of the host runs them. It has an instance of the process's module with the process's
+//! memory, and keeps that instance for the process's next thread.
 
 use super::guest::GuestCall;
 use super::host::Host;
@@ -13,7 +13,7 @@ use wasibox_vfs::Errno;
 pub fn spawn_thread<H: Host>(c: &mut GuestCall<'_, H>, argument: u32) -> Result<u32, Errno> {
     let process = c.process;
     let threads = &process.threads;
-    // Checked first, so that nothing has to be undone.
+    // This is checked first, so that nothing has to be undone.
     let pattern = threads.thread_pattern().ok_or(Errno::NOTSUP)?;
     let (number, idle) = threads.add(&mut c.mem, H::locals_at(&pattern))?;
     let task = ThreadTask { number, argument };

@@ -320,8 +320,8 @@ impl<H: Host> Kernel<H> {
         let own = part(PROCESS_COST)?;
         fds.hold_reservation(part(table)?);
         cwd.held = part(path)?.into();
-        // Counted before this kernel is locked, because counting locks the other kernels in the
-        // same way.
+        // They are counted before this kernel is locked, because counting locks the other kernels
+        // in the same way.
         let others = if self.is_kept() { 0 } else { self.background.alive_count() };
         let process = {
             let mut t = lock_mutex(&self.table);
@@ -374,7 +374,8 @@ impl<H: Host> Kernel<H> {
         let is_starved = (take_refused_here() || process.threads.starved.load(Ordering::Relaxed))
             && status != ProcessStatus::Exited(0);
         let mut t = lock_mutex(&self.table);
-        // Under the lock, so that a sum counts the process as running or as ended, never as both.
+        // The time is added under the lock, so that a sum counts the process as running or as
+        // ended, never as both.
         self.cpu_ns.fetch_add(process.own_cpu_ns(), Ordering::Relaxed);
         t.out_of_memory |= is_starved;
         t.live.remove(&process.pid);
@@ -621,7 +622,7 @@ impl<H: Host> Kernel<H> {
         &'a self,
         mut t: MutexGuard<'a, ProcessTable<H>>,
     ) -> MutexGuard<'a, ProcessTable<H>> {
-        // No process is started any more, so that their number can only fall.
+        // No process is started any more, so their number can only fall.
         t.keeps = false;
         let give_up = Instant::now() + REAP;
         let mut stopped = None;
@@ -645,7 +646,7 @@ impl<H: Host> Kernel<H> {
         t
     }
 
-    /// Returns how many processes are alive, with their further threads.
+    /// Returns the number of living processes and of their threads beyond the first.
     pub fn alive_count(&self) -> usize {
         let t = lock_mutex(&self.table);
         t.live.len() + t.threads
@@ -702,8 +703,8 @@ impl<H: Host> Kernel<H> {
         self.changed.notify_all();
     }
 
-    /// Does the same for a signal handler, which must not lock: it may go unnoticed for a
-    /// [`PULSE`].
+    /// Does the same as [`Kernel::is_ending`] in a signal handler, which must not lock. The kernel
+    /// may notice this only after a [`PULSE`].
     pub fn look_again(&self) {
         self.changed.notify_all();
     }

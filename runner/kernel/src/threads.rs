@@ -1,11 +1,11 @@
 //! The threads of one process.
 //!
-//! Each has its own stack, globals and table of functions (an instance in a store, on a thread of
-//! the host: `second`), and all share one linear memory. **Only one of them runs guest code at a
-//! time**: the one with the *baton*. A thread that waits for the host lays it down first, and takes
-//! it up again before the guest's memory is touched ([`Threads::run_others`]). So neither guests
-//! nor this kernel need atomic operations: between two waits a thread is alone with the memory,
-//! like a process with one thread.
+//! Each thread has its own stack, globals and table of functions (an instance in a store, on a
+//! thread of the host: `second`), and all share one linear memory. **Only one of them runs guest
+//! code at a time**: the one with the *baton*. A thread that waits for the host lays it down first,
+//! and takes it up again before the guest's memory is touched ([`Threads::run_others`]). So neither
+//! guests nor this kernel need atomic operations: between two waits a thread is alone with the
+//! memory, like a process with one thread.
 //!
 //! ```text
 //!            spawn                         wait of the host: park
@@ -20,10 +20,11 @@
 //! that sometimes wait also offer it: `poll_oneoff` always, reads and writes of pipes and sockets
 //! after a while ([`Threads::share_baton`]). Others never do, so that guests may rely on them.
 //!
-//! # Ends The end of a process ends all of its threads. The thread that detects it has the baton,
-//! so that all others wait: they are woken, find [`Threads::is_over`] true, and leave their guest
-//! code one after another. The first thread, which is the one that began with the process, leaves
-//! last and reports the end ([`Threads::end_all`]).
+//! # Ends
+//! The end of a process ends all of its threads. The thread that detects it has the baton, so that
+//! all others wait: they are woken, find [`Threads::is_over`] true, and leave their guest code one
+//! after another. The first thread, which is the one that began with the process, leaves last and
+//! reports the end ([`Threads::end_all`]).
 //!
 //! # Variables of a thread
 //! Guests are compiled without thread-local storage. So a guest's export [`LOCALS`] lists the
@@ -74,7 +75,7 @@ pub fn current_thread() -> u32 {
     NUMBER.get()
 }
 
-/// See [`current_thread`].
+/// Sets the number that [`current_thread`] returns.
 pub fn set_current(number: u32) {
     NUMBER.set(number);
 }
@@ -129,7 +130,7 @@ struct ThreadGroupState<H: Host> {
     past: CpuUsage,
 }
 
-/// See the module's documentation.
+/// The threads of a process; see the module's documentation.
 pub struct Threads<H: Host> {
     /// Whether there are, or were, other threads than the first one.
     many: AtomicBool,
@@ -276,7 +277,7 @@ impl<H: Host> Threads<H> {
         *lock_mutex(&self.pattern) = pattern;
     }
 
-    /// See [`Threads::may_be`].
+    /// Returns the pattern that [`Threads::may_be`] has set.
     pub fn thread_pattern(&self) -> Option<Arc<H::Pattern>> {
         lock_mutex(&self.pattern).clone()
     }
@@ -517,7 +518,7 @@ impl<H: Host> Threads<H> {
             s.lay_down();
         }
         while s.hosts > 0 {
-            // Those that wait for work end.
+            // Threads that wait for work end then.
             s.idle.clear();
             drop(s);
             self.look(true);
