@@ -1,12 +1,13 @@
 //! The engine's configuration: everything that determines the machine code.
 //!
-//! # The CPU that code is for Code is compiled for x86-64-v2, which every x86 CPU since 2009 has,
-//! and not for the CPU on which it is compiled. So code in a package runs wherever the package is
-//! installed, and the same program computes the same bits everywhere. It costs little. Seconds,
-//! median of three runs on a CPU with AVX-512, of code for v2, for v3 and for all features of that
-//! CPU: NumPy (products of matrices, sorting, sines) 1.31, 1.24 and 1.21 s; a loop of Python 0.93,
-//! 0.98 and 0.91; of JavaScript 1.54, 1.53 and 1.56; of awk 1.06, 1.05 and 1.04. A CPU that lacks
-//! some of v2 gets code without those features.
+//! # The CPU that code is for
+//! Code is compiled for x86-64-v2, which every x86 CPU since 2009 has, and not for the CPU on which
+//! it is compiled. So code in a package runs wherever the package is installed, and the same
+//! program computes the same bits everywhere. It costs little. Seconds, median of three runs on a
+//! CPU with AVX-512, of code for v2, for v3 and for all features of that CPU: NumPy (products of
+//! matrices, sorting, sines) 1.31, 1.24 and 1.21 s; a loop of Python 0.93, 0.98 and 0.91; of
+//! JavaScript 1.54, 1.53 and 1.56; of awk 1.06, 1.05 and 1.04. A CPU that lacks some of v2 gets
+//! code without those features.
 //!
 //! Loaded code may use more: any code whose features this CPU has ([`missing_features`]).
 

@@ -1,7 +1,8 @@
 //! Ends guests that compute, at instructions at which they hold no lock of the host.
 //!
-//! # Why not the engine's own interrupts Compiled code calls functions of the engine (to allocate
-//! and throw an exception, to fill memory, for table operations) on the guest's own stack. Wasmer's
+//! # Why not the engine's own interrupts
+//! Compiled code calls functions of the engine (to allocate and throw an exception, to fill memory,
+//! for table operations) on the guest's own stack. Wasmer's
 //! `experimental-host-interrupt` abandons that stack at whatever instruction the signal arrives,
 //! even within `malloc` or while a value is borrowed. Then the whole process waited for a lock that
 //! was never released, and no time limit helped. A stack overflow within such a function abandoned

@@ -10,15 +10,17 @@
 //! 4. The run ends when the first process ends, or when a limit ends it; every other process is
 //!    ended with it. [`RunResult`] is the result.
 //!
-//! # Prepared memories A program that takes long to begin may export a function that prepares its
-//! memory, and one that continues from there (`snapshot`). Its memory is prepared once per machine.
+//! # Prepared memories
+//! A program that takes long to begin may export a function that prepares its memory, and one that
+//! continues from there (`snapshot`). Its memory is prepared once per machine.
 //!
 //! # Cells
 //! A program may also export a function that runs a piece of code and returns with an empty stack:
 //! an interpreter that stays ([`SessionSandbox::cell`]). Between two calls it is memory, globals
 //! and descriptors, which can be stored and restored, here or elsewhere.
 //!
-//! # The kernel WASI preview 1 and the calls of WASIX that a shell needs are implemented by
+//! # The kernel
+//! WASI preview 1 and the calls of WASIX that a shell needs are implemented by
 //! `wasibox_kernel`, whose host is this crate (`host`), with plain host functions of the engine,
 //! not with the `wasmer-wasix` crate. Reasons, found in wasmer-wasix 0.705: its descriptors share
 //! one cached handle per *path* (two opens of one device are one object, a file that is unlinked

@@ -223,9 +223,10 @@ pub fn expand_heredoc(env: &mut dyn ExpandEnv, doc: &HereDoc) -> Result<Str> {
 
 /// Expands the file name of a redirection.
 ///
-/// # Errors `word: ambiguous redirect` unless the word expands to exactly one field. In POSIX mode
-/// there is neither splitting nor pathname expansion, so that only a word that expands to nothing
-/// is ambiguous.
+/// # Errors
+/// `word: ambiguous redirect` unless the word expands to exactly one field. In POSIX mode there is
+/// neither splitting nor pathname expansion, so that only a word that expands to nothing is
+/// ambiguous.
 pub fn expand_redirect_target(env: &mut dyn ExpandEnv, word: &Word) -> Result<Str> {
     let ambiguous = || ExpandCause::Ambiguous(word.raw.to_vec()).into();
     if env.options().posix {

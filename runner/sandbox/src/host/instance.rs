@@ -1,12 +1,13 @@
 //! Instances of programs, each of which can run one process after another.
 //!
-//! # Why instances are used again Making an instance of a 12 MB program costs far more than running
-//! a small command in it: its table of function references alone is a megabyte that the engine
-//! fills each time. A process can change its memory and its globals, and both can be reset
-//! (`template` decides for which modules that is true). So a thread whose process ended normally
-//! resets its instance and waits with it for the next process of the same program. Measured on a
-//! busy machine in three alternating runs each, with the engine's memories and an instance per
-//! process, and with this module: spawning a program and waiting for it took 3.2 ms and 0.25 ms,
+//! # Why instances are used again
+//! Making an instance of a 12 MB program costs far more than running a small command in it: its
+//! table of function references alone is a megabyte that the engine fills each time. A process can
+//! change its memory and its globals, and both can be reset (`template` decides for which modules
+//! that is true). So a thread whose process ended normally resets its instance and waits with it
+//! for the next process of the same program. Measured on a busy machine in three alternating runs
+//! each, with the engine's memories and an instance per process, and with this module: spawning a
+//! program and waiting for it took 3.2 ms and 0.25 ms,
 //! `bash -c 'echo hi | wc -c'` 7.3 ms and 0.32 ms.
 //!
 //! # Invariants

@@ -18,10 +18,10 @@
 //! No call blocks, as in [`pipe`](crate::pipe): a call that must wait returns [`Errno::AGAIN`], and
 //! the caller waits by [`Socket::watch`] and [`Socket::ready`]. Errors are those of Linux.
 //!
-//! # Bounds At most [`MAX_SOCKETS`] sockets exist at once, those in backlogs included, and
-//! [`MAX_BACKLOG`] connections wait for one listener. Each direction of a connection, and each
-//! datagram socket, buffers at most [`BUFFER`] bytes, which are taken from the session's budget as
-//! they are needed.
+//! # Bounds
+//! At most [`MAX_SOCKETS`] sockets exist at once, those in backlogs included, and [`MAX_BACKLOG`]
+//! connections wait for one listener. Each direction of a connection, and each datagram socket,
+//! buffers at most [`BUFFER`] bytes, which are taken from the session's budget as they are needed.
 //!
 //! # Deliberately absent
 //! TIME_WAIT (a port is free when its last socket is closed), urgent data, broadcast and multicast,
