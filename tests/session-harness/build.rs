@@ -1,4 +1,5 @@
-//! Makes a test of each block of Rust in `README.md` and `docs/`, for `tests/documents.rs`.
+//! Generates a test for each block of Rust in `README.md` and `docs/`; `tests/documents.rs`
+//! includes them.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -31,8 +32,8 @@ fn main() {
     std::fs::write(Path::new(&out).join("documents.rs"), all).expect("documents.rs");
 }
 
-/// Returns the blocks of Rust and their lines. Lines that readers need not see begin with `# `, as
-/// for rustdoc.
+/// Returns the blocks of Rust with their line numbers. As for rustdoc, lines that begin with `# `
+/// are hidden from readers.
 fn blocks(text: &str) -> Vec<(usize, String)> {
     let mut found = Vec::new();
     let mut block: Option<(usize, String)> = None;

@@ -1,6 +1,7 @@
-//! The cost of a door: `true` by the crate, by `runner mcp` at standard streams, by HTTP on a
-//! connection that stays, in turn; and `calculate` by the crate and by `runner mcp`, whose
-//! interpreter is there already. The image and the runner are those of `dist` (or `WASIBOX_DIST`).
+//! Measures the cost of a door. `true` runs in turn by the crate, by `runner mcp` at standard
+//! streams, and by HTTP and by MCP over HTTP, each on a connection that stays open. `calculate`
+//! runs by the crate and by `runner mcp`, with an interpreter that has already started. The image
+//! and the runner are those of `dist` (or `WASIBOX_DIST`).
 
 use serde_json::json;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -13,7 +14,7 @@ use wasibox_sessions::http::{TestServer, serve};
 use wasibox_sessions::mcp::{Connection, Stdio};
 use wasibox_sessions::{LONG, engine, policy};
 
-/// Counted calls, after some that are not.
+/// The number of counted calls, and the number of calls before them that are not counted.
 const RUNS: usize = 500;
 const FIRST: usize = 20;
 const TOKEN: &str = "a-token-for-the-bench";
@@ -26,7 +27,7 @@ fn main() {
     let tools = ToolSettings::default();
     let machine = MachineOptions { policy: policy(), store: None, timeout: LONG, tools };
     let machine = Machine::new(&engine(Isolation::Process), machine).expect("a machine");
-    // The first answer takes seconds, for which no connection is to wait.
+    // The first answer takes seconds, so it is not measured.
     calculate(&machine, "1 + 1").expect("a result");
     stdio.done("calculate", json!({"expression": "1 + 1"}));
     let tokens = format!("[[token]]\nname = 'a'\ntoken = '{TOKEN}'\n");
@@ -49,7 +50,7 @@ fn main() {
         took[1] = timed(|| drop(stdio.done("sandbox_exec", call.clone())));
         took[2] = timed(|| rest.ask());
         took[3] = timed(|| mcp.ask());
-        // Another expression each time: nothing is remembered of it.
+        // The expression differs each time, so no earlier answer can be used.
         let expression = format!("{n}.5 km in miles");
         took[4] = timed(|| drop(calculate(&machine, &expression).expect("a result")));
         took[5] = timed(|| drop(stdio.done("calculate", json!({"expression": expression}))));
@@ -74,7 +75,7 @@ fn by_crate(session: &Session) {
     assert_eq!(session.exec("true").expect("a call").exit_code, 0);
 }
 
-/// A request on a connection that stays.
+/// A request that is sent repeatedly on one connection.
 struct Kept {
     stream: BufReader<TcpStream>,
     request: Vec<u8>,
@@ -93,7 +94,7 @@ impl Kept {
         Kept { stream: BufReader::new(stream), request: request.into_bytes() }
     }
 
-    /// Sends the request, and reads the answer to its end.
+    /// Sends the request, and reads the response to its end.
     fn ask(&mut self) {
         self.stream.get_mut().write_all(&self.request).expect("a request");
         let (mut len, mut is_chunked) = (0, false);

@@ -1,7 +1,7 @@
-//! The fixtures that the protocol's conformance suite asks servers for, behind the transport of
-//! `runner mcp --http` and with its way of showing results: `conformance ADDRESS`. The suite's
-//! expectations are described by `conformance list` and in its scenarios.
-// The suite tests sampling and logging, which later versions of the protocol have no more.
+//! Serves the fixtures that the protocol's conformance suite requires of a server: `conformance
+//! ADDRESS`. It uses the transport of `runner mcp --http` and shows results in the same way.
+//! `conformance list` and the suite's scenarios describe what the suite expects.
+// The suite tests sampling and logging, which later versions of the protocol no longer have.
 #![expect(deprecated)]
 
 use axum::extract::Request;
@@ -25,7 +25,7 @@ const STEP: Duration = Duration::from_millis(50);
 /// A picture of one pixel.
 const PNG: &[u8] = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\x08\x02\0\0\0\x90wS\xde\0\0\0\x0cIDATx\x9cc\xf8\xcf\xc0\0\0\
     \x03\x01\x01\0\xc9\xfe\x92\xef\0\0\0\0IEND\xaeB`\x82";
-/// No samples.
+/// A sound without samples.
 const WAV: &str = "UklGRiQAAABXQVZFZm10IBAAAAABAAEAQB8AAIA+AAACABAAZGF0YQAAAAA=";
 
 type Context = RequestContext<RoleServer>;
@@ -40,7 +40,8 @@ async fn main() {
         end: CancellationToken::new(),
     };
     let listener = tokio::net::TcpListener::bind(&address).await.expect("the address");
-    // The embedder of the service judges these; runner's own judgement is tried with runner.
+    // The embedder of the service checks the host; the runner's own check is tested with the
+    // runner.
     let own = middleware::from_fn(move |request: Request, next: Next| {
         let host = request.headers().get("host").and_then(|host| host.to_str().ok());
         let is_own = host == Some(&address);

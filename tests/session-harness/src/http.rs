@@ -1,5 +1,5 @@
-//! A server of the built image within the test, and requests to it, byte by byte, so that requests
-//! are possible that a client's library would not send.
+//! A server of the built image within the test, and requests to it byte by byte, so that a test can
+//! send requests that a client library would not.
 
 use crate::{options, policy};
 use serde_json::Value;
@@ -12,17 +12,17 @@ use wasibox::{Engine, Isolation};
 use wasibox_actions::{Machine, MachineOptions, Registry};
 use wasibox_http::{Door, HttpServer, Serve, Tokens};
 
-/// Longest wait for an answer.
+/// The maximum wait for an answer.
 const WAIT: Duration = Duration::from_secs(120);
 
-/// A server; it ends with this.
+/// A server, which ends when the value is dropped.
 pub struct TestServer {
     pub address: SocketAddr,
     end: Box<dyn Fn() + Send + Sync>,
     thread: Option<std::thread::JoinHandle<()>>,
 }
 
-/// Serves sessions with these tokens (TOML), or the Model Context Protocol for anybody.
+/// Serves sessions if there are tokens (TOML), otherwise the Model Context Protocol for everyone.
 pub fn serve(tokens: Option<&str>, store: Option<&Path>, tools: ToolSettings) -> TestServer {
     let engine = Engine::new(options(Isolation::Process)).expect("an engine");
     let machine = MachineOptions { policy: policy(), store, timeout: WAIT, tools };
@@ -50,7 +50,7 @@ pub fn serve(tokens: Option<&str>, store: Option<&Path>, tools: ToolSettings) ->
 }
 
 impl TestServer {
-    /// Makes the server end, and waits for that.
+    /// Makes the server end, and waits until it has ended.
     pub fn end(mut self) {
         self.finish();
     }
@@ -67,18 +67,19 @@ impl TestServer {
         }
     }
 
-    /// Sends bytes as they are, and reads the answer to its end.
+    /// Sends bytes as they are. Reads the answer to its end and returns it.
     pub fn raw(&self, request: &[u8]) -> Answer {
         let mut stream = TcpStream::connect(self.address).expect("a connection");
         stream.set_read_timeout(Some(WAIT)).expect("a time");
         stream.write_all(request).expect("a request");
         let mut all = Vec::new();
-        // One that is refused may end the connection while it is sent.
+        // The server may close the connection of a refused request while the request is still being
+        // sent.
         let _ = stream.read_to_end(&mut all);
         Answer::of(&all)
     }
 
-    /// Sends a request with headers, one per line; returns the answer.
+    /// Sends a request with headers, one per line. Returns the answer.
     pub fn request(&self, method: &str, path: &str, headers: &str, body: &[u8]) -> Answer {
         let (host, len) = (self.address, body.len());
         let mut text = format!("{method} {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n");
@@ -89,14 +90,14 @@ impl TestServer {
         self.raw(&[text.as_bytes(), body].concat())
     }
 
-    /// Sends a request of JSON with a token; returns the answer.
+    /// Sends a request of JSON with a token. Returns the answer.
     pub fn json(&self, token: &str, method: &str, path: &str, body: &Value) -> Answer {
         let headers = format!("Authorization: Bearer {token}\nContent-Type: application/json");
         let body = if body.is_null() { String::new() } else { body.to_string() };
         self.request(method, path, &headers, body.as_bytes())
     }
 
-    /// Calls a tool in a session; returns its answer.
+    /// Calls a tool in a session. Returns its answer.
     pub fn tool(&self, token: &str, session: &str, tool: &str, input: &Value) -> Value {
         let path = format!("/v1/sessions/{session}/tools/{tool}");
         let answer = self.json(token, "POST", &path, input);
@@ -111,7 +112,7 @@ impl Drop for TestServer {
     }
 }
 
-/// An answer.
+/// The answer to a request.
 #[derive(Debug)]
 pub struct Answer {
     pub status: u16,

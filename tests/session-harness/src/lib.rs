@@ -39,19 +39,19 @@ pub fn policy() -> Policy {
     Policy { limits: Limits { timeout: Some(LONG), ..Limits::default() }, ..Policy::default() }
 }
 
-/// Runs a script; returns its output on both streams, and its status unless it is 0.
+/// Runs a script. Returns its output on both streams, and its status unless that is 0.
 pub fn sh(s: &Session, script: &str) -> String {
     shown(s.exec(script).expect("a call"))
 }
 
-/// Runs a Python cell; returns its output and its value.
+/// Runs a Python cell. Returns its output and its value.
 pub fn py(s: &Session, code: &str) -> String {
     let o = s.python(code).expect("a call");
     let value = o.value.clone();
     shown(o) + &value.unwrap_or_default()
 }
 
-/// Runs a JavaScript cell; returns its output and its value.
+/// Runs a JavaScript cell. Returns its output and its value.
 pub fn js(s: &Session, code: &str) -> String {
     let o = s.javascript(code).expect("a call");
     let value = o.value.clone();

@@ -1,4 +1,4 @@
-//! A client of the Model Context Protocol, message by message.
+//! A client of the Model Context Protocol that sends and receives single messages.
 
 use crate::dist;
 use crate::http::{Answer, TestServer};
@@ -8,10 +8,10 @@ use std::process::{Child, ChildStdin, Command};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
-/// Longest wait for a message.
+/// The maximum wait for a message.
 const WAIT: Duration = Duration::from_secs(120);
 
-/// Returns the first message.
+/// Returns the parameters of the first message, `initialize`.
 pub fn hello() -> Value {
     json!({
         "protocolVersion": "2025-11-25", "capabilities": {},
@@ -25,7 +25,7 @@ pub struct Stdio {
     to: Option<ChildStdin>,
     from: Receiver<Value>,
     next: u64,
-    /// Notifications received so far.
+    /// The notifications received so far.
     pub told: Vec<Value>,
     /// The server's description of itself.
     pub hello: Value,
@@ -38,12 +38,12 @@ fn pipe() -> std::process::Stdio {
 }
 
 impl Stdio {
-    /// Begins it and says hello.
+    /// Starts the runner and initializes the connection.
     pub fn begin(args: &[&str]) -> Stdio {
         Stdio::with_roots(args, Vec::new())
     }
 
-    /// Does the same for a client that has roots.
+    /// Does the same as [`Stdio::begin`] for a client that has roots.
     pub fn with_roots(args: &[&str], roots: Vec<Value>) -> Stdio {
         let mut command = Command::new(dist().join("runner"));
         command.arg("mcp").arg("--image").arg(dist().join("image.webc")).args(args);
@@ -79,7 +79,7 @@ impl Stdio {
         self.send(&json!({ "jsonrpc": "2.0", "method": method, "params": params }));
     }
 
-    /// Sends a request without waiting; returns its number.
+    /// Sends a request without waiting for its answer. Returns its number.
     pub fn begin_ask(&mut self, method: &str, params: Value) -> u64 {
         self.next += 1;
         let id = self.next;
@@ -92,7 +92,7 @@ impl Stdio {
         self.from.recv_timeout(WAIT).expect("a message")
     }
 
-    /// Sends a request; returns the result or the error.
+    /// Sends a request. Returns the result or the error.
     pub fn ask(&mut self, method: &str, params: Value) -> Result<Value, Value> {
         let id = self.begin_ask(method, params);
         loop {
@@ -111,26 +111,26 @@ impl Stdio {
         }
     }
 
-    /// Calls a tool; the whole result.
+    /// Calls a tool. Returns the whole result.
     pub fn call(&mut self, tool: &str, arguments: Value) -> Value {
         let params = json!({ "name": tool, "arguments": arguments });
         self.ask("tools/call", params).unwrap_or_else(|e| panic!("{tool}: {e}"))
     }
 
-    /// Calls a tool; its structured content.
+    /// Calls a tool. Returns the structured content of its result.
     pub fn done(&mut self, tool: &str, arguments: Value) -> Value {
         let mut result = self.call(tool, arguments);
         assert_eq!(result["isError"], false, "{tool}: {result}");
         result["structuredContent"].take()
     }
 
-    /// Ends it as a power cut would.
+    /// Kills the runner, as a power cut would.
     pub fn kill(mut self) {
         self.child.kill().expect("a process");
         self.child.wait().expect("a process");
     }
 
-    /// Closes its input, and waits for its status.
+    /// Closes the runner's input, and waits for its status.
     pub fn close(mut self) -> Option<i32> {
         drop(self.to.take());
         self.child.wait().expect("a process").code()
@@ -144,24 +144,25 @@ impl Drop for Stdio {
     }
 }
 
-/// One connection by HTTP.
+/// A connection of the protocol over HTTP.
 pub struct Connection<'a> {
     pub server: &'a TestServer,
     pub token: String,
     pub id: String,
-    /// Path and query.
+    /// The path and query of the URL.
     pub path: String,
     /// The number of the last request.
     pub next: u64,
 }
 
 impl Connection<'_> {
-    /// Says hello.
+    /// Initializes a connection.
     pub fn begin<'a>(server: &'a TestServer, token: &str, path: &str) -> Connection<'a> {
         Connection::begin_any(server, token, path).expect("a connection")
     }
 
-    /// Does the same, if the server accepts the connection.
+    /// Does the same as [`Connection::begin`], but returns `None` if the server refuses the
+    /// connection.
     pub fn begin_any<'a>(
         server: &'a TestServer,
         token: &str,
@@ -198,13 +199,13 @@ impl Connection<'_> {
         self.server.request("POST", &self.path, &headers, message.to_string().as_bytes())
     }
 
-    /// Sends a request; returns the result or the error.
+    /// Sends a request. Returns the result or the error.
     pub fn ask(&mut self, method: &str, params: Value) -> Result<Value, Value> {
         self.next += 1;
         let answer = self.send(&self.message(method, params));
         assert_eq!(answer.status, 200, "{}", answer.text());
         let text = answer.text();
-        // Events, of which the last that has data is the answer.
+        // The answer is the last event that has data.
         let mut data = text.lines().filter_map(|l| l.strip_prefix("data:")).map(str::trim);
         let last = data.rfind(|d| !d.is_empty()).unwrap_or(&text);
         let mut message: Value = serde_json::from_str(last).expect("JSON");
@@ -214,7 +215,7 @@ impl Connection<'_> {
         }
     }
 
-    /// Calls a tool; the whole result.
+    /// Calls a tool. Returns the whole result.
     pub fn call(&mut self, tool: &str, arguments: Value) -> Value {
         let params = json!({ "name": tool, "arguments": arguments });
         self.ask("tools/call", params).unwrap_or_else(|e| panic!("{tool}: {e}"))

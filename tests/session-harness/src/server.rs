@@ -1,15 +1,15 @@
-//! A server of HTTP/1.1 on the host's loopback, for sessions to talk to.
+//! An HTTP/1.1 server on the host's loopback interface that sessions send requests to.
 
 use std::io::{BufRead, BufReader, Read, Result, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
 
-/// A request as it came.
+/// A received request.
 #[derive(Debug, Default)]
 pub struct Request {
     pub method: String,
     pub path: String,
-    /// Request line and headers, as they came.
+    /// The request line and the headers as they were received.
     pub head: String,
     pub body: Vec<u8>,
 }
@@ -22,14 +22,14 @@ impl Request {
         lines.filter(|(n, _)| n.eq_ignore_ascii_case(name)).map(|(_, v)| v.trim()).next()
     }
 
-    /// Returns the request as text, for servers that show it.
+    /// Returns the request as text, for servers that show it in the response.
     #[must_use]
     pub fn echo(&self) -> Vec<u8> {
         [self.head.as_bytes(), b"--\n", &self.body].concat()
     }
 }
 
-/// The answer to a request.
+/// The response to a request.
 #[derive(Debug)]
 pub struct Reply {
     pub status: u16,
@@ -41,18 +41,18 @@ pub struct Reply {
 #[derive(Debug)]
 pub enum Body {
     Whole(Vec<u8>),
-    /// In chunks.
+    /// The body is sent in chunks.
     Chunks(Vec<Vec<u8>>),
-    /// This number of zeros.
+    /// The body is this number of zeros.
     Zeros(u64),
-    /// Less than announced; then the connection is closed.
+    /// The body is shorter than announced; then the connection is closed.
     Short(Vec<u8>, usize),
-    /// Never.
+    /// Nothing is sent, and the connection stays open.
     Nothing,
 }
 
 impl Reply {
-    /// Returns a whole body, with status 200.
+    /// Returns a reply with status 200 and a whole body.
     #[must_use]
     pub fn ok(body: impl Into<Vec<u8>>) -> Reply {
         Reply { status: 200, headers: Vec::new(), body: Body::Whole(body.into()) }
@@ -72,7 +72,8 @@ impl Reply {
     }
 }
 
-/// Serves on a port of its own, by threads, until the process ends.
+/// Serves on a free port, with a thread for each connection, until the process ends. Returns the
+/// address.
 pub fn serve(answer: impl Fn(&Request) -> Reply + Send + Sync + 'static) -> SocketAddr {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port");
     let address = listener.local_addr().expect("an address");
@@ -136,7 +137,7 @@ fn chunks(reader: &mut BufReader<&TcpStream>) -> Result<Vec<u8>> {
     }
 }
 
-/// Returns whether the connection stays open.
+/// Sends a reply. Returns whether the connection stays open.
 fn reply(mut stream: &TcpStream, request: &Request, reply: Reply) -> Result<bool> {
     let mut head = format!("HTTP/1.1 {} -\r\n", reply.status);
     for (name, value) in &reply.headers {
@@ -148,7 +149,7 @@ fn reply(mut stream: &TcpStream, request: &Request, reply: Reply) -> Result<bool
         Body::Zeros(n) => format!("Content-Length: {n}\r\n\r\n"),
         Body::Chunks(_) => "Transfer-Encoding: chunked\r\n\r\n".to_owned(),
         Body::Nothing => {
-            // Until the other end has gone.
+            // Wait until the other end has closed the connection.
             let _ = stream.read(&mut [0; 1])?;
             return Ok(false);
         }

@@ -1,8 +1,8 @@
-//! `calculate` of the built image: known answers (tests/calculate/table.toml), refusals, and
+//! Tests `calculate` of the built image: known answers (tests/calculate/table.toml), refusals, and
 //! attempts of clients to affect one another.
 //!
-//! The table's answers are judged by `check.py`, which computes them by mpmath, fractions and
-//! Python's statistics.
+//! `check.py` checks the table's answers; it computes them with mpmath, fractions and Python's
+//! statistics.
 
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -60,7 +60,7 @@ fn known_answers_are_given_in_any_order() {
     let known = known();
     assert!(known.len() >= 200, "{}", known.len());
     let begun = Instant::now();
-    // Earlier questions make no difference.
+    // Both directions are run, because earlier questions must make no difference.
     let both = known.iter().chain(known.iter().rev());
     let wrong: Vec<String> = both
         .map(|[expression, expected]| (expression, expected, result(&machine, expression)))
@@ -108,7 +108,7 @@ fn what_takes_too_long_is_ended() {
     let machine = machine();
     assert_eq!(result(&machine, "1 + 1"), "2");
     let begun = Instant::now();
-    // A product of two primes of 30 digits.
+    // This is a product of two primes of 30 digits.
     let hard = "factor 671998030559713968361666935769 * 282174488599599500573849980909";
     let refusal = calculate(&machine, hard).expect_err("a long time");
     assert_eq!(refusal.kind, RefusalKind::Limit, "{refusal}");
@@ -141,7 +141,7 @@ fn every_door_has_it_and_no_session_can_change_it() {
     };
     assert_eq!(ask("sin(pi/6) + sqrt(4)"), "5/2");
     assert_eq!(ask("x + x"), "2x");
-    // It is not a call of the session's.
+    // A calculation is not a call of the session.
     let history = server.tool(token, "w", "history", &json!({}));
     assert!(!history.to_string().contains("sqrt(4)"), "{history}");
 }
@@ -158,7 +158,7 @@ fn a_second_answer_takes_moments() {
         })
         .collect();
     times.sort_unstable();
-    // A tenth of the time of a new interpreter, on a busy machine.
+    // Even on a busy machine, this is a tenth of the time of a new interpreter.
     assert!(times[10] < Duration::from_millis(200), "{times:?}");
     println!("median {:?}", times[10]);
 }

@@ -1,5 +1,5 @@
-//! `execute_code` with lists of modules in a policy file: modules on a list work, others cannot be
-//! imported in any way. The modules' answers are judged by CPython and Node.
+//! Tests `execute_code` with lists of modules in a policy file: modules on a list work, and others
+//! cannot be imported in any way. CPython and Node are the authorities for the modules' answers.
 
 use serde_json::{Value, json};
 use wasibox_sessions::mcp::Stdio;
@@ -29,14 +29,14 @@ impl Client {
         self.0.done("execute_code", arguments)
     }
 
-    /// Returns a program's value.
+    /// Runs a program. Returns its value.
     fn value(&mut self, language: &str, code: &str) -> Value {
         let mut done = self.run(language, code);
         assert_eq!(done["success"], true, "{code}: {done}");
         done["returnValue"].take()
     }
 
-    /// Runs a program that fails; returns its message.
+    /// Runs a program that fails. Returns its message.
     fn refused(&mut self, language: &str, code: &str) -> String {
         let done = self.run(language, code);
         assert_eq!(done["success"], false, "{code}: {done}");
@@ -44,7 +44,8 @@ impl Client {
     }
 }
 
-/// A policy that lets no string become code holds within a program, which comes as one itself.
+/// Tests that a policy that forbids code from strings applies within a program, although the
+/// program itself arrives as a string.
 #[test]
 fn programs_make_no_code_of_strings() {
     for lists in ["", "[tools.execute_code]\nmodules.javascript = ['util']\n"] {
@@ -67,7 +68,7 @@ fn python_has_what_is_listed_and_nothing_else() {
         ("import math; math.comb(5, 2)", json!(10)),
         ("from json import dumps\ndumps({'a': 1})", json!("{\"a\": 1}")),
         ("import random; random.seed(1); 0 <= random.random() < 1", json!(true)),
-        // C code that imports `_strptime` for its caller.
+        // This is C code that imports `_strptime` for its caller.
         ("from datetime import datetime as d; d.strptime('2024-02-29', '%Y-%m-%d').day", json!(29)),
         ("import statistics as s; s.median([3, 1, 2])", json!(2)),
         ("import re; re.sub('a', 'b', 'aa')", json!("bb")),
@@ -95,7 +96,7 @@ fn python_has_what_is_listed_and_nothing_else() {
     assert_eq!((&done["success"], &done["stderr"]), (&json!(false), &json!("")));
 }
 
-/// None of these has a module that is not on the list.
+/// Tests that no program gets a module that is not on the list.
 #[test]
 fn python_cannot_get_around_the_list() {
     let mut c = Client::begin(PLAIN);
@@ -112,7 +113,7 @@ fn python_cannot_get_around_the_list() {
         "import random; random._os.system('true') == 0 or 1 / 0",
         "import random; random._os.posix_spawn('/bin/python3', ['python3', '-c', '0'], {})",
         "import random; random._os.execv('/bin/sh', ['sh', '-c', 'exit 0'])",
-        // Python's own ways past `import`, to modules whose files are gone.
+        // These use Python's own ways past `import`, to modules whose files are gone.
         "import re; re.enum.sys.modules['importlib._bootstrap']._gcd_import('subprocess')",
         "import re; I = re.enum.sys.modules['_frozen_importlib']; I._gcd_import('socket')",
         "import re; re.enum.sys.meta_path.clear(); import re; re.enum.sys.modules['subprocess']",
@@ -122,7 +123,7 @@ fn python_cannot_get_around_the_list() {
         "import random\nfor f in ('subprocess.py', '__pycache__/subprocess.cpython-313.pyc', 'socket.py'):\n    \
             random._os.stat('/usr/lib/python3.13/' + f)",
         "import random; random._os.listdir('/usr/lib/python3.13/site-packages/numpy')",
-        // Modules without a file: the code that would make them is gone.
+        // These modules have no file, and the code that would create them is gone.
         "import re; I = re.enum.sys.modules['_frozen_importlib']; \
             I._imp.create_builtin(I.ModuleSpec('_socket', None))",
         "import re; I = re.enum.sys.modules['_frozen_importlib']; \
@@ -136,7 +137,7 @@ fn python_cannot_get_around_the_list() {
     assert_eq!(c.value("python", "import math; math.pi > 3"), json!(true));
 }
 
-/// A package with parts in C, and one module of another package.
+/// Tests a package with parts in C, and one module of another package.
 #[test]
 fn python_has_listed_packages() {
     let mut c = Client::begin(POLICY);

@@ -1,5 +1,5 @@
-//! Floods of connections of the Model Context Protocol. A process of its own, because its memory
-//! is measured.
+//! Tests floods of connections of the Model Context Protocol. These tests are a process of their
+//! own, because its memory is measured.
 
 use serde_json::{Value, json};
 use wasibox::policy::ToolSettings;
@@ -29,7 +29,7 @@ fn resident() -> u64 {
 
 #[test]
 fn a_flood_takes_little_memory_and_ends_no_other_connection() {
-    /// Enough to see 4 KiB each above the noise of a server.
+    /// Enough connections that 4 KiB for each of them would show above the noise of a server.
     const FLOOD: u64 = 8000;
     let s = serve(Some(TOKENS), None, ToolSettings::default());
     let begin = |token: &str| {
@@ -58,7 +58,8 @@ fn a_flood_takes_little_memory_and_ends_no_other_connection() {
     assert!(each < 4096, "{each} bytes for each connection");
     let got = other.call("kv_get", json!({"key": "k"}));
     assert_eq!(got["structuredContent"]["value"], "of b", "{got}");
-    // The default of 100 connections: the oldest that has used no session makes room.
+    // The limit is the default, 100 connections. The oldest one that has used no session makes
+    // room.
     let flood: Vec<String> = (0..250).map(|_| begin("bobby-bobby-bobby").id).collect();
     let answers = |id: &String| {
         let c = Connection { id: id.clone(), ..begin("alice-alice-alice") };
@@ -98,7 +99,7 @@ fn a_connection_makes_no_session_without_that_scope() {
     let answer = c.call("sandbox_exec", json!({"command": "true"}));
     assert_eq!(answer["isError"], true, "{answer}");
     assert!(answer.to_string().contains("'manage'"), "{answer}");
-    // What needs no session works.
+    // A tool that needs no session works.
     let answer = c.call("calculate", json!({"expression": "1+1"}));
     assert_eq!(answer["isError"], false, "{answer}");
     let sessions = s.json("reader-reader-reader", "GET", "/v1/sessions", &Value::Null);
@@ -108,7 +109,8 @@ fn a_connection_makes_no_session_without_that_scope() {
 #[test]
 fn silent_connections_delay_no_other() {
     let s = serve(Some(TOKENS), None, ToolSettings::default());
-    // More than the server has places for, if this process may have as many descriptors.
+    // There are more connections than the server has places for, if this process may have that many
+    // descriptors.
     let connect = |_| std::net::TcpStream::connect(s.address).ok();
     let silent: Vec<_> = (0..2100).map_while(connect).collect();
     let begun = std::time::Instant::now();

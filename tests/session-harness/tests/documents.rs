@@ -1,13 +1,13 @@
-//! Blocks of Rust in `README.md` and `docs/` run as they stand, each in a process and a folder of
-//! its own with the files that their readers are taken to have: `dist`, `image.webc`, and `job.py`.
-//! `build.rs` makes the functions.
+//! Runs the blocks of Rust in `README.md` and `docs/` as they are. Each runs in a process and a
+//! folder of its own, with the files that readers are assumed to have: `dist`, `image.webc`, and
+//! `job.py`. `build.rs` generates the functions.
 
 use std::os::unix::fs::symlink;
 use std::process::Command;
 
 use wasibox_sessions::dist;
 
-/// The end of a block: nothing, or a result, as for rustdoc.
+/// The value of a block: nothing or a `Result`, as for rustdoc.
 trait End {
     fn check(self);
 }

@@ -1,5 +1,5 @@
-//! Attacks with tokens, scopes, paths and headers: no client reaches another client's session, and
-//! no request ends the server.
+//! Tests attacks with tokens, scopes, paths and headers: no client reaches another client's
+//! session, and no request ends the server.
 
 use serde_json::{Value, json};
 use wasibox::policy::ToolSettings;

@@ -1,4 +1,4 @@
-//! A process with a store that is killed at any moment.
+//! Tests a process with a store that is killed at a random moment.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, Stdio};
@@ -7,12 +7,13 @@ use wasibox::Isolation;
 use wasibox_sessions::*;
 
 const STORE: &str = "WASIBOX_KILL_STORE";
-/// Calls that a process makes at most.
+/// The maximum number of calls of a process.
 const CALLS: u64 = 20;
 /// The number of kills. The variable WASIBOX_KILLS changes it; the long form of the test uses 300.
 const KILLS: u64 = 15;
 
-/// The other half: calls of the shell and cells in turn, and a word of each when it has returned.
+/// Runs as the process that is killed: makes calls of the shell and cells in turn, and prints a
+/// line after each.
 #[test]
 #[ignore = "the other half of the test below"]
 fn child() {
@@ -20,7 +21,7 @@ fn child() {
     let store = engine(Isolation::Process).store(path.as_ref()).unwrap();
     let s = store.session("a", policy()).unwrap();
     let told = |text: String| {
-        // To the pipe at once: this process may be killed now.
+        // The line is written to the pipe at once, because this process may be killed now.
         std::io::stdout().write_all(text.as_bytes()).unwrap();
         std::io::stdout().flush().unwrap();
     };
@@ -84,7 +85,7 @@ fn a_killed_process_loses_the_call_that_ran() {
         if head < 4 {
             continue;
         }
-        // A look is a call: it is made in a session that is forked for it.
+        // Looking is a call, so it is made in a fork of the session.
         let fork = s.fork("look").unwrap();
         let (even, odd) = (head & !1, (head - 1) | 1);
         assert_eq!(sh(&fork, "cat /tmp/n; echo $n"), format!("{head}\n{even}\n"));

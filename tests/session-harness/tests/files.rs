@@ -1,5 +1,5 @@
-//! Files of a session by the host: the requests themselves are tried in `runner/files`; here, that
-//! they go through worker, history and log.
+//! Tests requests of the host about files of a session. `runner/files` tests the requests
+//! themselves; these tests check that they pass through worker, history and log.
 
 use wasibox::files::{Answer, EditOf, ReadOf, Request, WriteOf};
 use wasibox::{Error, Isolation};
@@ -10,7 +10,7 @@ fn the_host_and_guests_see_the_same_files() {
     for engine in [Isolation::Process, Isolation::Threads].map(engine) {
         let s = engine.session(policy()).unwrap();
         sh(&s, "cd /tmp; umask 077");
-        // More than one message between the processes.
+        // This is longer than one message between the processes.
         let long = "one line of text\n".repeat(300_000);
         s.files(&Request::Write(WriteOf::new("long", &*long))).unwrap();
         s.files(&Request::Write(WriteOf::new("/home/user/a", "one\ntwo\n"))).unwrap();
@@ -21,7 +21,7 @@ fn the_host_and_guests_see_the_same_files() {
         assert!(matches!(s.files(&edit("none")), Err(Error::Files(_))));
         let read = s.files(&Request::Read(ReadOf::new("/home/user/a"))).unwrap();
         assert!(matches!(&read, Answer::Read { .. }), "{read:?}");
-        // Looking and failing are not commits, but in the log.
+        // Requests that read or fail are logged, but are not commits.
         assert_eq!(s.head().unwrap().number, before);
         s.park();
         assert_eq!(sh(&s, "cat ~/a; pwd"), "one\n2\n/tmp\n");

@@ -1,4 +1,5 @@
-//! `runner serve` within the test: tools, files, snapshots, events, a terminal, limits, the end.
+//! Tests `runner serve`: tools, files, snapshots, events, a terminal, limits, and the end of the
+//! server.
 //!
 //! Expected values are from RFC 9110, 9457 and 6455, bash and CPython.
 
@@ -103,7 +104,7 @@ fn tools_are_called_and_refusals_are_problems() {
 fn files_and_snapshots_go_in_and_out_as_streams() {
     let s = served();
     let auth = format!("Authorization: Bearer {A}");
-    // Several pieces, with every byte in them.
+    // The file takes several pieces and contains every byte.
     let bytes: Vec<u8> =
         (0..9_000_001_u32).map(|n| (n.wrapping_mul(2_654_435_761) >> 24) as u8).collect();
     let put = s.request("PUT", "/v1/sessions/w/files/output/big%20one", &auth, &bytes);
@@ -123,7 +124,7 @@ fn files_and_snapshots_go_in_and_out_as_streams() {
         200
     );
     let got = s.request("GET", "/v1/sessions/w/files/output/big%20one", &auth, b"");
-    // A guest's file is not a page of the server's.
+    // A guest's file must not act as a page of the server.
     assert_eq!(got.header("content-disposition"), Some("attachment"));
     assert_eq!(got.header("content-security-policy"), Some("sandbox"));
     assert_eq!(got.header("x-content-type-options"), Some("nosniff"));
@@ -131,7 +132,7 @@ fn files_and_snapshots_go_in_and_out_as_streams() {
         let answer = s.request("GET", &format!("/v1/sessions/w/files/{path}"), &auth, b"");
         assert!((400..500).contains(&answer.status), "{path}: {}", answer.status);
     }
-    // A body that breaks off leaves nothing.
+    // A body that breaks off leaves no file.
     let host = s.address;
     let cut = format!(
         "PUT /v1/sessions/w/files/tmp/cut HTTP/1.1\r\nHost: {host}\r\n{auth}\r\nContent-Length: 9000000\r\n\r\nabc"
@@ -154,7 +155,8 @@ fn files_and_snapshots_go_in_and_out_as_streams() {
     assert_eq!(s.request("PUT", "/v1/sessions/half/snapshot", &auth, half).status, 422);
 }
 
-/// A snapshot that arrives slowly or is not read must not hold the store, which other sessions use.
+/// Tests that a snapshot that arrives slowly or is not read does not hold the store, which other
+/// sessions use.
 #[test]
 fn a_slow_client_stops_no_session() {
     let s = served();
@@ -179,7 +181,7 @@ fn a_slow_client_stops_no_session() {
         assert_eq!(ran["stdout"], format!("{n}\n"));
     }
     assert_eq!(s.json(A, "PUT", "/v1/sessions/other", &Value::Null).status, 201);
-    // A slow client is waited for at least 30 seconds.
+    // The server waits at least 30 seconds for a slow client.
     assert!(start.elapsed() < Duration::from_secs(20), "{:?}", start.elapsed());
     drop((put, get));
 }
@@ -208,7 +210,7 @@ fn output_comes_as_events_while_a_call_runs() {
         seen.extend_from_slice(&piece[..n]);
     }
     assert!(!String::from_utf8_lossy(&seen).contains("event: result"));
-    // It runs still, and holds its session: the end of the connection ends it.
+    // The call still runs and holds its session. The end of the connection ends it.
     drop(stream);
     assert_eq!(
         s.tool(A, "w", "sandbox_exec", &json!({"command": "echo next"}))["stdout"],
@@ -251,14 +253,14 @@ fn a_terminal_speaks_while_a_script_runs() {
     t.until(|m| !m["problem"].is_null());
 }
 
-/// A WebSocket (RFC 6455), with only the parts that are needed here.
+/// A WebSocket (RFC 6455), with only the parts that these tests need.
 struct Terminal(TcpStream);
 
 impl Terminal {
     fn open(s: &TestServer, token: &str) -> Terminal {
         let mut stream = TcpStream::connect(s.address).unwrap();
         stream.set_read_timeout(Some(Duration::from_secs(120))).unwrap();
-        // A browser cannot set the header: the token is among the protocols.
+        // A browser cannot set the header, so the token is among the protocols.
         let head = format!(
             "GET /v1/sessions/w/terminal HTTP/1.1\r\nHost: {0}\r\nOrigin: http://{0}\r\nConnection: Upgrade\r\n\
              Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\
@@ -278,14 +280,14 @@ impl Terminal {
                 && text.contains("sec-websocket-protocol: wasibox\r\n"),
             "{text}"
         );
-        // The accept of the RFC's own example.
+        // This is the accept value of the RFC's own example.
         assert!(text.contains("s3pplmbitxaq9kygzzhzrbk+xoo="), "{text}");
         Terminal(stream)
     }
 
     fn say(&mut self, message: Value) {
         let text = message.to_string();
-        // Masked with zeros.
+        // The frame is masked with zeros.
         let len = u8::try_from(text.len()).unwrap();
         assert!(len < 126);
         self.0.write_all(&[&[0x81, 0x80 | len, 0, 0, 0, 0], text.as_bytes()].concat()).unwrap();
@@ -327,7 +329,7 @@ fn what_is_told_of_the_server_is_whole() {
     for path in ["/", "/docs", "/page.js", "/docs.js"] {
         let page = open(path);
         assert_eq!(page.status, 200, "{path}");
-        // Nothing is fetched from elsewhere.
+        // The page fetches nothing from elsewhere.
         assert!(!page.text().contains("https://") && !page.text().contains("http://"), "{path}");
     }
     assert!(
@@ -372,7 +374,7 @@ fn a_server_that_ends_lets_calls_end_first() {
         s.tool(A, "w", "sandbox_exec", &json!({"command": "cat f; echo $v"}))["stdout"],
         "x\n3\n"
     );
-    // The Model Context Protocol is beside it, with the same tokens and sessions.
+    // The Model Context Protocol is served beside it, with the same tokens and sessions.
     let mut c = Connection::begin(&s, A, "/mcp?session=w");
     let ran = c.call("sandbox_exec", json!({"command": "echo $v"}));
     assert_eq!(ran["structuredContent"]["stdout"], "3\n");

@@ -1,5 +1,5 @@
-//! Clients of HTTP in JavaScript over the bridge, and cells in a history. Clients are expected to
-//! behave as Node's do with such servers on any machine.
+//! Tests HTTP clients in JavaScript over the bridge, and cells in a history. Clients must behave as
+//! in Node with such servers on any machine.
 
 use std::net::SocketAddr;
 use wasibox::{Engine, Exec, Isolation, Limits, NetworkPolicy, Policy, Session};
@@ -35,10 +35,10 @@ fn allowing(at: &[SocketAddr]) -> Policy {
     Policy { network: NetworkPolicy { allow, ..NetworkPolicy::default() }, ..policy() }
 }
 
-/// The exception of an expression.
+/// JavaScript that returns the messages of the exception that a function throws.
 const RAISES: &str = "const raises = async (f) => { try { return await f() } catch (e) { return `${e.message} ${e.cause?.message ?? ''}` } }";
 
-/// Returns a session whose cells know the server as `U`.
+/// Returns a session whose cells have the server's address in `U`.
 fn session(engine: &Engine, at: SocketAddr) -> Session {
     let s = engine.session(allowing(&[at])).unwrap();
     js(&s, &format!("const U = 'http://{at}'; const http = require('http'); {RAISES}"));
@@ -97,7 +97,7 @@ fn fetch_works_as_anywhere() {
             js(&s, "await raises(() => fetch(U + '/never', { signal: AbortSignal.timeout(300) }))"),
             "'The operation was aborted due to timeout '"
         );
-        // More than one step takes, and a body that has no length.
+        // The body takes more than one step; the next one also has no length.
         assert_eq!(
             js(
                 &s,
@@ -107,7 +107,7 @@ fn fetch_works_as_anywhere() {
         );
         let stream = "await (await fetch(U + '/size', { method: 'POST', duplex: 'half', body: new ReadableStream({ start(c) { for (let i = 0; i < 50; i++) c.enqueue(new Uint8Array(100_000)); c.close() } }) })).text()";
         assert_eq!(js(&s, stream), "'5000000'");
-        // Several at once.
+        // Several requests run at the same time.
         assert_eq!(
             js(
                 &s,
@@ -139,7 +139,7 @@ fn http_works_as_anywhere() {
         ),
         "[ 200, '3' ]"
     );
-    // By hand, byte for byte.
+    // This request is written without a client, byte by byte.
     let code = format!(
         "const net = require('net'); const c = net.connect({}, '{}'); for (const b of Buffer.from('POST /echo HTTP/1.1\\r\\nHost: {at}\\r\\nContent-Length: 3\\r\\n\\r\\nabc')) c.write(Buffer.of(b)); let t = ''; for await (const d of c) t += d; [t.slice(0, 15), t.slice(-6)]",
         at.port(),
@@ -176,7 +176,7 @@ fn what_is_refused_says_why() {
         let tls = "new Promise((_, no) => { const s = require('net').createServer().listen(0, () => require('tls').connect(s.address().port).on('error', (e) => { s.close(); no(e) })) })";
         refused(tls, "servers of the session have none");
     }
-    // Without any rule.
+    // No rule allows anything.
     let s = engine(Isolation::Threads).session(policy()).unwrap();
     let said = js(&s, "try { await fetch('http://example.com/') } catch (e) { e.cause.message }");
     assert_eq!(said, "");
@@ -222,7 +222,7 @@ fn undo_fork_and_reset_reach_the_interpreter() {
         js(&fork, "x.push(3)");
         s.undo().unwrap();
         assert_eq!((js(&s, "f()").as_str(), js(&fork, "f()").as_str()), ("[ 1 ]", "[ 1, 2, 3 ]"));
-        // Python's interpreter is another one; both are reset.
+        // Python has another interpreter; both are reset.
         assert_eq!(py(&s, "x = 7; x"), "7");
         s.reset().unwrap();
         assert_eq!(js(&s, "typeof x"), "'undefined'");

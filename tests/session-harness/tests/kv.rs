@@ -1,4 +1,4 @@
-//! Key-values as guests see them: the command `kv`, over the host, in sessions that keep them.
+//! Tests key-values as guests see them through the command `kv`, in sessions that keep them.
 
 use wasibox::{Isolation, Session};
 use wasibox_sessions::*;
@@ -17,7 +17,7 @@ fn values_are_shared_with_the_host_and_outlive_undo() {
             "x\nyb\nkv: no value 'a'\n[1]"
         );
         s.park();
-        // Longer than one answer, and than a pipe's buffer.
+        // The value is longer than one answer and than a pipe's buffer.
         assert_eq!(
             sh(&s, "seq 200000 | head -c 1000000 | kv set long; kv get long | md5sum; seq 200000 | head -c 1000000 | md5sum")
                 .lines()
@@ -25,7 +25,7 @@ fn values_are_shared_with_the_host_and_outlive_undo() {
                 .len(),
             1
         );
-        // From Python, and from many processes at once.
+        // `kv` runs from Python, and in many processes at once.
         let code = "import subprocess as s; s.run(['kv', 'set', 'p', 'q'], check=True)\n\
                     all = [s.Popen(['kv', 'set', f'n{i}', str(i)]) for i in range(20)]\n\
                     [p.wait() for p in all].count(0), s.check_output(['kv', 'get', 'p'])";
@@ -67,14 +67,14 @@ fn what_cannot_be_is_said() {
             "kv: keys that begin with wasibox. are the host's\n\
              kv: no value 'wasibox.workspace'\nkv: no value 'wasibox.workspace'\n[1]"
         );
-        // A guest that sends nonsense gets an error, and harms no other guest.
+        // A guest that sends nonsense gets an error and harms no other guest.
         assert_eq!(
             sh(&s, "printf zz > /.box/kv; exec 3<>/.box/kv; printf x >&3; wc -c <&3; kv get k1"),
             "14\nv"
         );
         assert!(!sh(&s, "cat /.box/kv").contains("cat"));
     }
-    // Sessions without a history keep none.
+    // Sessions without a history keep no values.
     let options = options(Isolation::Threads);
     let s = Session::open(&options.pool.image, policy()).unwrap();
     let o = s.exec("kv list; ls /.box/kv").unwrap();

@@ -1,4 +1,4 @@
-//! Tests that an outcome names the limit that its call has run into.
+//! Tests that an outcome names the limit that was hit during its call.
 
 use wasibox::{DiskLimits, Isolation, LimitHit, Limits, MountSpec, Outcome, Policy, Session};
 use wasibox_sessions::*;
@@ -34,7 +34,7 @@ fn disk_limits_are_named() {
         hit(&s, "cd /tmp; head -c 200000 /dev/zero > f; wc -c < f; truncate -s 1M f");
     assert_eq!(limit, Some(LimitHit::FileSize), "{said}");
     assert!(said.starts_with("100000\n") && said.matches("File too large").count() == 2, "{said}");
-    // A file that is too long already can become shorter, but no longer.
+    // A file that is already too long can become shorter, but not longer.
     assert_eq!(
         hit(&s, "cd /tmp; truncate -s 99999 f; printf x >> f; wc -c < f"),
         (None, "100000\n".into())

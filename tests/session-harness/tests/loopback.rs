@@ -1,4 +1,4 @@
-//! Servers and clients within a session: the loopback that is its own.
+//! Tests servers and clients within a session, on the session's own loopback interface.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::TcpListener;
@@ -15,7 +15,7 @@ fn keeps(script: &str) -> Exec {
     exec
 }
 
-/// Begins a server, and waits until it listens.
+/// Starts a server, and waits until it listens.
 fn begin(s: &Session, command: &str, port: u16) {
     let wait = format!("until nc -z localhost {port}; do sleep 0.05; done");
     let o = s.exec(keeps(&format!("{command} >/tmp/server.log 2>&1 & {wait}"))).unwrap();
@@ -23,7 +23,7 @@ fn begin(s: &Session, command: &str, port: u16) {
     assert_eq!(o.background.len(), 1, "{o:?}");
 }
 
-/// The command of the issue, as it is written there.
+/// Tests a command exactly as a user reported it.
 #[test]
 fn a_server_in_the_background_is_asked_by_curl() {
     let s = engine(Isolation::Process).session(policy()).unwrap();
@@ -44,7 +44,7 @@ fn a_server_that_stays_answers_a_thousand_requests() {
             "mkdir -p /tmp/d; echo 'a file' > /tmp/d/f.txt; head -c 3000000 /dev/zero > /tmp/d/large",
         );
         begin(&s, "cd /tmp/d && exec python3 -m http.server 8000", 8000);
-        // In other calls than the one that began it.
+        // The client runs in another call than the one that started the server.
         assert_eq!(sh(&s, "curl -s http://127.0.0.1:8000/f.txt"), "a file\n");
         assert_eq!(
             sh(&s, "curl -s 'http://localhost:8000/f.txt?[1-400]' | sort | uniq -c | tr -s ' '"),
@@ -82,7 +82,7 @@ async def main():
     return right
 asyncio.run(main())";
         assert_eq!(py(&s, client), "300");
-        // It ends with the session's sleep, and its port is free.
+        // The server ends when the session goes to sleep, and its port is free again.
         s.park();
         assert_eq!(sh(&s, "nc -z localhost 8000; echo $?"), "1\n");
     }
@@ -153,7 +153,7 @@ out";
     assert_eq!(py(&s, server), "b'SHOUT\\n'");
 }
 
-/// As CPython on Linux.
+/// Tests that names, options and errors are those of CPython on Linux.
 #[test]
 fn names_options_and_errors_are_linuxs() {
     let s = engine(Isolation::Threads).session(policy()).unwrap();
@@ -171,7 +171,7 @@ fn names_options_and_errors_are_linuxs() {
     let caught = |code: &str| {
         of(&format!("try: {code}\nexcept OSError as e: r = type(e).__name__, str(e)\nr"))
     };
-    // Names of hosts outside are the sandbox's host's to know, which is asked by requests.
+    // The bridge resolves names of hosts outside, so the refusal names the policy.
     let far = caught("socket.create_connection(('example.org', 80))");
     assert!(far.contains("example.org:80 is not allowed by the sandbox's policy"), "{far}");
     let far = caught("socket.create_connection(('10.0.0.1', 80))");
@@ -219,8 +219,8 @@ fn nc_and_the_shell_connect() {
                 "hello\nConnection to localhost (127.0.0.1) 9000 port [tcp/*] succeeded!\n"
             );
         }
-        // A server of one line, asked by the shell alone; in POSIX mode a failed `exec` would end
-        // it.
+        // This is a server of one line, which the shell alone connects to. In POSIX mode a failed
+        // `exec` would end the shell.
         let script = "bash -c '(echo answer | nc -l 9001 >/tmp/asked) & until exec 3<>/dev/tcp/localhost/9001; do sleep 0.05; done 2>/dev/null; echo question >&3; read -r x <&3; exec 3>&-; wait; echo \"$x $(cat /tmp/asked)\"'";
         assert_eq!(sh(&s, script), "answer question\n");
         let said = sh(&s, "exec 3<>/dev/tcp/127.0.0.1/1");
@@ -242,7 +242,7 @@ fn nc_and_the_shell_connect() {
         assert_eq!(sh(&s, script), "123");
         let script = "nc -lu -w 60 9003 </dev/null >/tmp/udp & n=$!; until [ -s /tmp/udp ]; do echo dgram | nc -u -q 0 127.0.0.1 9003; sleep 0.05; done 2>/dev/null; kill $n; head -1 /tmp/udp";
         assert_eq!(sh(&s, script), "dgram\n");
-        // A wait in `accept` is ended as all waits are.
+        // A wait in `accept` ends as all waits do.
         assert_eq!(
             sh(&s, "timeout 0.2 nc -l 9004; echo $?; nc -w 1 -l 9004; echo $?"),
             "124\n1\nnc: Connection timed out\n"
@@ -250,8 +250,8 @@ fn nc_and_the_shell_connect() {
     }
 }
 
-/// Neither another session nor the host's own loopback is reached, and the host only where a rule
-/// names it.
+/// Tests that neither another session nor the host's own loopback interface is reached, and the
+/// host only where a rule names it.
 #[test]
 fn nothing_but_the_own_session_is_reached() {
     let real = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -259,7 +259,7 @@ fn nothing_but_the_own_session_is_reached() {
     real.set_nonblocking(true).unwrap();
     for engine in both() {
         let (one, other) = (engine.session(policy()).unwrap(), engine.session(policy()).unwrap());
-        // As many sessions as like may have the host's port.
+        // Any number of sessions may use the number of a port of the host.
         begin(&one, &format!("exec nc -lk {port} </dev/null"), port);
         assert_eq!(sh(&other, &format!("nc -z 127.0.0.1 {port}; echo $?")), "1\n");
         let refused = format!("curl: (7) Failed to connect to localhost port {port} after ");
@@ -267,7 +267,7 @@ fn nothing_but_the_own_session_is_reached() {
         assert!(said.starts_with(&refused) && said.ends_with("[7]"), "{said}");
         assert_eq!(sh(&one, &format!("nc -z 127.0.0.1 {port}; echo $?")), "0\n");
         assert_eq!(real.accept().unwrap_err().kind(), ErrorKind::WouldBlock);
-        // With rules for other hosts it is the same, without a refusal by a rule.
+        // With rules for other hosts it is the same, and no rule is named.
         let network =
             NetworkPolicy { allow: vec!["GET https://example.org/".into()], ..Default::default() };
         let s = engine.session(Policy { network, ..policy() }).unwrap();
@@ -276,7 +276,7 @@ fn nothing_but_the_own_session_is_reached() {
         let said = sh(&s, "curl -sS http://10.0.0.1/");
         assert!(said.contains("not allowed"), "{said}");
     }
-    // A rule that names the address sends it to the host.
+    // A rule that names the address sends the request to the host.
     let network = NetworkPolicy {
         allow: vec![format!("GET http://localhost:{port}/")],
         ..Default::default()
@@ -314,7 +314,7 @@ fn the_embedder_reaches_a_port_of_the_session() {
         };
         assert!(get("/f.txt").ends_with(b"\r\n\r\ninside\n"));
         assert!(get("/large").ends_with(&[0; 3_000_000]));
-        // While a call runs, too.
+        // Connections also work while a call runs.
         let running = s.clone();
         let call = std::thread::spawn(move || {
             sh(&running, "until [ -e /tmp/go ]; do sleep 0.05; done; echo went")

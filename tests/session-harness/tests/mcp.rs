@@ -1,6 +1,7 @@
-//! `runner mcp` of the built image, by messages as clients send them.
+//! Tests `runner mcp` of the built image with messages as clients send them.
 //!
-//! The tools' answers are judged by bash, CPython and the protocol's specification (2025-11-25).
+//! Bash, CPython and the protocol's specification (2025-11-25) are the authorities for the tools'
+//! answers.
 
 use serde_json::{Value, json};
 use wasibox::policy::ToolSettings;
@@ -21,7 +22,7 @@ fn commands_and_cells_go_on_from_call_to_call() {
     );
     assert!(ran["stderr"].as_str().unwrap().contains("/no"));
     assert!(ran["execution_time_ms"].as_f64().unwrap() > 0.0);
-    // A page of WebAssembly at least.
+    // The memory is at least one page of WebAssembly.
     assert!(ran["peak_memory"].as_u64().unwrap() >= 1 << 16);
     let ran = c.done("sandbox_exec", json!({"command": "echo $((n + 1)) > a; pwd", "stdin": "x"}));
     assert_eq!(ran["stdout"], "/tmp\n");
@@ -37,7 +38,7 @@ fn commands_and_cells_go_on_from_call_to_call() {
     assert!(wrong["stderr"].as_str().unwrap().contains("ZeroDivisionError"));
     c.done("reset", json!({}));
     assert!(text(&c.call("execute_python", json!({"code": "x"}))).contains("NameError"));
-    // Long output has its beginning and end.
+    // Of long output, the beginning and the end are kept.
     let long = c.done("sandbox_exec", json!({"command": "seq 100000", "max_output": 1000}));
     let out = long["stdout"].as_str().unwrap();
     assert!(out.starts_with("1\n2\n") && out.ends_with("100000\n") && out.len() < 1100);
@@ -81,7 +82,7 @@ fn files_are_read_written_edited_and_found() {
     assert_eq!(c.done("stat", json!({"path": "/tmp/e/f"}))["kind"], "directory");
     c.done("upload", json!({"path": "/tmp/bytes", "data": "AP8K"}));
     let got = c.call("download", json!({"path": "/tmp/bytes"}));
-    // The bytes are in a block of their own, once.
+    // The bytes are in a separate block, and only there.
     assert_eq!(got["content"][1]["resource"]["blob"], "AP8K");
     assert_eq!(got["structuredContent"]["data"], "");
     c.done("delete_file", json!({"path": "/tmp/d", "recursive": true}));
@@ -115,9 +116,9 @@ fn the_past_is_told_and_comes_back() {
     assert_eq!(c.done("use_session", json!({"name": "other"}))["session"], "other");
     assert_eq!(c.done("sandbox_exec", json!({"command": "cat /tmp/f"}))["stdout"], "1\n");
     assert_eq!(c.call("use_session", json!({"name": "nobody"}))["isError"], true);
-    // A session of one's own that is left is gone.
+    // A connection's own session is removed when the connection leaves it.
     assert_eq!(c.call("use_session", json!({"name": here}))["isError"], true);
-    // Names of states are each session's own.
+    // Each session has its own tags.
     c.done("snapshot", json!({"name": "begin"}));
     c.done("sandbox_exec", json!({"command": "echo 9 > /tmp/f"}));
     c.done("restore", json!({"commit": "begin"}));
@@ -134,7 +135,7 @@ fn a_store_outlives_a_server_that_was_killed() {
     let mut c = Stdio::begin(&["--store", store]);
     c.done("sandbox_exec", json!({"command": "cd /tmp; n=7; echo kept > f"}));
     c.done("execute_python", json!({"code": "x = 41"}));
-    // It dies in the middle of a call, which is then as if it had not been.
+    // The server is killed in the middle of a call, which then has no effect.
     c.begin_ask(
         "tools/call",
         json!({"name": "sandbox_exec", "arguments": {"command": "rm f; sleep 1000"}}),
@@ -201,7 +202,7 @@ fn progress_is_told_and_a_call_can_be_cancelled() {
         (&json!(1), &json!("begun\n"))
     );
     c.tell("notifications/cancelled", json!({"requestId": id}));
-    // The next one does not wait 100,000 seconds.
+    // The next call does not wait 100,000 seconds.
     let result = c.ask("tools/call", call("echo after", 2)).unwrap();
     assert_eq!(result["structuredContent"]["stdout"], "after\n");
 }
@@ -267,8 +268,8 @@ fn arguments_that_are_none_are_refused_in_words() {
     assert_eq!(c.done("sandbox_exec", json!({"command": "echo ok"}))["stdout"], "ok\n");
 }
 
-/// Values that are too long say so, and no part of one passes for another. Python's
-/// `len(repr(list(range(100000))))` is 688890.
+/// Tests that values that are too long say so, and that no part of a value is taken for another
+/// value. Python's `len(repr(list(range(100000))))` is 688890.
 #[test]
 fn values_are_bounded_like_output() {
     let mut c = Stdio::begin(&[]);
@@ -292,7 +293,7 @@ fn values_are_bounded_like_output() {
     let whole = c.done("execute_python", json!({"code": "[1] * 9", "max_output": 27}));
     assert_eq!((&whole["value_json"], &whole["truncated"]), (&json!(vec![1; 9]), &json!(false)));
     assert!(whole.get("value_bytes").is_none());
-    // Longer than an interpreter gives.
+    // The value is longer than an interpreter returns.
     let ran =
         c.done("execute_python", json!({"code": "list(range(300000))", "max_output": 4 << 20}));
     assert_eq!((&ran["truncated"], &ran["value_bytes"]), (&json!(true), &json!(65536)));
@@ -355,7 +356,7 @@ fn code_is_executed_apart_from_the_session() {
     assert_eq!((&done["success"], &done["limitHit"]), (&json!(false), &json!("timeout")));
 }
 
-/// Node 24's output, and its form of values.
+/// Tests Node 24's output and its form of values.
 #[test]
 fn javascript_is_executed_apart_from_the_session() {
     let mut c = Stdio::begin(&[]);
@@ -416,11 +417,11 @@ fn by_http_each_client_has_a_session_of_its_own() {
     );
     run(&mut c, "v=2");
     assert_eq!(run(&mut d, "echo $v"), "2\n");
-    // The protocol's rules of the transport: DELETE ends a connection, and 404 reports its end.
+    // The transport's rules: DELETE ends a connection, and 404 reports its end.
     let headers = format!("Mcp-Session-Id: {}", a.id);
     assert!(matches!(server.request("DELETE", "/mcp", &headers, b"").status, 200 | 202 | 204));
     assert_eq!(a.send(&a.message("tools/list", json!({}))).status, 404);
-    // Names by which a page elsewhere would reach it, and pages themselves.
+    // These are names by which a foreign page would reach the server, and origins of such pages.
     let body =
         json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello()}).to_string();
     let head = "Accept: application/json, text/event-stream\nContent-Type: application/json";
@@ -435,7 +436,7 @@ fn by_http_each_client_has_a_session_of_its_own() {
         head.replace('\n', "\r\n")
     );
     assert_eq!(server.raw(rebound.as_bytes()).status, 403);
-    // Without tokens there are no other paths.
+    // Without tokens, no other path is served.
     for path in ["/v1/sessions", "/metrics", "/", "/openapi.json"] {
         assert_eq!(server.request("GET", path, "", b"").status, 404, "{path}");
     }

@@ -1,12 +1,12 @@
-//! Requests of guests to hosts outside: rules, secrets, the log, and nonsense.
+//! Tests requests of guests to hosts outside: rules, secrets, the log, and nonsense.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use wasibox::{Engine, Isolation, NetworkPolicy, Policy, Session};
 use wasibox_sessions::*;
 
-/// Starts a server of HTTP/1.1 that answers each request with a description of it, on a thread
-/// until the process ends; returns its address.
+/// Starts an HTTP/1.1 server that answers each request with a description of it, on a thread until
+/// the process ends. Returns its address.
 fn server() -> SocketAddr {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
     let address = listener.local_addr().unwrap();
@@ -66,7 +66,7 @@ fn both() -> [Engine; 2] {
     [Isolation::Process, Isolation::Threads].map(engine)
 }
 
-/// A client in Python: the steps as `box_abi::http` has them.
+/// A client in Python that sends the steps of `box_abi::http`.
 const CLIENT: &str = r#"
 import struct
 def part(b): return struct.pack('<I', len(b)) + b
@@ -129,13 +129,13 @@ fn what_is_allowed_is_answered() {
         refused("fetch('GET', base + '/x/../closed/x')");
         refused("fetch('GET', base + '/out', redirects=3)");
         refused("fetch('GET', 'http://169.254.169.254/latest')");
-        // The own machine, where no rule names it, is the session's.
+        // Addresses of this machine that no rule names are those of the session.
         for own in
             ["localhost", "a.localhost", "127.9.9.9", "[::1]", "[::ffff:127.0.0.1]", "0.0.0.0"]
         {
             assert_eq!(py(&s, &format!("fetch('GET', 'http://{own}:1/')")), "'own'", "{own}");
         }
-        // The log has all of it, and guests none of that.
+        // The log has all requests, and guests cannot see it.
         let mut log = Vec::new();
         let store = s.store().unwrap();
         let name = store.sessions().unwrap()[0].name.clone();
@@ -259,18 +259,18 @@ fn guests_that_speak_nonsense_are_answered() {
         py(&s, &format!("base = 'http://{at}'"));
         assert_eq!(py(&s, "ask(b'zz')[:2]"), r"b'\x05\x02'");
         assert_eq!(py(&s, "step(4, 999)[:2]"), r"b'\x05*'");
-        // Headers that would be two.
+        // These headers would be two.
         assert_eq!(py(&s, "fetch('GET', base + '/a', [('A', 'b\\r\\nC: d')])[0]"), "43");
         assert_eq!(
             py(&s, "fetch('GET', base + '/a', [('Host', 'other')])[0] in (43, 200)"),
             "True"
         );
         assert_eq!(py(&s, "fetch('GET /x HTTP/1.1', base + '/a')[0]"), "43");
-        // More than may be under way are begun and left: the last one waits for its turn, and is
-        // refused.
+        // More requests are begun and left than may run at the same time; the last one waits for
+        // its turn and is refused.
         let many = "[begin('POST', base + '/a', body=b'x')[0] for _ in range(17)].count(1)";
         assert_eq!(py(&s, many), "16");
-        // The next call has room again.
+        // The next call has room for requests again.
         assert_eq!(py(&s, "fetch('GET', base + '/none')"), "(404, 'none')");
     }
 }

@@ -1,5 +1,5 @@
-//! `npm` against a registry of the test's own. It is expected to do the same as npm 11 with the
-//! same packages: the places of files, the lock file, the refusals.
+//! Tests `npm` with a registry of the test. It must do the same as npm 11 with the same packages:
+//! places of files, the lock file, refusals.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -11,7 +11,7 @@ use wasibox::{Isolation, NetworkPolicy, Policy, Session};
 use wasibox_sessions::server::{Reply, serve};
 use wasibox_sessions::*;
 
-/// Makes packages: for each `name@version` its tarball in base64, its digest, its manifest.
+/// Creates packages: for each `name@version` the tarball in base64, its digest, and the manifest.
 const PACK: &str = r#"
 import base64, gzip, hashlib, io, json, sys, tarfile
 out = {}
@@ -30,7 +30,7 @@ for name, version, extra, files in json.loads(sys.argv[1]):
 print(json.dumps(out))
 "#;
 
-/// Bytes of base64.
+/// Decodes base64.
 fn unpacked(text: &str) -> Vec<u8> {
     let digit = |c: u8| match c {
         b'A'..=b'Z' => c - b'A',
@@ -47,7 +47,7 @@ fn unpacked(text: &str) -> Vec<u8> {
     bits.collect()
 }
 
-/// Starts a registry; returns its address and the paths that are requested.
+/// Starts a registry. Returns its address and the list of requested paths.
 fn registry() -> (SocketAddr, Arc<Mutex<Vec<String>>>) {
     let packages = json!([
         ["left", "1.0.0", {}, {"index.js": "module.exports = 'left 1.0.0'"}],
@@ -147,11 +147,11 @@ fn packages_lie_where_npm_puts_them() {
             || tree.replace(" deduped", "").starts_with(&wanted.replace(" deduped", "")),
         "{tree}"
     );
-    // Again: nothing is fetched.
+    // The second time nothing is fetched.
     asked.lock().unwrap().clear();
     assert!(sh(&s, "cd /tmp/p; npm install").contains("up to date"));
     assert!(asked.lock().unwrap().is_empty(), "{asked:?}");
-    // From the lock file alone: files only.
+    // From the lock file alone, only tarballs are fetched.
     assert!(sh(&s, "cd /tmp/p; npm ci").contains("added 4 packages"));
     assert!(asked.lock().unwrap().iter().all(|path| path.ends_with(".tgz")), "{asked:?}");
     assert!(sh(&s, "cd /tmp/p; npm uninstall @s/both; ls node_modules").ends_with("left\n"));
@@ -176,13 +176,13 @@ fn what_npm_refuses() {
     refused("npm ci", "EUSAGE");
     refused("npm frob", "EUSAGE");
     refused("npx nothing", "ENOTFOUND");
-    // A byte of the digest is another one.
+    // One byte of the digest is changed.
     assert!(run("npm install left@old").contains("added 1 package"));
     assert!(run("npm ls").contains("left@1.0.0"), "the tag's own version");
     run("sed -i 's/sha512-..../sha512-AAAA/' package-lock.json; rm -r node_modules");
     refused("npm ci", "EINTEGRITY");
     assert_eq!(run("ls node_modules/left 2>/dev/null | head -n 1"), "= 0\n");
-    // Beyond the rules of the session.
+    // The session's rules do not allow this registry.
     refused("npm install left --registry http://127.0.0.1:9/", "ENETWORK");
     // Optional packages may be missing; peers that do not fit are reported.
     run("rm -r package-lock.json node_modules; npm init -y; npm pkg delete dependencies");

@@ -1,4 +1,4 @@
-//! Cells of the session's Python interpreter. Expected values are CPython's.
+//! Tests cells of the session's Python interpreter. Expected values are CPython's.
 
 use wasibox::{Engine, Error, Exec, Isolation, Session};
 use wasibox_sessions::*;
@@ -19,7 +19,7 @@ fn variables_stay_and_values_come_back() {
         let json = o.value_json.unwrap();
         let plain: serde_json::Value = serde_json::from_str(&json).unwrap();
         assert_eq!(plain, serde_json::json!({"a": [41, std::f64::consts::PI, null, true]}));
-        // A mistake names cell and line, and costs nothing.
+        // The traceback names the line, and an error loses no variable.
         let o = s.python("def f():\n    return 1 / 0\nf()").unwrap();
         let text = String::from_utf8(o.stderr).unwrap();
         assert!(
@@ -67,8 +67,8 @@ fn an_interpreter_that_is_lost_is_put_back() {
     }
 }
 
-/// Between two cells an interpreter has one thread: work is waited for, the rest ends as in the
-/// child of a fork, and everything that starts threads still works.
+/// Tests that an interpreter has one thread between two cells: threads are waited for, the rest end
+/// as in the child of a fork, and everything that starts threads still works.
 #[test]
 fn threads_end_with_their_cell() {
     for engine in both() {
@@ -105,7 +105,7 @@ busy.start()";
             assert_eq!(py(s, again), "['late', 'again']");
             assert_eq!(py(s, "import asyncio\nawait asyncio.to_thread(sum, [1, 2])"), "3");
         }
-        // An error does not keep the threads from their end.
+        // An error does not prevent the threads from ending.
         assert!(
             py(&s, "threading.Thread(target=late).start(); 1 / 0").contains("ZeroDivisionError")
         );
@@ -113,7 +113,7 @@ busy.start()";
     }
 }
 
-/// An object graph with most kinds of state that an interpreter has.
+/// Creates an object graph with most kinds of state that an interpreter has.
 const MAKE: &str = "
 import pandas as pd, random, threading, pickle, collections
 frame = pd.DataFrame({'a': range(1000), 'b': [i * 0.5 for i in range(1000)], 'c': list('xy') * 500})
@@ -156,7 +156,7 @@ fn an_object_graph_survives_sleep_undo_fork_and_travel() {
     assert_eq!(py(&s, MAKE), "");
     let made = s.head().unwrap().number;
     assert_eq!(py(&s, LOOK), SEEN);
-    // Everything that it looked at continued: back, and again.
+    // The look changed state; going back and looking again must show the same.
     s.undo().unwrap();
     assert_eq!(py(&s, LOOK), SEEN);
     s.restore(made).unwrap();
@@ -166,11 +166,11 @@ fn an_object_graph_survives_sleep_undo_fork_and_travel() {
     let mut file = Vec::new();
     s.snapshot(false, &mut file).unwrap();
     drop(s);
-    // To another store, engine and kind of sandbox.
+    // The session moves to another store, engine and kind of sandbox.
     let other = threads.store(&dir.path().join("v.wbx")).unwrap();
     let there = other.import("b", &*file, policy()).unwrap();
     assert_eq!(py(&there, LOOK), SEEN);
-    // A fork draws other random numbers; the rest is the same.
+    // A fork draws different random numbers; the rest is the same.
     let s = store.session("a", policy()).unwrap();
     let fork = s.fork("c").unwrap();
     let seen = py(&fork, LOOK);
@@ -181,7 +181,7 @@ fn an_object_graph_survives_sleep_undo_fork_and_travel() {
 
 #[test]
 fn files_and_shell_of_a_session_open_with_other_images() {
-    // Memory of another module: as if it were of another image.
+    // The memory is recorded for another module, as it would be in another image.
     let engine = engine(Isolation::Process);
     let dir = tempfile::tempdir().unwrap();
     let store = engine.store(&dir.path().join("w.wbx")).unwrap();

@@ -1,5 +1,5 @@
-//! Python's clients of HTTP over the bridge. They are expected to behave as CPython, requests and
-//! urllib3 do with such servers on any machine.
+//! Tests Python's HTTP clients over the bridge. They must behave as CPython, requests and urllib3
+//! do with such servers on any machine.
 
 use std::net::SocketAddr;
 use std::sync::Mutex;
@@ -40,7 +40,7 @@ fn allowing(at: &[SocketAddr]) -> Policy {
     Policy { network: NetworkPolicy { allow, ..NetworkPolicy::default() }, ..policy() }
 }
 
-/// Returns a session whose cells know the server as `U`.
+/// Returns a session whose cells have the server's address in `U`.
 fn session(engine: &Engine, at: SocketAddr) -> Session {
     let s = engine.session(allowing(&[at])).unwrap();
     py(&s, &format!("U = 'http://{at}'; HOST, PORT = '{}', {}", at.ip(), at.port()));
@@ -51,7 +51,7 @@ fn both() -> [Engine; 2] {
     [Isolation::Process, Isolation::Threads].map(engine)
 }
 
-/// The exception of an expression.
+/// A Python function that returns the exception that another function raises.
 const RAISES: &str = "
 def raises(f):
     try: return f()
@@ -92,7 +92,8 @@ fn urllib_and_http_client() {
             py(&s, "raises(lambda: urlopen(U + '/never', timeout=0.3)).__class__"),
             "<class 'TimeoutError'>"
         );
-        // A body in chunks, and one of a file. A request lives as long as the call that makes it.
+        // A body is sent in chunks, and another from a file. A request lives as long as the call
+        // that makes it.
         let said = py(
             &s,
             "c = http.client.HTTPConnection(HOST, PORT); c.request('POST', '/x', iter([b'ab', b'', b'cd']))
@@ -109,7 +110,7 @@ print(c.getresponse().read().decode())",
 c.request('POST', '/size', open('/tmp/f', 'rb')); c.getresponse().read()",
         );
         assert_eq!(said, "b'3000000'");
-        // Several requests of one object, and answers without a body.
+        // One object makes several requests and receives answers without a body.
         let said = py(
             &s,
             "c.request('HEAD', '/echo'); r = c.getresponse()
@@ -122,7 +123,7 @@ r.status, r.read(), int(r.headers['content-length']) > 0",
 r.status, r.read()[:5]",
         );
         assert_eq!(said, "(200, b'GET /')");
-        // By hand, byte for byte.
+        // This request is written without a client, byte by byte.
         let said = py(
             &s,
             "k = socket.create_connection((HOST, PORT), 60)
@@ -156,13 +157,13 @@ fn what_is_refused_says_which_rule_would_allow_it() {
             "e = raises(lambda: requests.get('https://example.com/x')); print(type(e).__name__, e)",
         );
         assert!(said.starts_with("ConnectionError ") && said.contains(rule), "{said}");
-        // Addresses that lead within are the host's to judge.
+        // The bridge judges addresses of internal networks.
         let said = py(&s, "print(raises(lambda: urlopen('http://169.254.169.254/latest')))");
         assert!(
             said.contains("169.254.169.254:80 is not allowed by the sandbox's policy"),
             "{said}"
         );
-        // Answers that are not HTTP, or of another protocol.
+        // These responses are not HTTP, or belong to another protocol.
         let refused = |code: &str, why: &str| {
             let said = py(&s, &format!("print(raises(lambda: {code}))"));
             assert!(said.contains(why), "{code}: {said}");
@@ -184,7 +185,7 @@ fn what_is_refused_says_which_rule_would_allow_it() {
             "urlopen(urllib.request.Request(U, headers={'Upgrade': 'websocket'}))",
             "the connection cannot be upgraded",
         );
-        // Python's own checks of headers, and of duplicates.
+        // Python itself checks headers and duplicates.
         refused(
             "urlopen(urllib.request.Request(U, headers={'A': 'b\\r\\nC: d'}))",
             "Invalid header value",
@@ -194,7 +195,7 @@ fn what_is_refused_says_which_rule_would_allow_it() {
             "a body is either chunked or has a Content-Length",
         );
     }
-    // Without any rule.
+    // No rule allows anything.
     let s = engine(Isolation::Threads).session(policy()).unwrap();
     let said = py(
         &s,
@@ -254,7 +255,7 @@ fn requests_works_as_anywhere() {
             py(&s, "[c for c in requests.get(U + '/chunks', stream=True).iter_content(None)]"),
             "[b'one', b'two', b'three']"
         );
-        // Verification is the host's, and is said to be when it is switched off.
+        // The host verifies certificates, and a warning says so when verification is switched off.
         py(&s, "import warnings");
         let said = py(
             &s,
@@ -275,13 +276,13 @@ fn redirects_leave_secrets_behind() {
     let engine = engine(Isolation::Process);
     let s = engine.session(allowing(&[at, other])).unwrap();
     py(&s, &format!("U = 'http://{at}'; import requests, urllib.request"));
-    // requests drops the header for another host, which another port is, too.
+    // requests drops the header for another host, and another port counts as another host.
     assert_eq!(
         py(&s, "requests.get(U + '/away', auth=('u', 'p')).text.lower().count('authorization')"),
         "0"
     );
     assert_eq!(py(&s, "urllib.request.urlopen(U + '/away').read()[:5]"), "b'GET /'");
-    // Every hop is judged.
+    // The rules apply to every redirection.
     py(&s, RAISES);
     let said = py(&s, "print(raises(lambda: requests.get(U + '/out')))");
     assert!(said.contains("127.0.0.9"), "{said}");
@@ -309,7 +310,7 @@ fn headers_of_the_policy_are_added_and_not_seen() {
 #[test]
 fn bodies_stream_within_bounds() {
     let at = serve(answer);
-    // Less than the body has; Python takes an ordinary start.
+    // The memory limit is smaller than the body; with it, Python starts the ordinary way.
     let limits = Limits { memory: 96 << 20, ..policy().limits };
     let s = engine(Isolation::Process).session(Policy { limits, ..allowing(&[at]) }).unwrap();
     let script = format!(
@@ -324,7 +325,7 @@ fn bodies_stream_within_bounds() {
 fn requests_that_are_left_make_room() {
     let at = serve(answer);
     let s = session(&engine(Isolation::Process), at);
-    // More than may be under way at once: each ends with its socket.
+    // There are more requests than may run at the same time; each ends with its socket.
     py(&s, RAISES);
     let said = py(
         &s,
@@ -341,7 +342,7 @@ def left():
     assert_eq!(py(&s, "requests.get(U + '/none').status_code"), "404");
 }
 
-/// The files of the test's index: file name, hash, bytes.
+/// The files of the test's index: file name, hash and bytes.
 type Wheels = Vec<(String, String, Vec<u8>)>;
 
 /// Returns the wheels of `wheels.txt`, which this machine's pip has downloaded.
@@ -377,8 +378,8 @@ fn wheels() -> Wheels {
     std::fs::read_dir(folder.path()).unwrap().map(wheel).collect()
 }
 
-/// Starts an index that speaks PEP 503 or PEP 691, as the client requests; `/wrong/` has wrong
-/// hashes.
+/// Starts an index that speaks PEP 503 or PEP 691, as the client requests. Below `/wrong/` it has
+/// wrong hashes.
 fn index(wheels: Wheels) -> (SocketAddr, Receiver<String>) {
     let (sender, asked) = channel();
     let sender = Mutex::new(sender);
@@ -417,7 +418,7 @@ fn pip_installs_real_wheels() {
     let (at, asked) = index(wheels);
     let web = serve(answer);
     let s = engine(Isolation::Process).session(allowing(&[at, web])).unwrap();
-    // Some are in the image, in other versions.
+    // Some of these packages are in the image in other versions.
     let pip = format!("pip install -q --ignore-installed --index-url http://{at}");
     let said = sh(&s, &format!("{pip}/json/ httpx attrs click more-itertools 2>&1"));
     assert_eq!(said, "", "json");
@@ -436,7 +437,7 @@ print(networkx.path_graph(4).number_of_edges(), more_itertools.chunked([1, 2, 3]
     assert!(said.starts_with("3 ") && said.contains("/site-packages/httpx/"), "{said}");
     let files = asked.try_iter().filter(|path| path.starts_with("/files/")).count();
     assert!(files >= 10, "{files} wheels were fetched");
-    // Both of httpx's clients, several requests at once.
+    // Both of httpx's clients are used, with several requests at the same time.
     let script = format!(
         "import asyncio, httpx
 U = 'http://{web}'
@@ -477,7 +478,7 @@ fn pip_checks_hashes_and_says_what_it_may_not() {
         said.contains("scipy is not built in, and with its compiled parts it cannot be installed"),
         "{said}"
     );
-    // The usual index, which no rule allows: said once.
+    // No rule allows the default index, and one message says so.
     let said = sh(&s, "pip install more-itertools 2>&1");
     assert!(said.contains("pypi.org:443 is not allowed by the sandbox's policy"), "{said}");
     assert!(!said.contains("Retrying"), "{said}");

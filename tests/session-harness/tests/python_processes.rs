@@ -1,10 +1,10 @@
-//! `multiprocessing` in the guest: real processes over pipes. It is expected to do the same as
-//! CPython with the method spawn.
+//! Tests `multiprocessing` in the guest: real processes over pipes. It must do the same as CPython
+//! with the start method spawn.
 
 use wasibox::{Isolation, Session};
 use wasibox_sessions::*;
 
-/// Runs a script from a file, as workers need it: they import it.
+/// Runs a script from a file, because worker processes import it.
 fn script(s: &Session, code: &str) -> String {
     let said = py(s, &format!("open('/tmp/work.py', 'w').write({code:?})"));
     assert!(said.parse::<usize>().is_ok(), "{said}");

@@ -1,4 +1,4 @@
-//! A client's roots as mounts.
+//! Tests a client's roots as mounts.
 
 use serde_json::{Value, json};
 use wasibox_sessions::mcp::Stdio;
@@ -19,7 +19,7 @@ fn roots_are_mounted_as_far_as_is_allowed() {
     let refused = run(&mut c, "echo x > /roots/project/b.txt");
     assert!(refused["stderr"].as_str().unwrap().contains("Read-only file system"), "{refused}");
 
-    // Other roots, for the same session.
+    // The client now has other roots, for the same session.
     let other = tempfile::tempdir().unwrap();
     run(&mut c, "cd /tmp; v=kept");
     c.roots = vec![uri(&other)];
@@ -35,7 +35,7 @@ fn roots_are_mounted_as_far_as_is_allowed() {
     run(&mut c, "echo ours >> /roots/project/a.txt");
     assert_eq!(std::fs::read_to_string(dir.path().join("a.txt")).unwrap(), "theirs\nours\n");
 
-    // It was not allowed.
+    // Without `--roots`, roots are not mounted.
     let mut c = Stdio::with_roots(&[], vec![uri(&dir)]);
     assert_ne!(run(&mut c, "ls /roots")["exit_code"], 0);
     assert!(c.told.is_empty(), "{:?}", c.told);

@@ -1,4 +1,4 @@
-//! `runner run-json` with the built image and runner.
+//! Tests `runner run-json` with the built image and runner.
 
 use serde_json::{Value, json};
 use std::io::Write;
@@ -14,7 +14,7 @@ fn run(request: &str) -> (i32, Value) {
     (out.status.code().unwrap(), serde_json::from_slice(&out.stdout).unwrap())
 }
 
-/// A zip that Python has written, in base64.
+/// Returns a zip that Python has written, in base64.
 fn zip(files: &[(&str, &str)]) -> String {
     let script = "import sys,io,base64,zipfile\nb=io.BytesIO()\nz=zipfile.ZipFile(b,'w')\n\
         for f in sys.argv[1:]: n,_,t=f.partition('='); z.writestr(n,t)\nz.close()\n\
@@ -56,7 +56,7 @@ fn a_request_has_an_answer() {
     assert_eq!((status, &said["ok"]), (0, &json!(true)), "{said}");
     assert_eq!(said["stdout"], "['-v'] out\n []\n");
     assert_eq!(said.as_object().unwrap().len(), 5);
-    // A program that does not end.
+    // This program does not end.
     let request = json!({"zipBase64": zip(&[("a.sh", "echo b; while :; do :; done")]), "entryPath": "a.sh", "timeoutMs": 500});
     let (status, said) = run(&request.to_string());
     assert_eq!((status, &said["exitCode"], &said["stdout"]), (0, &json!(124), &json!("b\n")));

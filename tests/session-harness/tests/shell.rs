@@ -1,6 +1,6 @@
-//! The state that the shell of one call leaves for the next. The state itself is tried in
-//! `shell/cli/tests/sessions`, with bash as the authority; here, that it goes through worker, store
-//! and sleep.
+//! Tests the state that the shell of one call leaves for the next. `shell/cli/tests/sessions` tests
+//! the state itself, with bash as the authority; these tests check that it passes through worker,
+//! store and sleep.
 
 use wasibox::{Engine, Exec, Isolation, Session};
 use wasibox_sessions::*;
@@ -29,8 +29,8 @@ fn state_goes_on_from_call_to_call() {
     }
 }
 
-/// Constructs that end a script of a shell that was called as `sh`, or are errors there; `bash -c`
-/// here gives the expected results.
+/// Tests constructs that end a script, or are errors, in a shell called as `sh`. The expected
+/// results are those of this machine's `bash -c`.
 #[test]
 fn scripts_run_in_bash() {
     let scripts = [
@@ -52,7 +52,7 @@ fn scripts_run_in_bash() {
             let [out, our_out, err, our_err] = texts.map(|t| String::from_utf8(t).unwrap());
             assert_eq!((our_out, our_err), (out, err), "{script}");
         }
-        // The next call is no other.
+        // The next call behaves in the same way.
         sh(&s, "my-func() { echo f; }");
         s.park();
         assert_eq!(sh(&s, "my-func; . ./missing 2> /dev/null; echo $?"), "f\n1\n");
@@ -84,7 +84,7 @@ fn a_call_can_have_a_directory_and_variables() {
     there.cwd = Some("/etc".into());
     there.env = vec![(b"B".to_vec(), b"2 3".to_vec())];
     assert_eq!(s.exec(there).unwrap().stdout, b"/etc /etc 1 2 3\n2 3\n");
-    // As if `cd` and `export` had been in the script.
+    // The outcome is the same as with `cd` and `export` in the script.
     assert_eq!(sh(&s, "echo $PWD $B"), "/etc 2 3\n");
 }
 
@@ -132,7 +132,7 @@ fn what_is_left_running_is_named() {
     }
 }
 
-/// With `keep_background`, processes continue from call to call.
+/// Tests that processes continue from call to call with `keep_background`.
 #[test]
 fn what_is_left_can_go_on() {
     let keeps = |script: &str| {
@@ -142,32 +142,32 @@ fn what_is_left_can_go_on() {
     };
     for engine in both() {
         let s = engine.session(policy()).unwrap();
-        // It writes a line for each that is asked for, and answers by another file.
+        // It reads a line for each request, and answers through another file.
         let serve = "mkfifo /tmp/in /tmp/out; serve() { while :; do read -r x </tmp/in && echo \"got $x\" >/tmp/out; done; }; serve & echo $! >/tmp/pid; echo begun";
         let o = s.exec(keeps(serve)).unwrap();
         assert_eq!((o.stdout, o.background.len()), (b"begun\n".to_vec(), 1), "{:?}", o.background);
         assert!(o.ended.is_empty());
         assert_eq!(sh(&s, "echo one >/tmp/in; read -r x </tmp/out; echo $x"), "got one\n");
-        // Others see it, its number is not reused, and it has no parent.
+        // Other processes see it, its number is not reused, and it is not a child of later shells.
         assert_eq!(
             sh(&s, "ps -o pid= | grep -cx \" *$(cat /tmp/pid)\"; kill -0 $(cat /tmp/pid); echo $?"),
             "1\n0\n"
         );
         assert!(sh(&s, "wait $(cat /tmp/pid)").contains("not a child of this shell"));
-        // A call without this option ends its own processes, and no more.
+        // A call without this option ends its own background processes only.
         let o = s.exec("sleep 300 & true").unwrap();
         assert_eq!((o.ended, o.background), (vec!["sleep 300".to_owned()], vec![]));
         let o = s.exec(keeps("sleep 301 & echo $! > /tmp/second")).unwrap();
         assert_eq!(o.background, ["sleep 301"]);
         assert_eq!(sh(&s, "cmp -s /tmp/pid /tmp/second; echo $?; pgrep -c sleep"), "1\n1\n");
-        // From an interpreter, too.
+        // Interpreters see it, too.
         assert_eq!(
             py(&s, "import subprocess; subprocess.run(['pgrep', 'sleep']).returncode"),
             sh(&s, "pgrep sleep") + "0"
         );
         assert_eq!(sh(&s, "kill $(cat /tmp/second); sleep 0.1; pgrep -c sleep"), "0\n[1]");
         assert_eq!(sh(&s, "echo two >/tmp/in; read -r x </tmp/out; echo $x"), "got two\n");
-        // Its output to the streams of a call that is over is discarded.
+        // Output to the streams of a call that has ended is discarded.
         let o = s
             .exec(keeps("(while sleep 0.01; do echo tick; date >>/tmp/ticks; done) & sleep 0.1"))
             .unwrap();
@@ -175,7 +175,7 @@ fn what_is_left_can_go_on() {
         let before: u32 = sh(&s, "wc -l </tmp/ticks").trim().parse().unwrap();
         let more = "until [ $(wc -l </tmp/ticks) -gt $n ]; do sleep 0.02; done; echo more";
         assert_eq!(sh(&s, &format!("n={before}; {more}")), "more\n");
-        // It does not outlive the state that it is of, nor sleep.
+        // It survives neither undo nor sleep.
         s.undo().unwrap();
         assert_eq!(sh(&s, "pgrep -c sleep"), "0\n[1]");
         s.exec(keeps("sleep 302 &")).unwrap();
@@ -184,7 +184,7 @@ fn what_is_left_can_go_on() {
     }
 }
 
-/// Limits still hold for background processes.
+/// Tests that limits apply to background processes.
 #[test]
 fn what_goes_on_is_bounded() {
     use std::time::Duration;
@@ -200,7 +200,7 @@ fn what_goes_on_is_bounded() {
         };
         let o = s.exec(keeps("while :; do :; done & true")).unwrap();
         assert_eq!(o.background.len(), 1);
-        // Ended when its time is used up, which no call of now has used.
+        // It ends when its own time limit is used up; calls that run now do not count against it.
         assert_eq!(
             sh(&s, "until ! pgrep -f box-state >/dev/null; do sleep 0.05; done; echo over"),
             "over\n"

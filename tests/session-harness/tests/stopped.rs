@@ -1,12 +1,12 @@
-//! Workers that are stopped by SIGSTOP, as one that was taken over may stop reading: the parent
-//! waits for a time only, and other sessions of the store not at all.
+//! Tests workers that are stopped by SIGSTOP, like a hijacked one that no longer reads. The parent
+//! waits for a limited time, and other sessions of the store do not wait at all.
 
 use std::process::Command;
 use std::time::{Duration, Instant};
 use wasibox::{Exec, Isolation, LimitHit, Session};
 use wasibox_sessions::*;
 
-/// Enough for the parent's patience of ten seconds, on a busy machine.
+/// More than the ten seconds that the parent waits, for a busy machine.
 const PATIENT: Duration = Duration::from_secs(60);
 
 fn stop_worker(s: &Session) {

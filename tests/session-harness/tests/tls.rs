@@ -1,5 +1,6 @@
-//! HTTPS from programs in the sandbox, end to end: an authority of the test signs a server's
-//! certificate, and the runner finds the authority as OpenSSL's programs do, by `SSL_CERT_FILE`.
+//! Tests HTTPS from programs in the sandbox, end to end. An authority of the test signs a server's
+//! certificate, and the runner finds the authority as OpenSSL's programs do, through
+//! `SSL_CERT_FILE`.
 
 use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
 use rustls::pki_types::PrivateKeyDer;
@@ -11,8 +12,8 @@ use std::process::Command;
 use std::sync::Arc;
 use wasibox_sessions::dist;
 
-/// Starts a server for `localhost` that answers every request alike; returns its URL. The authority
-/// is written to `pem`.
+/// Starts a server for `localhost` that gives the same answer to every request. Writes the
+/// authority to `pem`. Returns the server's URL.
 fn serve(pem: &Path) -> String {
     let mut params = CertificateParams::new(Vec::new()).unwrap();
     params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
@@ -37,7 +38,7 @@ fn serve(pem: &Path) -> String {
     let url = format!("https://localhost:{}/", listener.local_addr().unwrap().port());
     std::thread::spawn(move || {
         for stream in listener.incoming().flatten() {
-            // A client that does not accept the certificate breaks off.
+            // A client that does not accept the certificate closes the connection.
             let _ = answer(config.clone(), stream);
         }
     });
@@ -58,7 +59,7 @@ fn answer(config: Arc<ServerConfig>, stream: TcpStream) -> std::io::Result<()> {
     stream.flush()
 }
 
-/// Returns the output of a command of the sandbox, and its status.
+/// Runs a command of the sandbox. Returns its status and output.
 fn exec(url: &str, authority: Option<&Path>, command: &[&str]) -> (Option<i32>, String) {
     let mut c = Command::new(dist().join("runner"));
     c.args(["exec", "--allow", &format!("GET {url}")]).arg(dist().join("image.webc"));
@@ -88,7 +89,7 @@ fn programs_speak_https() {
     for command in commands {
         assert_eq!(exec(url, Some(&pem), command), (Some(0), "secure\n".into()), "{command:?}");
     }
-    // Curl's status and wget's for a certificate of an unknown authority.
+    // These are the statuses of curl and wget for a certificate of an unknown authority.
     for (command, status) in commands.iter().zip([60, 5]) {
         let (code, said) = exec(url, None, command);
         assert_eq!(code, Some(status), "{said}");

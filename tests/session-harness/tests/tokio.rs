@@ -1,4 +1,4 @@
-//! Sessions on tokio.
+//! Tests sessions on tokio.
 
 use std::time::Duration;
 use tokio::time::timeout;
@@ -6,7 +6,7 @@ use wasibox::tokio::AsyncSession;
 use wasibox::{Error, Isolation, MountSpec, Policy, Sandbox};
 use wasibox_sessions::*;
 
-/// Long enough for a call to have begun, if it does.
+/// Long enough for a call to begin, if it does.
 const SOON: Duration = Duration::from_millis(300);
 
 #[tokio::test(flavor = "multi_thread")]
@@ -18,18 +18,19 @@ async fn calls_are_futures_and_end_when_those_are_dropped() {
         let policy = Policy { mounts: vec![mount], ..policy() };
         let s = AsyncSession::from(engine(isolation).session(policy).unwrap());
         assert_eq!(s.exec("cd /tmp; x=1; echo a > f; pwd").await.unwrap().stdout, b"/tmp\n");
-        // Both at once: one waits for the other.
+        // Both calls are made at the same time, and one waits for the other.
         let (a, b) = tokio::join!(s.exec("echo $x"), s.python("1 + 1"));
         assert_eq!((a.unwrap().stdout, b.unwrap().value), (b"1\n".to_vec(), Some("2".into())));
         let before = s.history().await.unwrap().len();
         for endless in ["while :; do :; done", "sleep 100000"] {
             assert!(timeout(SOON, s.exec(endless)).await.is_err());
-            // A call that waits behind the one that is given up runs, and is not ended for it.
+            // A call that waits behind an abandoned one runs, and is not ended in its place.
             assert_eq!(s.exec("cat f; echo $x").await.unwrap().stdout, b"a\n1\n", "{endless}");
         }
         assert!(timeout(SOON, s.python("while True: pass")).await.is_err());
-        // A call that was given up before it could begin leaves the running call alone, and no
-        // trace. By now the abandoned call has ended: the busy one is the next one.
+        // A call that is abandoned before it could begin does not affect the running call and
+        // leaves no trace. The previous abandoned call has ended by now, so the busy one is the
+        // next one.
         s.exec("true").await.unwrap();
         let other = s.clone();
         let wait = "until [ -e /m/go ]; do sleep 0.02; done; echo done";

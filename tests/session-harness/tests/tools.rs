@@ -1,4 +1,5 @@
-//! Host tools: the command `tool`, the modules of Python and JavaScript, limits, guests that lie.
+//! Tests host tools: the command `tool`, the modules of Python and JavaScript, limits, and guests
+//! that lie.
 
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -51,7 +52,7 @@ fn any() -> Value {
     json!({})
 }
 
-/// Tools of many kinds.
+/// Returns tools of many kinds.
 fn tools(counts: &Arc<Counts>) -> Vec<HostTool> {
     let (calls, waits) = (counts.clone(), counts.clone());
     vec![
@@ -127,7 +128,7 @@ fn commands_call_tools() {
         }
         assert_eq!(sh(&s, r#"echo '{"city": "Thun"}' | tool weather - | jq .degrees"#), "21.5\n");
         assert_eq!(sh(&s, "tool big --n 3; tool -r big --n 3"), "\"xxx\"\nxxx\n");
-        // Errors: the tool's, the arguments', a name.
+        // These are errors of the tool, of the arguments and of the name.
         assert_eq!(sh(&s, "tool weather Atlantis"), "tool: weather: no station there\n[1]");
         assert_eq!(sh(&s, "tool weather panic"), "tool: weather: the tool has panicked\n[1]");
         assert_eq!(
@@ -147,9 +148,9 @@ fn commands_call_tools() {
         let is_row =
             |line: &str| line.contains("--max-days=number ") && line.ends_with(" (default 1)");
         assert!(help.lines().any(is_row), "{help}");
-        // Longer than an answer, and than a pipe.
+        // The result is longer than an answer and than a pipe's buffer.
         assert_eq!(sh(&s, "tool big --n 3000000 | wc -c"), "3000003\n");
-        // Several at once.
+        // Several calls run at the same time.
         let begun = Instant::now();
         assert_eq!(
             sh(&s, "for i in 1 2 3 4 5 6; do tool nap & done; wait"),
@@ -201,12 +202,12 @@ fn python_calls_tools() {
         assert!(said("tools.call('nope')").contains("ToolNotFoundError"));
         assert!(said("weather(float('nan'))").contains("ValueError"));
         assert_eq!(py(&s, "len(tools.big(n=3_000_000))"), "3000000");
-        // Coroutines wait together.
+        // Coroutines wait at the same time.
         let code = "import asyncio, time\nfrom tools.aio import nap, weather as w\n\
                     async def all():\n    return await asyncio.gather(*[nap() for _ in range(6)], w('Bern'))\n\
                     begun = time.monotonic()\nn = len(asyncio.run(all()))\nn, time.monotonic() - begun < 1.5";
         assert_eq!(py(&s, code), "(7, True)");
-        // So do threads, and so do processes.
+        // So do threads and processes.
         let code = "from concurrent.futures import ThreadPoolExecutor as P\n\
                     begun = time.monotonic()\nlen(list(P(6).map(lambda _: tools.nap(), range(6)))), time.monotonic() - begun < 1.5";
         assert_eq!(py(&s, code), "(6, True)");
@@ -214,7 +215,7 @@ fn python_calls_tools() {
             sh(&s, "python3 -c 'from tools import *; print(weather(\"Bern\")[\"degrees\"])'"),
             "21.5\n"
         );
-        // The tools of now, not those of before.
+        // Programs see the present tools, not the earlier ones.
         s.set_tools([HostTool::new_blocking("other", "", any(), |_, _| Ok(json!(1))).unwrap()])
             .unwrap();
         assert_eq!(py(&s, "tools.other(), dir(tools)"), "(1, ['other'])");
@@ -223,7 +224,7 @@ fn python_calls_tools() {
         let told = said("weather('Bern')");
         assert!(told.contains("the tool 'weather' is missing"), "{told}");
     }
-    // A project's own module of that name is the project's.
+    // A project's own module named `tools` takes precedence.
     let (s, _) = usual(Isolation::Threads);
     let own = "mkdir tools; echo 'x = 1' > tools/a.py; python3 -c 'import tools.a; print(tools.a.x)'; \
                python3 -c 'import host_tools; print(host_tools.weather(\"Bern\")[\"degrees\"])'";
@@ -267,7 +268,7 @@ fn whoever_gives_up_ends_the_tool() {
                     asyncio.run(f())";
         assert_eq!(py(&s, code), "'late'");
         dropped(2);
-        // The call ends with tools under way, by itself and from outside.
+        // The call ends while tools are running, first by itself and then by an interrupt.
         assert_eq!(sh(&s, "tool wait & sleep 0.3; kill -9 $!; echo over"), "over\n");
         dropped(3);
         let handle = s.interrupter();
@@ -279,7 +280,7 @@ fn whoever_gives_up_ends_the_tool() {
         assert_eq!(s.exec("tool wait").unwrap().exit_code, 130);
         ending.join().unwrap();
         dropped(4);
-        // The session is of use as before.
+        // The session works as before.
         assert_eq!(sh(&s, "tool count"), "0\n");
     }
 }
@@ -321,7 +322,7 @@ fn limits_are_kept() {
             sh(&s, many),
             "0\n1\n2\n3\n4\ntool: count: more than 5 calls of tools in one call of the session\n[1]"
         );
-        // The next call has its own.
+        // The limit of the next call is separate.
         assert_eq!(sh(&s, "tool count"), "5\n");
         let s = session(
             isolation,
@@ -340,7 +341,7 @@ fn limits_are_kept() {
     }
 }
 
-/// Bytes that no tool of ours sends, by hand.
+/// Tests messages, written byte by byte, that none of our tools sends.
 #[test]
 fn guests_that_lie_harm_nobody() {
     for isolation in BOTH {
@@ -391,8 +392,8 @@ fn guests_that_lie_harm_nobody() {
         }
         let long = "import errno\ntry:\n    ask(bytes(2 << 20))\nexcept OSError as e:\n    print(e.errno == errno.EFBIG or e)";
         assert_eq!(py(&s, long).trim(), "True");
-        // A result that is never read to its end is released; thousands of calls; calls whose
-        // results are not read.
+        // A result that is not read to its end is released. Then come thousands of calls, and calls
+        // whose results are not read.
         let code =
             "for _ in range(300): call(b'big', b'{\"n\": 400000}')[:1] == b'\\x02' or print('no')";
         let told = py(&s, code);
@@ -436,7 +437,7 @@ fn calls_are_logged_and_tools_that_are_missing_are_told_of() {
         (log[0]["received"].clone(), log[1]["error"].clone()),
         (json!(40), json!("no station there"))
     );
-    // A fork has them, a snapshot has not.
+    // A fork has the tools; a snapshot has not.
     let fork = s.fork("b").unwrap();
     assert_eq!(sh(&fork, "tool weather Bern | jq .degrees"), "21.5\n");
     let mut snapshot = Vec::new();
@@ -456,7 +457,8 @@ fn calls_are_logged_and_tools_that_are_missing_are_told_of() {
     assert!(matches!(s.set_tools([weather(), weather()]), Err(wasibox::Error::Tool(_))));
 }
 
-/// The tools of a server of the Model Context Protocol: our own, at its standard streams.
+/// Tests the tools of a server of the Model Context Protocol, which is our own at its standard
+/// streams.
 #[test]
 fn servers_are_sources_of_tools() {
     let run = |from: &str, script: &str| {

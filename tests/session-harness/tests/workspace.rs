@@ -1,5 +1,5 @@
-//! Sessions over a zip or a folder of the host. Zips and folders themselves are tried in
-//! `runner/workspace`; here, that worker, history and store go with it.
+//! Tests sessions over a zip or a folder of the host. `runner/workspace` tests zips and folders
+//! themselves; these tests check that worker, history and store agree with them.
 
 use std::path::Path;
 use std::process::Command;
@@ -11,7 +11,7 @@ fn over(path: impl AsRef<Path>) -> Policy {
     Policy { workspace: Some(Workspace::of(path.as_ref())), ..policy() }
 }
 
-/// A zip that Python has written.
+/// Writes a zip with Python.
 fn zip(path: &Path, files: &[(&str, &str)]) {
     let script = "import sys,zipfile\nz=zipfile.ZipFile(sys.argv[1],'w')\n\
         for f in sys.argv[2:]: n,_,t=f.partition('='); z.writestr(n,t)\nz.close()";
@@ -58,7 +58,7 @@ fn a_zip_is_the_directory_and_is_saved_after_each_change() {
         assert_eq!(std::fs::read(&path).unwrap(), before, "nobody has changed anything");
         assert_eq!(sh(&s, "cd src; echo 3 > c; rm ../a"), "");
         assert_eq!(unzipped(&path), "src/b=2;src/c=3\n");
-        // By the host and by a cell, after sleep.
+        // The host and a cell write files after the session has slept.
         s.park();
         s.files(&Request::Write(WriteOf::new("d", "4"))).unwrap();
         s.files(&Request::Edit(EditOf::new("/work/src/b", "2", "5"))).unwrap();
@@ -72,7 +72,7 @@ fn a_zip_is_the_directory_and_is_saved_after_each_change() {
         assert_eq!(unzipped(&path), "src/b=2;src/c=3\n;src/d=4");
         assert_eq!(sh(&s, "ls"), "b\nc\nd\n");
         assert_eq!(unfit(s.fork("other").map(drop)), WorkspaceMismatch::Fork);
-        // Another program: it is left as that made it.
+        // Another program changes the zip. The session leaves it as that program wrote it.
         zip(&path, &[("x", "y")]);
         assert!(matches!(s.exec("echo > f"), Err(Error::Workspace(_))));
         assert_eq!(unzipped(&path), "x=y");
@@ -96,7 +96,7 @@ fn a_zip_alone_carries_its_session() {
     let moved = dir.path().join("moved.zip");
     std::fs::rename(&path, &moved).unwrap();
     for engine in both() {
-        // Others than the one that began with it: nothing is left of that but the zip.
+        // These engines differ from the one that wrote the zip, of which nothing else is left.
         let copy = dir.path().join("copy.zip");
         std::fs::copy(&moved, &copy).unwrap();
         let s = engine.session(over(&copy)).unwrap();
@@ -107,7 +107,8 @@ fn a_zip_alone_carries_its_session() {
         s.restore(third.parent.unwrap()).unwrap();
         assert_eq!(sh(&s, "cat a one; cat /tmp/t/t"), "2one\nt\n");
         assert_eq!(unzipped(&copy), "a=2;one=one\n");
-        // As it was before the session: the zip is only known by the session's record of it now.
+        // This is the state before the session. Only the session's record, which the zip has now,
+        // can restore the later ones.
         s.restore(1).unwrap();
         assert_eq!(unzipped(&copy), "a=1");
         drop(s);
@@ -118,7 +119,7 @@ fn a_zip_alone_carries_its_session() {
         }
         assert_eq!(unzipped(&copy), "a=2;one=one\n");
         drop(s);
-        // A stranger's change: the present zip counts, and there is no history.
+        // If another program changes the zip, its present contents count, and there is no history.
         zip(&copy, &[("new", "n")]);
         let s = engine.session(over(&copy)).unwrap();
         assert_eq!((sh(&s, "ls"), s.history().unwrap().len()), ("new\n".into(), 2));
@@ -146,19 +147,19 @@ fn a_session_of_a_store_knows_its_zip() {
         elsewhere.workspace.as_mut().unwrap().guest = "/src".into();
         assert!(matches!(unfit(sessions.session("a", elsewhere)), WorkspaceMismatch::Other(_)));
         let s = sessions.session("a", over(&path)).unwrap();
-        // One session has a zip.
+        // A zip can have only one session.
         assert!(matches!(sessions.create("b", over(&path)), Err(Error::Workspace(_))));
         assert_eq!(sh(&s, "pwd; cat /work/b"), "/tmp\n2\n");
         s.restore(1).unwrap();
         drop(s);
         assert_eq!(unzipped(&path), "a=1");
-        // Another store gets it from the zip, with its past.
+        // Another store gets the session from the zip, with its past.
         let t = store("v.wbx").create("c", over(&path)).unwrap();
         t.undo().unwrap();
         assert_eq!(sh(&t, "cat /work/b; pwd"), "2\n/tmp\n");
         drop(t);
-        // A session in which something was done has no workspace later, and a new one none that is
-        // another's.
+        // A session in which something was done cannot get a workspace later, and a new one cannot
+        // get a zip that has another session's record.
         let s = sessions.create("d", policy()).unwrap();
         sh(&s, "echo > f");
         drop(s);
@@ -183,7 +184,7 @@ fn host(dir: &tempfile::TempDir, path: &str) -> Option<String> {
     std::fs::read_to_string(dir.path().join(path)).ok()
 }
 
-/// Opens the session of a store, each time again.
+/// Opens the session of a store again.
 fn again(engine: &Engine, store: &Path, dir: &tempfile::TempDir) -> Result<Session, Error> {
     engine.store(store)?.session("a", over(dir.path()))
 }
@@ -201,7 +202,7 @@ fn changes_stay_in_the_session_until_they_are_brought_back() {
         assert_eq!(sh(&s, "cat a n/f; ls src"), "one\n2\nnew\nb\n");
         let diff = String::from_utf8(s.workspace_diff(&["a"]).unwrap().text).unwrap();
         assert_eq!(diff, "diff --git a/a b/a\n--- a/a\n+++ b/a\n@@ -1,2 +1,2 @@\n one\n-two\n+2\n");
-        // Files that the session has not changed are the host's affair.
+        // Files that the session has not changed follow the host.
         std::fs::write(dir.path().join("src/b"), "other\n").unwrap();
         s.park();
         assert_eq!(sh(&s, "cat src/b"), "other\n");
@@ -269,7 +270,7 @@ fn what_a_workspace_may_not_be_is_refused() {
     assert!(engine.session(over(dir.path().join("none"))).is_err());
     assert!(!dir.path().join("none").exists());
     assert!(engine.session(over(dir.path().join("a"))).is_err(), "it is no zip");
-    // The folder with the image shows all but the image.
+    // In the folder with the image, everything except the image is visible.
     let image = dist().join("image.webc");
     let s = engine.session(over(image.parent().unwrap())).unwrap();
     assert_eq!(sh(&s, "ls | grep -c image.webc"), "0\n[1]");
