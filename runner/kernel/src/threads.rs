@@ -57,7 +57,8 @@ pub const LOCALS: &str = "wasibox_thread_locals";
 /// The maximum number of pairs, and the maximum number of bytes in all.
 const MAX_LOCALS: u32 = 64;
 const MAX_LOCAL_BYTES: usize = 4096;
-/// Threads of the host that wait, with an instance each, for the process's next thread.
+/// The maximum number of threads of the host that wait, with an instance each, for the process's
+/// next thread.
 const MAX_IDLE: usize = 4;
 /// The interval at which threads that must leave are woken again.
 const AGAIN: Duration = Duration::from_millis(10);

@@ -117,7 +117,7 @@ fn no_snapshot(dir: &Path, key: &str) -> PathBuf {
 
 /// The first line of a file with sums.
 const SUMS: &str = "wasibox sums 2";
-/// A file with sums is shorter than this.
+/// The maximum size in bytes of a file with sums.
 const MAX_SUMS: u64 = 4096;
 
 impl<const N: usize> ChecksummedFiles<N> {
@@ -320,7 +320,7 @@ impl ArtifactStore<'_> {
         ));
         let start = Instant::now();
         let compiled = compile_module(name, wasm)?;
-        // Trim the heap, because the compiler uses several times the memory of its result.
+        // The heap is trimmed, because the compiler uses several times the memory of its result.
         heap::trim_heap();
         (self.progress)(&format!("compiled {name} in {:.1} s", start.elapsed().as_secs_f64()));
         Ok(compiled)

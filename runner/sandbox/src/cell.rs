@@ -17,9 +17,9 @@
 //!
 //! # The parked state
 //! It has two parts. One is a layer with the changes of the memory since they were last requested,
-//! which [`crate::track`] finds; it lies on the earlier layers. The other is the rest of the state,
-//! which [`wasibox_kernel::parked`] describes and restores. Each cell's process begins in the
-//! session's directory; the guest decides whether to adopt it.
+//! which [`crate::track`] finds; it lies on top of the earlier layers. The other is the rest of the
+//! state, which [`wasibox_kernel::parked`] describes and restores. Each cell's process begins in
+//! the session's directory; the guest decides whether to adopt it.
 //!
 //! A parked state belongs to one program with one initial content of its memory;
 //! [`CellChange::module`] identifies both.
@@ -142,7 +142,8 @@ pub struct ParkedInterpreter {
 }
 
 impl ParkedInterpreter {
-    /// See [`SessionSandbox::cell_changes`].
+    /// Returns the changes of the memory as [`SessionSandbox::cell_changes`] does: the number of
+    /// layers that stay, and the new layer.
     fn take_changes(&mut self, whole: bool) -> (usize, Vec<u8>) {
         let ready = &self.left.ready;
         let parts = match ready.memory_place() {

@@ -100,7 +100,7 @@ impl CodeMap {
         self.enforce();
     }
 
-    /// See [`CodeMap::stop`].
+    /// Undoes one call of [`CodeMap::stop`].
     pub fn let_run(&self) {
         if self.stops.fetch_sub(1, Ordering::SeqCst) == 1 {
             self.enforce();

@@ -1,10 +1,11 @@
 //! Compiles modules within bounds, because an image is trusted as little as the programs in it.
 //!
-//! The compiler works in this process, function by function, and asks after each whether it may
-//! continue. So the size of a module is limited, and that of a function, because the compiler's
-//! time and memory grow faster than it. A whole compilation has limits of time and memory that
-//! depend on the module's size and are several times the needs of real programs. Measured on
-//! CPython with its packages, 38 MB in 42,000 functions, the largest of 144 KB: 25 s of one core.
+//! The compiler works in this process, function by function, and asks after each function whether
+//! it may continue. So the size of a module is limited. The size of a function is limited too,
+//! because the compiler's time and memory grow faster than that size. A whole compilation has
+//! limits of time and memory that depend on the module's size and are several times the needs of
+//! real programs. Measured on CPython with its packages, 38 MB in 42,000 functions, the largest of
+//! 144 KB: 25 s of one core.
 //!
 //! Deliberately absent: a separate process with limits by the system, because an embedder of the
 //! library may have no program of ours to start. A session's worker is such a process anyway.
@@ -187,8 +188,8 @@ mod tests {
     #[test]
     fn time_and_memory_are_bounded() {
         let split = template::split_module(module(2000, 100));
-        // The process's own size also falls while other tests end, so a growing size stands in for
-        // it.
+        // The process's own size also falls while other tests end, so a growing number takes its
+        // place.
         let bounds = |time, memory| {
             let size = AtomicUsize::new(0);
             let grows = move || size.fetch_add(1 << 20, Ordering::Relaxed);

@@ -15,9 +15,9 @@ use wasibox_vfs::net::{
     Family, LoopbackNetwork, ReceiveOptions, Socket, SocketAddress, SocketKind,
 };
 
-/// There is a listener at the port.
+/// The reply that there is a listener at the port.
 pub const ACCEPTED: u8 = 1;
-/// There is no listener, or there are too many connections.
+/// The reply that there is no listener, or that there are too many connections.
 pub const REFUSED: u8 = 0;
 
 /// The maximum number of connections at once; each has two threads.

@@ -21,8 +21,8 @@ pub enum ForkSide {
 /// original's (fork(2)).
 ///
 /// # Errors
-/// If the process has more than one thread, if their number is unknown because there is no
-/// `/proc`, or if the host's kernel makes no process.
+/// If the process has more than one thread, if their number is unknown because there is no `/proc`,
+/// or if the host's kernel cannot make a process.
 pub fn fork_sibling() -> io::Result<ForkSide> {
     if std::fs::read_dir("/proc/self/task")?.count() != 1 {
         return Err(io::Error::other("a process with threads cannot be copied"));

@@ -19,7 +19,7 @@ pub struct ArtifactKey([u8; LEN]);
 const LEN: usize = 32;
 const NAME: &str = "key";
 
-/// The directory of the key, if it is not the one that the environment says.
+/// The directory of the key, if it is not the one that the environment names.
 static PLACE: OnceLock<Option<PathBuf>> = OnceLock::new();
 
 /// Sets the place of the key, for a process without the user's environment. Must be called before

@@ -20,9 +20,9 @@
 //! and descriptors, which can be stored and restored, here or elsewhere.
 //!
 //! # The kernel
-//! WASI preview 1 and the calls of WASIX that a shell needs are implemented by
-//! `wasibox_kernel`, whose host is this crate (`host`), with plain host functions of the engine,
-//! not with the `wasmer-wasix` crate. Reasons, found in wasmer-wasix 0.705: its descriptors share
+//! WASI preview 1 and the calls of WASIX that a shell needs are implemented by `wasibox_kernel`,
+//! whose host is this crate (`host`), with plain host functions of the engine, not with the
+//! `wasmer-wasix` crate. The reasons are properties of wasmer-wasix 0.705: its descriptors share
 //! one cached handle per *path* (two opens of one device are one object, a file that is unlinked
 //! and created again keeps the old file's size), names must be UTF-8, its pipes are unbounded,
 //! guest input reaches `unimplemented!` and `assert!`, and exec of an image hashes it again.

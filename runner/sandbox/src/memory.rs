@@ -249,7 +249,7 @@ impl MemoryDefinition {
 struct MemoryInner {
     linear: AddressRange,
     held: Reservation,
-    /// One for each instance that has the memory: the threads of its process.
+    /// A definition for each instance that has the memory, that is, for each thread of its process.
     definitions: Vec<(u64, MemoryDefinition)>,
     /// The number of the next definition.
     next: u64,

@@ -33,18 +33,18 @@ pub struct Policy {
     pub no_javascript_eval: bool,
     /// Absolute paths of the image that guests do not see.
     pub hidden: Vec<String>,
-    /// What the session may leave in its store. Only the store's owner uses it.
+    /// The limits of the session's history and log in its store. Only the store's owner uses them.
     #[serde(skip)]
     pub growth: GrowthLimits,
 }
 
-/// Upper bounds of what a session keeps of the past in its store, in bytes. The oldest is removed
-/// beyond them.
+/// Upper bounds of a session's history and log in its store, in bytes. The oldest parts beyond them
+/// are removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GrowthLimits {
-    /// What its commits have added, in addition to the present state.
+    /// The bytes that its commits have added to the store.
     pub history: u64,
-    /// Its log.
+    /// The bytes of its log.
     pub audit: u64,
 }
 

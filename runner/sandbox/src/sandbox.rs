@@ -50,7 +50,7 @@ pub enum SandboxError {
     /// The interpreter of that name cannot run cells.
     #[error("{name}: {why}")]
     Cell { name: String, why: &'static str },
-    /// See [`RunResult::stuck`].
+    /// Processes of an earlier command did not end; see [`RunResult::stuck`].
     #[error("{0} processes of an earlier command cannot be ended")]
     Stuck(usize),
 }
@@ -202,7 +202,8 @@ impl PreparedImage {
         self.open_over(policy, None)
     }
 
-    /// Makes the same sandbox, with one more folder that the session begins with.
+    /// Does the same as [`PreparedImage::open_sandbox`], with one more folder with which the
+    /// session begins.
     ///
     /// # Errors
     /// The same as [`PreparedImage::open_sandbox`].
@@ -253,7 +254,7 @@ const COMPARING: Duration = Duration::from_secs(1);
 pub struct SessionSandbox {
     vfs: Vfs,
     pub(crate) programs: Arc<Programs>,
-    /// Interpreters that live and run nothing, by name.
+    /// Living interpreters that run no cell, by name.
     pub(crate) cells: Mutex<BTreeMap<String, ParkedInterpreter>>,
     pub(crate) budget: Arc<Budget>,
     policy: Policy,
@@ -324,7 +325,7 @@ impl SessionSandbox {
         &self.policy
     }
 
-    /// Makes an interrupt that came when its run had ended end no other one.
+    /// Discards an interrupt that came when its run had ended, because it must not end another run.
     pub fn forget_interrupt(&self) {
         self.interrupt.forget();
     }

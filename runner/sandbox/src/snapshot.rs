@@ -50,8 +50,8 @@ pub const RESUME: &str = "wasibox_resume";
 
 /// The export of a program with cells: runs one and returns with an empty stack, see
 /// [`crate::CellRun`]. The argument is one of the numbers below and says which state precedes it.
-/// The result is the address of an answer (`crate::cell::Answer`), or 0 if it has done nothing and
-/// its memory must not be the prepared one.
+/// The result is the address of an answer (`crate::cell::ANSWER_LEN`), or 0 if it has done nothing
+/// and its memory must not be the prepared one.
 pub const CELL: &str = "wasibox_cell";
 /// The version of the format. It is also raised when the environment in which programs are prepared
 /// changes.

@@ -49,7 +49,7 @@ impl OutputMeter {
         Arc::new(OutputMeter { limit, used: AtomicU64::new(0), over: AtomicBool::new(false) })
     }
 
-    /// Takes up to `n` of the bytes that may still be written, and returns how many it took.
+    /// Takes up to `n` of the bytes that may still be written, and returns their number.
     fn take_room(&self, n: usize) -> usize {
         let to = |used: u64| Some(used.saturating_add(n as u64).min(self.limit));
         let before = self.used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, to);
@@ -72,13 +72,14 @@ impl OutputMeter {
 }
 
 impl HostStream {
-    /// Reads from a duplicate of `fd`.
+    /// Creates a stream that reads from a duplicate of `fd`.
     pub fn input(fd: impl AsFd) -> std::io::Result<Arc<dyn StdStream>> {
         Ok(Arc::new(HostStream::dup(fd.as_fd(), None)?))
     }
 
-    /// Writes to a duplicate of `fd`, metered. A terminal gets text and colours only, unless `raw`
-    /// (the module `terminal` has the rules); every other descriptor gets the bytes as they are.
+    /// Creates a stream that writes to a duplicate of `fd`, metered. A terminal gets text and
+    /// colours only, unless `raw` (the module `terminal` has the rules); every other descriptor
+    /// gets the bytes as they are.
     pub fn output(
         fd: impl AsFd,
         meter: Arc<OutputMeter>,

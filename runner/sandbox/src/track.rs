@@ -61,9 +61,9 @@ const UFFD_API: u64 = 0xaa;
 const UFFD_FEATURES: u64 = 1 << 15 | 1 << 13;
 const REGISTER_MODE_WP: u64 = 2;
 const UFFDIO_API: libc::c_ulong = 0xc018_aa3f;
-/// The requests that a jail must let through.
+/// A request that a jail must let through.
 pub const UFFDIO_REGISTER: libc::c_ulong = 0xc020_aa00;
-/// See [`UFFDIO_REGISTER`].
+/// Another request that a jail must let through.
 pub const PAGEMAP_SCAN: libc::c_ulong = 0xc060_6610;
 
 const SCAN_WP_MATCHING: u64 = 1;
@@ -143,7 +143,7 @@ enum TrackingWay {
     All,
 }
 
-/// Finds pages of one memory.
+/// A finder of the parts of one memory that were written to.
 #[derive(Debug)]
 pub struct Tracker {
     way: TrackingWay,

@@ -33,7 +33,7 @@ static WORDS: AtomicPtr<LastWords> = AtomicPtr::new(std::ptr::null_mut());
 /// # Errors
 /// If the system has no timer left.
 pub fn arm_watchdog(after: Duration, words: LastWords) -> std::io::Result<()> {
-    // Leaked, because the handler may read it at any time.
+    // The words are leaked, because the handler may read them at any time.
     WORDS.store(Box::into_raw(Box::new(words)), Ordering::SeqCst);
     // JUSTIFICATION: only C's library provides handlers and timers of the host's kernel. SAFETY:
     // sigaction and sigevent are plain data for which zero is valid; the handler has the type that

@@ -98,7 +98,7 @@ pub fn take_code(image: &Image, dir: &Path) -> std::io::Result<Option<Vec<Carrie
         let (code, template) = (read(code)?, read(template)?);
         all.push(CarriedCode::Program { subject: subject.clone(), code, template });
         let files = snapshot_files(dir, &snapshot::snapshot_key(digest, image.tree()));
-        // Only some programs have one.
+        // Only some programs have a prepared memory.
         if let Some([memory]) = files.open(&secret, &|_| {}) {
             let subject = CodeSubject { tree: Some(image.tree().to_owned()), ..subject };
             all.push(CarriedCode::Snapshot { subject, memory: read(memory)? });

@@ -2,7 +2,7 @@
 
 use super::guest::CallMemoryView;
 
-/// Their places on the host: address and length.
+/// The places of these variables on the host: address and length.
 pub struct HostLocals(Vec<(usize, usize)>);
 
 impl HostLocals {
@@ -11,7 +11,7 @@ impl HostLocals {
         HostLocals(places.iter().map(|(at, len)| (mem.host_address(*at), *len)).collect())
     }
 
-    /// Copies their bytes.
+    /// Copies the bytes of all variables.
     pub fn save_bytes(&self, to: &mut Vec<u8>) {
         to.clear();
         for (at, len) in &self.0 {
@@ -23,7 +23,7 @@ impl HostLocals {
         }
     }
 
-    /// Restores their bytes from `from`; those beyond its end become zero.
+    /// Restores the bytes of all variables from `from`; bytes beyond its end become zero.
     pub fn restore_bytes(&self, from: &[u8]) {
         let mut rest = from;
         for (at, len) in &self.0 {

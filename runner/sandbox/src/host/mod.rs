@@ -3,7 +3,7 @@
 //! | file | content |
 //! |---|---|
 //! | `thread` | the threads that run processes, and those that wait for the next one |
-//! | `second` | those that run a process's further threads |
+//! | `second` | the threads that run a process's further threads |
 //! | `instance` | a program ready to run: made, run, reset |
 //! | `guest` | guest memory and the guest's signal handler, for calls |
 //! | `link` | the imports by name |
@@ -38,13 +38,13 @@ use wasibox_vfs::{Errno, ProgramMark};
 
 /// The kernel of a run, over Wasmer.
 pub type Kernel = wasibox_kernel::Kernel<Programs>;
-/// One of its processes.
+/// A process of a run, over Wasmer.
 pub type Process = wasibox_kernel::Process<Programs>;
-/// See [`wasibox_kernel::Background`].
+/// The runs of a session that have left processes; see [`wasibox_kernel::Background`].
 pub type Background = wasibox_kernel::Background<Programs>;
-/// See [`wasibox_kernel::CellStart`].
+/// The state with which the process of a cell begins; see [`wasibox_kernel::CellStart`].
 pub type CellStart = wasibox_kernel::CellStart<Programs>;
-/// See [`wasibox_kernel::CellRemains`].
+/// The state that the process of a cell leaves; see [`wasibox_kernel::CellRemains`].
 pub type Left = wasibox_kernel::CellRemains<Programs>;
 type Job = wasibox_kernel::ProcessJob<Programs>;
 type ThreadJob = wasibox_kernel::ThreadJob<Programs>;

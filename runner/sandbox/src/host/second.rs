@@ -75,7 +75,7 @@ fn serve_all(host: ThreadJob) {
     let mut second = None;
     let mut task = ThreadTask { ..host.task };
     loop {
-        // Others run meanwhile, because this does not touch the memory.
+        // Other threads run meanwhile, because this does not touch the memory.
         let made = match second.take() {
             Some(second) => Ok(second),
             None => catch_unwind(AssertUnwindSafe(|| SecondThread::new(&host)))

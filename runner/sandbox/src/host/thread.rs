@@ -20,7 +20,7 @@ use wasibox_vfs::{ProgramMark, Reservation};
 use wasmer::RuntimeError;
 use wasmer_types::TrapCode;
 
-/// Threads that wait, with an instance each, for more work.
+/// The maximum number of threads that wait, with an instance each, for more work.
 const MAX_IDLE: usize = 8;
 
 /// The waiting threads of a session. They end when it is dropped.
