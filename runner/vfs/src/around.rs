@@ -39,7 +39,7 @@ pub struct ShellSurroundings {
 }
 
 impl ShellSurroundings {
-    /// Reads it from a shell's state.
+    /// Reads the surroundings from a shell's state.
     pub fn from_state(state: &[u8]) -> Option<ShellSurroundings> {
         let Surroundings { cwd, umask, environment, .. } = Surroundings::from_state(state).ok()?;
         Some(ShellSurroundings { cwd, umask, environment: environment.into_iter().collect() })

@@ -11,7 +11,7 @@ use crate::node::{DirEntries, Ino, Inode, MAX_NAME, Name, NodeKind, ProgramMark}
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
-/// Number of the base layer's first node; a session's own nodes are below.
+/// Number of the base layer's first node; a session's own nodes have lower numbers.
 pub const FIRST: Ino = 1 << 32;
 /// The maximum number of nodes of the layer, because directories of a damaged image may contain
 /// themselves.

@@ -20,7 +20,7 @@ pub type Blob = Arc<dyn AsRef<[u8]> + Send + Sync>;
 /// host. The tree is not locked while they are read, except for the part of a chunk that a write
 /// does not replace.
 pub trait LazyBytes: Any + Send + Sync {
-    /// Returns their number, as a directory lists it.
+    /// Returns the number of bytes, as a directory lists it.
     fn len(&self) -> u64;
     /// Returns whether there are none.
     fn is_empty(&self) -> bool {
@@ -166,7 +166,7 @@ impl FileContent {
         }
     }
 
-    /// Returns the same, if the file was never changed.
+    /// Returns the bytes that are fetched on demand, if the file was never changed.
     pub(crate) fn untouched_bytes(&self) -> Option<&Arc<dyn LazyBytes>> {
         let whole = self.chunks.is_empty() && self.len == self.base_len;
         match &self.base {
@@ -207,7 +207,7 @@ impl FileContent {
                 .all(|(a, b)| a.0 == b.0 && Arc::ptr_eq(a.1, b.1))
     }
 
-    /// Returns how many of the base's bytes are visible from `from` to before `to`.
+    /// Returns the number of the base's bytes that are visible from `from` to before `to`.
     fn base_between(&self, from: u64, to: u64) -> u64 {
         let most = self.base.as_ref().map_or(0, ContentBase::len);
         self.base_len.min(most).min(to).saturating_sub(from)
@@ -449,7 +449,8 @@ impl FileContent {
         self.chunks.get(&index).map(|c| c.bytes.as_slice())
     }
 
-    /// Returns how many of the image's bytes are visible; `None` if it has none of the image's.
+    /// Returns the number of the image's bytes that are visible; `None` if the file is not the
+    /// image's.
     pub(crate) fn base_visible(&self) -> Option<u64> {
         self.base.as_ref().map(|_| self.base_len)
     }

@@ -18,7 +18,7 @@ pub enum Device {
 }
 
 impl Device {
-    /// Fills `buf`; returns how many bytes were read.
+    /// Fills `buf`; returns the number of bytes that were read.
     pub fn read(self, buf: &mut [u8]) -> Result<usize, Errno> {
         match self {
             Device::Null => Ok(0),

@@ -16,8 +16,8 @@ pub type Ino = u64;
 /// Longest name of a directory's entry in bytes (Linux's `NAME_MAX`).
 pub const MAX_NAME: usize = 255;
 
-/// Marks a file as one of the image's programs; the host assigns the number. Writing to the file
-/// removes the mark.
+/// The mark of a file that is one of the image's programs; the host assigns the number. Writing to
+/// the file removes the mark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ProgramMark(pub u32);
 
@@ -147,7 +147,7 @@ impl Inode {
     /// Host memory of a node, without the data that it points to.
     pub(crate) const COST: u64 = size_of::<Inode>() as u64 + 32;
 
-    /// Counts it in the budget; ENOMEM if there is no room.
+    /// Counts the node in the budget; ENOMEM if there is no room.
     pub(crate) fn count_in(&mut self, budget: &Arc<Budget>) -> Result<(), Errno> {
         let more = match &self.kind {
             NodeKind::Symlink(target) => target.len() as u64 + 32,

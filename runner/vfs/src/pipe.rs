@@ -220,7 +220,7 @@ pub struct Pipes {
     was_full: AtomicBool,
 }
 
-/// Removes a named pipe once both kinds of end were opened and all are closed.
+/// A guard that removes a named pipe once both kinds of end were opened and all are closed.
 #[derive(Debug)]
 pub(crate) struct FifoGuard {
     names: Arc<Mutex<HashMap<Vec<u8>, Arc<Pipe>>>>,
@@ -316,7 +316,7 @@ impl Pipes {
         });
     }
 
-    /// Returns how many named pipes exist.
+    /// Returns the number of named pipes.
     pub fn len(&self) -> usize {
         lock_mutex(&self.names).len()
     }

@@ -39,7 +39,7 @@ impl Default for DiskLimits {
 pub enum QuotaHit {
     /// Bytes of the session's files.
     Disk,
-    /// Their entries.
+    /// Entries of the session's files.
     Entries,
     /// Bytes of one file.
     File,

@@ -321,7 +321,7 @@ mod tests {
     use crate::{DiskLimits, Loc, OpenFlags, OpenResult, ProtectedPaths, VfsFile};
     use std::sync::mpsc::{Sender, channel};
 
-    /// Keeps the answer slots for the test.
+    /// A service that keeps the answer slots for the test.
     struct Later(Mutex<Sender<(Vec<u8>, AnswerSlot)>>);
 
     impl Service for Later {

@@ -22,7 +22,7 @@ pub struct PathView<'a> {
     pub shape: ViewShape<'a>,
 }
 
-/// Its kind and content.
+/// The kind and content of a file.
 #[derive(Clone, Debug)]
 pub enum ViewShape<'a> {
     Dir,
@@ -40,12 +40,12 @@ pub struct FileView<'a> {
 }
 
 impl<'a> FileView<'a> {
-    /// Returns their number.
+    /// Returns the number of bytes.
     pub fn len(&self) -> u64 {
         self.content.len()
     }
 
-    /// Returns whether there are none.
+    /// Returns whether the file is empty.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

@@ -27,9 +27,9 @@ impl Vfs {
         self.restorer(None).apply_delta(delta)
     }
 
-    /// Does the same for a new session of another image: leaves out changes that refer to files
-    /// that this image lacks, or to bytes of files that may differ here, and adds their paths to
-    /// `lost`.
+    /// Does the same as [`Vfs::restore_delta`] for a new session of another image: leaves out
+    /// changes that refer to files that this image lacks, or to bytes of files that may differ
+    /// here, and adds their paths to `lost`.
     ///
     /// # Errors
     /// The same as [`Vfs::restore_delta`].

@@ -27,7 +27,7 @@ pub struct HostMount {
 
 type MountResult<T> = Result<T, Errno>;
 
-/// Returns how many files this process may have open.
+/// Returns the maximum number of files that this process may have open.
 pub(crate) fn most_open() -> Option<u64> {
     Some(0)
 }

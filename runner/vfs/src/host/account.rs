@@ -31,7 +31,7 @@ impl MountAccount {
 const ENTRY: u64 = 256;
 
 impl HostMount {
-    /// Takes from the account.
+    /// Takes `n` bytes from the account.
     fn take(&self, left: &mut MountAccount, n: u64) -> Result<(), Errno> {
         left.take(n).inspect_err(|_| self.was_full.store(true, Ordering::Relaxed))
     }

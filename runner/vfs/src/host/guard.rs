@@ -193,8 +193,8 @@ fn path_inside(table: &Option<Mounts>, path: &Path, dir: &Path) -> Option<PathBu
     (a == b).then(|| path.strip_prefix(&dir).ok().map(Path::to_path_buf)).flatten()
 }
 
-/// Does the same without a table: finds the first directory above `path` that is `dir`, under any
-/// name.
+/// Does the same as [`path_inside`] without a table: finds the first directory above `path` that is
+/// `dir`, under any name.
 fn by_number(path: &Path, dir: &Path) -> Option<PathBuf> {
     let wanted = Ident::from_path(dir)?;
     let found = path.ancestors().find(|above| Ident::from_path(above) == Some(wanted))?;

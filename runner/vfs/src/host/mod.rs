@@ -59,6 +59,6 @@ pub enum MountError {
 /// Host files and folders that no guest may see, though a mount may contain them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ProtectedPaths {
-    /// They need not exist yet.
+    /// The paths, which need not exist yet.
     pub paths: Vec<PathBuf>,
 }

@@ -27,7 +27,7 @@ use std::sync::atomic::AtomicBool;
 /// An open file of the host.
 pub type Handle = OwnedFd;
 
-/// Returns how many files this process may have open.
+/// Returns the maximum number of files that this process may have open.
 pub(crate) fn most_open() -> Option<u64> {
     rustix::process::getrlimit(rustix::process::Resource::Nofile).current
 }

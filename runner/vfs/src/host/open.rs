@@ -55,7 +55,7 @@ impl OpenFiles {
     }
 }
 
-/// Gives a place back if no file was opened.
+/// A guard that gives a place back if no file was opened.
 struct OpenFileGuard<'a>(&'a AtomicUsize);
 
 impl Drop for OpenFileGuard<'_> {

@@ -72,7 +72,7 @@ impl Listener {
         }
     }
 
-    /// Returns how many wait; `None` if an `accept` would wait.
+    /// Returns the number of waiting connections; `None` if an `accept` would wait.
     pub(super) fn waiting_count(&self) -> Option<usize> {
         let q = self.lock_queue();
         (q.closed || !q.sockets.is_empty()).then_some(q.sockets.len())

@@ -49,7 +49,7 @@ use ports::Ports;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
-/// Sockets at once in a session.
+/// The maximum number of sockets of a session at once.
 pub const MAX_SOCKETS: usize = 4096;
 /// The maximum number of unread bytes in one direction of a connection, unless its options say
 /// less.

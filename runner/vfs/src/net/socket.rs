@@ -502,7 +502,7 @@ impl Socket {
         }
     }
 
-    /// Unparks `who` when that may have changed.
+    /// Unparks `who` when the result of [`Socket::ready`] may have changed.
     pub fn watch(&self, who: &Thread) {
         match &self.lock_inner().state {
             SocketState::Idle => {}
@@ -514,7 +514,8 @@ impl Socket {
         }
     }
 
-    /// Returns how long a read (or a write) may wait (`SO_RCVTIMEO`, `SO_SNDTIMEO`).
+    /// Returns the maximum time for which a read (or a write) may wait (`SO_RCVTIMEO`,
+    /// `SO_SNDTIMEO`).
     pub fn wait_limit(&self, write: bool) -> Option<Duration> {
         let inner = self.lock_inner();
         let time = match (&inner.state, write) {
