@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, ready};
 use tokio::sync::Notify;
 
-/// The source of a body, independent of how often it is sent.
+/// The source of a body, independent of the number of times that it is sent.
 pub(crate) struct BodySource {
     pipe: Arc<BodyPipe>,
     counters: Arc<RequestCounters>,

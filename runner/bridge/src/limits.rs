@@ -19,7 +19,7 @@ pub struct BridgeLimits {
     pub requests_per_call: u64,
     /// Maximum number of requests in progress at once.
     pub concurrent: u32,
-    /// The time for which a request beyond these waits, on its caller's thread, before it is
+    /// The time for which a request beyond `concurrent` waits, on its caller's thread, before it is
     /// refused.
     pub turn: Duration,
     /// Maximum bytes of a request's body.

@@ -156,7 +156,8 @@ pub struct Frames {
 }
 
 impl Frames {
-    /// Takes received bytes, and returns how many were taken: never more than one frame needs.
+    /// Takes received bytes, at most as many as one frame needs, and returns the number of bytes
+    /// taken.
     pub fn push(&mut self, bytes: &[u8]) -> usize {
         self.bytes.drain(..self.begin);
         self.begin = 0;

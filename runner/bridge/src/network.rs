@@ -10,7 +10,7 @@ use tokio::sync::oneshot;
 /// Maximum number of threads for resolvers, files and functions of the embedder.
 const BLOCKING: usize = 16;
 
-/// The name resolver and the trusted roots of a [`BridgeNetwork`]. The default is those of the
+/// The name resolver and the trusted roots of a [`BridgeNetwork`]. By default both are those of the
 /// system.
 #[derive(Default)]
 pub struct NetworkOptions {

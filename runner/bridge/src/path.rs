@@ -1,5 +1,5 @@
-//! The ways in which servers may read a path, and whether it lies below a prefix in all of these
-//! readings.
+//! The ways in which servers may read a path, and the checks of all these readings against a
+//! prefix.
 //!
 //! Servers disagree on the meaning of `%2f`, `%252e`, `\`, `//` and `;x`, and a rule cannot know
 //! which server it guards. So a path has several readings: not decoded, decoded once, decoded twice

@@ -105,11 +105,12 @@ impl SecretForms {
 
 /// The most bytes that stand for one: `&quot;`, `\u003c`, and a line break before it.
 const LONGEST_ESCAPE: usize = 10;
-/// The letters of base64 after which a line may end without being waited for: lines of other texts
-/// must pass at once.
+/// The number of matched base64 letters from which on a line break at the end of the text is held
+/// back until more text shows whether the form continues. With fewer letters the line break passes
+/// at once, because lines of other texts must not wait.
 const LINE_LETTERS: usize = 4;
 
-/// Whether a form begins at a place of a text.
+/// The result of comparing a form with a text from one place on.
 #[derive(Debug, PartialEq, Eq)]
 enum FormMatch {
     /// It ends before this place.
@@ -133,7 +134,7 @@ impl SecretForm {
         // A byte such as '%' may be itself or begin an escape, so there may be two ways to go on.
         let mut ways = vec![(0, at)];
         let mut has_begun = false;
-        // Against texts with many such bytes.
+        // The number of steps is limited, because a text may have many such bytes.
         for _ in 0..self.text.len() * 4 + 16 {
             let Some((matched, mut at)) = ways.pop() else { break };
             let Some(want) = self.text.get(matched) else { return FormMatch::Whole(at) };
@@ -322,7 +323,7 @@ mod tests {
         out
     }
 
-    /// What writers of JSON, URLs, forms and HTML make of it.
+    /// The secret is found in all forms in which writers of JSON, URLs, forms and HTML escape it.
     #[test]
     fn escapes_are_seen_through() {
         let secret = "a<b>&'\"+/ c%25=~!*(z)";

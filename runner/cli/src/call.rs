@@ -151,7 +151,7 @@ pub fn take_signals() -> Result<Signals, CliFailure> {
     Ok(Signals::new([SIGINT, SIGTERM, SIGHUP, SIGQUIT])?)
 }
 
-/// The number of the running call: odd while a call runs, and different for each.
+/// The number of the running call: odd while a call runs, and different for each call.
 #[derive(Clone, Default)]
 pub struct RunningCall(Arc<AtomicU64>);
 

@@ -12,7 +12,7 @@ use wasibox_actions::{Client, Machine, MachineOptions, Registry};
 use wasibox_http::{Door, LogLevel, Serve, Tokens};
 use wasibox_mcp::{RootsMode, ToolServers};
 
-/// The name in the store of the session for a client on standard input.
+/// The name of the stored session of a client on standard input, unless `--session` names another.
 const MAIN: &str = "main";
 
 /// Serves one client by the Model Context Protocol, or many by HTTP.

@@ -23,12 +23,12 @@ use wasibox::{End, Error, Exec, Image, Interrupt, LimitHit, Outcome, Policy, Ses
 const GRACE: Duration = Duration::from_millis(300);
 /// The time that the sandbox may take to end a command after its time limit.
 const HELD_UP: Duration = Duration::from_secs(5);
-/// A time limit that is long enough to compile programs in; all programs take a minute on two idle
-/// cores.
+/// A time limit that leaves enough time to compile programs. Compiling all of them takes a minute
+/// on two idle cores.
 const AMPLE: Duration = Duration::from_secs(600);
 
-/// Runs a command and ends this process with its status. Does not return if a command ran, because
-/// the system does all the cleanup.
+/// Runs a command and ends this process with its status. Does not return if a command ran in this
+/// process, because the system does all the cleanup.
 pub fn run(o: ExecArgs) -> Result<u8, CliFailure> {
     let (path, argv) = o.image_and_command()?;
     let GrantSettings { policy, require_walls, tools_from, .. } = o.grants.grant_settings()?;
@@ -114,8 +114,8 @@ fn called_program(image: &Image, argv: &[OsString]) -> Option<String> {
     find(name).or_else(|| find("sh".as_ref())).map(|command| command.atom.clone())
 }
 
-/// Compiles code that is not kept yet, in separate processes, because a jailed process cannot write
-/// it to disk.
+/// Compiles programs whose code is not kept yet, in separate processes, because a jailed process
+/// cannot write it to disk.
 ///
 /// The program of the command comes first, and this waits for it. The others are compiled in the
 /// background, and a process that needs one waits for the process that compiles it. With a short
@@ -156,7 +156,7 @@ fn make_ready(
     Ok(())
 }
 
-/// Makes the system end this process if it does not end in time otherwise.
+/// Starts a watchdog that ends this process if it has not ended some time after its time limit.
 fn arm_watchdog(timeout: Option<Duration>, json: bool) -> Result<(), CliFailure> {
     let Some(after) = timeout.and_then(|t| t.checked_add(HELD_UP)) else { return Ok(()) };
     let outcome = Outcome { truncated: true, ..Outcome::from_end(End::Limit(LimitHit::Timeout)) };
@@ -171,7 +171,8 @@ fn arm_watchdog(timeout: Option<Duration>, json: bool) -> Result<(), CliFailure>
     watchdog::arm_watchdog(after, words).map_err(|e| CliFailure::new(125, e))
 }
 
-/// Ends the guest and this process when a signal arrives. Returns the place for its number.
+/// Ends the guest and this process when a signal arrives. The returned variable receives its
+/// number.
 fn watch_signals(mut signals: Signals, interrupt: Interrupt) -> Arc<AtomicI32> {
     use signal_hook::consts::SIGINT;
     let ended_by = Arc::<AtomicI32>::default();

@@ -8,14 +8,14 @@ use wasibox::Session;
 
 const PART: usize = 64 << 10;
 
-/// A port of the session, and its port on the host.
+/// A port of the session, and the port of the host that leads to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ExposedPort {
     port: u16,
     host: u16,
 }
 
-/// A malformed text.
+/// The error about a text that is no [`ExposedPort`].
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 #[error("it is PORT or PORT:HOSTPORT, each from 1 to 65535")]
 pub struct ExposeTextError;

@@ -19,9 +19,9 @@
 //! | `progress` | progress of long operations, on a terminal |
 //!
 //! The program's own exit statuses are 2 for a wrong command line, 125 if the sandbox cannot be
-//! made or a store cannot be used, 126 and 127 for a command that cannot be run or found, 124 after
-//! the time limit, 130 after Ctrl-C; 1 for something missing or damaged. Any other status is the
-//! command's.
+//! made or a store cannot be used, 126 for a command that cannot be run, 127 for one that is not
+//! found, 124 after the time limit, 130 after Ctrl-C; 1 for something missing or damaged. Any other
+//! status is the command's.
 #![forbid(unsafe_code)]
 
 mod args;

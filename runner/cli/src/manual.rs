@@ -11,8 +11,8 @@ pub fn print_completions(shell: clap_complete::Shell) -> Result<u8, CliFailure> 
     Ok(0)
 }
 
-/// Writes a page for each command: `runner.1` (or `wasibox.1`, as it is called),
-/// `runner-session-exec.1`.
+/// Writes a page for each command, for example `runner.1` and `runner-session-exec.1`. The names
+/// begin with `wasibox` if the program was called by that name.
 pub fn write_man_pages(dir: &Path) -> Result<u8, CliFailure> {
     let failed = |e| CliFailure::new(125, format!("{}: {e}", dir.display()));
     std::fs::create_dir_all(dir).map_err(failed)?;

@@ -19,7 +19,7 @@ const QUICK: Duration = Duration::from_secs(1);
 /// The interval between updates of the line.
 const STEP: Duration = Duration::from_millis(200);
 
-/// Returns a function that shows a line about an operation that takes time.
+/// Returns a function that shows a line about the progress of compilation.
 pub fn compile_progress() -> Arc<dyn Fn(&str) + Send + Sync> {
     Arc::new(message::say_message)
 }

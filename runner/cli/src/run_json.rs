@@ -151,7 +151,8 @@ fn program_exec(request: &RunJsonRequest) -> Result<ProgramExec, RunJsonFault> {
     exec.cwd = Some(Workspace::GUEST.into());
     exec.list_files = false;
     exec.timeout = request.timeout_ms.map(Duration::from_millis);
-    // Of words only NULs and names can be wrong here: there are not too many, or too long ones.
+    // The only faults that can be left are NULs and invalid names, because `parse` has checked the
+    // number and the length of the words.
     exec.check().map_err(|_| RunJsonFault::Nul)?;
     Ok(ProgramExec { path, exec })
 }
@@ -192,14 +193,14 @@ fn run_request(
     }
     let mut exec = program.exec;
     exec.output = wasibox::Output::Capture { limit: limits.output.unwrap_or(MAX_OUTPUT) };
-    // Never longer than the policy allows.
+    // A request cannot extend the time that the policy allows.
     exec.cap_timeout(limits.timeout);
     let running = call::RunningCall::default();
     call::watch_signals(call::take_signals()?, session.interrupter(), running.clone());
     let outcome = running.run_during(|| session.exec(exec))?;
     call::tell_left_out(&session);
     let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
-    // If nothing has changed, the old zip is the answer.
+    // If the program has changed nothing, this is the zip of the request.
     let zip = if path.exists() { std::fs::read(&path)? } else { Vec::new() };
     Ok(Ok(RunJsonAnswer {
         ok: outcome.exit_code == 0,

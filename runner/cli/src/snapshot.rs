@@ -11,8 +11,8 @@ use std::path::{Path, PathBuf};
 use wasibox::store::snapshot::export::{self, ImageSource, NoImage};
 use wasibox::store::{SnapshotLimits, Store};
 
-/// Maximum bytes of files in an archive, because a hole in a file takes no space in a session, but
-/// is written out as zeros.
+/// Maximum bytes of files in an archive. Without a limit a small session could fill the disk,
+/// because a hole in a file takes no space in a session, but is written out as zeros.
 const MOST: u64 = 64 << 30;
 /// Maximum number of left-out files that are listed.
 const TOLD: usize = 10;
@@ -126,7 +126,8 @@ fn read(store: &StoreArg, name: &str, file: &Path) -> Result<(), CliFailure> {
     Ok(store.open_or_make()?.import(name, from, &SnapshotLimits::default())?)
 }
 
-/// The target of an export. A file gets its name once it is complete; until then the old one stays.
+/// The target of an export. A file gets its name once it is complete; until then an older file of
+/// that name stays.
 enum ExportTarget {
     Stdout,
     /// A device or a pipe, which is written directly.

@@ -3,9 +3,9 @@
 use crate::message::escape_text;
 use std::time::Duration;
 
-/// Formats rows under a header, with escapes for control characters, because names may come from a
-/// file of somebody else. All columns but the last are as wide as their content; those listed
-/// in `right`, which hold numbers, are aligned to the right.
+/// Formats rows under a header, with escapes for control characters, because names may come from
+/// somebody else's file. All columns but the last are as wide as their content; those listed in
+/// `right`, which hold numbers, are aligned to the right.
 pub fn format_table(head: &[&str], right: &[usize], rows: &[Vec<String>]) -> String {
     let rows: Vec<Vec<String>> =
         rows.iter().map(|row| row.iter().map(|cell| escape_text(cell)).collect()).collect();
@@ -67,7 +67,7 @@ pub fn format_duration(ns: u64) -> String {
     }
 }
 
-/// Returns the first line of a command, cut to `most` characters.
+/// Returns the first line of a command, cut to `most` characters; `...` stands for the rest.
 pub fn first_line(command: &[u8], most: usize) -> String {
     let all = String::from_utf8_lossy(command);
     let mut lines = all.lines();

@@ -15,7 +15,7 @@ use wasibox_vfs::{Errno, FileKind, Stat};
 /// The maximum fuzz: as many lines of context as `diff` prints.
 const FUZZ: u32 = 3;
 
-/// The contents of a file before and after.
+/// The contents of a file before and after the patch.
 struct PatchedFileState {
     before: Option<(Vec<u8>, Stat)>,
     after: Option<Vec<u8>>,

@@ -1,8 +1,8 @@
 //! Walks through an image's directories safely, even if its bytes are hostile.
 //!
 //! A directory is a list of names with offsets, and the format permits two directories that point
-//! to the same list. For example, 45 folders that each contain the next one twice are 2^45 paths in
-//! 5 KB. So each list belongs to the directory that is visited first, and another directory that
+//! to the same list. For example, 45 folders that each contain the next one twice have 2^45 paths
+//! in 5 KB. So each list belongs to the directory that is visited first, and another directory that
 //! claims it, or a part of it, is damage. A walk is then never longer than the image.
 
 use crate::open::error_chain;

@@ -28,7 +28,8 @@ const PIDS: u32 = 4096;
 #[derive(Debug)]
 pub struct CgroupHandle {
     version: CgroupVersion,
-    /// The group's folders: one, or one for each controller.
+    /// The group's folder; in version 1, that of the controller for memory, and `pids` is that of
+    /// the other.
     memory: PathBuf,
     pids: Option<PathBuf>,
 }

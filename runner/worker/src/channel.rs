@@ -26,7 +26,7 @@ pub const MAX_MESSAGE: usize = 4 << 20;
 pub const MAX_FDS: usize = 8;
 /// The time within which the other end must have read a message, on the parent's side.
 pub const PATIENCE: Duration = Duration::from_secs(10);
-/// Reads after a deadline that may still find a whole message.
+/// The maximum number of reads after a deadline, which may still complete a message.
 const LATE_READS: usize = 64;
 /// Bytes before a message: its length, and the number of its descriptors.
 const HEAD: usize = 5;
@@ -49,7 +49,7 @@ pub enum ChannelError {
     Io(#[from] rustix::io::Errno),
     #[error("too many descriptors came with a message")]
     Descriptors,
-    /// Another process than the one that the channel is bound to has sent something.
+    /// A process other than the one that the channel is bound to has sent something.
     #[error("another process has sent a message")]
     Foreign,
 }
@@ -74,12 +74,12 @@ pub struct ChannelSender {
     sending: SendRules,
 }
 
-/// How messages are sent on a socket.
+/// The rules for sending messages on a socket.
 #[derive(Clone, Debug)]
 struct SendRules {
     /// Held while a message is sent, because several threads may send.
     turn: Arc<Mutex<()>>,
-    /// The longest time for a message.
+    /// The maximum time for sending a message.
     patience: Option<Duration>,
 }
 
@@ -122,10 +122,11 @@ impl Channel {
         send_message(self.socket.as_fd(), &self.sending, message, fds, None)
     }
 
-    /// Sends a message that the other end must have read by `deadline`, too.
+    /// Sends a message that the other end must have read by `deadline`, even if the channel allows
+    /// more time.
     ///
     /// # Errors
-    /// As [`Channel::send`]; [`ChannelError::Stuck`] after the deadline.
+    /// The same as [`Channel::send`], and [`ChannelError::Stuck`] after the deadline.
     pub fn send_by(
         &self,
         message: &impl Serialize,

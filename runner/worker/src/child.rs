@@ -19,11 +19,12 @@ pub const ARGUMENT: &str = "worker";
 pub struct Worker {
     /// A child of this process that no other code waits for.
     pid: Pid,
-    /// The end of the worker, once it was waited for; after that its number may belong to another
-    /// process.
+    /// The end of the worker, once it has been waited for; after that its number may belong to
+    /// another process.
     ended: Option<WorkerEnd>,
     pidfd: Option<OwnedFd>,
-    /// `None` until a group was requested, then the group, if the host's kernel has allowed one.
+    /// `None` until a group is requested; then the group, or `Some(None)` if the host's kernel has
+    /// refused it.
     group: Option<Option<CgroupHandle>>,
     /// Requests and their answers.
     pub channel: Channel,
@@ -142,7 +143,7 @@ impl Worker {
         }
     }
 
-    /// Ends the process if it is still running, waits for it, and returns how it ended.
+    /// Ends the process if it is still running, waits for it, and returns its end.
     pub fn end(&mut self) -> WorkerEnd {
         // The process may be about to end by itself, and the caller needs the status with which it
         // does.
@@ -156,7 +157,7 @@ impl Worker {
         self.wait_status(WaitOptions::empty()).unwrap_or(WorkerEnd::Signaled(libc::SIGKILL))
     }
 
-    /// Returns how the process ended; `None` if it is running and the options say not to wait.
+    /// Returns the end of the process; `None` if it is still running and `options` forbid waiting.
     fn wait_status(&mut self, options: WaitOptions) -> Option<WorkerEnd> {
         if self.ended.is_none() {
             let status = loop {

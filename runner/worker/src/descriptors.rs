@@ -2,7 +2,7 @@
 //!
 //! Landlock does not restrict files that are open already, and no wall restricts a connected
 //! socket: one descriptor too many is a way out. A worker is a copy of another process, and such a
-//! copy inherits whatever that process holds. So the list is checked each time.
+//! copy inherits whatever that process holds. Therefore the list is checked each time.
 
 use std::ffi::OsStr;
 use std::fs;

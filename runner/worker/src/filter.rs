@@ -10,7 +10,7 @@ use seccompiler::{
 };
 use std::collections::BTreeMap;
 
-/// Whether the process may still map executable memory.
+/// The machine code that the process may still map or make executable.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NewCode {
     /// All machine code is mapped. Its protection may be switched between executable and not

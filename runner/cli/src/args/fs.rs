@@ -203,7 +203,7 @@ pub enum FsCommand {
 }
 
 impl FsCommand {
-    /// The session whose files are meant.
+    /// Returns the session whose files are used.
     pub fn session_of(&self) -> &FsSessionArgs {
         match self {
             FsCommand::Read { of, .. }

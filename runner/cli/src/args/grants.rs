@@ -9,7 +9,7 @@ use std::time::Duration;
 use wasibox::policy::{LimitChanges, PolicyFile, Preset, ToolSettings};
 use wasibox::{MountSpec, Policy, Workspace};
 
-/// A value that does not fit the option; reported by [`super::wrong`].
+/// The error that a value does not fit the option; [`super::wrong`] reports it.
 #[derive(Debug)]
 struct BadValue;
 
@@ -111,13 +111,13 @@ pub struct WorkspaceArg {
 }
 
 impl WorkspaceArg {
-    /// Returns a policy with these grants alone.
+    /// Returns a policy that grants this workspace alone.
     pub fn policy(&self) -> Policy {
         Policy { workspace: self.workspace.clone(), ..Policy::default() }
     }
 }
 
-/// A time limit, or none. The alias makes clap's derive take it for a single value.
+/// A time limit, or none. The alias makes clap's derive treat it as a single value.
 type Time = Option<Duration>;
 
 /// The settings of options and a policy file.
@@ -130,7 +130,7 @@ pub struct GrantSettings {
     pub tools_from: Vec<String>,
 }
 
-/// The folder of `--input`.
+/// The guest's folder for the files of `--input`.
 const INPUT: &str = "/mnt/input";
 
 impl GrantArgs {
@@ -144,7 +144,7 @@ impl GrantArgs {
         Ok((policy, require_walls))
     }
 
-    /// Returns the same, and the file's settings of tools.
+    /// Returns all settings of these options and of the file that they name.
     ///
     /// # Errors
     /// The same as [`GrantArgs::policy`].
@@ -179,7 +179,8 @@ impl GrantArgs {
         policy.network.secrets.extend(self.secret.iter().cloned());
         policy.workspace = self.workspace.workspace.clone().or(policy.workspace);
         for mount in self.mount.iter().cloned().chain(self.input_mounts()?) {
-            // For the same path in the guest, the command line wins.
+            // If both mount something at the same path of the guest, the command line takes
+            // precedence.
             policy.mounts.retain(|m| m.guest != mount.guest);
             policy.mounts.push(mount);
         }
@@ -210,7 +211,7 @@ impl GrantArgs {
     }
 }
 
-/// Returns the message of an error, without the number that Rust adds.
+/// Returns the message of an error, without the error number that Rust appends.
 fn plain_error(e: &std::io::Error) -> String {
     let text = e.to_string();
     text.split(" (os error").next().unwrap_or_default().to_owned()

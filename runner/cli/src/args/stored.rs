@@ -73,7 +73,8 @@ impl ImageArg {
     /// Returns the path.
     ///
     /// # Errors
-    /// If no image is named and none came with this program, or that one cannot be unpacked.
+    /// If no image is named, and none came with this program or the one that came cannot be
+    /// unpacked.
     pub fn path(&self) -> Result<PathBuf, CliFailure> {
         self.find()?.ok_or_else(|| {
             CliFailure::usage("an image is missing: name it with --image or in WASIBOX_IMAGE")
@@ -83,7 +84,7 @@ impl ImageArg {
     /// Returns the path, if there is one.
     ///
     /// # Errors
-    /// If it cannot be unpacked.
+    /// If the image that came with this program cannot be unpacked.
     pub fn find(&self) -> Result<Option<PathBuf>, CliFailure> {
         if let Some(path) = self.image.as_ref().filter(|p| !p.as_os_str().is_empty()) {
             return Ok(Some(path.clone()));
@@ -108,10 +109,10 @@ pub struct ImageFileArg {
 }
 
 impl ImageFileArg {
-    /// Returns its path.
+    /// Returns the image's path.
     ///
     /// # Errors
-    /// If no image is named and there is none beside this program.
+    /// The same as [`ImageArg::path`].
     pub fn path(&self) -> Result<PathBuf, CliFailure> {
         self.file.clone().map_or_else(|| self.named.path(), Ok)
     }

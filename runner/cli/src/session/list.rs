@@ -103,7 +103,8 @@ fn status_text(commit: &Commit) -> String {
     commit.call.exit_code.map_or("-".into(), |code| code.to_string())
 }
 
-/// Returns the number of files that a call has changed.
+/// Returns the number of files that a call has changed, with a `+` if it has changed more than it
+/// lists.
 fn changed_text(commit: &Commit) -> String {
     let more = if commit.call.changed_cut { "+" } else { "" };
     format!("{}{more}", commit.call.changed_count)

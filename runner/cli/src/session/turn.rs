@@ -1,4 +1,5 @@
-//! Commands that make and move sessions: `create`, `undo`, `redo`, `restore`, `fork`, `tag`, `rm`.
+//! Commands that make and move sessions: `create`, `undo`, `redo`, `restore`, `fork`, `tag`,
+//! `untag`, `rm`.
 
 use crate::args::grants::WorkspaceArg;
 use crate::args::session::SessionNameArgs;

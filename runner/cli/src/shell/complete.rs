@@ -94,7 +94,7 @@ impl Completions {
         out
     }
 
-    /// Returns the names in the directory part of a word, sorted.
+    /// Returns the names in the directory `prefix`, and for each whether it is a directory itself.
     fn dir_names(&self, prefix: &str) -> Vec<(String, bool)> {
         let path = match prefix {
             home if home.starts_with("~/") => format!("{}{}", wasibox::HOME, &home[1..]),

@@ -39,8 +39,8 @@ impl LineEditor {
         editor.set_helper(Some(completions));
         let before = session.value(KEY)?.unwrap_or_default();
         for line in before.split(|b| *b == 0).filter(|l| !l.is_empty()) {
-            // Lines are escaped, because the store may come from elsewhere and the editor shows
-            // them unchanged.
+            // Control characters are removed, because the store may come from elsewhere and the
+            // editor shows lines unchanged.
             let line = String::from_utf8_lossy(line);
             let plain: String =
                 line.chars().filter(|c| !c.is_control() || matches!(c, '\n' | '\t')).collect();
