@@ -1,5 +1,5 @@
-//! An expression without expansions: the evaluator over the tree and the one over text agree
-//! on value, error and side effects.
+//! Evaluates an expression without expansions. The evaluator of the tree and that of text must
+//! agree on value, error and side effects.
 #![no_main]
 
 mod shell;

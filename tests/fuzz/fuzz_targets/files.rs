@@ -1,4 +1,5 @@
-//! Files for models: a text and a request, each at random, within a short time. It is answered or refused.
+//! Executes a random request about a random text. It must be answered or refused within a short
+//! time.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -9,7 +10,7 @@ use wasibox_files::{
 };
 use wasibox_vfs::{Budget, DiskLimits, Protected, Vfs};
 
-/// The time that is given, and how much longer a step may take.
+/// The time limit of a request, and the time by which a step may exceed it.
 const TIME: Duration = Duration::from_millis(500);
 const LATE: Duration = Duration::from_secs(5);
 

@@ -1,5 +1,5 @@
-//! A pattern and a text, one line each: no panic, bounded time, and the several questions
-//! about a match answer alike.
+//! Matches a pattern with a text, one line each. There must be no panic, time must be bounded, and
+//! all functions that match must agree.
 #![no_main]
 
 use box_text::glob::{Options, Pattern};
@@ -9,7 +9,7 @@ fuzz_target!(|data: &[u8]| {
     let Some((&flags, rest)) = data.split_first() else { return };
     let mut lines = rest.splitn(2, |&b| b == b'\n');
     let (Some(pattern), Some(text)) = (lines.next(), lines.next()) else { return };
-    // Groups repeated over a text are matched in polynomial, not in linear time.
+    // Matching a repeated group takes polynomial rather than linear time.
     if pattern.len() > 200 || text.len() > 400 {
         return;
     }

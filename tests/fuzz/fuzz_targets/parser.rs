@@ -80,16 +80,16 @@ fn keeps_braces(list: &CommandList, text: &[u8]) -> bool {
     })
 }
 
-/// Returns whether a here-document stands in `<((`, which is printed as it was spelled, as by bash:
-/// without a body that came after it.
+/// Returns whether there is a here-document in `<((`. It is printed as it was spelled, as bash
+/// does: without a body that followed it.
 fn loses_document(text: &[u8]) -> bool {
     let mut openers = text.windows(3).enumerate().filter(|(_, w)| *w == b"<((" || *w == b">((");
     openers.any(|(at, _)| text[at..].windows(2).any(|two| two == b"<<"))
 }
 
-/// Returns whether a line begins with a here-document's delimiter and holds a `)`. In a
-/// substitution that line ends the document, as in bash; where the document stood after the
-/// substitution in the source it did not, and that bash does not read at all.
+/// Returns whether a line begins with a here-document's delimiter and contains a `)`. In a
+/// substitution that line ends the document, as in bash. If the document was after the substitution
+/// in the source, it did not, and bash does not read that at all.
 fn may_end_early(text: &[u8]) -> bool {
     let announced = text.windows(2).enumerate().filter(|(_, pair)| *pair == b"<<");
     let mut documents = announced.map(|(at, _)| {

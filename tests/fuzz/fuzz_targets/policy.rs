@@ -1,6 +1,6 @@
-//! A policy file: any text; a good one with some of its bytes changed. It is a policy within the
-//! range of numbers, or a mistake with a place in the text. The parser's own files are compiled
-//! here, without the engine that the crate also has.
+//! Parses a policy file: any text, or a valid file with some bytes changed. The result must be a
+//! policy with numbers in range, or an error with a position in the text. The parser's own files
+//! are compiled here, without the engine that its crate also contains.
 #![no_main]
 
 extern crate self as wasibox_sandbox;

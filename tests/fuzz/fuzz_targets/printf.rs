@@ -1,4 +1,5 @@
-//! Formats, escapes, numbers and quotes: no panic, bounded output; quoted text reads back.
+//! Formats values, decodes escapes, parses numbers and quotes text. There must be no panic, output
+//! must be bounded, and quoted text must read back as the same.
 #![no_main]
 
 use box_text::escape::{ansi_c, ansi_c_quote};
@@ -6,7 +7,7 @@ use box_text::number::{strtod, strtoi};
 use box_text::printf::{self, LongDouble};
 use libfuzzer_sys::fuzz_target;
 
-/// Widths are limited by the callers that print, not here.
+/// The callers that print limit widths; this target does not.
 const WIDTH: usize = 1 << 12;
 
 fuzz_target!(|data: &[u8]| {
@@ -26,7 +27,7 @@ fuzz_target!(|data: &[u8]| {
         let (number, used, _) = LongDouble::parse(argument);
         assert!(used <= argument.len());
         printf::long_double(&mut out, spec, directive.conversion, &number);
-        // A long double has up to 4933 digits before the point.
+        // A long double has up to 4933 digits before the decimal point.
         assert!(out.len() < 8 * WIDTH + 4 * argument.len() + 8192, "{} bytes", out.len());
     }
     let _ = ansi_c(format);

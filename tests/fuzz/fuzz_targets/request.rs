@@ -1,6 +1,6 @@
-//! Requests about files as JSON and as the binary form of messages: any bytes; a good one with some
-//! of its bytes changed. A valid one is executed within a short time, and equals its own encoding
-//! read back.
+//! Decodes and executes requests about files, as JSON and in the binary form of messages: any
+//! bytes, or a valid request with some bytes changed. A valid one must be executed within a short
+//! time, and must be the same after encoding and decoding.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -23,13 +23,13 @@ const GOOD: [&str; 10] = [
     r#"{"move":{"from":"f","to":"d/h/i"}}"#,
 ];
 
-/// The same in the form of messages.
+/// The same requests in the binary form of messages.
 static BINARY: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
     let one = |text: &&str| serde_json::from_str::<Request>(text).unwrap();
     GOOD.iter().map(|text| postcard::to_stdvec(&one(text)).unwrap()).collect()
 });
 
-/// The time that is given, and how much longer a step may take.
+/// The time limit of a request, and the time by which a step may exceed it.
 const TIME: Duration = Duration::from_millis(500);
 const LATE: Duration = Duration::from_secs(5);
 

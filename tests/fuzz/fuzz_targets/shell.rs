@@ -1,4 +1,4 @@
-//! A shell that is nothing but variables: expansion's [`Env`] without files or processes.
+//! A shell that has only variables: expansion's [`Env`] without files or processes.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -10,10 +10,10 @@ use sh_expand::{
 };
 use sh_syntax::ast::{CommandSub, ProcessSub};
 
-/// Bytes that one expansion may produce.
+/// The maximum number of bytes that one expansion may produce.
 pub const BUDGET: usize = 1 << 20;
 
-/// The variables with which each run begins.
+/// The shell, with the variables that each run begins with.
 pub struct Shell {
     variables: BTreeMap<Vec<u8>, Value>,
     positional: Rc<Vec<Str>>,
@@ -56,7 +56,7 @@ impl Shell {
         }
     }
 
-    /// Returns the present values of the variables.
+    /// Returns the current values of the variables.
     #[allow(dead_code)]
     pub fn variables(&self) -> &BTreeMap<Vec<u8>, Value> {
         &self.variables

@@ -1,5 +1,5 @@
-//! A snapshot: any bytes; a good one with some of its bytes changed, and a digest that fits again.
-//! It is refused, or all of it can be read and written again.
+//! Reads a snapshot: any bytes, or a valid one with some bytes changed and a matching digest. It
+//! must be refused, or all of it can be read and written again.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -17,7 +17,7 @@ static GOOD: LazyLock<Vec<u8>> = LazyLock::new(|| {
     out
 });
 
-/// Bytes of the last frame: its head, the count of frames, the digest.
+/// The number of bytes of the last frame: its header, the number of frames, and the digest.
 const END: usize = 10 + 1 + 32;
 
 fuzz_target!(|data: &[u8]| {
@@ -37,7 +37,7 @@ fuzz_target!(|data: &[u8]| {
     let Ok(contents) = read(&bytes[..], &limits, &objects) else { return };
     for commit in &contents.commits {
         let files = &commit.state.files;
-        // Pieces may be missing parts of their objects no more: that was checked.
+        // No object may lack parts, because that was checked.
         changes(&objects, &Files::default(), files, &mut |_| Ok::<_, Error>(())).unwrap();
         let _ = tar(&objects, files, &NoImage, 1 << 20, std::io::sink());
         let _ = zip(&objects, files, &NoImage, 1 << 20, std::io::sink());

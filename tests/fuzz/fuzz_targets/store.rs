@@ -1,4 +1,4 @@
-//! A store with some of its bytes changed: every operation on it ends, without a panic.
+//! Opens a store with some bytes changed. Every operation on it must end without a panic.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -8,7 +8,7 @@ use wasibox_fuzz::{patched, session};
 use wasibox_snapshot::{Files, Memory, wbs};
 use wasibox_store::{Error, Limits, Store};
 
-/// The folder of this process, and a good store.
+/// The folder of this process, and the bytes of a valid store.
 static GOOD: LazyLock<(PathBuf, Vec<u8>)> = LazyLock::new(|| {
     let dir = std::env::temp_dir().join(format!("wasibox-fuzz-store-{}", std::process::id()));
     let _ = std::fs::remove_dir_all(&dir);

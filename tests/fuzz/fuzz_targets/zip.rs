@@ -1,5 +1,5 @@
-//! A zip: any bytes; a good one with some of its bytes changed. It is refused, or all of it can be
-//! listed, each file read or not, and the saved zip is not refused.
+//! Opens a zip: any bytes, or a valid one with some bytes changed. It must be refused, or all of it
+//! can be listed, each file can be read or gives an error, and the saved zip is not refused.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -28,7 +28,7 @@ static GOOD: LazyLock<Vec<u8>> = LazyLock::new(|| {
     z.finish().unwrap().into_inner()
 });
 
-/// The same, saved with its beginning.
+/// The same zip after it was saved with its original beginning.
 static KEPT: LazyLock<Vec<u8>> = LazyLock::new(|| {
     let archive = Archive::open(file(&GOOD), &LIMITS).unwrap();
     let vfs = session(archive.base("/work").unwrap());
@@ -45,7 +45,7 @@ fn session(base: BaseFile) -> Vfs {
     Vfs::new([base], &[], limits, budget, &Protected::default()).unwrap()
 }
 
-/// Reads all that there is.
+/// Reads everything in the session's tree.
 fn look(vfs: &Vfs) {
     vfs.snapshot()
         .each_below::<Errno>(b"/work", &mut |path, seen| {
@@ -90,7 +90,7 @@ fuzz_target!(|data: &[u8]| {
             assert!(again.original("/work").unwrap().is_some());
             assert_eq!(again.hidden("history", 100).unwrap().as_deref(), Some(&b"new"[..]));
         }
-        // A file that is damaged and was not copied.
+        // A file is damaged, and was read because it was not copied as it was.
         Err(WorkspaceError::Session { .. } | WorkspaceError::Write(_)) => {}
         Err(e) => panic!("{e}"),
     }

@@ -1,4 +1,4 @@
-//! The common beginning of several targets.
+//! Functions that several targets share.
 #![forbid(unsafe_code)]
 
 use serde_bytes::ByteBuf;
@@ -7,7 +7,8 @@ use wasibox_snapshot::files::Writer;
 use wasibox_snapshot::wbs::Contents;
 use wasibox_snapshot::{Blob, Call, Cell, Commit, Digest, Files, Memory, State};
 
-/// Returns the bytes with some changed: each five of `patches` are a place and a value.
+/// Returns the bytes with some of them changed. Every five bytes of `patches` are a position and a
+/// value.
 pub fn patched(bytes: &[u8], patches: &[u8]) -> Vec<u8> {
     let mut out = bytes.to_vec();
     for patch in patches.chunks_exact(5) {
@@ -18,7 +19,7 @@ pub fn patched(bytes: &[u8], patches: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Returns a small session with something of everything.
+/// Returns a small session that contains each kind of content.
 pub fn session(objects: &Memory) -> Contents {
     let node =
         |what, nlink| Change::Is(Node { mode: 0o644, nlink, atime: 1, mtime: 2, ctime: 3, what });

@@ -17,7 +17,7 @@ pub struct Pair {
     pub place: Place,
     pub bash: Shell,
     pub ours: Shell,
-    /// Compare error output, too.
+    /// Whether error output is compared, too.
     pub stderr: bool,
 }
 
@@ -25,14 +25,14 @@ pub struct Pair {
 #[derive(Debug)]
 pub enum Verdict {
     Same,
-    /// Bash itself did not end in time, or does not repeat itself.
+    /// Bash itself does not end in time or does not behave the same each time.
     Useless,
     /// Different for a reason that docs/deviations.md names.
     Explained(&'static str),
     Differs(Box<Difference>),
 }
 
-/// Two outcomes that should have been one.
+/// Two outcomes that should have been equal.
 #[derive(Debug)]
 pub struct Difference {
     pub kind: Kind,
@@ -46,17 +46,17 @@ pub enum Kind {
     Main,
     /// Error output alone.
     Stderr,
-    /// A panic of ours, with any other outcome.
+    /// Our shell panics, whatever the rest of the outcome is.
     Panic,
-    /// Ours did not end in time.
+    /// Our shell does not end in time.
     Hang,
 }
 
 impl Pair {
-    /// Runs the script with both.
+    /// Runs the script with both shells and compares the outcomes.
     pub fn judge(&self, script: &[u8], limit: Duration) -> Result<Verdict> {
         let bash = self.place.run(&self.bash, script, limit)?;
-        // Not in time, bash itself crashed, or it wrote more than it may.
+        // Bash did not end in time, crashed, or wrote more than it may.
         if matches!(bash.status, None | Some(134 | 139 | 153)) {
             return Ok(Verdict::Useless);
         }
@@ -65,8 +65,8 @@ impl Pair {
         if starved(&bash) || starved(&ours) || races(script, &bash, &ours) {
             return Ok(Verdict::Useless);
         }
-        // A file that a background command has or has not written yet is not a promise either: the
-        // script without the command counts.
+        // Whether a background command has already written to a file is not promised. So the script
+        // is compared without the `&`.
         let alone = in_order(script);
         if alone != script {
             match self.judge(&alone, limit)? {
@@ -93,8 +93,8 @@ impl Pair {
         Ok(Verdict::Differs(Box::new(Difference { kind, bash, ours })))
     }
 
-    /// Returns whether the difference is repeatable: bash repeats itself, and where commands run at
-    /// the same time, ours never does the same as bash.
+    /// Returns whether the difference is repeatable: bash does the same each time and, if commands
+    /// run at the same time, our shell never does the same as bash.
     pub fn stable(&self, script: &[u8], limit: Duration, seen: &Outcome) -> Result<bool> {
         let beside = at_once(script);
         for _ in 0..REPEATS {
@@ -121,8 +121,9 @@ impl Pair {
     }
 }
 
-/// Returns the outcome of another spelling with the first one's text in the file that is sourced,
-/// if both shells wrote the same there: it is a part of the script.
+/// Returns the outcome `again` of another spelling, with the first spelling's text in the file that
+/// is sourced. That text is part of the script, so it is replaced only if both shells wrote the
+/// same text there.
 fn with_its_text(script: &[u8], bash: &Outcome, ours: &Outcome, again: &Outcome) -> Outcome {
     const TEXT: &str = "f9";
     let sourced = contains(script, b". ./f9") || contains(script, b"source ./f9");
@@ -140,8 +141,8 @@ fn starved(o: &Outcome) -> bool {
     contains(&o.stderr, TEXT) || contains(&o.stdout, TEXT)
 }
 
-/// Returns whether the two differ in the order of lines only, and the script has commands that run
-/// at the same time: one in the background, the stages of a traced pipeline or a process
+/// Returns whether the outcomes differ only in the order of lines, and the script has commands that
+/// run at the same time: one in the background, the stages of a traced pipeline, or a process
 /// substitution. The order of their lines is not promised.
 fn races(script: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
     let traced = contains(script, b"set -x") && script.contains(&b'|');
@@ -167,7 +168,7 @@ fn at_once(script: &[u8]) -> bool {
         || in_order(script) != script
 }
 
-/// Returns the script with `;` for each `&` that starts something in the background.
+/// Returns the script with `;` in place of each `&` that starts a background command.
 fn in_order(script: &[u8]) -> Vec<u8> {
     let is = |at: Option<usize>, bytes: &[u8]| {
         at.and_then(|at| script.get(at)).is_some_and(|b| bytes.contains(b))
@@ -185,7 +186,7 @@ fn in_order(script: &[u8]) -> Vec<u8> {
     script.iter().enumerate().map(replaced).collect()
 }
 
-/// Whether `part` is in `text`.
+/// Returns whether `part` occurs in `text`.
 pub fn contains(text: &[u8], part: &[u8]) -> bool {
     position(text, part).is_some()
 }
@@ -195,7 +196,7 @@ pub fn position(text: &[u8], part: &[u8]) -> Option<usize> {
     text.windows(part.len()).position(|w| w == part)
 }
 
-/// Returns the text with `by` in the place of each `what`.
+/// Returns the text with each `what` replaced by `by`.
 pub fn replaced(text: &[u8], what: &[u8], by: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(text.len());
     let mut rest = text;

@@ -1,8 +1,10 @@
-//! One runner for many scripts: a driver in the image runs each in a shell, a process group and an environment of its own.
+//! Runs many scripts in the image with one runner. A driver in the image runs each script in a
+//! shell, a process group and an environment of its own.
 //!
-//! A runner for each script took more than twice the time. The driver runs a script for each line of its input and answers with
-//! the status. A runner that does not answer in time is replaced, and so is each that has run many scripts, so that nothing that
-//! one leaves behind reaches all that follow.
+//! Starting a runner for each script took more than twice the time. The driver runs a script for
+//! each line of its input and answers with the status. A runner that does not answer in time is
+//! replaced. A runner is also replaced after many scripts, so that anything that a script leaves
+//! behind affects a limited number of later ones.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
@@ -14,14 +16,14 @@ use anyhow::{Context, Result, ensure};
 
 use crate::run::{LEFT_RUNNING, WORK};
 
-/// The scripts that one runner runs.
+/// The number of scripts that one runner runs.
 const SCRIPTS: usize = 1000;
 
-/// The time that a runner has to begin.
+/// The maximum time in which a runner starts.
 const BEGIN: Duration = Duration::from_secs(300);
 
-/// Runs `../s.sh` of a folder for each line of the input. Processes that a script left may run for
-/// another second.
+/// Runs `../s.sh` in a folder for each line of the input. Processes that a script leaves running
+/// may continue for one more second.
 const DRIVER: &str = r#"
 unset OLDPWD SHLVL; set -m; echo ready
 while read -r; do
@@ -39,10 +41,10 @@ while read -r; do
 done 2> /dev/null
 "#;
 
-/// The environment of the driver and of scripts; `PWD` is set, too.
+/// The environment of the driver and of scripts. `PWD` is set in addition.
 const ENVIRONMENT: &[&str] = &["PATH=/usr/bin:/bin", "HOME=/home/absent", "LANG=C.UTF-8", "TZ=UTC"];
 
-/// A runner with the driver in it.
+/// A runner in which the driver runs.
 pub struct Guest {
     child: Child,
     requests: ChildStdin,
@@ -50,11 +52,11 @@ pub struct Guest {
     left: usize,
 }
 
-/// The files of a runner, and the folder of the scripts.
+/// The files of a runner, and the folder where scripts run.
 pub struct GuestFiles<'a> {
     pub runner: &'a Path,
     pub image: &'a Path,
-    /// Mounted under its own path; it holds the working directory.
+    /// The folder that is mounted under its own path and contains the working directory.
     pub place: &'a Path,
 }
 
@@ -85,7 +87,7 @@ impl Guest {
         Ok(guest)
     }
 
-    /// Returns whether it should run no more scripts.
+    /// Returns whether this guest has run its number of scripts.
     pub fn is_spent(&self) -> bool {
         self.left == 0
     }
@@ -93,7 +95,7 @@ impl Guest {
     /// Runs the script and returns its status.
     ///
     /// # Errors
-    /// Returns an error if the script did not end in time, or the runner did.
+    /// Returns an error if the script does not end in time, or if the runner has ended.
     pub fn run_script(&mut self, limit: Duration) -> Result<i32> {
         self.left = self.left.saturating_sub(1);
         writeln!(self.requests).context("the runner's input")?;
@@ -104,7 +106,7 @@ impl Guest {
 
 impl Drop for Guest {
     fn drop(&mut self) {
-        // It may have ended already.
+        // The process may have ended already.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

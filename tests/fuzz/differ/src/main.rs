@@ -12,8 +12,8 @@
 //! | `shrink` | finds a smaller script that still differs |
 //! | `report` | prints differences, and cases for `tests/cases` |
 //!
-//! A difference that is mended becomes a case of its feature in `tests/cases/shell/`. `cargo xtask
-//! fuzz shell` builds the shell and runs this.
+//! A difference that is fixed becomes a case in `tests/cases/shell/`. `cargo xtask fuzz shell`
+//! builds the shell and runs this program.
 #![forbid(unsafe_code)]
 
 mod compare;
@@ -171,7 +171,7 @@ fn pair(o: &Options) -> Result<Pair> {
     })
 }
 
-/// Runs random scripts and reports the differences; the status is 1 if there is one.
+/// Runs random scripts and reports the differences. The exit status is 1 if there is one.
 fn run(o: &Options) -> Result<ExitCode> {
     let pair = pair(o)?;
     let start = Instant::now();
@@ -224,7 +224,7 @@ fn run(o: &Options) -> Result<ExitCode> {
     Ok(ExitCode::from(u8::from(found > 0)))
 }
 
-/// Prints the script of a seed.
+/// Prints the script of the seed in the arguments.
 fn show(o: &Options) -> Result<ExitCode> {
     let seed = o.rest.get(1).context("show SEED")?.parse().context("SEED")?;
     print!("{}", o.script(seed));

@@ -1,11 +1,11 @@
-//! A small generator of numbers (SplitMix64, Steele and others 2014): the same seed gives
-//! the same scripts on every machine and in every version of the standard library.
+//! A small generator of random numbers (SplitMix64, Steele and others 2014). The same seed gives
+//! the same scripts on every machine and with every version of the standard library.
 
 /// The state of a generator.
 pub struct Random(u64);
 
 impl Random {
-    /// Seeds that follow one another give unrelated numbers.
+    /// Creates a generator. Consecutive seeds give unrelated numbers.
     pub fn new(seed: u64) -> Random {
         let mut random = Random(seed);
         random.next();

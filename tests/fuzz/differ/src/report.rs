@@ -1,9 +1,9 @@
-//! The report of differences; a case file from a script.
+//! Prints differences, and scripts as cases of a case file.
 
 use crate::compare::{Difference, Kind};
 use crate::run::Outcome;
 
-/// Returns a report about a difference, for people.
+/// Returns a readable report of a difference.
 pub fn difference(seed: u64, script: &str, d: &Difference) -> String {
     let kind = match d.kind {
         Kind::Main => "differs",

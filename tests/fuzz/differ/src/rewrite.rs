@@ -1,11 +1,11 @@
-//! Deviations proved by another spelling of the script: bash makes its mistake with the one, but not
-//! with the other, which means the same. A difference is explained by such a deviation if it goes
-//! away, and ours does the same with both.
+//! Deviations that are proved by another spelling of the script: bash makes its mistake with the
+//! original, but not with the other spelling, which means the same. Such a deviation explains a
+//! difference if the difference disappears and our shell does the same with both spellings.
 
 use crate::compare::{contains, position, replaced};
 
-/// A deviation, and how it is avoided: a function that rewrites the script, or returns it
-/// unchanged.
+/// The name of a deviation, and a function that rewrites a script to avoid it, or returns the
+/// script unchanged.
 type Rewrite = (&'static str, fn(&[u8]) -> Vec<u8>);
 
 const REWRITES: &[Rewrite] = &[
@@ -35,7 +35,7 @@ pub fn spellings(script: &[u8]) -> impl Iterator<Item = (&'static str, Vec<u8>)>
     made.filter(move |(_, other)| other != script)
 }
 
-/// `((a)` newline: bash 5.2 loses the first word of the next line.
+/// `((a)` and a newline: bash 5.2 loses the first word of the next line.
 fn blank_behind_nested(script: &[u8]) -> Vec<u8> {
     let mut out = script.to_vec();
     let opens: Vec<usize> =
@@ -59,7 +59,8 @@ fn blank_behind_nested(script: &[u8]) -> Vec<u8> {
     out
 }
 
-/// `$({ cat <<E` ... `} | cat; p)`: bash 5.2 prints it without the semicolon before it runs it.
+/// `$({ cat <<E` ... `} | cat; p)`: before bash 5.2 runs this text it prints it, without the
+/// semicolon.
 fn newline_for_semicolon(script: &[u8]) -> Vec<u8> {
     const BEHIND: &[&[u8]] = &[b"; p \"$", b"; echo $?", b"; cat; fi"];
     let mut out = script.to_vec();
@@ -74,7 +75,8 @@ fn newline_for_semicolon(script: &[u8]) -> Vec<u8> {
     out
 }
 
-/// `$({ p \&; })`: bash 5.2 prints it before it runs it, without the semicolon, as after a `&`.
+/// `$({ p \&; })`: before bash 5.2 runs this text it prints it, without the semicolon, as after a
+/// `&`.
 fn quoted_ampersands(script: &[u8]) -> Vec<u8> {
     const ENDS: &[&[u8]] = &[b"\n", b";", b" ;", b" |", b" >", b" <", b" 2>"];
     let mut out = Vec::with_capacity(script.len());
@@ -90,7 +92,7 @@ fn quoted_ampersands(script: &[u8]) -> Vec<u8> {
     out
 }
 
-/// `>&\'`: bash 5.2 takes quotes away twice, not so with `&>`.
+/// `>&\'`: bash 5.2 removes quotes twice, but not with `&>`.
 fn both_outputs(script: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(script.len());
     let mut rest = script;
@@ -105,14 +107,14 @@ fn both_outputs(script: &[u8]) -> Vec<u8> {
     out
 }
 
-/// `"$${b"`: where it expands words, bash 5.2 takes the second `$` for the beginning of an
-/// expansion and looks for its end after the quotes.
+/// `"$${b"`: while expanding words, bash 5.2 takes the second `$` for the beginning of an expansion
+/// and searches for its end after the quotes.
 fn braced_process_number(script: &[u8]) -> Vec<u8> {
     let braced = replaced(script, b"$${", b"${$}{");
     replaced(&braced, b"$$(", b"${$}(")
 }
 
-/// `${x:3>(#)}`: bash 5.2 takes it for a process substitution as it looks for the brace.
+/// `${x:3>(#)}`: bash 5.2 takes `>(` for a process substitution while it searches for the brace.
 fn blank_behind_comparison(script: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(script.len());
     for (at, byte) in script.iter().enumerate() {
@@ -125,8 +127,8 @@ fn blank_behind_comparison(script: &[u8]) -> Vec<u8> {
     out
 }
 
-/// `x=$(IFS=; p $*)`, `"${x/a/$(p $*)}"`: to bash 5.2 the list stands in the text around, where
-/// nothing is split, and is one word.
+/// `x=$(IFS=; p $*)`, `"${x/a/$(p $*)}"`: bash 5.2 treats the list as part of the surrounding text,
+/// where nothing is split, so it is one word.
 fn at_for_star(script: &[u8]) -> Vec<u8> {
     with_at(script, |line| {
         let from = [position(line, b"$("), position(line, b"`"), position(line, b"<(")];
@@ -134,16 +136,17 @@ fn at_for_star(script: &[u8]) -> Vec<u8> {
     })
 }
 
-/// `[[ ${x:1/0} ]]`, then `p $*`: after such an error bash 5.2 still takes texts for ones that are not
+/// `[[ ${x:1/0} ]]`, then `p $*`: after such an error bash 5.2 still assumes that texts are not
 /// split.
 fn at_behind_error(script: &[u8]) -> Vec<u8> {
     with_at(script, |_| Some(0))
 }
 
-/// Returns the script with `$@` for each unquoted `$*` after a blank, and so on, if `IFS` is null;
-/// of each line, `from` that place on.
+/// Returns the script with `$@` in place of each unquoted `$*` after a blank (and likewise for
+/// arrays), if `IFS` is null. In each line, only the text after the position that `from` returns is
+/// changed.
 fn with_at(script: &[u8], from: impl Fn(&[u8]) -> Option<usize>) -> Vec<u8> {
-    // The last one within the text of an `eval`.
+    // The last of these is within the text of an `eval`.
     const NULL: &[&[u8]] =
         &[b"IFS=''", b"IFS=\"\"", b"IFS= ", b"IFS=;", b"IFS=\n", b"IFS='\\'''\\''"];
     if !NULL.iter().any(|null| contains(script, null)) {
@@ -171,8 +174,8 @@ fn with_at(script: &[u8], from: impl Fn(&[u8]) -> Option<usize>) -> Vec<u8> {
     out
 }
 
-/// `IFS='\'; cat <<E` and `\"$@`, or `"\}$@"`: bash 5.2 splits such a document at its
-/// backslashes, but for those that are written twice.
+/// `IFS='\'; cat <<E` and `\"$@`, or `"\}$@"`: bash 5.2 splits such a document at its backslashes,
+/// except at doubled ones.
 fn doubled_backslashes(script: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(script.len());
     let mut end: Option<Vec<u8>> = None;
@@ -200,7 +203,7 @@ fn doubled_backslashes(script: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Does the same for text in double quotes.
+/// Doubles backslashes of text in double quotes.
 fn double_quoted(line: &[u8], out: &mut Vec<u8>) {
     let quote = |at: usize| line[at] == b'"' && (at == 0 || line[at - 1] != b'\\');
     let quotes: Vec<usize> = (0..line.len()).filter(|&at| quote(at)).collect();
@@ -213,7 +216,8 @@ fn double_quoted(line: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(&line[from..]);
 }
 
-/// The text with the backslashes doubled that stand for themselves, not before `special`.
+/// Adds the text to `out`, and doubles each backslash that is literal because none of `special`
+/// follows.
 fn double_literal(line: &[u8], special: &[u8], out: &mut Vec<u8>) {
     let mut rest = line;
     while let Some((byte, behind)) = rest.split_first() {
@@ -230,7 +234,7 @@ fn double_literal(line: &[u8], special: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-/// Where they cannot be doubled, as in `"$@${n:-\'}"`: none in `IFS`.
+/// If backslashes cannot be doubled, as in `"$@${n:-\'}"`, removes the backslash from `IFS`.
 fn other_separator(script: &[u8]) -> Vec<u8> {
     if contains(script, b"@") { replaced(script, b"IFS='\\'", b"IFS='%'") } else { script.to_vec() }
 }
@@ -248,8 +252,8 @@ fn no_empty_quotes(script: &[u8]) -> Vec<u8> {
     out
 }
 
-/// `case "${e^}"x in`: the same mark, for the empty result of an operator. An assignment leaves
-/// none.
+/// `case "${e^}"x in`: bash 5.2 leaves the same mark for the empty result of an operator. An
+/// assignment leaves none.
 fn words_from_variables(script: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(script.len());
     for line in script.split_inclusive(|byte| *byte == b'\n') {
@@ -263,18 +267,19 @@ fn words_from_variables(script: &[u8]) -> Vec<u8> {
     out
 }
 
-/// `f() { declare -g m=(a); }`: bash 5.2 makes an indexed array of it, with quotes in its elements.
+/// `f() { declare -g m=(a); }`: bash 5.2 creates an indexed array, with quotes in its elements.
 fn global_assoc(script: &[u8]) -> Vec<u8> {
     replaced(script, b"declare -g m=(", b"declare -gA m=(")
 }
 
-/// After a syntax error in `eval '[[ a =~ ('` bash 5.2 does not know the next reserved words. Text
-/// in a subshell leaves the parser outside alone.
+/// After a syntax error in `eval '[[ a =~ ('`, bash 5.2 does not recognise the next reserved words.
+/// Text in a subshell does not affect the parser outside.
 fn text_in_subshell(script: &[u8]) -> Vec<u8> {
     in_subshell(script, &[b"eval '", b". ./f9;", b"source ./f9 "])
 }
 
-/// A file changes state that a subshell keeps to itself.
+/// Does the same for `eval` alone, because a sourced file changes state, which a subshell would
+/// keep to itself.
 fn eval_in_subshell(script: &[u8]) -> Vec<u8> {
     in_subshell(script, &[b"eval '"])
 }
@@ -318,8 +323,8 @@ fn command_end(text: &[u8]) -> Option<usize> {
     })
 }
 
-/// `[[ a == ${x[@]^} ]]`: bash 5.2 takes the result of an operator on a scalar written as a list
-/// for empty, if `IFS` has no blank.
+/// `[[ a == ${x[@]^} ]]`: bash 5.2 takes the result of an operator on a scalar that is written as a
+/// list for empty, if `IFS` has no blank.
 fn scalars_in_conditions(script: &[u8]) -> Vec<u8> {
     const LIST: &[u8] = b"[@]";
     let mut out = Vec::with_capacity(script.len());
@@ -337,14 +342,16 @@ fn scalars_in_conditions(script: &[u8]) -> Vec<u8> {
     out
 }
 
-/// `${y#${x[*]^}}`: the same mistake in patterns. The generator's scalars without a list.
+/// `${y#${x[*]^}}`: bash 5.2 makes the same mistake in patterns. Writes the generator's scalars
+/// without a list.
 fn scalars_as_lists(script: &[u8]) -> Vec<u8> {
     let lists: [(&[u8], &[u8]); 3] = [(b"{e[*]", b"{e"), (b"{a[@]", b"{a"), (b"{u[@]", b"{u")];
     lists.iter().fold(script.to_vec(), |text, (list, plain)| replaced(&text, list, plain))
 }
 
-/// `case 0 in 0"${x/a/b}")`: if that is null, bash 5.2 leaves a mark of the quotes in the pattern;
-/// not in `0""${x/a/b}`, which means the same as long as the value has nothing to match.
+/// `case 0 in 0"${x/a/b}")`: if the result is null, bash 5.2 leaves a mark of the quotes in the
+/// pattern, but not in `0""${x/a/b}`. That means the same as long as the value has nothing to
+/// match.
 fn quotes_before_operators(script: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(script.len());
     let mut inside = false;

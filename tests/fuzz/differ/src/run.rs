@@ -1,4 +1,4 @@
-//! Running a script with one shell, in a working directory that always looks the same.
+//! Runs a script with one shell, in a working directory that always looks the same.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -13,27 +13,29 @@ use crate::guest::{Guest, GuestFiles};
 use anyhow::{Context, Result};
 use rustix::process::{Pid, Resource, Rlimit, Signal, WaitOptions};
 
-/// The user that scripts run as where we are root: limits on processes do not bind root.
+/// The user that runs scripts if this program runs as root, because limits on processes do not
+/// apply to root.
 const NOBODY: u32 = 65534;
-/// A folder that there is nowhere.
+/// A folder that exists nowhere.
 const HOME: &str = "/home/absent";
-/// The name of the working directory, which is not a command: scripts run parts of `PWD`.
+/// The name of the working directory. It is not the name of a command, because scripts run parts of
+/// `PWD`.
 pub const WORK: &str = "folder";
 const PROCESSES: u64 = 400;
 const MEMORY: u64 = 4_000_000_000;
 const FILE_SIZE: u64 = 16 << 20;
 const CPU_SECONDS: u64 = 10;
-/// The time by which a script's background commands may outlive it.
+/// The maximum time for which a script's background commands may outlive it.
 pub const LEFT_RUNNING: Duration = Duration::from_secs(1);
 
 /// The shell that runs a script.
 #[derive(Clone, Debug)]
 pub enum Shell {
-    /// Called as `bash SCRIPT`.
+    /// Bash, called as `bash SCRIPT`.
     Bash(PathBuf),
-    /// The multicall binary; it is called as `box bash SCRIPT`.
+    /// The multicall binary, called as `box bash SCRIPT`.
     Ours(PathBuf),
-    /// The image, in a runner with the place mounted under its own path.
+    /// The image, in a runner in which the place is mounted under its own path.
     Image { runner: PathBuf, image: PathBuf },
 }
 
@@ -42,9 +44,10 @@ pub enum Shell {
 pub struct Outcome {
     pub stdout: Vec<u8>,
     pub stderr: Vec<u8>,
-    /// Exit status; 128 and the signal's number where one ended the shell; `None` if it had to be stopped.
+    /// The exit status; 128 plus the signal's number if a signal ended the shell; `None` if the
+    /// shell had to be stopped.
     pub status: Option<i32>,
-    /// Files it left, by relative name; directories have no content.
+    /// The files that the script left, by relative name. Directories have no content.
     pub files: BTreeMap<String, Vec<u8>>,
 }
 
@@ -55,19 +58,19 @@ impl Outcome {
     }
 }
 
-/// A place for runs: the working directory and files for script and output next to it.
+/// A place for runs: the working directory, and next to it files for the script and the output.
 pub struct Place {
     dir: tempfile::TempDir,
     as_nobody: bool,
-    /// The working directory as it is made, and whether it still looks like that.
+    /// The working directory as it was prepared, and whether it still looks like that.
     pristine: RefCell<(BTreeMap<String, Vec<u8>>, bool)>,
     /// The runner of an image.
     guest: RefCell<Option<Guest>>,
 }
 
 impl Place {
-    /// Makes the place, limits this process and its children, and adopts their orphans. The image's
-    /// limits are its own, and its memory is mainly address space.
+    /// Creates the place, limits this process and its children, and adopts their orphans. The image
+    /// enforces its own limits, and its memory is mainly address space.
     pub fn new(is_image: bool) -> Result<Place> {
         let dir = tempfile::Builder::new().prefix("differ-").tempdir().context("scratch folder")?;
         let limits = [
@@ -83,8 +86,8 @@ impl Place {
             let limit = Rlimit { current: Some(most), maximum: Some(most) };
             rustix::process::setrlimit(what, limit).context("setrlimit")?;
         }
-        // Orphans of a shell are reaped here, because as zombies they would seem to be running
-        // still.
+        // Orphans of a shell are reaped by this process, because zombies would seem to be still
+        // running.
         let myself = rustix::process::getpid();
         rustix::process::set_child_subreaper(Some(myself)).context("child subreaper")?;
         open_to_all(dir.path())?;
@@ -96,7 +99,7 @@ impl Place {
         self.dir.path().join(WORK)
     }
 
-    /// Runs the script in a fresh working directory, for at most `limit`.
+    /// Runs the script in a fresh working directory for at most `limit`.
     pub fn run(&self, shell: &Shell, script: &[u8], limit: Duration) -> Result<Outcome> {
         if !self.pristine.borrow().1 {
             self.prepare().context("working directory")?;
@@ -126,7 +129,7 @@ impl Place {
         Ok(Outcome { stdout: fs::read(&out)?, stderr: fs::read(&err)?, status, files })
     }
 
-    /// Runs the script by a command of this machine, and returns its status.
+    /// Runs the script with a command of this machine. Returns its status.
     fn run_here(&self, mut command: Command, limit: Duration) -> Result<Option<i32>> {
         command.arg("../s.sh").current_dir(self.work()).env_clear().process_group(0);
         for (name, value) in [
@@ -148,7 +151,7 @@ impl Place {
         Ok(status.map(|s| s.code().or(s.signal().map(|n| 128 + n)).unwrap_or(-1)))
     }
 
-    /// Runs the script in the image, and returns its status, or `None` if it had to be stopped.
+    /// Runs the script in the image. Returns its status, or `None` if it had to be stopped.
     fn run_in_guest(&self, files: &GuestFiles<'_>, limit: Duration) -> Result<Option<i32>> {
         let mut place = self.guest.borrow_mut();
         let mut guest = match place.take().filter(|guest| !guest.is_spent()) {
@@ -217,9 +220,9 @@ fn open_to_all(dir: &Path) -> Result<()> {
     fs::set_permissions(dir, fs::Permissions::from_mode(0o777)).context("permissions")
 }
 
-/// Directories that a script's umask closed can be removed again.
+/// Makes directories accessible that a script's umask closed, so that they can be removed.
 fn reopen(dir: &Path) {
-    // A folder that cannot be opened shows up when it is removed.
+    // If a folder cannot be opened, its removal fails.
     let _ = open_to_all(dir);
     for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
         if entry.file_type().is_ok_and(|t| t.is_dir()) {
@@ -228,11 +231,11 @@ fn reopen(dir: &Path) {
     }
 }
 
-/// Waits for a child; stops it and all it started when the time is over.
+/// Waits for a child. Kills it and everything that it started when the time is over.
 fn finish(mut child: Child, limit: Duration) -> Result<Option<ExitStatus>> {
     let pid = Pid::from_child(&child);
     let most = Rlimit { current: Some(CPU_SECONDS), maximum: Some(CPU_SECONDS) };
-    // It may have ended already.
+    // The child may have ended already.
     let _ = rustix::process::prlimit(Some(pid), Resource::Cpu, most);
     let start = Instant::now();
     let mut pause = Duration::from_micros(100);
@@ -246,7 +249,7 @@ fn finish(mut child: Child, limit: Duration) -> Result<Option<ExitStatus>> {
         std::thread::sleep(pause);
         pause = (pause * 5 / 4).min(Duration::from_millis(2));
     };
-    // Background processes may still print; then those that do not end.
+    // Background processes may still print. Those that do not end are then killed.
     let start = Instant::now();
     while status.is_some()
         && rustix::process::test_kill_process_group(pid).is_ok()
@@ -264,7 +267,7 @@ fn finish(mut child: Child, limit: Duration) -> Result<Option<ExitStatus>> {
     Ok(status)
 }
 
-/// Returns whether a process of the group had ended and was reaped.
+/// Reaps a process of the group if one has ended. Returns whether there was one.
 fn reap(group: Pid) -> bool {
     matches!(rustix::process::waitpgid(group, WaitOptions::NOHANG), Ok(Some(_)))
 }

@@ -1,6 +1,6 @@
-//! Making a script smaller while the difference stays (delta debugging, Zeller and Hildebrandt
-//! 2002): lines first, then words. A step that would make it another difference is refused: a
-//! syntax error that was not there, listings of all variables, process ids.
+//! Makes a script smaller as long as the difference remains (delta debugging, Zeller and
+//! Hildebrandt 2002): removes lines first, then words. A step is refused if it would turn the
+//! difference into another one: a new syntax error, listings of all variables, process ids.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use anyhow::Result;
 
 use crate::compare::{Difference, Kind, Pair, Verdict, contains};
 
-/// Longest time of a run: a reduced script that hangs is not wanted.
+/// The time limit of a run. It is short because a reduced script that hangs is useless.
 const LIMIT: Duration = Duration::from_millis(1500);
 
 /// Returns the smallest script found with at most `runs` runs of each shell.
@@ -34,7 +34,7 @@ struct Shrink<'a> {
 }
 
 impl Shrink<'_> {
-    /// Takes out runs of pieces, long ones first.
+    /// Removes runs of pieces, long runs first.
     fn pass(&mut self, text: String, cut: fn(&str) -> Vec<&str>) -> Result<String> {
         let mut pieces: Vec<String> = cut(&text).into_iter().map(String::from).collect();
         let mut size = pieces.len().div_ceil(2);
@@ -73,7 +73,7 @@ fn lines(text: &str) -> Vec<&str> {
     text.split_inclusive('\n').collect()
 }
 
-/// Names and numbers, runs of blanks, and every other character by itself.
+/// Splits a text into names and numbers, runs of blanks, and single other characters.
 fn words(text: &str) -> Vec<&str> {
     let class = |c: char| match c {
         _ if c.is_alphanumeric() || c == '_' => 0,
@@ -95,7 +95,7 @@ fn words(text: &str) -> Vec<&str> {
     out
 }
 
-/// Returns the features that must not change, so that the difference stays the same one.
+/// Returns the features that must not change, so that the difference remains the same one.
 fn odd(d: &Difference) -> [bool; 4] {
     let says = |what: &[u8]| contains(&d.bash.stderr, what) || contains(&d.bash.stdout, what);
     [

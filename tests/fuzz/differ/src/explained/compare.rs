@@ -1,4 +1,4 @@
-//! Deviations whose outcomes are equal except for the effect of the deviation.
+//! Recognises deviations whose outcomes are equal except for the effect of the deviation.
 
 use std::borrow::Cow;
 
@@ -6,7 +6,8 @@ use super::{numbers, says};
 use crate::compare::{contains, position, replaced};
 use crate::run::Outcome;
 
-/// A rule: the deviation, and whether it is the one at hand. Line numbers are masked already.
+/// A rule: the name of a deviation, and whether it explains a difference. Line numbers have been
+/// masked.
 type Rule = (&'static str, fn(&[u8], &Outcome, &Outcome) -> bool);
 
 const RULES: &[Rule] = &[
@@ -43,7 +44,7 @@ fn masked(script: &[u8], o: &Outcome) -> Outcome {
     }
 }
 
-/// bash keeps replaced descriptors at 10 and above, ours at other numbers.
+/// bash keeps replaced descriptors at 10 and above, our shell at other numbers.
 fn descriptor_numbers(script: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
     contains(script, b"{fd}")
         && same(bash, ours, |line| {
@@ -60,8 +61,8 @@ fn bad_substitution_text(_: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
     })
 }
 
-/// `{Y..b}"`a`"`: bash searches the following text for the end of the range's backquote, and may
-/// find one, whose command then does not parse.
+/// `{Y..b}"`a`"`: bash searches the text that follows for the end of the range's backquote. If it
+/// finds one, the command in the backquotes does not parse.
 fn backquote_of_range(script: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
     const LOST: &[u8] = b"bad substitution: no closing \"`\" in ";
     const BROKEN: &[u8] = b": command substitution: line N: unexpected EOF while looking";
@@ -76,7 +77,7 @@ fn backquote_of_range(script: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
     contains(script, b"..") && says(bash, LOST) && says(ours, LOST) && all(bash) == all(ours)
 }
 
-/// `((` that began no arithmetic: which line the message after ``: ` `` shows.
+/// `((` that is not arithmetic: the message shows another line after ``: ` ``.
 fn no_arithmetic(script: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
     contains(script, b"((")
         && same(bash, ours, |line| match position(line, b"line N: `") {
@@ -104,7 +105,7 @@ fn circular_warnings(_: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
     says(bash, text) && (says(ours, text) || says(ours, other)) && plain(bash) == plain(ours)
 }
 
-/// ``unset a[1]; p $_``: ours has the whole operand, bash lacks the subscript.
+/// ``unset a[1]; p $_``: our shell has the whole operand, bash has it without the subscript.
 fn last_of_unset(script: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
     let lacks_subscript = |bash: &[u8], ours: &[u8]| {
         let Some(length) = ours.len().checked_sub(bash.len()) else { return false };
@@ -118,7 +119,7 @@ fn last_of_unset(script: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
     contains(script, b"unset ") && contains(script, b"$_") && pairwise(bash, ours, lacks_subscript)
 }
 
-/// `x=$(IFS=; p ${arr[*]})`: to bash the list still stands in the assignment, and is not split.
+/// `x=$(IFS=; p ${arr[*]})`: bash treats the list as part of the assignment and does not split it.
 fn joined_lists(script: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
     let without = |line: &[u8]| -> Vec<u8> {
         line.iter().copied().filter(|b| !matches!(b, b'[' | b']' | b' ' | b'0'..=b'9')).collect()
@@ -130,8 +131,8 @@ fn joined_lists(script: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
         })
 }
 
-/// Bytes 1 and 127, which bash keeps among the text while it expands.
-/// A trace may have a backslash before them.
+/// Bytes 1 and 127, which bash keeps in the text while it expands. A trace may have a backslash
+/// before them.
 fn marks(_: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
     let mark = |byte: Option<&u8>| matches!(byte, Some(1 | 127));
     same(bash, ours, |line| {
@@ -157,8 +158,8 @@ fn semicolons(script: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
         })
 }
 
-/// `while read ...; done < <(...)`, `p & p`: both write to one place, so their output comes in any
-/// order.
+/// `while read ...; done < <(...)`, `p & p`: both commands write to one place, so the order of
+/// their output varies.
 fn at_once(script: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
     let sorted = |text: &[u8]| {
         let mut bytes = text.to_vec();
@@ -171,7 +172,7 @@ fn at_once(script: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
     (merged || beside) && same && sorted(&bash.stdout) == sorted(&ours.stdout)
 }
 
-/// `\u` in a prompt: bash runs as `nobody` here, ours as the image's user.
+/// `\u` in a prompt: bash runs as `nobody`, our shell as the image's user.
 fn user_name(script: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
     contains(script, b"@P") && same(bash, ours, |line| replaced(line, b"nobody", b"user").into())
 }
@@ -186,7 +187,7 @@ fn document_quotes(script: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
         })
 }
 
-/// `f() { declare -Ai m=(k 1/0); }`: bash names `f`, or the command that it ran last.
+/// `f() { declare -Ai m=(k 1/0); }`: bash names `f` or the command that it ran last.
 fn command_before(script: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
     const MARK: &[u8] = b"line N: ";
     let pairs = [&b" -Ai "[..], b" -iA "].iter().any(|option| contains(script, option));
@@ -205,7 +206,7 @@ fn budgets(_: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
     says(ours, text) && !says(bash, text) && bash.stdout.starts_with(&ours.stdout)
 }
 
-/// `set`, `declare -p` and `declare -i` alone also show the shells' own variables.
+/// `set`, `declare -p` and `declare -i` without operands also list the shells' own variables.
 fn lists_of_variables(_: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
     const OWN: &[&[u8]] = &[
         b"BASH",
@@ -246,13 +247,13 @@ fn lists_of_variables(_: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
     listed(bash) && listed(ours) && plain(bash) == plain(ours)
 }
 
-/// Returns whether the two did the same, with lines compared after `plain`.
+/// Returns whether the outcomes are equal when each line is passed through `plain`.
 fn same(bash: &Outcome, ours: &Outcome, plain: impl Fn(&[u8]) -> Cow<'_, [u8]>) -> bool {
     pairwise(bash, ours, |a, b| plain(a) == plain(b))
 }
 
-/// Returns whether the two did the same but for lines of standard output and files that pass the
-/// test, bash's line and ours.
+/// Returns whether the outcomes are equal except for lines of standard output and files for which
+/// `test` holds, with bash's line and ours.
 fn pairwise(bash: &Outcome, ours: &Outcome, test: impl Fn(&[u8], &[u8]) -> bool) -> bool {
     let agree = |a: &[u8], b: &[u8]| {
         let (a, b): (Vec<_>, Vec<_>) =
@@ -278,7 +279,7 @@ mod tests {
         reason(script.as_bytes(), &outcome(bash, ""), &outcome(ours, ""))
     }
 
-    /// The rule explains the outputs, and not if one has a line more.
+    /// Checks that the rule explains these outputs, but not if one has an additional line.
     fn explains(name: &str, script: &str, bash: &str, ours: &str) {
         assert_eq!(rule(script, bash, ours), Some(name));
         assert_eq!(rule(script, &format!("{bash}0\n"), &format!("{ours}1\n")), None);

@@ -1,8 +1,9 @@
-//! Deviations of a script that was made as small as possible, so that its rest shows a single one.
+//! Recognises deviations in scripts that were made as small as possible, so that each shows only
+//! one.
 //!
-//! A whole script has too much in it for that: a rule searches for words of the script and for
-//! messages, and compares outcomes roughly. So these rules apply to short scripts only. Each is a
-//! row of docs/deviations.md.
+//! A rule searches for words of the script and for messages, and compares outcomes roughly. A whole
+//! script contains too much for that, so these rules apply to short scripts only. Each is a row of
+//! docs/deviations.md.
 
 use std::borrow::Cow;
 
@@ -10,10 +11,10 @@ use super::says;
 use crate::compare::{contains, replaced};
 use crate::run::Outcome;
 
-/// The longest script that counts as small.
+/// The maximum length in bytes of a short script.
 const MOST: usize = 600;
 
-/// A rule: the deviation, and whether it is the one at hand.
+/// A rule: the name of a deviation, and whether it explains a difference.
 type Rule = (&'static str, fn(&[u8], &Outcome, &Outcome) -> bool);
 
 const RULES: &[Rule] = &[
@@ -43,7 +44,7 @@ pub fn reason(script: &[u8], bash: &Outcome, ours: &Outcome) -> Option<&'static 
     RULES.iter().filter(|_| small).find(|(_, rule)| rule(script, bash, ours)).map(|(name, _)| *name)
 }
 
-/// `[[ a b ]]`, `a=((`: bash continues after `a=(`, or gives another status, sometimes without a
+/// `[[ a b ]]`, `a=((`: bash continues after `a=(`, or has another status, sometimes without a
 /// message.
 fn unparsed_text(script: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
     const ERRORS: &[&[u8]] = &[
@@ -57,7 +58,7 @@ fn unparsed_text(script: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
         b"syntax error: no `))' behind `for (('",
     ];
     const OPEN: &[u8] = b"unexpected EOF while looking for matching";
-    // What bash reads by rules of its own.
+    // Bash has separate rules for reading these.
     const READ_APART: &[&[u8]] = &[b"=(", b"[[", b"((", b"$(", b"`", b"<(", b">("];
     let read_apart = says(ours, OPEN) || READ_APART.iter().any(|start| contains(script, start));
     let fails = ERRORS.iter().any(|text| says(ours, text));
@@ -68,8 +69,8 @@ fn unparsed_text(script: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
     fails && read_apart && (same && statuses || did_more(script, bash, ours))
 }
 
-/// `((m['']))`, `typeset -i n=08`, `readonly a; a=1`: both report an error, and one of them leaves
-/// more of the surrounding code, so that the other does the same and more.
+/// `((m['']))`, `typeset -i n=08`, `readonly a; a=1`: both shells report an error, but one of them
+/// skips more of the surrounding code. The other one then does the same and more.
 fn failed_expansion(script: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
     const ERRORS: &[&[u8]] = &[
         b"(error token is ",
@@ -94,9 +95,9 @@ fn failed_expansion(script: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
     fails(bash) && fails(ours) && (did_more(script, bash, ours) || did_more(script, ours, bash))
 }
 
-/// Returns whether `more` wrote all lines that `less` wrote, in their order, to its output and to
-/// each file. Messages are left out, and so are the statuses that a script shows, because the
-/// failure itself has different ones.
+/// Returns whether `more` has all lines of `less` in the same order, in its output and in each
+/// file. Messages and the statuses that a script shows are left out, because the failures have
+/// different ones.
 fn did_more(script: &[u8], more: &Outcome, less: &Outcome) -> bool {
     let holds = |more: &[u8], less: &[u8]| {
         let (more, less) = (without_messages(script, more), without_messages(script, less));
@@ -106,7 +107,7 @@ fn did_more(script: &[u8], more: &Outcome, less: &Outcome) -> bool {
             None => (&less[..0], &less[..]),
         };
         let mut found = |matches: &dyn Fn(&[u8]) -> bool| lines.any(matches);
-        // Output may break off within its last line.
+        // Output may end within its last line.
         whole
             .split(|byte| *byte == b'\n')
             .all(|wanted| wanted.is_empty() || found(&|l| l == wanted))
@@ -114,13 +115,13 @@ fn did_more(script: &[u8], more: &Outcome, less: &Outcome) -> bool {
     };
     holds(&more.stdout, &less.stdout)
         && less.files.iter().all(|(name, text)| {
-            // A file that one of them removed is not there.
+            // A file that one of the shells has removed is not compared.
             more.files.get(name).is_none_or(|other| holds(other, text))
         })
 }
 
-/// Returns the text without messages that scripts redirect into it, and with `N` for each status
-/// that a script shows.
+/// Returns the text without the messages that scripts redirect into it, and with `N` in place of
+/// each status that a script shows.
 fn without_messages(script: &[u8], text: &[u8]) -> Vec<u8> {
     let shows_status = contains(script, b"$?") || contains(script, b"PIPESTATUS");
     let message = |line: &[u8]| contains(line, b"s.sh: ") || contains(line, b"bash: ");
@@ -182,7 +183,7 @@ fn length_of_no_array(script: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
         && did_more(script, bash, ours)
 }
 
-/// `set -x; export a=1`: bash also shows the assignment; lists it shows as it expanded them.
+/// `set -x; export a=1`: bash also shows the assignment, and shows lists as it expanded them.
 fn traced_declarations(script: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
     const DECLARES: &[&[u8]] = &[b"declare", b"typeset", b"local", b"export", b"readonly"];
     let traces = |line: &&[u8]| line.starts_with(b"+");
@@ -191,13 +192,13 @@ fn traced_declarations(script: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
         && same_lines(bash, ours, |line| !traces(line))
 }
 
-/// `"${@@A}"`: bash makes words of it.
+/// `"${@@A}"`: bash makes several words of it.
 fn list_as_assignment(script: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
     let same = same_but(bash, ours, |b| b" '\"\\[]0123456789".contains(&b));
     contains(script, b"@A}") && (same || one_lacks_command(bash, ours))
 }
 
-/// `${x/[!]]/y}`: bash first asks by another pattern whether there is a match.
+/// `${x/[!]]/y}`: bash first uses another pattern to find out whether there is a match.
 fn replaced_patterns(script: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
     const PATTERNS: &[&[u8]] = &[b"[]", b"[!]", b"[^]", b"!(", b"[["];
     let replaces = |at: usize| {
@@ -211,7 +212,7 @@ fn replaced_patterns(script: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
     (0..script.len()).any(|at| replaces(at).is_some()) && same_shape(script, bash, ours)
 }
 
-/// `"$@${a[*]%b}"`, `case $* in`: the same elements, joined or apart.
+/// `"$@${a[*]%b}"`, `case $* in`: the elements are the same, but joined or separate.
 fn joined_lists(script: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
     let lists: [&[u8]; 6] = [b"$*", b"${*", b"[*]", b"$@", b"${@", b"[@]"];
     let found = lists.iter().map(|list| usize::from(contains(script, list))).sum::<usize>();
@@ -255,7 +256,7 @@ fn expanded_braces(script: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
         && same_number_of_lines(bash, &ours_as_bash)
 }
 
-/// `$''$`, which is `$$` where a text is read once more.
+/// `$''$`, which becomes `$$` if the text is read again.
 fn process_numbers(script: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
     let number: [&[u8]; 4] = [b"$''$", b"$\"\"$", b"$$", b"BASHPID"];
     number.iter().any(|text| contains(script, text))
@@ -263,11 +264,11 @@ fn process_numbers(script: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
         && same_but(bash, ours, |byte| byte.is_ascii_digit())
 }
 
-/// `f() { echo $(a;b); }; type f`: ours shows what was written, bash what it made of it.
+/// `f() { echo $(a;b); }; type f`: our shell prints the source text, bash its own form of it.
 fn printed_substitution(script: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
     let shows: [&[u8]; 4] = [b"type ", b"declare -f", b"set -v", b"set -x"];
     let substitutes: [&[u8]; 4] = [b"$(", b"`", b"<(", b">("];
-    // A comment is part of the text, and where it spans lines bash counts them in another way.
+    // A comment is part of the text. If it spans lines, bash also counts them differently.
     let uncommented = |line: &[u8]| -> Vec<u8> {
         let end = line.windows(2).position(|w| w == b" #").unwrap_or(line.len());
         line[..end].to_vec()
@@ -283,13 +284,13 @@ fn printed_substitution(script: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
         && same_texts(bash, ours, |text| plain(text).into())
 }
 
-/// `declare -n r=m[k]; p ${#r}`: bash finds no variable for some expansions of such a reference.
+/// `declare -n r=m[k]; p ${#r}`: for some expansions of such a reference, bash finds no variable.
 fn element_references(script: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
     let name = |rest: &[u8]| -> Option<Vec<u8>> {
         let end = rest.iter().position(|b| !b.is_ascii_alphanumeric() && *b != b'_')?;
         let target = rest[end..].strip_prefix(b"=")?;
         let word = target.split(|b| b" ;\n".contains(b)).next()?;
-        // Also a nameref to a whole array.
+        // This also finds a nameref to a whole array.
         (!word.is_empty()).then(|| rest[..end].to_vec())
     };
     let declared =
@@ -298,12 +299,12 @@ fn element_references(script: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
                 .filter_map(move |at| script[at..].strip_prefix(start))
                 .filter_map(name)
         });
-    // `$r` and `${r}` alone are as in bash, apart from lists.
+    // `$r` and `${r}` are the same as in bash, except for lists.
     let differs = |name: Vec<u8>| {
         let starts = [&b"${"[..], b"${#", b"${!"].map(|start| [start, &name].concat());
         starts.iter().any(|start| contains(script, start))
     };
-    // For `${!r[0]}`, one finds no name to follow.
+    // For `${!r[0]}`, one of the shells finds no name to follow.
     const NO_NAME: &[u8] = b"invalid indirect expansion";
     if says(bash, NO_NAME) != says(ours, NO_NAME) {
         return contains(script, b" -n ") && did_more(script, bash, ours);
@@ -311,12 +312,12 @@ fn element_references(script: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
     declared.into_iter().any(differs) && same_shape(script, bash, ours)
 }
 
-/// `set -o posix; p ${!#}`: ours reads it by the mode in force where the script is read.
+/// `set -o posix; p ${!#}`: our shell reads it by the mode in force where the script is read.
 fn indirect_count_in_posix_mode(script: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
     contains(script, b"posix") && contains(script, b"${!#}") && same_number_of_lines(bash, ours)
 }
 
-/// `set -o posix; echo >{a,b}`: ours writes to one file of that name.
+/// `set -o posix; echo >{a,b}`: our shell writes to one file of that name.
 fn redirection_braces_in_posix_mode(script: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
     const MESSAGE: &[u8] = b": ambiguous redirect";
     contains(script, b"posix")
@@ -324,7 +325,7 @@ fn redirection_braces_in_posix_mode(script: &[u8], bash: &Outcome, ours: &Outcom
         && (says(bash, MESSAGE) != says(ours, MESSAGE) || !bash.files.keys().eq(ours.files.keys()))
 }
 
-/// `local a=("$((^))")` outside a function: ours reports the builtin's error first.
+/// `local a=("$((^))")` outside a function: our shell reports the builtin's error first.
 fn late_lists(script: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
     const REFUSED: &[u8] = b": can only be used in a function";
     contains(script, b"local ")
@@ -334,13 +335,13 @@ fn late_lists(script: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
         && did_more(script, ours, bash)
 }
 
-/// `{Y..b}""`: bash reads the backquote between `Z` and `a` again, and fails.
+/// `{Y..b}""`: bash reads the backquote between `Z` and `a` again and fails.
 fn backquote_of_range(script: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
     const LOST: &[u8] = b"bad substitution: no closing \"`\" in ";
     contains(script, b"..") && says(bash, LOST) && !says(ours, LOST) && did_more(script, ours, bash)
 }
 
-/// `tr a 2>&1`: GNU's tools quote by the locale.
+/// `tr a 2>&1`: GNU's tools quote depending on the locale.
 fn quoted_messages(_: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
     let plain = |text: &[u8]| {
         replaced(&replaced(text, "\u{2018}".as_bytes(), b"'"), "\u{2019}".as_bytes(), b"'")
@@ -348,14 +349,14 @@ fn quoted_messages(_: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
     same_texts(bash, ours, |text| plain(text).into())
 }
 
-/// Returns whether the two did the same, but for bytes that are `ignored`.
+/// Returns whether the outcomes are equal without the bytes that are `ignored`.
 fn same_but(bash: &Outcome, ours: &Outcome, ignored: impl Fn(u8) -> bool) -> bool {
     let plain =
         |text: &[u8]| -> Vec<u8> { text.iter().copied().filter(|b| !ignored(*b)).collect() };
     same_texts(bash, ours, |text| plain(text).into())
 }
 
-/// Returns whether the two did the same in the lines that are `kept`.
+/// Returns whether the outcomes are equal in the lines that are `kept`.
 fn same_lines(bash: &Outcome, ours: &Outcome, kept: impl Fn(&&[u8]) -> bool) -> bool {
     same_texts(bash, ours, |text| {
         let lines: Vec<&[u8]> = text.split(|b| *b == b'\n').filter(&kept).collect();
@@ -363,7 +364,8 @@ fn same_lines(bash: &Outcome, ours: &Outcome, kept: impl Fn(&&[u8]) -> bool) -> 
     })
 }
 
-/// Returns whether only one of the two did not find a command: the value that differs is the name of one.
+/// Returns whether only one of the shells did not find a command, because the value that differs is
+/// the name of a command.
 fn one_lacks_command(bash: &Outcome, ours: &Outcome) -> bool {
     const NO_COMMAND: &[u8] = b": command not found";
     let count =
@@ -371,15 +373,15 @@ fn one_lacks_command(bash: &Outcome, ours: &Outcome) -> bool {
     count(bash) != count(ours)
 }
 
-/// Returns whether the two wrote as many lines, or the value that differs is the name of a command, which
-/// one of them ran.
+/// Returns whether the shells wrote the same number of lines, or the value that differs is the name
+/// of a command that one of them ran.
 fn same_shape(script: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
     let ran_one = || did_more(script, bash, ours) || did_more(script, ours, bash);
     same_number_of_lines(bash, ours) || one_lacks_command(bash, ours) && ran_one()
 }
 
-/// Returns whether the two ended with the same status, and wrote as many lines to their output and to the
-/// same files.
+/// Returns whether the shells ended with the same status, wrote the same number of lines to their
+/// output, and the same number to the same files.
 fn same_number_of_lines(bash: &Outcome, ours: &Outcome) -> bool {
     let count = |text: &[u8]| text.iter().filter(|byte| **byte == b'\n').count();
     let numbers = |o: &Outcome| -> Vec<(String, usize)> {
@@ -423,7 +425,8 @@ mod tests {
         let status = Some("the status of a text that does not parse");
         assert_eq!(rule("a=((", &failed("a\n", unclosed, 1), &open), status);
         assert_eq!(rule("a=((", &failed("a\nb\n", unclosed, 0), &open), status);
-        // Other output, a shell that stops earlier, no text that bash reads apart, and no error.
+        // The outputs differ, one shell stops earlier, bash has no separate rules for the text, or
+        // there is no error.
         assert_eq!(rule("a=((", &failed("b\n", unclosed, 1), &open), None);
         assert_eq!(rule("a=((", &failed("", unclosed, 2), &open), None);
         assert_eq!(rule("'", &failed("a\n", unclosed, 1), &open), status);
@@ -442,7 +445,7 @@ mod tests {
         assert_eq!(rule("n=08", &more, &less), failure);
         let shown = [failed("1\nb\n", number, 0), failed("127\nb\n", number, 0)];
         assert_eq!(rule("echo $?", &shown[0], &shown[1]), failure);
-        // A status that is not shown, other values, and an error of one shell only.
+        // A status is not shown, values differ, or only one shell reports an error.
         assert_eq!(rule("n=08", &shown[0], &shown[1]), None);
         assert_eq!(rule("n=08", &failed("c\n", number, 1), &more), None);
         assert_eq!(rule("n=08", &failed("a\n", "", 1), &more), None);

@@ -1,16 +1,16 @@
-//! Line numbers, where both shells print one and they may differ: bash continues to count from the
-//! line of the error after it abandoned a command of several lines, and reports the first or the
-//! last line of some commands.
+//! Masks line numbers where both shells print one but the numbers may differ. After abandoning a
+//! command of several lines, bash continues to count from the line of the error, and for some
+//! commands it reports the first or the last line.
 
 use crate::compare::contains;
 
-/// Returns the outputs with `N` for each number of a line: one after the word `line` and before a
-/// colon, or one that the script got from `LINENO` or `caller`.
+/// Returns the output with `N` in place of each line number. A number is one if it follows the word
+/// `line` and precedes a colon, or if the script got it from `LINENO` or `caller`.
 pub fn masked(script: &[u8], text: &[u8]) -> Vec<u8> {
-    // Bash may count the lines of a command more than once, at its beginning and when its content
+    // Bash may count the lines of a command more than once: at its beginning, and when its content
     // is read again.
     let lines = 3 * script.split(|b| *b == b'\n').count() as u64;
-    // Split at colons, the number of a message stands alone.
+    // If `IFS` splits a message at colons, its number is a separate word.
     let split = contains(script, b"IFS=");
     let text = in_messages(text, lines, split);
     if contains(script, b"LINENO") || contains(script, b"caller") {
@@ -65,9 +65,10 @@ fn from_variable(script: &[u8], text: &[u8], lines: u64) -> Vec<u8> {
         let apart = at == 0 || !text[at - 1].is_ascii_alphanumeric();
         let rest = &text[at..];
         let found = match () {
-            // `printf %d x` may have left digits in front.
+            // `printf %d x` may have left digits before it.
             () if traps && rest.starts_with(b"T:") => shape(rest, b"T:#:", b""),
-            // A substitution's, with any text around; or read as two words.
+            // The number comes from a substitution with any text around it, or it was read as two
+            // words.
             () if levels && rest[0] == b'5' && !behind_digit(text, at) => {
                 begun(rest, b"5 # ").or_else(|| begun(rest, b"5][# "))
             }
@@ -95,8 +96,8 @@ fn from_variable(script: &[u8], text: &[u8], lines: u64) -> Vec<u8> {
     out
 }
 
-/// Where the number is between `before` and `after`, in which `#` is any number, and where all of
-/// it ends; nothing of a word may follow.
+/// Returns the start and the end of a number between `before` and `after`, and the end of `after`.
+/// A `#` in `before` or `after` stands for any number. No letter or digit may follow.
 fn shape(text: &[u8], before: &[u8], after: &[u8]) -> Option<(usize, usize, usize)> {
     let (start, end, _) = begun(text, before)?;
     let whole = pass(text, end, after)?;
@@ -104,7 +105,7 @@ fn shape(text: &[u8], before: &[u8], after: &[u8]) -> Option<(usize, usize, usiz
     (!goes_on).then_some((start, end, whole))
 }
 
-/// Like [`shape`], with any following text.
+/// Does the same as [`shape`], but accepts any text after the number.
 fn begun(text: &[u8], before: &[u8]) -> Option<(usize, usize, usize)> {
     let start = pass(text, 0, before)?;
     let end = pass(text, start, b"#")?;
@@ -155,7 +156,7 @@ mod tests {
         assert!(!same(script, "[s.sh][ line 2][ x]\n", "[s.sh][ line 4][ x]\n"));
         assert!(!same(split, "[s.sh][lines][2][x]\n", "[s.sh][lines][4][x]\n"));
         assert!(!same(script, "[s.sh][line][2][x]\n", "[s.sh][line][4][x]\n"));
-        // Not so many lines, other numbers, another text.
+        // The line numbers are too large, the numbers are no line numbers, or the text differs.
         assert!(!same(script, "line 2: x\n", "line 20: x\n"));
         assert!(!same(script, "line 2: 1\n", "line 2: 2\n"));
         assert!(!same(script, "line 2: x\n", "line 3: y\n"));

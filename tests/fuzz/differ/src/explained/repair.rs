@@ -1,5 +1,5 @@
-//! Deviations that change later output: the script is run again without the text that bash reads
-//! differently. If the two agree then, there was no other difference.
+//! Recognises deviations that change later output: the script is run again without the text that
+//! bash reads differently. If the shells then agree, there was no other difference.
 
 use super::repaired::{
     apart_behind_documents, names_apart, plain_ansi, quoted_tildes, trap_not_inherited,
@@ -9,7 +9,8 @@ use super::{Rerun, agree, says};
 use crate::compare::{contains, position, replaced};
 use crate::run::Outcome;
 
-/// A rule: the deviation, whether it may be the one at hand, and scripts that lack it.
+/// A rule: the name of a deviation, whether it may explain a difference, and repaired scripts,
+/// which lack the deviation.
 struct Rule {
     name: &'static str,
     applies: fn(&[u8], &Outcome, &Outcome) -> bool,
@@ -63,8 +64,8 @@ const RULES: &[Rule] = &[
         applies: |script, bash, ours| {
             bash.status == ours.status && sources(script) && contains(script, b"> f9; ")
         },
-        // Another command at the end of the file; a command that runs then may show process
-        // numbers.
+        // The repair adds another command at the end of the file. A command that now runs may show
+        // process numbers.
         repairs: |script, _| {
             let goes_on = replaced(script, b"> f9; ", b"> f9; echo : >> f9; ");
             vec![replaced(&goes_on, b"$$", b"0"), goes_on]
@@ -73,7 +74,7 @@ const RULES: &[Rule] = &[
     Rule {
         name: "quotes and NULs that `$'...'` makes within `${...}`",
         applies: ansi_in_braces,
-        // A command that does not break off any more may show process numbers.
+        // A command that is no longer cut short may show process numbers.
         repairs: |script, _| {
             let plain = plain_ansi(script);
             vec![replaced(&plain, b"$$", b"0"), plain]
@@ -121,7 +122,7 @@ const RULES: &[Rule] = &[
     Rule {
         name: "the numbers that `{fd}` gets",
         applies: |script, bash, ours| contains(script, b"{fd}>") && bash.status == ours.status,
-        // Split by `IFS`, another number is another word; and the trace shows it.
+        // If `IFS` splits the number, another number is another word, and the trace shows it.
         repairs: |script, _| {
             let quoted = replaced(script, b">&$fd;", b">&\"$fd\";");
             let untested = replaced(&quoted, b"[ $fd -ge 10 ]", b":");
@@ -187,7 +188,7 @@ const RULES: &[Rule] = &[
     Rule {
         name: "bash's marks in texts",
         applies: |script, _, _| contains(script, b"\\x01") || contains(script, b"\\cA"),
-        // Another byte is not one.
+        // No other byte is a mark.
         repairs: |script, _| {
             let other = replaced(script, b"\\x01", b"\\x02");
             vec![replaced(&other, b"\\cA", b"\\cB")]
@@ -301,7 +302,7 @@ pub fn reason(
             return false;
         }
         let Some((a, b)) = rerun(repaired) else { return false };
-        // A script that breaks off says nothing about its rest.
+        // A script that is cut short shows nothing about its rest.
         let runs = a.status.is_some() && (breaks_off(bash) || !breaks_off(&a));
         runs && agree(repaired, &a, &b)
     };
@@ -312,8 +313,8 @@ pub fn reason(
         .map(|rule| rule.name)
 }
 
-/// Returns the script with another folder in place of `/`, whose content differs, where that is
-/// listed: `ls /`, `echo /*`.
+/// Returns the script with another folder in place of `/` where the folder is listed, as in `ls /`
+/// and `echo /*`, because its contents differ.
 fn without_root(script: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(script.len());
     for (at, byte) in script.iter().enumerate() {
@@ -327,23 +328,23 @@ fn without_root(script: &[u8]) -> Vec<u8> {
     out
 }
 
-/// bash forgets backslashes in `a=(\&)` between `$(` and `)`: the line is a syntax error then.
+/// Between `$(` and `)`, bash forgets backslashes in `a=(\&)`, so the line is a syntax error.
 fn quoted_in_compound(script: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
-    // Ours may find other errors, here or further down.
+    // Our shell may find other errors, here or further down.
     fn complaints(o: &Outcome) -> Vec<&[u8]> {
         let complains = |line: &&[u8]| contains(line, UNCLOSED) || contains(line, UNEXPECTED);
         o.stderr.split(|b| *b == b'\n').filter(complains).collect()
     }
     let substitutes = contains(script, b"$(") || contains(script, b"<(");
     let found = complaints(bash);
-    // A blank escaped at the end of a word is lost without an error.
+    // An escaped blank at the end of a word is lost without an error.
     let lost = contains(script, b"\\ ") && found == complaints(ours);
     let broken = !found.is_empty() && found != complaints(ours);
     (broken || lost) && substitutes && contains(script, b"=(")
 }
 
-/// After `eval 'echo "'` bash does not know the first reserved word of the next command: the
-/// lines of the two errors.
+/// After `eval 'echo "'`, bash does not recognise a reserved word at the beginning of the next
+/// command. Returns the lines of the two errors.
 fn after_syntax_error(bash: &Outcome, ours: &Outcome) -> Option<(usize, usize)> {
     const WORDS: &[&[u8]] = &[
         b"!",
@@ -370,7 +371,8 @@ fn after_syntax_error(bash: &Outcome, ours: &Outcome) -> Option<(usize, usize)> 
     Some((number(first)?, number(first + 1 + second)?))
 }
 
-/// Returns where the first syntax error is reported, if it is one of an `eval` or a sourced file.
+/// Returns the position of the first reported syntax error, if it is in an `eval` or a sourced
+/// file.
 fn first_error(o: &Outcome) -> Option<usize> {
     const FIRST: &[&[u8]] = &[UNCLOSED, b"conditional", b"unexpected token `"];
     let at = FIRST.iter().filter_map(|text| position(&o.stderr, text)).min()?;
@@ -379,7 +381,8 @@ fn first_error(o: &Outcome) -> Option<usize> {
     nested.then_some(at)
 }
 
-/// Returns the script with a command of its own before the one whose beginning bash did not know.
+/// Returns scripts with an additional command before the command whose beginning bash did not
+/// recognise.
 fn begun_anew(script: &[u8], bash: &Outcome) -> Vec<Vec<u8>> {
     let Some((_, second)) =
         after_syntax_error(bash, &Outcome { stderr: bash_first(bash), ..Outcome::default() })
@@ -391,8 +394,8 @@ fn begun_anew(script: &[u8], bash: &Outcome) -> Vec<Vec<u8>> {
     near.rev().filter_map(|line| begun_at(script, line)).collect()
 }
 
-/// The same before this line. A plain syntax error in the command takes bash out of a `[[` that
-/// was cut off.
+/// Returns the script with an additional command before this line. Its plain syntax error takes
+/// bash out of a `[[` that was cut off.
 fn begun_at(script: &[u8], before: usize) -> Option<Vec<u8>> {
     const AFRESH: &[u8] = b"eval ')' 2> /dev/null || :";
     let lines: Vec<&[u8]> = script.split(|b| *b == b'\n').collect();
@@ -400,7 +403,7 @@ fn begun_at(script: &[u8], before: usize) -> Option<Vec<u8>> {
     Some([head, &[AFRESH], tail].concat().join(&b'\n'))
 }
 
-/// Returns the output of a shell that recovers from the error: the first error alone.
+/// Returns the output of a shell that recovers from the error, which is only the first error.
 fn bash_first(bash: &Outcome) -> Vec<u8> {
     let nested = |line: &&[u8]| contains(line, b": eval: line ") || contains(line, b"f9: line ");
     bash.stderr.split(|b| *b == b'\n').find(nested).unwrap_or_default().to_vec()
@@ -411,8 +414,8 @@ fn sources(script: &[u8]) -> bool {
     file && [&b"; cat "[..], b"; printenv ", b"bash -c "].iter().any(|p| contains(script, p))
 }
 
-/// bash puts the value of `$'...'` in its place before it searches for the end of the `${...}`
-/// around it: a quote in it opens a string there, a NUL ends the text.
+/// bash inserts the value of `$'...'` before it searches for the end of the `${...}` around it. A
+/// quote in the value then opens a string, and a NUL ends the text.
 fn ansi_in_braces(script: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
     let cut = |o: &Outcome| says(o, SUBSTITUTION) && says(o, UNCLOSED);
     let bad = |o: &Outcome| says(o, b": bad substitution");
@@ -424,9 +427,10 @@ fn ansi_in_braces(script: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
             || bash.main() != ours.main() && plain_ansi(script) != script)
 }
 
-/// `${x:$((1))}` in a here-document: bash looks for the end of the substitution in a text that
-/// lacks it. A here-document within a substitution may be printed so that it cannot be read. And a
-/// syntax error in a substitution of the body may give 2, or end the script.
+/// `${x:$((1))}` in a here-document: bash searches for the end of the substitution in a text that
+/// lacks it. In addition, a here-document within a substitution may be printed in a form that
+/// cannot be read, and a syntax error in a substitution of the body may give status 2 or end the
+/// script.
 fn nested_in_heredoc(script: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
     let failed = |o: &Outcome| says(o, SUBSTITUTION) && (says(o, UNEXPECTED) || says(o, UNCLOSED));
     contains(script, b"<<")
@@ -435,8 +439,8 @@ fn nested_in_heredoc(script: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
             || says(bash, LOST))
 }
 
-/// Returns the script without the lines around the one that bash's message names: if bash reads one
-/// command differently, other differences remain visible.
+/// Returns scripts without the lines around the one that bash's message names. If bash reads only
+/// one command differently, other differences remain visible.
 fn without_command(script: &[u8], bash: &Outcome, message: &[u8]) -> Vec<Vec<u8>> {
     const AROUND: usize = 12;
     let texts = [&bash.stderr, &bash.stdout].into_iter().chain(bash.files.values());
@@ -447,7 +451,8 @@ fn without_command(script: &[u8], bash: &Outcome, message: &[u8]) -> Vec<Vec<u8>
     let mut ranges: Vec<(usize, usize)> = (line.saturating_sub(AROUND).max(1)..=line)
         .flat_map(|from| (line..=lines.len().min(line + AROUND)).map(move |to| (from, to)))
         .collect();
-    // A line further down alone: that of a here-document whose command begins a loop, too.
+    // Also without a single line further down: it may belong to a here-document whose command also
+    // begins a loop.
     ranges.extend((line + 1..=lines.len().min(line + AROUND)).map(|only| (only, only)));
     ranges.sort_by_key(|(from, to)| to - from);
     let without = |(from, to): (usize, usize)| {
@@ -456,13 +461,13 @@ fn without_command(script: &[u8], bash: &Outcome, message: &[u8]) -> Vec<Vec<u8>
     ranges.into_iter().map(without).collect()
 }
 
-/// Returns the line of the text that holds this place.
+/// Returns the line of the text that contains this position.
 fn line_of(text: &[u8], at: usize) -> Option<&[u8]> {
     let start = text.get(..at)?.iter().rposition(|b| *b == b'\n').map_or(0, |n| n + 1);
     text[start..].split(|b| *b == b'\n').next()
 }
 
-/// Returns the line number in the message at this place.
+/// Returns the line number in the message at this position.
 fn number_of(text: &[u8], at: usize) -> Option<usize> {
     let message = line_of(text, at)?;
     let digits = &message[position(message, b"line ")? + 5..];
@@ -488,8 +493,8 @@ mod tests {
     use super::super::{outcome, reason};
     use crate::run::Outcome;
 
-    /// Returns the rule for a script whose outcomes are these, and which after the repair says the
-    /// same in both, or not.
+    /// Returns the rule that explains these outcomes of a script. After the repair the shells agree
+    /// if `agree` is true.
     fn rule(script: &str, bash: &Outcome, ours: &Outcome, agree: bool) -> Option<&'static str> {
         let mut rerun = |repaired: &[u8]| {
             assert_ne!(repaired, script.as_bytes());

@@ -1,9 +1,9 @@
-//! Replaces the text of a script that bash reads differently, for the rules of `repair`.
+//! Replaces text of a script that bash reads differently, for the rules of `repair`.
 
 use crate::compare::position;
 
 /// Replaces each quoted special character in `=(...)` by a letter. With `comments`, parentheses in
-/// what looks like a comment there are not counted.
+/// anything that looks like a comment there are not counted.
 pub fn without_quoted(script: &[u8], comments: bool) -> Vec<u8> {
     let mut out = Vec::with_capacity(script.len());
     let mut rest = script;
@@ -96,13 +96,13 @@ pub fn without_classes(script: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Switches `-E` off around each ERR action. Without that, in `set -E; trap '(false)' ERR`, bash
-/// 5.2 runs the action again in its own subshell, and so on.
+/// Switches `-E` off around each ERR action. Otherwise, with `set -E; trap '(false)' ERR`, bash 5.2
+/// runs the action again in the action's own subshell, and so on.
 pub fn trap_not_inherited(script: &[u8]) -> Vec<u8> {
     with_actions(script, b"' ERR", b"set +E; ", b"; set -E")
 }
 
-/// Makes each EXIT action check that it runs in the main shell. Without that, in `trap 'echo' EXIT;
+/// Makes each EXIT action check that it runs in the main shell. Otherwise, with `trap 'echo' EXIT;
 /// : "${}" | cat`, bash also runs the action when the expansion of a simple command fails in a
 /// pipeline or in the background.
 pub fn trap_of_main_shell(script: &[u8]) -> Vec<u8> {
@@ -127,7 +127,7 @@ fn with_actions(script: &[u8], end: &[u8], before: &[u8], behind: &[u8]) -> Vec<
     out
 }
 
-/// Replaces `~:a$x` by `\~:a$x`; the same for `~+` and `~-`.
+/// Replaces `~:a$x` by `\~:a$x`; does the same for `~+` and `~-`.
 pub fn quoted_tildes(script: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(script.len());
     for (at, byte) in script.iter().enumerate() {

@@ -221,7 +221,7 @@ impl Script {
             (0..self.random.below(4)).map(|_| self.random.pick(ARGUMENTS)).collect();
         let mut arguments = arguments.join(" ");
         if format.contains('*') {
-            // Not a width of gigabytes.
+            // This prevents widths of gigabytes.
             arguments = "5 x 3".into();
         }
         let quote = if format.contains('\'') { '"' } else { '\'' };
@@ -378,7 +378,7 @@ impl Script {
             .into()
     }
 
-    /// `test`, `[` or `[[` with its status.
+    /// Returns `test`, `[` or `[[`, followed by a command that prints its status.
     pub(crate) fn condition(&mut self) -> String {
         format!("{}; echo $?", self.bare_condition())
     }

@@ -105,7 +105,7 @@ impl Script {
         body
     }
 
-    /// Returns a command whose status matters.
+    /// Returns a command for its status.
     fn test(&mut self) -> String {
         match self.random.below(8) {
             0..=3 => self.bare_condition(),
@@ -196,7 +196,7 @@ impl Script {
         format!("{shape}\n{after}")
     }
 
-    /// Returns a call of a function that was defined before.
+    /// Returns a call of a function that was defined earlier.
     pub(crate) fn call(&mut self) -> String {
         if self.functions == 0 || self.in_function {
             return format!("p {}", self.words(2));
@@ -257,7 +257,7 @@ impl Script {
     }
 }
 
-/// `fa`, `fb`, ..., `fz`, `fza`: letters only, so that names are not parts of one another.
+/// Returns `fa`, `fb`, ..., `fz`, `fza` and so on, which consist of letters only.
 fn function_name(n: usize) -> String {
     let letter = char::from(b'a' + (n % 26) as u8);
     format!("f{}{letter}", "z".repeat(n / 26))

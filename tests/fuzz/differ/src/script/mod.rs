@@ -1,8 +1,8 @@
-//! Scripts at random, by a grammar: what a script may look like, not what it means.
+//! Generates random scripts by a grammar, which describes how a script looks, not what it means.
 //!
-//! | file | what |
+//! | file | contents |
 //! |---|---|
-//! | `mod` | the generator's state; a whole script |
+//! | `mod` | the generator's state, whole scripts |
 //! | `statement` | a statement: assignments, printing, errors, shell options |
 //! | `compound` | loops, conditions, functions, subshells, traps |
 //! | `builtin` | `printf read test [[ getopts mapfile declare` and others |
@@ -13,9 +13,10 @@
 //!
 //! # Invariants
 //! - A script is a function of its seed.
-//! - It ends: loops count, recursion counts down, nothing waits.
-//! - It says the same each time: no clock, no process ids, no `RANDOM`, no two writers at once.
-//! - It writes in its working directory only.
+//! - It ends: loops count, recursion counts down, and nothing waits.
+//! - It prints the same each time: it has no clock, no process ids, no `RANDOM`, and no two writers
+//!   at the same time.
+//! - It writes only in its working directory.
 
 mod arith;
 mod builtin;
@@ -27,21 +28,21 @@ mod word;
 
 use crate::random::Random;
 
-/// Deepest nesting of statements and of words.
+/// The maximum nesting depth of statements and of words.
 const DEPTH: u32 = 4;
 
 /// The generator's state.
 pub struct Script {
     pub(crate) random: Random,
     depth: u32,
-    /// Functions `fa`, `fb`, ... defined so far; a function calls earlier ones only.
+    /// The number of functions `fa`, `fb`, ... defined so far. A function calls only earlier ones.
     functions: usize,
-    /// Counters `k1`, `k2`, ... used so far: each loop has its own.
+    /// The number of counters `k1`, `k2`, ... used so far. Each loop has its own.
     counters: usize,
     files: usize,
     loops: usize,
     in_function: bool,
-    /// Bodies of constructs in places are commands about which the shells agree.
+    /// Whether bodies of constructs in places are commands about which the shells agree.
     is_plain: bool,
 }
 
@@ -62,14 +63,14 @@ impl Script {
 
 /// Returns the script of a seed that only puts constructs into places: functions, texts and groups
 /// with a redirection at their beginning, as stages, in the background and in substitutions. No
-/// difference in these is explained by a deviation.
+/// deviation explains a difference in these.
 pub fn generate_places(seed: u64) -> String {
     Script::new(seed).places()
 }
 
-/// Returns the script of a seed; `damage` of a hundred scripts have something taken out, doubled or
-/// put in (`Script::damaged`), which tests how errors are recovered from. A seed gives the same
-/// script for every share but for that.
+/// Returns the script of a seed. Of a hundred scripts, `damage` have something removed, doubled or
+/// inserted (`Script::damaged`), which tests recovery from errors. Apart from that, a seed gives
+/// the same script for every value of `damage`.
 pub fn generate(seed: u64, damage: usize) -> String {
     let mut s = Script::new(seed);
     let text = s.whole();
@@ -113,7 +114,7 @@ impl Script {
         out
     }
 
-    /// Assignments at the top, so that expansions meet something.
+    /// Returns assignments for the top of a script, so that expansions find values.
     fn values(&mut self) -> String {
         let mut out = Vec::new();
         for name in ["a", "b", "c"] {
@@ -176,7 +177,8 @@ impl Script {
         ])
     }
 
-    /// Returns the text with something taken out, doubled or put in: mostly a syntax error.
+    /// Returns the text with something removed, doubled or inserted, which usually is a syntax
+    /// error.
     fn damaged(&mut self, text: &str) -> String {
         let mut lines: Vec<&str> = text.lines().collect();
         let at = 1 + self.random.below(lines.len().saturating_sub(1));
@@ -199,7 +201,7 @@ impl Script {
         lines.join("\n") + "\n"
     }
 
-    /// Runs `f` one level deeper, and returns its result.
+    /// Runs `f` one level deeper. Returns its result.
     fn deeper<T>(&mut self, f: impl FnOnce(&mut Script) -> T) -> T {
         self.depth += 1;
         let result = f(self);

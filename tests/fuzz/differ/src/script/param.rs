@@ -43,7 +43,7 @@ const PARAMETERS: &[&str] = &[
 ];
 
 impl Script {
-    /// Returns the name part of an expansion.
+    /// Returns the parameter of an expansion.
     fn parameter(&mut self) -> &'static str {
         if self.random.chance(55) {
             self.random.pick(SCALARS)
@@ -248,7 +248,7 @@ impl Script {
         }
     }
 
-    /// Returns a pattern that does not end the expansion early: an unquoted slash would be a
+    /// Returns a pattern that does not end the expansion early. An unquoted slash would be a
     /// separator.
     fn operand_pattern(&mut self) -> String {
         match self.random.below(5) {

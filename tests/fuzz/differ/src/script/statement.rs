@@ -25,7 +25,7 @@ impl Script {
         })
     }
 
-    /// Statements for a body, joined by `; `: no here-documents inside.
+    /// Returns statements for a body, joined by `; `. They contain no here-documents.
     pub(crate) fn body(&mut self) -> String {
         let mut parts = Vec::new();
         for _ in 0..1 + self.random.below(2) {
@@ -49,7 +49,7 @@ impl Script {
         parts.join("\n")
     }
 
-    /// Returns a command without parts.
+    /// Returns a command that contains no other commands.
     pub(crate) fn simple(&mut self) -> String {
         match self.random.below(20) {
             0..=5 => format!("p {}", self.words(3)),
@@ -159,7 +159,7 @@ impl Script {
         }
     }
 
-    /// Situations that end a command or the shell, kept in a subshell mostly.
+    /// Returns a situation that ends a command or the shell, usually in a subshell.
     fn errors(&mut self) -> String {
         let command = match self.random.below(12) {
             0 => self
@@ -494,12 +494,12 @@ impl Script {
         format!("{{ set -x; {}; set +x; }} 2>&1", self.simple())
     }
 
-    /// Messages on standard output.
+    /// Returns a statement whose messages go to standard output.
     fn shown(&mut self) -> String {
         format!("( {}\n) 2>&1", self.statement())
     }
 
-    /// Text that is read as a script again.
+    /// Returns a statement as text that is read as a script again.
     fn quoted_script(&mut self) -> String {
         let inner = self.deeper(|s| s.statement());
         match self.random.below(5) {
@@ -514,7 +514,7 @@ impl Script {
     }
 }
 
-/// `'...'` around any text.
+/// Returns the text in single quotes.
 pub(crate) fn single_quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', "'\\''"))
 }

@@ -107,8 +107,8 @@ impl Script {
         format!("{not}{first} {bar} {last}{after}")
     }
 
-    /// Returns a function, a text or a group that runs in a process of its own, with a redirection
-    /// at its beginning.
+    /// Returns a function, a text or a group that runs in a separate process and begins with a
+    /// redirection.
     pub(crate) fn placed(&mut self) -> String {
         let first = self.random.pick(&[
             "ls > /dev/null",
@@ -132,8 +132,8 @@ impl Script {
         let (before, command) = match self.random.below(7) {
             0 | 1 => (format!("pf() {{ {body}\n}}"), "pf 1 2".into()),
             2 => (String::new(), format!("eval {quoted}")),
-            // A builtin comes last, because bash 5.2 may become a program that does, and forgets
-            // what follows `.`.
+            // A builtin comes last, because bash 5.2 may replace itself by a last program and then
+            // forgets what follows `.`.
             3 => (format!("printf '%s\\n' {quoted} : > src"), ". ./src".into()),
             4 => (String::new(), format!("{{ {body}\n}}")),
             5 => (format!("pg() {{ {body}\n}}; pf() {{ pg; echo f; }}"), "pf".into()),

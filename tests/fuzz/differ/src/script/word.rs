@@ -2,7 +2,7 @@
 
 use super::Script;
 
-/// Quoted texts that have been trouble in shells.
+/// Quoted texts that have caused trouble in shells.
 const VALUES: &[&str] = &[
     "''",
     "a",
@@ -163,7 +163,7 @@ const EXTGLOBS: &[&str] = &[
     "@($a|x)",
 ];
 
-/// Patterns that meet the files of the working directory.
+/// Patterns that match files of the working directory.
 const GLOBS: &[&str] = &[
     "*",
     "f*",
@@ -320,7 +320,7 @@ impl Script {
         if self.random.chance(80) { self.random.pick(GLOBS).into() } else { self.pattern() }
     }
 
-    /// `{a,b}`, `{1..3}` and words that only look like them.
+    /// Returns `{a,b}`, `{1..3}` and words that only look like them.
     pub(crate) fn braces(&mut self) -> String {
         if self.leaf() || self.random.chance(60) {
             return self
@@ -399,7 +399,7 @@ impl Script {
         })
     }
 
-    /// `$(...)` or backquotes, with a command that prints something.
+    /// Returns `$(...)` or backquotes with a command that prints something.
     pub(crate) fn substitution(&mut self) -> String {
         if self.leaf() {
             return self.random.pick(&["$(echo x)", "`echo y`", "$(printf 'a b')", "$(:)"]).into();
