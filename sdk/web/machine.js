@@ -154,16 +154,16 @@ export class Machine {
 
   /** Does what a worker waits for, and wakes it. */
   async #wake(flag, act) {
-    let told = 1;
+    let state = 1;
     try {
       await act();
     } catch (error) {
       // Who waits was ended with the session.
       if (this.#isClosed) return;
       this.#log(`a part of the image: ${error.message}`);
-      told = 2;
+      state = 2;
     }
-    Atomics.store(flag, 0, told);
+    Atomics.store(flag, 0, state);
     Atomics.notify(flag, 0);
   }
 
@@ -189,7 +189,7 @@ export class Machine {
         abort,
         room: () => {},
         ended: null,
-        resolve: (told) => (settle(), resolve(told)),
+        resolve: (result) => (settle(), resolve(result)),
         reject: (error) => (settle(), reject(error)),
       };
       signal?.addEventListener('abort', abort, { once: true });
@@ -423,7 +423,7 @@ export class Machine {
   /** A run is over when all its output has come. */
   #settle() {
     const ended = this.#run?.ended;
-    if (ended && this.#received >= ended.sent) this.#run.resolve(ended.told);
+    if (ended && this.#received >= ended.sent) this.#run.resolve(ended.result);
   }
 
   /** A worker waits for a thread; of each program one of them keeps a large memory. */

@@ -30,35 +30,35 @@ export class Outcome {
   #read;
 
   /**
-   * @param {object} told what the kernel says
+   * @param {object} reply what the kernel says
    * @param {Uint8Array[][]} output by stream
    * @param {(path: string) => Promise<Uint8Array>} read
    */
-  constructor(told, output, read) {
-    this.exitCode = told.exit_code;
-    this.ok = told.exit_code === 0;
+  constructor(reply, output, read) {
+    this.exitCode = reply.exit_code;
+    this.ok = reply.exit_code === 0;
     this.stdoutBytes = joined(output[1]);
     this.stderrBytes = joined(output[2]);
     this.stdout = new TextDecoder().decode(this.stdoutBytes);
     this.stderr = new TextDecoder().decode(this.stderrBytes);
-    this.duration = told.duration_ms / 1e3;
-    this.cpuTime = told.cpu_ms / 1e3;
-    this.peakMemory = told.peak_memory;
-    this.limitHit = told.limit_hit;
-    this.truncated = told.truncated;
-    this.files = told.files.map(({ path, change, size, mime_type: mimeType, sha256 }) => {
+    this.duration = reply.duration_ms / 1e3;
+    this.cpuTime = reply.cpu_ms / 1e3;
+    this.peakMemory = reply.peak_memory;
+    this.limitHit = reply.limit_hit;
+    this.truncated = reply.truncated;
+    this.files = reply.files.map(({ path, change, size, mime_type: mimeType, sha256 }) => {
       return { path, change, size, mimeType, sha256 };
     });
-    this.filesTruncated = told.files_truncated;
-    this.valueRepr = told.value ?? null;
-    const plain = parsed(told.value_json);
-    this.valueBytes = told.value_bytes ?? null;
+    this.filesTruncated = reply.files_truncated;
+    this.valueRepr = reply.value ?? null;
+    const plain = parsed(reply.value_json);
+    this.valueBytes = reply.value_bytes ?? null;
     // Part of a value would pass for another one.
     const shown = this.valueBytes === null ? this.valueRepr : null;
     this.value = plain === undefined ? shown : plain;
-    this.ended = told.ended;
-    this.putBack = told.put_back;
-    this.commit = told.commit ?? null;
+    this.ended = reply.ended;
+    this.putBack = reply.put_back;
+    this.commit = reply.commit ?? null;
     this.#read = read;
   }
 

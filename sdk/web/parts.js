@@ -13,7 +13,7 @@ const known = new Map();
 
 export class Parts {
   #base;
-  #told;
+  #index;
   /** What keeps parts, if there is something. */
   #cache = cache();
   /** Fetches what a shell needs; and all else, where that keeps nobody waiting. */
@@ -45,7 +45,7 @@ export class Parts {
   constructor(base) {
     this.#base = base;
     const counted = ({ file, name, packed }, loaded) => {
-      for (const told of this.#watching) told({ name: name ?? file, loaded, total: packed });
+      for (const listener of this.#watching) listener({ name: name ?? file, loaded, total: packed });
     };
     this.#here = new Fetcher(base, this.#cache, counted);
     this.#aside = isNode ? this.#here : new RemoteFetcher(base, counted);
@@ -53,7 +53,7 @@ export class Parts {
 
   async #open() {
     const bytes = await this.#listed();
-    this.#told = JSON.parse(new TextDecoder().decode(bytes));
+    this.#index = JSON.parse(new TextDecoder().decode(bytes));
     if ((await this.#cache) !== undefined) later(() => this.#clean());
     return this;
   }
@@ -76,7 +76,7 @@ export class Parts {
   /** Removes what no part is any more. */
   async #clean() {
     const cache = await this.#cache;
-    const { kernel, catalog, parts } = this.#told;
+    const { kernel, catalog, parts } = this.#index;
     const prepared = Array.from({ length: this.programs }, (_, n) => this.#prepared(n));
     const names = new Set(['image.json', ...prepared, ...[kernel, catalog, ...parts].flatMap((part) => [part.file, unpacked(part)])]);
     for (const request of await cache.keys()) {
@@ -87,38 +87,38 @@ export class Parts {
 
   /** How many programs there are: the first parts. */
   get programs() {
-    return this.#told.parts.filter(({ program }) => program !== undefined).length;
+    return this.#index.parts.filter(({ program }) => program !== undefined).length;
   }
 
   /** The number of a program. */
   number(program) {
-    return this.#told.parts.findIndex((part) => part.program === program);
+    return this.#index.parts.findIndex((part) => part.program === program);
   }
 
   /** Bytes of a part, unpacked. */
   length(number) {
-    return this.#told.parts[number].length;
+    return this.#index.parts[number].length;
   }
 
-  /** Calls `told` with what is fetched, as it comes; gives what ends that. */
-  watch(told) {
-    this.#watching.add(told);
-    return () => this.#watching.delete(told);
+  /** Calls `listener` with what is fetched, as it comes; gives what ends that. */
+  watch(listener) {
+    this.#watching.add(listener);
+    return () => this.#watching.delete(listener);
   }
 
   catalog() {
-    return this.#here.unpacked(this.#told.catalog);
+    return this.#here.unpacked(this.#index.catalog);
   }
 
   /** The kernel's module. */
   kernel() {
-    return (this.#kernel ??= this.#needed(this.#told.kernel));
+    return (this.#kernel ??= this.#needed(this.#index.kernel));
   }
 
   /** The shell's module. */
   shell() {
     const number = this.number('box');
-    if (!this.#modules.has(number)) this.#compiling(number, this.#needed(this.#told.parts[number]));
+    if (!this.#modules.has(number)) this.#compiling(number, this.#needed(this.#index.parts[number]));
     return this.#modules.get(number);
   }
 
@@ -130,10 +130,10 @@ export class Parts {
   /** A program, compiled; what it needs soon after it has begun is asked for meanwhile. */
   module(number) {
     if (!this.#modules.has(number)) {
-      const part = this.#told.parts[number];
+      const part = this.#index.parts[number];
       this.#compiling(number, this.#aside.compiled(part));
       for (const next of part.then ?? []) {
-        const bytes = this.#aside.unpacked(this.#told.parts[next]);
+        const bytes = this.#aside.unpacked(this.#index.parts[next]);
         this.#ahead.set(next, bytes);
         bytes.catch(() => this.#ahead.delete(next));
       }
@@ -151,7 +151,7 @@ export class Parts {
    * that has run it.
    */
   #prepared(number) {
-    const { parts, catalog, kernel } = this.#told;
+    const { parts, catalog, kernel } = this.#index;
     return ['prepared', ...[parts[number], catalog, kernel].map(unpacked)].join('-');
   }
 
@@ -160,7 +160,7 @@ export class Parts {
    * The program is got ready meanwhile.
    */
   async kept(number, fetches) {
-    const { memory } = this.#told.parts[number];
+    const { memory } = this.#index.parts[number];
     const kept = await this.#here.used(this.#prepared(number), async (kept) => {
       this.module(number).catch(() => {});
       return whole(await kept.arrayBuffer(), memory?.length);
@@ -179,7 +179,7 @@ export class Parts {
     const ahead = this.#ahead.get(number);
     this.#ahead.delete(number);
     if (ahead) return ahead;
-    const part = this.#told.parts[number];
+    const part = this.#index.parts[number];
     const kept = part.program && (await this.#here.used(unpacked(part), async (kept) => whole(await kept.arrayBuffer(), part.length)));
     return kept || this.#aside.unpacked(part);
   }

@@ -34,11 +34,11 @@ class Exchange {
 /** The requests of a session that are open. */
 export class Requests {
   #open = new Map();
-  #tell;
+  #notify;
 
-  /** @param {(type: 'responded' | 'received', message: object) => Promise<number>} tell the kernel; 0 if it does not want to know */
-  constructor(tell) {
-    this.#tell = tell;
+  /** @param {(type: 'responded' | 'received', message: object) => Promise<number>} notify the kernel; 0 if it does not want to know */
+  constructor(notify) {
+    this.#notify = notify;
   }
 
   /** Makes a request. */
@@ -52,13 +52,13 @@ export class Requests {
     }, asked.time);
     // Node's must not be kept from ending by it: what waits for the session does that.
     exchange.timer.unref?.();
-    let told;
+    let reply;
     try {
-      told = { head: await this.#fetch(exchange, asked, body) };
+      reply = { head: await this.#fetch(exchange, asked, body) };
     } catch (error) {
-      told = { failed: failure(exchange, error, asked.url) };
+      reply = { failed: failure(exchange, error, asked.url) };
     }
-    await this.#say(number, exchange, 'responded', { got: told });
+    await this.#say(number, exchange, 'responded', { got: reply });
   }
 
   async #fetch(exchange, { method, url, headers, follow }, body) {
@@ -129,7 +129,7 @@ export class Requests {
     if (this.#open.get(number) !== exchange) return;
     let isWanted = 0;
     try {
-      isWanted = await this.#tell(type, { ...message, number });
+      isWanted = await this.#notify(type, { ...message, number });
     } catch {
       // The session was closed.
     }

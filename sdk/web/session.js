@@ -106,14 +106,14 @@ export class Session {
   async #run(asked, { stdin = '', timeout, signal, onStdout, onStderr, check = false }) {
     signal?.throwIfAborted();
     const parts = [[], [], []];
-    const tell = [null, onStdout, onStderr].map((told) => told && { told, decoder: new TextDecoder() });
+    const readers = [null, onStdout, onStderr].map((read) => read && { read, decoder: new TextDecoder() });
     let thrown;
     const give = (stream, bytes, more) => {
-      const { told, decoder } = tell[stream] ?? {};
+      const { read, decoder } = readers[stream] ?? {};
       const text = decoder?.decode(bytes, { stream: more });
       if (!text || thrown) return;
       try {
-        told(text);
+        read(text);
       } catch (error) {
         // The reader cannot continue, so the call ends.
         thrown = { error };
@@ -124,11 +124,11 @@ export class Session {
       parts[stream].push(bytes);
       give(stream, bytes, true);
     };
-    const told = await this.#machine.run(asked, { stdin, timeout, signal, output });
+    const reply = await this.#machine.run(asked, { stdin, timeout, signal, output });
     [1, 2].forEach((stream) => give(stream, new Uint8Array(0), false));
     if (thrown) throw thrown.error;
     signal?.throwIfAborted();
-    const outcome = new Outcome(told, parts, (path) => this.read(path));
+    const outcome = new Outcome(reply, parts, (path) => this.read(path));
     if (check && !outcome.ok) throw new CommandError(outcome);
     return outcome;
   }
@@ -241,14 +241,14 @@ export class Session {
 
   /** All commits, the oldest first, those that were undone too. */
   async history() {
-    const told = await this.#past('history');
-    return told.map(({ exit_code: exitCode, changed_files: changedFiles, ...rest }) => ({ ...rest, exitCode, changedFiles }));
+    const commits = await this.#past('history');
+    return commits.map(({ exit_code: exitCode, changed_files: changedFiles, ...rest }) => ({ ...rest, exitCode, changedFiles }));
   }
 
   /** What a commit has changed of the session's files, with their texts. */
   async changes(number) {
-    const told = await this.#past({ changes: number });
-    return told.map(({ path, change, before, after }) => ({ path, change, before, after }));
+    const changes = await this.#past({ changes: number });
+    return changes.map(({ path, change, before, after }) => ({ path, change, before, after }));
   }
 
   /** Goes back to the commit before this one, with files and shell; gives its number. */

@@ -164,8 +164,8 @@ const host = {
   },
   input_wake: () => post({ type: 'room' }),
   done(from, length) {
-    const told = text(kernelBytes.slice(from, from + length));
-    post({ type: 'done', told, sent: Atomics.load(control, SENT) });
+    const result = text(kernelBytes.slice(from, from + length));
+    post({ type: 'done', result, sent: Atomics.load(control, SENT) });
   },
   interrupt: (slot, generation) => post({ type: 'interrupt', slot, generation }),
   fetch: (part, to, length) => asked({ type: 'fetch', part, to: to >>> 0, length: length >>> 0 }),
@@ -176,9 +176,9 @@ const host = {
     return failed;
   },
   kept(program, fetches) {
-    const told = new Int32Array(new SharedArrayBuffer(8));
-    asked({ type: 'kept', program, fetches: Boolean(fetches) }, told);
-    return told[1];
+    const reply = new Int32Array(new SharedArrayBuffer(8));
+    asked({ type: 'kept', program, fetches: Boolean(fetches) }, reply);
+    return reply[1];
   },
   take_kept: (program, to, length) => asked({ type: 'takeKept', program, to: to >>> 0, length: length >>> 0 }),
   keep(program, from, length, about, size) {
@@ -437,9 +437,9 @@ function reply(length) {
 
 /** What the kernel tells of something that cannot be done: kind, text, perhaps a code. */
 class Failed extends Error {
-  constructor(told) {
-    super(told.text);
-    this.told = told;
+  constructor(reported) {
+    super(reported.text);
+    this.reported = reported;
   }
 }
 
@@ -533,8 +533,8 @@ async function onMessage(message) {
     try {
       post({ type: 'answer', id, value: await answers[type](message) });
     } catch (error) {
-      const told = error.told ?? { kind: 'internal', text: String(error?.message ?? error) };
-      post({ type: 'answer', id, error: told });
+      const reported = error.reported ?? { kind: 'internal', text: String(error?.message ?? error) };
+      post({ type: 'answer', id, error: reported });
     }
   }
 }

@@ -55,7 +55,7 @@ fn in_node(dir: &Path, package: ConformanceHost, args: &[String]) -> Result<Exit
     env::write(&own.join("targets.toml"), target.as_bytes())?;
     let mut cmd = Command::new("python3");
     cmd.arg(own.join("score.py")).args(["--target", "node", "--jobs", "1"]);
-    let told = match package {
+    let wheel = match package {
         ConformanceHost::Web => "conformance-web.json",
         ConformanceHost::Native => {
             let package =
@@ -64,7 +64,7 @@ fn in_node(dir: &Path, package: ConformanceHost, args: &[String]) -> Result<Exit
             "conformance-sessions.json"
         }
     };
-    cmd.arg("--cases").arg(dir.join("cases")).arg("--json").arg(env::dist().join(told));
+    cmd.arg("--cases").arg(dir.join("cases")).arg("--json").arg(env::dist().join(wheel));
     cmd.args(args).env("WASIBOX_DIST", env::dist());
     env::run(&mut cmd)?;
     Ok(ExitCode::SUCCESS)

@@ -129,9 +129,9 @@ fn fuzz_javascript(rest: &[String]) -> Result<ExitCode> {
         let done = cmd.args([seed.to_string(), CALLS.to_string()]).output();
         let done = done.context("no dist/runner; run cargo xtask dist first")?;
         if !done.status.success() {
-            let told = String::from_utf8_lossy(&done.stderr).into_owned();
-            let told: Vec<&str> = told.lines().rev().take(12).collect();
-            eprintln!("{}", told.into_iter().rev().collect::<Vec<_>>().join("\n"));
+            let lines = String::from_utf8_lossy(&done.stderr).into_owned();
+            let lines: Vec<&str> = lines.lines().rev().take(12).collect();
+            eprintln!("{}", lines.into_iter().rev().collect::<Vec<_>>().join("\n"));
             eprintln!(
                 "seed {seed}: {} (javascript.cjs {seed} {CALLS} trace tells the call)",
                 done.status

@@ -176,12 +176,12 @@ fn copy_folder(from: &Path, to: &Path) -> Result<()> {
 
 /// Returns names and sizes of some of the packages.
 fn package_sizes(out: &Path, is_meant: impl Fn(&str) -> bool) -> Result<String> {
-    let mut told = Vec::new();
+    let mut sizes = Vec::new();
     for name in sorted(out)?.iter().filter(|name| is_meant(name)) {
         let size = out.join(name).metadata()?.len();
-        told.push(format!("{name} {:.1} MB", size as f64 / 1e6));
+        sizes.push(format!("{name} {:.1} MB", size as f64 / 1e6));
     }
-    Ok(told.join(", "))
+    Ok(sizes.join(", "))
 }
 
 /// Returns the Python of an environment in the cache folder with the packages that a file pins.

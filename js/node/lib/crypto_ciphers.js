@@ -165,13 +165,13 @@ host.ciphers = {
   getCipherInfo(target, name, keyLength, ivLength) {
     const info = ALL.get(typeof name === 'number' ? `#${name}` : String(name).toLowerCase());
     if (info === undefined) return undefined;
-    const { kind, ...told } = info;
+    const { kind, ...details } = info;
     if ((keyLength ?? info.keyLength) !== info.keyLength) return undefined;
     if (ivLength !== undefined) {
       if (kind === 'gcm' ? ivLength < 1 : ivLength !== (info.ivLength ?? 0)) return undefined;
-      if (ivLength > 0) told.ivLength = ivLength;
+      if (ivLength > 0) details.ivLength = ivLength;
     }
-    return Object.assign(target, told);
+    return Object.assign(target, details);
   },
 };
 })

@@ -93,7 +93,7 @@ const SHARE: (usize, usize) = (11, 16);
 /// Returns the number of bytes of stack that scripts of this process may use.
 fn stack_size() -> usize {
     let (part, whole) = SHARE;
-    box_sys::engine_stack().map_or(STACK, |told| STACK.min(told / whole * part))
+    box_sys::engine_stack().map_or(STACK, |bytes| STACK.min(bytes / whole * part))
 }
 
 /// The number of bytes allocated before the first collection of cycles, in the preparation and in
@@ -108,7 +108,7 @@ thread_local! {
 struct PreparedEngine {
     context: Context,
     runtime: Runtime,
-    go_on: Kept,
+    finish: Kept,
     cell: Kept,
 }
 
@@ -133,7 +133,7 @@ pub fn run_program(stage: StartStage) -> u8 {
     let Some(prepared) = PREPARED.take() else { return 1 };
     let prepared = std::mem::ManuallyDrop::new(prepared);
     prepared.runtime.set_max_stack_size(stack_size());
-    prepared.context.with(|ctx| finish_program(&ctx, &prepared.go_on))
+    prepared.context.with(|ctx| finish_program(&ctx, &prepared.finish))
 }
 
 /// Calls `f` with the function that runs a cell; `None` if nothing is prepared.
@@ -167,7 +167,7 @@ fn prepare_engine() -> std::result::Result<(), JsStartError> {
     runtime.set_loader(modules::JsResolver, modules::JsLoader);
     let context = Context::full(&runtime)?;
     runtime.set_interrupt_handler(Some(Box::new(native::deadline::is_over)));
-    let [go_on, cell, rejected] = context.with(|ctx| {
+    let [finish, cell, rejected] = context.with(|ctx| {
         js_engine::shared::enable_shared_buffers(&ctx);
         let made = boot_library(&ctx, &library, &parts).catch(&ctx);
         made.map_err(|e| JsStartError::Thrown(e.to_string()))
@@ -179,7 +179,7 @@ fn prepare_engine() -> std::result::Result<(), JsStartError> {
     runtime.run_gc();
     let prepared = usize::try_from(runtime.memory_usage().malloc_size).unwrap_or(0);
     runtime.set_gc_threshold(prepared + COLLECT);
-    PREPARED.set(Some(PreparedEngine { context, runtime, go_on, cell }));
+    PREPARED.set(Some(PreparedEngine { context, runtime, finish, cell }));
     Ok(())
 }
 
@@ -217,20 +217,20 @@ fn boot_library(
 }
 
 /// Calls `host.onRejection(promise, handled, reason)` for promises without a handler.
-fn track_rejections(runtime: &Runtime, told: Kept) {
+fn track_rejections(runtime: &Runtime, handler: Kept) {
     runtime.set_host_promise_rejection_tracker(Some(Box::new(
         move |ctx: Ctx<'_>, promise, reason, handled| {
-            if let Ok(told) = told.clone().restore(&ctx) {
+            if let Ok(handler) = handler.clone().restore(&ctx) {
                 // The hook throws nothing; an error of the engine's own (memory) is met again.
-                let _: Result<()> = told.call((promise, handled, reason));
+                let _: Result<()> = handler.call((promise, handled, reason));
             }
         },
     )));
 }
 
 /// Runs the script; the exit status.
-fn finish_program(ctx: &Ctx<'_>, go_on: &Kept) -> u8 {
-    let status = go_on.clone().restore(ctx).and_then(|f| f.call::<_, i32>(()));
+fn finish_program(ctx: &Ctx<'_>, finish: &Kept) -> u8 {
+    let status = finish.clone().restore(ctx).and_then(|f| f.call::<_, i32>(()));
     match status.catch(ctx) {
         Ok(status) => (status & 255) as u8,
         Err(error) => {

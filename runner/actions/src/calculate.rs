@@ -262,8 +262,8 @@ fn calculator_result(outcome: &Outcome, time: Duration) -> Result<CalculatorResu
     if outcome.end == End::Interrupted {
         return Err(Refusal::new(RefusalKind::Cancelled, "nobody waits for the result any more"));
     }
-    let told = outcome.value_json.as_deref().and_then(|json| serde_json::from_str(json).ok());
-    match told {
+    let reply = outcome.value_json.as_deref().and_then(|json| serde_json::from_str(json).ok());
+    match reply {
         Some(CalculatorReply::Said(said)) => Ok(said),
         Some(CalculatorReply::Refused { error }) => Err(Refusal::invalid_request(error)),
         None => Err(Refusal::new(RefusalKind::Internal, "the calculator has failed")),

@@ -80,7 +80,7 @@ impl Registry {
 }
 
 /// Components of the image that the description mentions.
-const TOLD: &[&str] = &[
+const DISTRIBUTIONS: &[&str] = &[
     "cpython",
     "numpy",
     "pandas",
@@ -111,18 +111,18 @@ fn describe_machine(machine: &Machine, is_whole: bool) -> String {
         "A private Linux-like machine (WebAssembly, no root). You are in /home/user; \
          files in /output/ are results for the user.",
     );
-    let told: Vec<&str> = if is_whole {
+    let listed: Vec<&str> = if is_whole {
         names.clone()
     } else {
         NOTABLE.iter().copied().filter(|name| has(name)).collect()
     };
-    let _ = write!(out, " {} commands: {}.", names.len(), told.join(" "));
+    let _ = write!(out, " {} commands: {}.", names.len(), listed.join(" "));
     if has("python3") {
-        let told: Vec<String> = TOLD
+        let listed: Vec<String> = DISTRIBUTIONS
             .iter()
             .filter_map(|name| Some(format!("{name} {}", versions.get(*name)?)))
             .collect();
-        let _ = write!(out, " Python: {}.", told.join(", "));
+        let _ = write!(out, " Python: {}.", listed.join(", "));
     }
     out + &describe_policy(machine.policy())
 }

@@ -14,7 +14,7 @@ pub const MOST_OUTPUT: u64 = 4 << 20;
 const PICTURES: usize = 4;
 const PICTURE: u64 = 2 << 20;
 /// The maximum number of changed files that are listed in the text, and in the answer.
-const TOLD: usize = 20;
+const LISTED_FILES: usize = 20;
 const LISTED: usize = 1000;
 /// The folder whose files are offered as resources.
 pub const OUTPUT_FOLDER: &str = "/output/";
@@ -139,10 +139,10 @@ fn in_words(ran: &CommandAnswer) -> String {
     for what in &ran.background {
         add(&format!("[goes on: {what}]"));
     }
-    for f in ran.files.iter().take(TOLD) {
+    for f in ran.files.iter().take(LISTED_FILES) {
         add(&format!("[{} {}, {} bytes]", f.change, f.path, f.size));
     }
-    if let Some(more) = ran.files.len().checked_sub(TOLD).filter(|n| *n > 0) {
+    if let Some(more) = ran.files.len().checked_sub(LISTED_FILES).filter(|n| *n > 0) {
         add(&format!("[{more} more files]"));
     }
     if text.is_empty() {
@@ -184,5 +184,5 @@ fn link_parts(files: &[FileChange]) -> Vec<AnswerPart> {
         mime: f.mime_type.clone(),
         size: f.size,
     };
-    files.iter().filter(is_wanted).take(TOLD).map(link).collect()
+    files.iter().filter(is_wanted).take(LISTED_FILES).map(link).collect()
 }

@@ -57,7 +57,7 @@ pub fn note_image(name: &str, begun: Option<Digest>, engine: &Engine) {
 }
 
 /// Lists for the user the paths that the zip format could not represent, up to a limit.
-pub fn tell_left_out(session: &Session) {
+pub fn report_left_out(session: &Session) {
     const SHOWN: usize = 20;
     let left = session.workspace_left_out();
     for (path, why) in left.iter().take(SHOWN) {

@@ -87,7 +87,7 @@ fn in_worker(
     let mut exec = call::prepare_exec(Exec::new(argv), &o.call, &limits);
     exec.list_files = o.call.json;
     let outcome = running.run_during(|| session.exec(exec))?;
-    call::tell_left_out(&session);
+    call::report_left_out(&session);
     call::print_outcome(&outcome, o.call.json, &limits)?;
     if o.diff {
         print_diff(&session, &[])?;

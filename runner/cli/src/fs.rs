@@ -168,12 +168,12 @@ fn print_answer(of: &FsSessionArgs, answer: &Answer) -> Result<u8, CliFailure> {
     let (mut out, mut status, mut note) = (String::new(), 0, None);
     let more = |next: Option<u64>| next.map(|_| "there is more".to_owned());
     match answer {
-        Answer::Read { content: FileText::Text { text, note: told, .. }, .. } => {
+        Answer::Read { content: FileText::Text { text, note: found, .. }, .. } => {
             out.push_str(text);
-            note.clone_from(told);
+            note.clone_from(found);
         }
-        Answer::Read { content: FileText::Binary { note: told, .. }, .. } => {
-            (status, note) = (1, Some(told.clone()));
+        Answer::Read { content: FileText::Binary { note: found, .. }, .. } => {
+            (status, note) = (1, Some(found.clone()));
         }
         Answer::Read { content: FileText::Data { mime, data }, .. } => {
             out = format!("{mime}, {} bytes\n", data.0.len());

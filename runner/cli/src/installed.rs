@@ -63,12 +63,12 @@ pub fn packaged_image() -> Result<Option<PathBuf>, CliFailure> {
         return Err(CliFailure::new(125, why));
     };
     let images = cache.join("images");
-    progress::work_patiently(|tell| {
-        let tell = |step: wasibox::bundle::BundleStep| match step {
-            wasibox::bundle::BundleStep::CodeNotTaken(_) => tell.print_now(&step),
-            _ => tell.unless_quick(&step),
+    progress::work_patiently(|progress| {
+        let report = |step: wasibox::bundle::BundleStep| match step {
+            wasibox::bundle::BundleStep::CodeNotTaken(_) => progress.print_now(&step),
+            _ => progress.unless_quick(&step),
         };
-        Ok(Some(wasibox::bundle::unpack_bundle(&bundle, &images, artifacts.as_deref(), &tell)?))
+        Ok(Some(wasibox::bundle::unpack_bundle(&bundle, &images, artifacts.as_deref(), &report)?))
     })
 }
 

@@ -198,7 +198,7 @@ fn run_request(
     let running = call::RunningCall::default();
     call::watch_signals(call::take_signals()?, session.interrupter(), running.clone());
     let outcome = running.run_during(|| session.exec(exec))?;
-    call::tell_left_out(&session);
+    call::report_left_out(&session);
     let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
     // If the program has changed nothing, this is the zip of the request.
     let zip = if path.exists() { std::fs::read(&path)? } else { Vec::new() };

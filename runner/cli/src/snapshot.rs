@@ -15,7 +15,7 @@ use wasibox::store::{SnapshotLimits, Store};
 /// because a hole in a file takes no space in a session, but is written out as zeros.
 const MOST: u64 = 64 << 30;
 /// Maximum number of left-out files that are listed.
-const TOLD: usize = 10;
+const LISTED: usize = 10;
 
 /// Runs a command.
 pub fn run(command: Command) -> Result<u8, CliFailure> {
@@ -103,13 +103,13 @@ fn write(
     out.flush()?;
     drop(out);
     to.finish_file()?;
-    for path in left.iter().take(TOLD) {
+    for path in left.iter().take(LISTED) {
         message::say_message(&format!(
             "{} is left out",
             escape_text(&String::from_utf8_lossy(path))
         ));
     }
-    if let Some(more) = left.len().checked_sub(TOLD).filter(|n| *n > 0) {
+    if let Some(more) = left.len().checked_sub(LISTED).filter(|n| *n > 0) {
         message::say_message(&format!("{more} more files are left out"));
     }
     Ok(())

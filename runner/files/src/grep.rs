@@ -84,13 +84,13 @@ fn each_file(
     ctx.dir_names(&top).map_err(|e| ctx.error_at("search", path, e))?;
     let above = if full == "/" { String::new() } else { full };
     let list = std::cell::RefCell::new(failed);
-    let tell = |path: &[u8], e: Errno| {
+    let note_failure = |path: &[u8], e: Errno| {
         let mut list = list.borrow_mut();
         if list.len() < FAILED {
             list.push(format!("{above}/{}: {} ({})", lossy_text(path), e.text(), errno_name(e)));
         }
     };
-    walk_tree(ctx, top, "searching", &mut |path, e| tell(path, e), &mut |met| {
+    walk_tree(ctx, top, "searching", &mut |path, e| note_failure(path, e), &mut |met| {
         if !rules.hidden && met.name.starts_with(b".") {
             return Ok(WalkStep::Past);
         }
@@ -105,7 +105,7 @@ fn each_file(
             Ok(true) => Ok(WalkStep::Past),
             Ok(false) => Ok(WalkStep::Stop),
             Err(e) => {
-                tell(met.path, e);
+                note_failure(met.path, e);
                 Ok(WalkStep::Past)
             }
         }

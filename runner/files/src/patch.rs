@@ -216,7 +216,7 @@ impl PatchRun<'_> {
         path: &str,
         old: &[u8],
         hunks: &[UnifiedHunk],
-        told: &mut PatchedFile,
+        patched: &mut PatchedFile,
     ) -> Result<Vec<u8>, FilesError> {
         let lines = LineIndex::new(old);
         let end: &[u8] = if is_crlf(old) { b"\r\n" } else { b"\n" };
@@ -245,10 +245,10 @@ impl PatchRun<'_> {
                     nearest: find_nearest(&lines, &wanted),
                 });
             };
-            told.fuzzy += u64::from(fuzz > 0);
+            patched.fuzzy += u64::from(fuzz > 0);
             if let Some(first) = hunk.start {
                 let drift = start as isize - (first.saturating_sub(1) + cut.0) as isize;
-                told.moved += u64::from(drift != 0);
+                patched.moved += u64::from(drift != 0);
                 offset = drift;
             }
             out.extend_from_slice(&old[lines.start(at)..lines.start(start)]);

@@ -73,11 +73,11 @@ struct TerminalScript {
 
 async fn serve_socket(socket: WebSocket, session: Arc<Session>, caller: Caller) {
     let (mut to, mut from) = socket.split();
-    let (tell, mut told) = channel::<Value>(WAITING);
+    let (messages, mut outgoing) = channel::<Value>(WAITING);
     let mut script: Option<TerminalScript> = None;
     loop {
         tokio::select! {
-            message = told.recv() => {
+            message = outgoing.recv() => {
                 let Some(message) = message else { return };
                 if message.get("stream").is_none() {
                     script = None;
@@ -98,7 +98,7 @@ async fn serve_socket(socket: WebSocket, session: Arc<Session>, caller: Caller) 
                     (Err(e), _) => Some(problem(e.to_string())),
                     (Ok(TerminalMessage::Run(_)), Some(_)) => Some(problem("a script runs already".into())),
                     (Ok(TerminalMessage::Run(text)), None) => {
-                        script = begin_script(&session, &caller, text, tell.clone());
+                        script = begin_script(&session, &caller, text, messages.clone());
                         script.is_none().then(|| problem("the script cannot be started".into()))
                     }
                     (Ok(TerminalMessage::Stdin(text)), Some(TerminalScript { input: Some(input), .. })) => {
@@ -131,7 +131,7 @@ fn begin_script(
     session: &Arc<Session>,
     caller: &Caller,
     text: String,
-    tell: Sender<Value>,
+    messages: Sender<Value>,
 ) -> Option<TerminalScript> {
     let stop = Arc::new(CallStop::default());
     let (input, mut typed) = channel::<Vec<u8>>(WAITING);
@@ -147,13 +147,13 @@ fn begin_script(
     });
     let (session, caller, theirs) = (session.clone(), caller.clone(), stop.clone());
     tokio::task::spawn_blocking(move || {
-        let done = run(&session, text, reader, &theirs, &tell);
+        let done = run(&session, text, reader, &theirs, &messages);
         caller.owner.spend_cpu(theirs.cpu_time());
         let message = match done {
             Ok(message) => message,
             Err(refusal) => json!({ "problem": HttpProblem::from(refusal).document() }),
         };
-        let _ = tell.blocking_send(message);
+        let _ = messages.blocking_send(message);
     });
     Some(TerminalScript { input: Some(input), _ended: CallStopGuard(stop.clone()), stop })
 }
@@ -163,7 +163,7 @@ fn run(
     text: String,
     stdin: PipeReader,
     stop: &CallStop,
-    tell: &Sender<Value>,
+    messages: &Sender<Value>,
 ) -> Result<Value, Refusal> {
     let mut exec = Exec::script(text);
     // All output is passed on, and none is kept.
@@ -173,7 +173,7 @@ fn run(
         let text = whole_characters(&mut lock_mutex(&rests[usize::from(is_error)]), bytes);
         let stream = if is_error { "stderr" } else { "stdout" };
         // A failure is ignored, because the script is stopped when the client has disconnected.
-        let _ = tell.blocking_send(json!({ "stream": stream, "text": text }));
+        let _ = messages.blocking_send(json!({ "stream": stream, "text": text }));
     };
     let (stdout, stderr) = (std::io::stdout(), std::io::stderr());
     let inherited = InheritedStreams { stdin: &stdin, stdout: &stdout, stderr: &stderr };

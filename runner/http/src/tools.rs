@@ -185,8 +185,8 @@ mod tests {
     fn characters_are_not_cut() {
         let mut rest = Vec::new();
         let all = "aä€😀z".as_bytes();
-        let told: String = all.chunks(1).map(|b| whole_characters(&mut rest, b)).collect();
-        assert_eq!(told, "aä€😀z");
+        let text: String = all.chunks(1).map(|b| whole_characters(&mut rest, b)).collect();
+        assert_eq!(text, "aä€😀z");
         assert_eq!(whole_characters(&mut rest, b"\xff\xc3"), "\u{fffd}");
         assert_eq!(whole_characters(&mut rest, b"("), "\u{fffd}(");
     }

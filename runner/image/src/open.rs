@@ -418,13 +418,13 @@ fn guard_panic<T>(path: &Path, f: impl FnOnce() -> Result<T, String>) -> Result<
 /// Returns the text of an error and its causes. It is cut, because it may contain strings of the
 /// image.
 pub(crate) fn error_chain(e: &dyn std::error::Error) -> String {
-    const TOLD: usize = 400;
+    const MAX_TEXT: usize = 400;
     let mut out = e.to_string();
     let mut at = e.source();
-    while let Some(e) = at.filter(|_| out.len() < TOLD) {
+    while let Some(e) = at.filter(|_| out.len() < MAX_TEXT) {
         out = format!("{out}: {e}");
         at = e.source();
     }
-    out.truncate(out.floor_char_boundary(TOLD));
+    out.truncate(out.floor_char_boundary(MAX_TEXT));
     out
 }

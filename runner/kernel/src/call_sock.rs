@@ -384,8 +384,8 @@ fn receive_message<H: Host>(
         c.mem.put_bytes(ptr, part)?;
         rest = after;
     }
-    let told = if flags & TRUNCATED != 0 { message.length } else { message.bytes.len() };
-    Ok((told as u64, message.from))
+    let reported = if flags & TRUNCATED != 0 { message.length } else { message.bytes.len() };
+    Ok((reported as u64, message.from))
 }
 
 /// Sends a list of buffers; returns the number of bytes.
@@ -450,12 +450,12 @@ pub fn sock_recv<H: Host>(
     c: &mut GuestCall<'_, H>,
     fd: Fd,
     what: SocketTransfer,
-    told: ReceiveResult,
+    result: ReceiveResult,
 ) -> Sys {
     let (open, list) = (OpenSocket::socket_of(c, fd)?, read_iovs(c, what.vectors)?);
     let (n, _) = receive(c, &open.0, &list, what.flags)?;
-    c.mem.put_bytes(told.flags, &0u16.to_le_bytes())?;
-    put_count(c, told.count, n)
+    c.mem.put_bytes(result.flags, &0u16.to_le_bytes())?;
+    put_count(c, result.count, n)
 }
 
 /// `recvfrom(2)`: [`sock_recv`]; also stores the sender's address at `from`.
@@ -463,14 +463,14 @@ pub fn sock_recv_from<H: Host>(
     c: &mut GuestCall<'_, H>,
     fd: Fd,
     what: SocketTransfer,
-    told: ReceiveResult,
+    result: ReceiveResult,
     from: u32,
 ) -> Sys {
     let (open, list) = (OpenSocket::socket_of(c, fd)?, read_iovs(c, what.vectors)?);
     let (n, sender) = receive(c, &open.0, &list, what.flags)?;
-    c.mem.put_bytes(told.flags, &0u16.to_le_bytes())?;
+    c.mem.put_bytes(result.flags, &0u16.to_le_bytes())?;
     put_address(c, from, &sender)?;
-    put_count(c, told.count, n)
+    put_count(c, result.count, n)
 }
 
 /// `send(2)`.

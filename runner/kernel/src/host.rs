@@ -106,8 +106,8 @@ pub trait HostWatch: Send + Sync {
     /// Sets the signal that ends the process; returns false if there is one already.
     fn set_fatal(&self, signal: u8) -> bool;
 
-    /// Returns the number of times that the process was notified.
-    fn told_count(&self) -> u32;
+    /// Returns the number of requests to end the process.
+    fn end_requests(&self) -> u32;
 
     /// Returns whether a thread runs the process.
     fn is_running(&self) -> bool;

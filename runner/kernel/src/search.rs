@@ -168,15 +168,15 @@ mod tests {
         vfs.symlink(b"sed", &ROOT, b"/bin/gsed").expect("a link");
         vfs.symlink(b"/bin/sed", &ROOT, b"/bin/ls").expect("a link");
         vfs.symlink(b"/bin/python3", &ROOT, b"/bin/py").expect("a link");
-        let told = |name: &str| vec![b"A=1".to_vec(), format!("BOX_PROGRAM={name}").into_bytes()];
+        let marked = |name: &str| vec![b"A=1".to_vec(), format!("BOX_PROGRAM={name}").into_bytes()];
         for (name, arg0, env) in [
-            ("/bin/gsed", "./gsed", told("sed")),
-            ("/bin/ls", "ls", told("sed")),
-            ("/bin/sed", "anything", told("sed")),
-            ("/bin/sed", "-sed", told("old")),
-            ("/bin/sed", "/bin/sed", told("old")),
+            ("/bin/gsed", "./gsed", marked("sed")),
+            ("/bin/ls", "ls", marked("sed")),
+            ("/bin/sed", "anything", marked("sed")),
+            ("/bin/sed", "-sed", marked("old")),
+            ("/bin/sed", "/bin/sed", marked("old")),
             // A program that has only one applet needs no such variable.
-            ("/bin/py", "py", told("old")),
+            ("/bin/py", "py", marked("old")),
         ] {
             assert_eq!(
                 start(&vfs, name, arg0),

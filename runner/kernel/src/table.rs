@@ -678,8 +678,8 @@ impl<H: Host> Kernel<H> {
         for p in ending {
             p.end();
         }
-        let told = ending.iter().map(|p| p.watch.told_count()).max().unwrap_or(0);
-        let stop = told >= STUBBORN && told.is_multiple_of(4);
+        let requests = ending.iter().map(|p| p.watch.end_requests()).max().unwrap_or(0);
+        let stop = requests >= STUBBORN && requests.is_multiple_of(4);
         stop.then(|| self.host.stop_guests())
     }
 

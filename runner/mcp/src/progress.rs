@@ -25,7 +25,7 @@ impl ProgressSender {
     }
 
     /// Sends an event.
-    pub fn tell(&self, event: CallEvent<'_>) {
+    pub fn send_event(&self, event: CallEvent<'_>) {
         let CallEvent::Output { bytes, .. } = event;
         for piece in bytes.chunks(PIECE) {
             // If the channel is full, the client reads slowly and the piece is dropped.
@@ -43,9 +43,9 @@ async fn send_progress(peer: Peer<RoleServer>, token: ProgressToken, mut from: R
             text += &more;
         }
         so_far += text.len();
-        let mut told = ProgressNotificationParam::new(token.clone(), so_far as f64);
-        told.message = Some(text);
-        if peer.notify_progress(told).await.is_err() {
+        let mut notification = ProgressNotificationParam::new(token.clone(), so_far as f64);
+        notification.message = Some(text);
+        if peer.notify_progress(notification).await.is_err() {
             return;
         }
     }

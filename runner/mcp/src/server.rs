@@ -203,9 +203,10 @@ impl McpServer {
         let tool = listed.tool;
         let arguments = request.arguments.unwrap_or_default();
         let token = context.meta.get_progress_token();
-        let told = token.map(|token| ProgressSender::begin(context.peer.clone(), token));
+        let progress = token.map(|token| ProgressSender::begin(context.peer.clone(), token));
         let ran = self.blocking(context, move |client, stop| {
-            let emit = told.map(|told| move |event: CallEvent<'_>| told.tell(event));
+            let emit =
+                progress.map(|progress| move |event: CallEvent<'_>| progress.send_event(event));
             let emit = emit.as_ref().map(|emit| emit as &(dyn Fn(CallEvent<'_>) + Sync));
             let _in =
                 tracing::info_span!("tool", name = tool.name, session = client.name()).entered();
@@ -214,7 +215,7 @@ impl McpServer {
         match ran.await? {
             Ok(done) => {
                 if tool.scope != ToolScope::Read {
-                    self.tell_changes(&done, &context.peer).await;
+                    self.notify_changes(&done, &context.peer).await;
                 }
                 Ok(content::call_result(done))
             }
@@ -223,7 +224,7 @@ impl McpServer {
     }
 
     /// Notifies the client of results that a call has changed.
-    async fn tell_changes(&self, done: &ToolResult, peer: &Peer<RoleServer>) {
+    async fn notify_changes(&self, done: &ToolResult, peer: &Peer<RoleServer>) {
         let changes = ResourceChanges::of(&done.answer);
         let wanted: Vec<String> = {
             let all = self.state().subscribed.lock().unwrap_or_else(PoisonError::into_inner);
@@ -276,13 +277,13 @@ impl ServerHandler for McpServer {
             .enable_resources_list_changed()
             .enable_resources_subscribe()
             .build();
-        let mut told = self.registry.summary().to_owned();
+        let mut instructions = self.registry.summary().to_owned();
         if self.roots != RootsMode::Refused {
             let how =
                 if self.roots == RootsMode::Writable { "read and write" } else { "read-only" };
-            told += &format!(" The client's folders are below {FOLDER}/ ({how}).");
+            instructions += &format!(" The client's folders are below {FOLDER}/ ({how}).");
         }
-        let mut info = ServerConfig::new(capabilities).with_instructions(told);
+        let mut info = ServerConfig::new(capabilities).with_instructions(instructions);
         info.server_info =
             Implementation::new("wasibox", env!("CARGO_PKG_VERSION")).with_title("Wasibox");
         info

@@ -123,7 +123,7 @@ impl<H: ServerHandler> ConnectionManager<H> {
             return Ok(live.handle.clone());
         }
         let (handle, worker) = create_local_session(connection.id.clone(), transport_config());
-        let (tell_ready, is_ready) = oneshot::channel();
+        let (ready, is_ready) = oneshot::channel();
         let (handler, end) = ((self.make)(), self.end.child_token());
         let (of, mark) = (Arc::downgrade(connection), Arc::new(()));
         let own = mark.clone();
@@ -132,7 +132,7 @@ impl<H: ServerHandler> ConnectionManager<H> {
             let served =
                 serve_server_with_ct::<_, _, _, TransportAdapterIdentity>(handler, transport, end);
             if let Ok(service) = served.await {
-                let _ = tell_ready.send(());
+                let _ = ready.send(());
                 let _ = service.waiting().await;
             }
             // The next message starts another one, if it has not done so already.

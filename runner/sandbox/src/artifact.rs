@@ -147,7 +147,7 @@ impl<const N: usize> ChecksummedFiles<N> {
     }
 
     /// Opens the files if all exist and are as we wrote them; reports damage to `tell`.
-    fn open(&self, key: &ArtifactKey, tell: &dyn Fn(&str)) -> Option<[File; N]> {
+    fn open(&self, key: &ArtifactKey, report: &dyn Fn(&str)) -> Option<[File; N]> {
         let mut recorded = String::new();
         trusted::open_trusted(&self.sum).ok()?.take(MAX_SUMS).read_to_string(&mut recorded).ok()?;
         let (text, signature) = recorded.trim_end_matches('\n').rsplit_once('\n')?;
@@ -157,7 +157,7 @@ impl<const N: usize> ChecksummedFiles<N> {
         }
         let signature = blake3::Hash::from_hex(signature).ok()?;
         if key.sign(&self.name(), &format!("{text}\n")) != signature {
-            tell("was not written by us, or with another key");
+            report("was not written by us, or with another key");
             return None;
         }
         let mut files = Vec::with_capacity(N);
@@ -172,7 +172,7 @@ impl<const N: usize> ChecksummedFiles<N> {
                 continue;
             }
             let Some(bytes) = read_whole(&file, pair[0], pair[1]) else {
-                tell("was damaged");
+                report("was damaged");
                 return None;
             };
             is_moved = true;
@@ -221,8 +221,8 @@ impl ArtifactStore<'_> {
             self.wait_for(&lock, &files.sum);
         }
         let _held = self.hold(&lock, &format!("compiles {name}"));
-        let tell = |what: &str| (self.progress)(&format!("the compiled code of {name} {what}"));
-        if let Some(l) = self.open(engine, &files, &secret, &tell) {
+        let report = |what: &str| (self.progress)(&format!("the compiled code of {name} {what}"));
+        if let Some(l) = self.open(engine, &files, &secret, &report) {
             return Ok(l);
         }
         let compiled = self.compile(name, wasm()?)?;
@@ -233,7 +233,7 @@ impl ArtifactStore<'_> {
         let _ = std::fs::remove_file(&lock);
         forget_old(dir, PROGRAMS, "aot", &["sum", "mem"]);
         // The new file is mapped at once, as at every later start.
-        match self.open(engine, &files, &secret, &tell) {
+        match self.open(engine, &files, &secret, &report) {
             Some(l) => Ok(l),
             None => Ok(compiled.in_memory(engine, name)?),
         }
@@ -255,19 +255,19 @@ impl ArtifactStore<'_> {
     }
 
     /// Returns the directory and the key, if the directory can be trusted.
-    fn place(&self, is_told: bool) -> Option<(&Path, ArtifactKey)> {
+    fn place(&self, reports: bool) -> Option<(&Path, ArtifactKey)> {
         let dir = self.dir.as_deref()?;
-        let tell = |what: &str| {
-            if is_told {
+        let report = |what: &str| {
+            if reports {
                 (self.progress)(what);
             }
         };
         let found = trusted::private_dir(dir)
-            .and_then(|()| ArtifactKey::load(key::default_dir().as_deref(), dir, &tell));
+            .and_then(|()| ArtifactKey::load(key::default_dir().as_deref(), dir, &report));
         match found {
             Ok(key) => Some((dir, key)),
             Err(why) => {
-                tell(&format!("not keeping compiled code in {}: {why}", dir.display()));
+                report(&format!("not keeping compiled code in {}: {why}", dir.display()));
                 None
             }
         }
@@ -279,7 +279,7 @@ impl ArtifactStore<'_> {
         // In a jail no file can be created, but an existing one can be waited for.
         let file = trusted::open_lock(lock).or_else(|_| trusted::open_trusted(lock)).ok()?;
         let begin = Instant::now();
-        let mut is_told = false;
+        let mut has_reported = false;
         loop {
             match flock(&file, FlockOperation::NonBlockingLockExclusive) {
                 Ok(()) => return Some(file),
@@ -291,8 +291,8 @@ impl ArtifactStore<'_> {
                 (self.progress)(&format!("no longer waiting for the process that {does}"));
                 return None;
             }
-            if !is_told && waited > Duration::from_secs(1) {
-                is_told = true;
+            if !has_reported && waited > Duration::from_secs(1) {
+                has_reported = true;
                 let shown = lock.display();
                 (self.progress)(&format!("waiting for another process that {does} ({shown})"));
             }
@@ -332,14 +332,14 @@ impl ArtifactStore<'_> {
         engine: &Engine,
         files: &ChecksummedFiles<2>,
         key: &ArtifactKey,
-        tell: &dyn Fn(&str),
+        report: &dyn Fn(&str),
     ) -> Option<LoadedProgram> {
-        let [code, template] = files.open(key, tell)?;
+        let [code, template] = files.open(key, report)?;
         let template = MemoryTemplate::open(template).map(Arc::new).ok()?;
         match map_code(engine, &code) {
             Ok(module) => Some(LoadedProgram { module, template, snapshot: None }),
             Err(e) => {
-                tell(&format!("is unusable: {}", one_line(&e)));
+                report(&format!("is unusable: {}", one_line(&e)));
                 None
             }
         }
@@ -359,8 +359,8 @@ impl ArtifactStore<'_> {
     ) -> Option<Arc<MemoryTemplate>> {
         let (dir, secret) = self.place(false)?;
         let files = snapshot_files(dir, key);
-        let open = |tell: &dyn Fn(&str)| {
-            let [file] = files.open(&secret, tell)?;
+        let open = |report: &dyn Fn(&str)| {
+            let [file] = files.open(&secret, report)?;
             MemoryTemplate::open(file).map(Arc::new).ok()
         };
         if let Some(t) = open(&|_| {}) {

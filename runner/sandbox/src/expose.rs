@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn who_meets_nobody_is_told() {
+    fn clients_without_a_listener_get_an_error() {
         let network = LoopbackNetwork::new(Budget::new(64 << 20));
         let (mut mine, theirs) = UnixStream::pair().unwrap();
         LoopbackGate::new(&network).connect(81, theirs);

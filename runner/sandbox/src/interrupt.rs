@@ -41,7 +41,7 @@ pub struct ProcessWatch {
     /// The signal that ends it; 0 for none.
     fatal: AtomicU8,
     /// The number of requests to end it since that signal was set.
-    told: AtomicU32,
+    end_requests: AtomicU32,
     /// The threads that run it.
     threads: Mutex<Vec<libc::pthread_t>>,
     /// Whether the session's code is stopped until this process ends.
@@ -72,7 +72,7 @@ impl wasibox_kernel::HostWatch for ProcessWatch {
     fn new(_: u32) -> ProcessWatch {
         ProcessWatch {
             fatal: AtomicU8::new(0),
-            told: AtomicU32::new(0),
+            end_requests: AtomicU32::new(0),
             threads: Mutex::default(),
             stops: AtomicBool::new(false),
             short: AtomicBool::new(false),
@@ -92,8 +92,8 @@ impl wasibox_kernel::HostWatch for ProcessWatch {
         self.fatal.compare_exchange(0, sig, Ordering::SeqCst, Ordering::SeqCst).is_ok()
     }
 
-    fn told_count(&self) -> u32 {
-        self.told.load(Ordering::Relaxed)
+    fn end_requests(&self) -> u32 {
+        self.end_requests.load(Ordering::Relaxed)
     }
 
     fn is_running(&self) -> bool {
@@ -101,7 +101,7 @@ impl wasibox_kernel::HostWatch for ProcessWatch {
     }
 
     fn end_computation(&self) {
-        self.told.fetch_add(1, Ordering::Relaxed);
+        self.end_requests.fetch_add(1, Ordering::Relaxed);
         for thread in lock_mutex(&self.threads).iter() {
             // JUSTIFICATION: only this call sends a signal to one thread of the process. SAFETY:
             // the thread lives: it takes its entry out, under this lock, before it ends.

@@ -44,7 +44,7 @@ impl ArtifactKey {
     pub fn load(
         place: Option<&Path>,
         cache: &Path,
-        tell: &dyn Fn(&str),
+        report: &dyn Fn(&str),
     ) -> Result<ArtifactKey, String> {
         let found = match place {
             Some(dir) => trusted::private_dir(dir)
@@ -58,7 +58,10 @@ impl ArtifactKey {
         };
         let (key, is_new) = ArtifactKey::of(cache).map_err(|e| e.to_string())?;
         if is_new {
-            tell(&format!("the key of compiled code lies beside it in {}: {why}", cache.display()));
+            report(&format!(
+                "the key of compiled code lies beside it in {}: {why}",
+                cache.display()
+            ));
         }
         Ok(key)
     }
@@ -140,11 +143,11 @@ mod tests {
         let cache = tmp.path().join("cache");
         std::fs::create_dir(&cache).unwrap();
         let said = RefCell::new(Vec::new());
-        let tell = |t: &str| said.borrow_mut().push(t.to_owned());
-        let a = ArtifactKey::load(None, &cache, &tell).unwrap().0;
+        let report = |t: &str| said.borrow_mut().push(t.to_owned());
+        let a = ArtifactKey::load(None, &cache, &report).unwrap().0;
         // A file where the folder should be.
         std::fs::write(tmp.path().join("state"), "").unwrap();
-        let b = ArtifactKey::load(Some(&tmp.path().join("state")), &cache, &tell).unwrap().0;
+        let b = ArtifactKey::load(Some(&tmp.path().join("state")), &cache, &report).unwrap().0;
         assert_eq!((a, said.borrow().len()), (b, 1));
     }
 

@@ -257,7 +257,7 @@ struct MemoryInner {
 
 impl MemoryInner {
     /// Updates the memory's address and size in all instances.
-    fn tell(&self) {
+    fn update_definitions(&self) {
         self.definitions.iter().for_each(|(_, d)| d.put(&self.linear));
     }
 }
@@ -275,7 +275,7 @@ impl RenewableMemory {
         let mut s = crate::lock_mutex(&self.0);
         // SAFETY: the caller's promise.
         unsafe { s.linear.renew()? };
-        s.tell();
+        s.update_definitions();
         s.held.shrink_to(0);
         Ok(())
     }
@@ -371,7 +371,7 @@ impl LinearMemory for BudgetedMemory {
             held.shrink_to(before.bytes().0 as u64);
             return Err(refused);
         }
-        s.tell();
+        s.update_definitions();
         Ok(before)
     }
 

@@ -64,7 +64,7 @@ const CPU: Duration = Duration::from_secs(30);
 /// Bytes that a program may take while it is prepared.
 pub const MEMORY: u64 = 256 << 20;
 /// The maximum length of reported error output.
-const TOLD: usize = 300;
+const MAX_MESSAGE: usize = 300;
 
 /// The reason why a memory cannot be prepared.
 #[derive(Debug, thiserror::Error)]
@@ -165,8 +165,14 @@ pub fn make_snapshot(
         _ if limit.is_some() => Err(PreparedMemoryError::Limit(limit.unwrap_or(LimitHit::Timeout))),
         _ => {
             let said = String::from_utf8_lossy(&err.take_output()).trim().replace('\n', "; ");
-            let said =
-                said.chars().rev().take(TOLD).collect::<Vec<_>>().into_iter().rev().collect();
+            let said = said
+                .chars()
+                .rev()
+                .take(MAX_MESSAGE)
+                .collect::<Vec<_>>()
+                .into_iter()
+                .rev()
+                .collect();
             Err(PreparedMemoryError::Ended { status, said })
         }
     }

@@ -52,7 +52,7 @@ pub struct StoredState {
     /// The shell's state, and the blob of the commit that it belongs to.
     shell: Option<(Blob, Arc<[u8]>)>,
     /// Whether the running sandbox has that state of the shell.
-    is_told: bool,
+    has_shell: bool,
     /// Removes the session from its store when this is dropped. The field is declared after
     /// `session`, so that the session is dropped first.
     temporary: Option<TemporarySession>,
@@ -132,7 +132,7 @@ impl StateLocation {
             session,
             is_elsewhere,
             shell: None,
-            is_told: false,
+            has_shell: false,
             temporary,
             cells: BTreeSet::new(),
         }))
@@ -162,7 +162,7 @@ impl StateLocation {
                 let mut give = |part: Delta| live.restore_delta(part, is_elsewhere);
                 stored.session.changes(&FileTree::default(), &files, &mut give)?;
                 stored.load_shell()?;
-                stored.tell_shell(live)
+                stored.send_shell(live)
             }
         }
     }
@@ -191,7 +191,7 @@ impl StateLocation {
     /// Records that the running sandbox is gone.
     pub fn note_asleep(&mut self) {
         if let StateLocation::Stored(stored) = self {
-            stored.is_told = false;
+            stored.has_shell = false;
             stored.shell = None;
             stored.cells.clear();
         }
@@ -213,10 +213,10 @@ impl StateLocation {
         let own = stored.shell.as_ref().and_then(|(_, state)| exec.state_after(state));
         match own {
             Some(state) => {
-                stored.is_told = false;
+                stored.has_shell = false;
                 live.set_shell(&state.into())
             }
-            None => stored.tell_shell(live),
+            None => stored.send_shell(live),
         }
     }
 
@@ -342,7 +342,7 @@ impl StateLocation {
         };
         let shell_is_same = shell == before.shell;
         if !shell_is_same {
-            (stored.shell, stored.is_told) = (None, false);
+            (stored.shell, stored.has_shell) = (None, false);
         }
         let Some(live) = live else { return Ok((done, false)) };
         let is_elsewhere = stored.is_elsewhere;
@@ -352,7 +352,7 @@ impl StateLocation {
             stored.session.changes(&before.files, &files, &mut give)?;
             forgotten.iter().try_for_each(|name| live.forget_cell(name))?;
             stored.load_shell()?;
-            stored.tell_shell(live)
+            stored.send_shell(live)
         });
         Ok((done, moved.is_err()))
     }
@@ -395,15 +395,15 @@ impl StoredState {
         let blob = self.session.state().shell;
         if self.shell.as_ref().is_none_or(|(of, _)| *of != blob) {
             let bytes = self.session.load(&blob, MAX_SHELL)?;
-            (self.shell, self.is_told) = (Some((blob, bytes.into())), false);
+            (self.shell, self.has_shell) = (Some((blob, bytes.into())), false);
         }
         Ok(())
     }
 
-    fn tell_shell(&mut self, live: &mut RunningSandbox) -> Result<(), Error> {
-        if let Some((_, bytes)) = self.shell.as_ref().filter(|_| !self.is_told) {
+    fn send_shell(&mut self, live: &mut RunningSandbox) -> Result<(), Error> {
+        if let Some((_, bytes)) = self.shell.as_ref().filter(|_| !self.has_shell) {
             live.set_shell(bytes)?;
-            self.is_told = true;
+            self.has_shell = true;
         }
         Ok(())
     }
@@ -420,7 +420,7 @@ impl StoredState {
             return result;
         }
         match (&cell, &result) {
-            (Some(told), _) => drop(self.cells.insert(told.tail.name.clone())),
+            (Some(update), _) => drop(self.cells.insert(update.tail.name.clone())),
             // The next cell continues from the state before this one.
             (None, Ok(outcome)) if outcome.put_back => self.cells.clear(),
             _ => {}
@@ -451,7 +451,7 @@ impl StoredState {
             Ok::<_, Error>(())
         })?;
         if let Some(shell) = shell {
-            (self.shell, self.is_told) = (Some((self.session.state().shell, shell)), true);
+            (self.shell, self.has_shell) = (Some((self.session.state().shell, shell)), true);
         }
         let number = self.session.head().number;
         result.map(|outcome| Outcome { commit: Some(number), ..outcome })

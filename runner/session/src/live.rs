@@ -148,7 +148,7 @@ impl RunningSandbox {
         match self {
             RunningSandbox::Threads(here) => {
                 let (answer, mut changed) = (here.run_files(&asked), Vec::new());
-                let Ok(()) = here.tell_files(&mut |part| {
+                let Ok(()) = here.emit_files(&mut |part| {
                     changed.push(part);
                     Ok::<_, Infallible>(())
                 });
@@ -260,7 +260,7 @@ impl LocalSandbox {
     }
 
     /// Returns the changes of an interpreter, if it is alive.
-    pub fn tell_cell(&self, name: &str) -> Option<CellUpdate> {
+    pub fn cell_update(&self, name: &str) -> Option<CellUpdate> {
         let change = self.sandbox.cell_changes(name, false)?;
         let (name, rest) = (name.into(), change.rest.into());
         let tail = CellTail { name, module: change.module, keep: change.keep, rest };
@@ -286,7 +286,7 @@ impl LocalSandbox {
                 Ok::<_, Infallible>(())
             });
             called.shell = shell;
-            called.cell = cell.and_then(|name| self.tell_cell(name));
+            called.cell = cell.and_then(|name| self.cell_update(name));
             called.touched = self.take_touched();
         }
         called
@@ -301,7 +301,7 @@ impl LocalSandbox {
     ///
     /// # Errors
     /// The first error of `emit`.
-    pub fn tell_files<E>(&mut self, emit: &mut dyn FnMut(Delta) -> Result<(), E>) -> Result<(), E> {
+    pub fn emit_files<E>(&mut self, emit: &mut dyn FnMut(Delta) -> Result<(), E>) -> Result<(), E> {
         let now = self.sandbox.vfs().tree_version();
         let LocalSandbox { known, overlay, touched, .. } = self;
         delta::emit_between(known, &now, &mut |part| {
@@ -323,7 +323,7 @@ impl LocalSandbox {
         &mut self,
         emit: &mut dyn FnMut(Delta) -> Result<(), E>,
     ) -> Result<Option<Arc<[u8]>>, E> {
-        self.tell_files(emit)?;
+        self.emit_files(emit)?;
         let shell = self.sandbox.vfs().session_state();
         let is_same = match (&shell, &self.shell) {
             (Some(a), Some(b)) => Arc::ptr_eq(a, b),

@@ -326,11 +326,11 @@ impl WorkspaceHandle {
         {
             return Ok(false);
         }
-        self.go_on(marker);
+        self.continue_from(marker);
         Ok(true)
     }
 
-    fn go_on(&mut self, marker: Marker) {
+    fn continue_from(&mut self, marker: Marker) {
         if let WorkspaceHost::Zip { is_original, .. } = &mut self.host {
             *is_original = true;
         }
@@ -378,7 +378,7 @@ impl WorkspaceHandle {
                 return Err(WorkspaceMismatch::Rewritten.into());
             }
         }
-        self.go_on(marker);
+        self.continue_from(marker);
         Ok(())
     }
 

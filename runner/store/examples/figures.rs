@@ -139,10 +139,10 @@ fn history(store: &Store, kind: &str) {
     times.sort_by_key(|t| t.wall);
     say(&format!("{kind}: undo of 10,000 changed files"), times[4]);
     let restore = median(9, |_| drop(restored(&s)));
-    let tell = median(9, |_| {
+    let report = median(9, |_| {
         s.changes(&Default::default(), &s.state().files, &mut |_| Ok::<_, Failed>(())).unwrap()
     });
-    say(&format!("{kind}: telling of 10,000 files"), tell);
+    say(&format!("{kind}: telling of 10,000 files"), report);
     say(&format!("{kind}: a new session of 10,000 files"), restore);
 }
 

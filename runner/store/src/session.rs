@@ -250,8 +250,8 @@ impl StoreSession {
         emit: &mut dyn FnMut(Delta) -> Result<(), E>,
     ) -> Result<(), E> {
         let mut emit = |delta| emit(delta).map_err(ErrorSource::Emit);
-        let told = files::emit_changes(&self.store, old, new, &mut emit);
-        told.map_err(|e| match e {
+        let emitted = files::emit_changes(&self.store, old, new, &mut emit);
+        emitted.map_err(|e| match e {
             ErrorSource::Emit(e) => e,
             ErrorSource::Store(e) => StoreError::from(e).into(),
         })

@@ -45,33 +45,33 @@ pub struct Asker(Arc<Mutex<ServiceCall>>);
 #[derive(Default)]
 struct ServiceCall {
     is_gone: bool,
-    tell: Option<Box<dyn FnOnce() + Send>>,
+    notify: Option<Box<dyn FnOnce() + Send>>,
 }
 
 impl Asker {
     /// Records that the recipient no longer waits.
     pub fn is_gone(&self) {
-        let tell = {
+        let notify = {
             let mut waits = lock_mutex(&self.0);
             waits.is_gone = true;
-            waits.tell.take()
+            waits.notify.take()
         };
-        if let Some(tell) = tell {
-            tell();
+        if let Some(notify) = notify {
+            notify();
         }
     }
 
-    /// Calls `tell` once the recipient is gone, which may be after the answer was given. If it is
-    /// gone already, `tell` is called at once.
-    pub fn when_gone(&self, tell: impl FnOnce() + Send + 'static) {
+    /// Calls `notify` once the recipient is gone, which may be after the answer was given. If it is
+    /// gone already, `notify` is called at once.
+    pub fn when_gone(&self, notify: impl FnOnce() + Send + 'static) {
         {
             let mut waits = lock_mutex(&self.0);
             if !waits.is_gone {
-                waits.tell = Some(Box::new(tell));
+                waits.notify = Some(Box::new(notify));
                 return;
             }
         }
-        tell();
+        notify();
     }
 }
 
@@ -233,7 +233,7 @@ impl ServiceFile {
 
     pub(crate) fn read(&self, buf: &mut [u8]) -> Result<usize, Errno> {
         let mut state = lock_mutex(&self.state);
-        self.go_on(&mut state);
+        self.send_complete(&mut state);
         match &mut state.stage {
             // Without a request there is nothing to read.
             CallStage::Asks(_) => Ok(0),
@@ -263,7 +263,7 @@ impl ServiceFile {
 
     pub(crate) fn ready(&self) -> Option<Readiness> {
         let mut state = lock_mutex(&self.state);
-        self.go_on(&mut state);
+        self.send_complete(&mut state);
         let bytes = match &state.stage {
             CallStage::Asks(_) => 0,
             CallStage::Waits(AnswerWait { slot, .. }) => match &lock_mutex(slot).answer {
@@ -279,7 +279,7 @@ impl ServiceFile {
     pub(crate) fn watch(&self, who: &Thread) {
         let mut state = lock_mutex(&self.state);
         // Send the request first, because a thread cannot be woken for an answer without one.
-        self.go_on(&mut state);
+        self.send_complete(&mut state);
         if let CallStage::Waits(AnswerWait { slot, .. }) = &state.stage {
             let mut slot = lock_mutex(slot);
             if slot.answer.is_none() {
@@ -292,7 +292,7 @@ impl ServiceFile {
     }
 
     /// Sends a request that is complete.
-    fn go_on(&self, state: &mut CallState) {
+    fn send_complete(&self, state: &mut CallState) {
         let CallStage::Asks(request) = &mut state.stage else { return };
         if request.is_empty() {
             return;
@@ -353,29 +353,29 @@ mod tests {
         let vfs = vfs(1 << 30);
         let (sender, asked) = channel();
         vfs.set_service(Some(Arc::new(Later(Mutex::new(sender)))));
-        let (tell, told) = channel();
+        let (gone, notices) = channel();
         let file = open(&vfs).unwrap();
         let ask = |n: u8| {
             file.write(0, false, &[n]).unwrap();
             assert_eq!(file.read(0, &mut [0]), Err(Errno::AGAIN));
             let (_, answer) = asked.try_recv().unwrap();
-            let tell = tell.clone();
-            answer.asker().when_gone(move || tell.send(n).unwrap());
+            let gone = gone.clone();
+            answer.asker().when_gone(move || gone.send(n).unwrap());
             answer
         };
         let first = ask(1);
-        assert!(told.try_recv().is_err());
+        assert!(notices.try_recv().is_err());
         // The guest sends another request.
         let second = ask(2);
-        assert_eq!(told.try_recv(), Ok(1));
+        assert_eq!(notices.try_recv(), Ok(1));
         first.give(Ok(b"late".to_vec()));
         assert_eq!(file.read(0, &mut [0]), Err(Errno::AGAIN));
         drop(file);
-        assert_eq!(told.try_recv(), Ok(2));
+        assert_eq!(notices.try_recv(), Ok(2));
         // A callback that is registered after that is called at once.
-        let tell = tell.clone();
-        second.asker().when_gone(move || tell.send(3).unwrap());
-        assert_eq!(told.try_recv(), Ok(3));
+        let gone = gone.clone();
+        second.asker().when_gone(move || gone.send(3).unwrap());
+        assert_eq!(notices.try_recv(), Ok(3));
     }
 
     #[test]

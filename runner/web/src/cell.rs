@@ -229,7 +229,7 @@ impl PendingCell {
             return Err(other());
         }
         let malformed = || cannot(&Unreadable::Malformed);
-        let told = parked::layer_numbers(&cell.layers).ok_or_else(malformed)?;
+        let reported = parked::layer_numbers(&cell.layers).ok_or_else(malformed)?;
         let size = usize::try_from(rest.size).map_err(|_| malformed())?;
         // Its stack is empty, so the globals have their initial values.
         if rest.globals != facts.globals {
@@ -242,7 +242,8 @@ impl PendingCell {
         let entry = EntryPoint::Cell { is_prepared: rest.is_prepared };
         let needs = session.host.memory_needs(&PageProgram(prepared.clone()), entry);
         let memory = session.budget.reserve_bytes(needs).ok_or_else(full)?;
-        let parked = Box::new(ParkedMemory { program, prepared, size, layers: cell.layers, told });
+        let parked =
+            Box::new(ParkedMemory { program, prepared, size, layers: cell.layers, reported });
         let [user, system, cpu_ns] = rest.cpu;
         let left = CellRemains {
             ready: StandingInterpreter::Parked { parked, memory },

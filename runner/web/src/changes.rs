@@ -86,11 +86,12 @@ pub fn changes_of(
     let mut paths: BTreeSet<Vec<u8>> =
         before.found.keys().chain(after.found.keys()).filter(differs).cloned().collect();
     // A removed file of the image leaves no trace in the tree, but the call's record has it.
-    let told = commit.call.changed_paths(objects).unwrap_or_default();
-    paths.extend(told.iter().map(|changed| changed.path.to_vec()));
+    let changed_paths = commit.call.changed_paths(objects).unwrap_or_default();
+    paths.extend(changed_paths.iter().map(|changed| changed.path.to_vec()));
     let shown = |path: Vec<u8>| {
-        let said = told.iter().find(|changed| changed.path == path).map(|changed| changed.kind);
-        let change = match (before.found.contains_key(&path), after.found.contains_key(&path), said)
+        let kind =
+            changed_paths.iter().find(|changed| changed.path == path).map(|changed| changed.kind);
+        let change = match (before.found.contains_key(&path), after.found.contains_key(&path), kind)
         {
             (_, _, Some(CommitChangeKind::Created)) => "created",
             (_, _, Some(CommitChangeKind::Deleted)) | (true, false, None) => "deleted",

@@ -240,9 +240,9 @@ pub fn input_wake() {
 }
 
 /// Sends the result of the run to the page, as JSON.
-fn run_done(told: &[u8]) {
+fn run_done(result: &[u8]) {
     // JUSTIFICATION: as above. SAFETY: it copies the bytes before it returns.
-    unsafe { imports::done(told.as_ptr(), told.len()) }
+    unsafe { imports::done(result.as_ptr(), result.len()) }
 }
 
 /// Asks the page to end the guest in that slot, if its generation is still the same and it runs its

@@ -136,7 +136,7 @@ impl Host for Web {
 /// The means of stopping a process: the page terminates its worker.
 pub struct PageProcessWatch {
     fatal: AtomicU8,
-    told: AtomicU32,
+    end_requests: AtomicU32,
     /// Slot and generation of its worker, or [`NOWHERE`].
     place: AtomicU64,
 }
@@ -168,7 +168,7 @@ impl wasibox_kernel::HostWatch for PageProcessWatch {
     fn new(_: u32) -> PageProcessWatch {
         PageProcessWatch {
             fatal: AtomicU8::new(0),
-            told: AtomicU32::new(0),
+            end_requests: AtomicU32::new(0),
             place: AtomicU64::new(NOWHERE),
         }
     }
@@ -186,7 +186,7 @@ impl wasibox_kernel::HostWatch for PageProcessWatch {
 
     /// Returns 0, so that the kernel never stops all guests at once: the page can end a guest
     /// without that.
-    fn told_count(&self) -> u32 {
+    fn end_requests(&self) -> u32 {
         0
     }
 
@@ -195,9 +195,9 @@ impl wasibox_kernel::HostWatch for PageProcessWatch {
     }
 
     fn end_computation(&self) {
-        let told = self.told.fetch_add(1, Ordering::Relaxed);
+        let requests = self.end_requests.fetch_add(1, Ordering::Relaxed);
         let place = self.place.load(Ordering::SeqCst);
-        if place != NOWHERE && told.is_multiple_of(EACH) {
+        if place != NOWHERE && requests.is_multiple_of(EACH) {
             ffi::interrupt(place as u32, (place >> 32) as u32);
         }
     }

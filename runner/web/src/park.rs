@@ -23,7 +23,7 @@ pub struct ParkedMemory {
     pub size: usize,
     /// The layers of its memory, the lowest first.
     pub layers: Vec<Vec<u8>>,
-    pub told: Layers,
+    pub reported: Layers,
 }
 
 /// The changes of an interpreter since the last query.
@@ -42,7 +42,7 @@ struct MemorySource {
     template: Arc<PageTemplate>,
     is_prepared: bool,
     /// The layers that were reported.
-    told: Layers,
+    reported: Layers,
 }
 
 thread_local! {
@@ -78,7 +78,7 @@ pub fn begin_program(
     if matches!(entry, EntryPoint::Cell { .. }) {
         let template = prepared.cloned().unwrap_or_else(of_module);
         let is_prepared = prepared.is_some();
-        HERE.set(Some(MemorySource { template, is_prepared, told: Layers::new() }));
+        HERE.set(Some(MemorySource { template, is_prepared, reported: Layers::new() }));
         ffi::guest_settle();
     }
     true
@@ -86,7 +86,7 @@ pub fn begin_program(
 
 /// Restores an interpreter into this worker; returns false if it does not fit, or there is no room.
 pub fn restore_parked(parked: ParkedMemory) -> bool {
-    let ParkedMemory { program, prepared, size, layers, told } = parked;
+    let ParkedMemory { program, prepared, size, layers, reported } = parked;
     if !begin_program(
         program,
         prepared.as_ref(),
@@ -113,20 +113,20 @@ pub fn restore_parked(parked: ParkedMemory) -> bool {
     }
     // The restored content is not a change.
     ffi::guest_settle();
-    HERE.with_borrow_mut(|here| here.as_mut().map(|here| here.told = told)).is_some()
+    HERE.with_borrow_mut(|here| here.as_mut().map(|here| here.reported = reported)).is_some()
 }
 
 /// Returns the changes of this worker's interpreter, if there is one and there is room for them.
 pub fn take_change() -> Option<ParkChange> {
     HERE.with_borrow_mut(|here| {
-        let MemorySource { template, is_prepared, told } = here.as_mut()?;
+        let MemorySource { template, is_prepared, reported } = here.as_mut()?;
         let parts = ffi::guest_changed();
         // The layer grows by doubling, and is then compressed.
         if 4 * (parts.len() * PART) as u64 > heap::free_room() {
             return None;
         }
         let mut now = [0; PART];
-        let (keep, layer) = parked::layer_change(told, parts, false, |n, add| {
+        let (keep, layer) = parked::layer_change(reported, parts, false, |n, add| {
             ffi::guest_read(n * PART as u32, &mut now);
             add(&now, template.part(n));
         });

@@ -237,7 +237,7 @@ const STACK: usize = 256 << 10;
 const TIMEOUT: Duration = Duration::from_secs(120);
 const MEMORY: u64 = 256 << 20;
 /// Maximum bytes of a preparation's output that are reported.
-const TOLD: usize = 300;
+const MAX_MESSAGE: usize = 300;
 
 fn cannot_prepare(why: impl std::fmt::Display) -> PageFailure {
     PageFailure::new(FailureKind::Internal, format!("a program cannot be prepared: {why}"))
@@ -322,7 +322,7 @@ impl StdStream for PreparationOutput {
 
     fn write(&self, data: &[u8]) -> Result<usize, Errno> {
         let mut said = lock_mutex(&self.0);
-        let room = TOLD.saturating_sub(said.len()).min(data.len());
+        let room = MAX_MESSAGE.saturating_sub(said.len()).min(data.len());
         said.extend(&data[..room]);
         Ok(data.len())
     }

@@ -83,12 +83,12 @@ pub fn export_file(session: &Session, path: &Path, all: bool) -> Result<(), Refu
     let mut name = path.as_os_str().to_owned();
     name.push(format!(".{}.part", std::process::id()));
     let part = Path::new(&name);
-    let told = |e: std::io::Error| Refusal::invalid_request(format!("{}: {e}", path.display()));
+    let refusal = |e: std::io::Error| Refusal::invalid_request(format!("{}: {e}", path.display()));
     let done = (|| {
-        let mut out = BufWriter::new(File::create(part).map_err(told)?);
+        let mut out = BufWriter::new(File::create(part).map_err(refusal)?);
         session.snapshot(all, &mut out)?;
-        out.flush().map_err(told)?;
-        std::fs::rename(part, path).map_err(told)
+        out.flush().map_err(refusal)?;
+        std::fs::rename(part, path).map_err(refusal)
     })();
     if done.is_err() {
         let _ = std::fs::remove_file(part);

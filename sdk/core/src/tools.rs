@@ -29,13 +29,13 @@ struct ToolDescription {
 /// # Errors
 /// Returns an error for an invalid description.
 pub fn host_tool(
-    told: &str,
+    definition: &str,
     act: impl Fn(&str, &ToolContext) -> Result<String, String> + Send + Sync + 'static,
 ) -> Result<HostTool, Refusal> {
     let act = move |arguments: Value, context: &ToolContext| {
         tool_result(act(&arguments.to_string(), context))
     };
-    describe_tool(told, |name, description, schema| {
+    describe_tool(definition, |name, description, schema| {
         HostTool::new_blocking(name, description, schema, act)
     })
 }
@@ -45,7 +45,7 @@ pub fn host_tool(
 ///
 /// # Errors
 /// The same as [`host_tool`].
-pub fn async_tool<F, R>(told: &str, act: F) -> Result<HostTool, Refusal>
+pub fn async_tool<F, R>(definition: &str, act: F) -> Result<HostTool, Refusal>
 where
     F: Fn(String) -> R + Send + Sync + 'static,
     R: Future<Output = Result<String, String>> + Send + 'static,
@@ -54,7 +54,9 @@ where
         let acting = act(arguments.to_string());
         async { tool_result(acting.await) }
     };
-    describe_tool(told, |name, description, schema| HostTool::new(name, description, schema, act))
+    describe_tool(definition, |name, description, schema| {
+        HostTool::new(name, description, schema, act)
+    })
 }
 
 /// Converts the return value of a function.
@@ -65,11 +67,11 @@ fn tool_result(given: Result<String, String>) -> Result<Value, ToolError> {
 
 /// Creates a tool from its description: name, text and the schema of its arguments.
 fn describe_tool(
-    told: &str,
+    definition: &str,
     make: impl FnOnce(String, String, Value) -> Result<HostTool, ToolDefinitionError>,
 ) -> Result<HostTool, Refusal> {
     let ToolDescription { name, description, schema, output, timeout } =
-        serde_json::from_str(told)?;
+        serde_json::from_str(definition)?;
     let invalid = |e| Refusal::invalid_request(format!("host tool: {e}"));
     let mut tool = make(name, description, schema).map_err(invalid)?;
     if let Some(output) = output {
@@ -91,20 +93,23 @@ mod tests {
 
     #[test]
     fn descriptions_become_tools() {
-        let made = |told: &str| {
-            host_tool(told, |_, _| Ok("1".into())).map(|t| t.name().to_owned()).map_err(|e| e.text)
+        let made = |definition: &str| {
+            host_tool(definition, |_, _| Ok("1".into()))
+                .map(|t| t.name().to_owned())
+                .map_err(|e| e.text)
         };
-        let told = r#"{"name": "a", "schema": {}, "output": {"type": "integer"}, "timeout": 2}"#;
-        assert_eq!(made(told), Ok("a".into()));
-        for (told, why) in [
+        let definition =
+            r#"{"name": "a", "schema": {}, "output": {"type": "integer"}, "timeout": 2}"#;
+        assert_eq!(made(definition), Ok("a".into()));
+        for (definition, why) in [
             ("{}", "name"),
             (r#"{"name": "a", "schema": {}, "time": 1}"#, "time"),
             (r#"{"name": "a b", "schema": {}}"#, "cannot be a tool's name"),
             (r#"{"name": "a", "schema": {"type": 7}}"#, "not an object"),
             (r#"{"name": "a", "schema": {}, "timeout": -1}"#, "a positive number"),
         ] {
-            let said = made(told).unwrap_err();
-            assert!(said.contains(why), "{told}: {said}");
+            let said = made(definition).unwrap_err();
+            assert!(said.contains(why), "{definition}: {said}");
         }
     }
 }

@@ -13,7 +13,7 @@ export interface NativeCall {
 }
 
 /** What became of a call: all but its output is JSON. */
-export interface NativeTold {
+export interface NativeOutcome {
   stdout: Buffer;
   stderr: Buffer;
   rest: string;
@@ -25,7 +25,7 @@ export type NativeOutput = (isStderr: boolean, data: Buffer) => void;
 
 /** A function that guests may call: its description in JSON, and what is given a call's number and its arguments. */
 export interface NativeTool {
-  told: string;
+  definition: string;
   /** Without arguments: that call is no longer waited for. */
   act: (call: number, args: string | null) => void;
 }
@@ -41,7 +41,7 @@ export interface NativeSession {
     stdin: Buffer,
     onOutput: NativeOutput | undefined,
     call: NativeCall,
-  ): Promise<NativeTold>;
+  ): Promise<NativeOutcome>;
   interrupt(): void;
   setTools(tools: NativeTool[], calls: NativeToolCalls): Promise<void>;
   files(request: string): Promise<string>;

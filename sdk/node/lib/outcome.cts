@@ -1,7 +1,7 @@
 // What calls give.
 
 import { CommandError, WasiboxError } from "./errors.cjs";
-import type { NativeTold } from "./native.cjs";
+import type { NativeOutcome } from "./native.cjs";
 
 /** Pictures that are fetched of one outcome at most, and bytes of each. */
 const PICTURES = 16;
@@ -86,14 +86,14 @@ export class Outcome {
   readonly #read: (path: string) => Promise<Buffer>;
 
   /** @internal */
-  constructor(told: NativeTold, read: (path: string) => Promise<Buffer>) {
-    const rest = JSON.parse(told.rest) as Rest;
+  constructor(native: NativeOutcome, read: (path: string) => Promise<Buffer>) {
+    const rest = JSON.parse(native.rest) as Rest;
     this.exitCode = rest.exit_code;
     this.ok = rest.exit_code === 0;
-    this.stdout = told.stdout.toString();
-    this.stderr = told.stderr.toString();
-    this.stdoutBytes = told.stdout;
-    this.stderrBytes = told.stderr;
+    this.stdout = native.stdout.toString();
+    this.stderr = native.stderr.toString();
+    this.stdoutBytes = native.stdout;
+    this.stderrBytes = native.stderr;
     this.duration = rest.duration_ms / 1e3;
     this.cpuTime = rest.cpu_ms / 1e3;
     this.peakMemory = rest.peak_memory;
@@ -153,8 +153,8 @@ export interface Entry {
 }
 
 /** Converts an entry that the native module reports. */
-export function entry(told: Omit<Entry, "isDirectory" | "target"> & { target?: string | null }): Entry {
-  const { modified, target = null, kind, ...rest } = told;
+export function entry(native: Omit<Entry, "isDirectory" | "target"> & { target?: string | null }): Entry {
+  const { modified, target = null, kind, ...rest } = native;
   return { ...rest, kind, modified: modified / 1e9, target, isDirectory: kind === "directory" };
 }
 
@@ -182,12 +182,12 @@ export interface Commit {
 }
 
 /** Converts a commit that the native module reports. */
-export interface ToldCommit extends Omit<Commit, "exitCode" | "changedFiles"> {
+export interface CommitRecord extends Omit<Commit, "exitCode" | "changedFiles"> {
   exit_code: number | null;
   changed_files: number;
 }
 
-export function commit({ exit_code: exitCode, changed_files: changedFiles, ...rest }: ToldCommit): Commit {
+export function commit({ exit_code: exitCode, changed_files: changedFiles, ...rest }: CommitRecord): Commit {
   return { ...rest, exitCode, changedFiles };
 }
 

@@ -16,7 +16,7 @@ import {
   type StreamOptions,
   type What,
 } from "./options.cjs";
-import { Outcome, commit, entry, type Applied, type Commit, type Entry, type Match, type ToldCommit } from "./outcome.cjs";
+import { Outcome, commit, entry, type Applied, type Commit, type Entry, type Match, type CommitRecord } from "./outcome.cjs";
 import { Callbacks, Output, Stream, type Tell } from "./output.cjs";
 import { nativeTools, type HostTool } from "./tools.cjs";
 
@@ -124,11 +124,11 @@ export class Session {
     signal?.addEventListener("abort", end, { once: true });
     try {
       const ended = raising(() => this.#native.call(call(what, options), bytes(stdin), output?.take, made));
-      const told = await (signal === undefined ? ended : Promise.race([ended, aborted]));
-      await output?.finish(told.chunks);
+      const result = await (signal === undefined ? ended : Promise.race([ended, aborted]));
+      await output?.finish(result.chunks);
       await callbacks?.settle();
       output?.check();
-      const outcome = new Outcome(told, (file) => this.read(file));
+      const outcome = new Outcome(result, (file) => this.read(file));
       if (options.check === true && !outcome.ok) throw new CommandError(outcome);
       return outcome;
     } catch (error) {
@@ -277,8 +277,8 @@ export class Session {
 
   /** All commits, the oldest first, those that were undone too. */
   async history(): Promise<Commit[]> {
-    const told = await raising(() => this.#native.history());
-    return (JSON.parse(told) as ToldCommit[]).map(commit);
+    const commits = await raising(() => this.#native.history());
+    return (JSON.parse(commits) as CommitRecord[]).map(commit);
   }
 
   /** Goes back to the commit before this one, with files, shell and interpreters; gives its number. */
@@ -307,8 +307,8 @@ export class Session {
 
   /** The names of commits. */
   async tags(): Promise<Map<string, number>> {
-    const told = await raising(() => this.#native.tags());
-    return new Map(told.map(({ name, number }) => [name, number]));
+    const tags = await raising(() => this.#native.tags());
+    return new Map(tags.map(({ name, number }) => [name, number]));
   }
 
   /** Calls that count together: if `act` fails, the session is as if none had been made. */

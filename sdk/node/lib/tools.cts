@@ -62,7 +62,7 @@ function isStandard<T>(schema: HostTool<T>["schema"]): schema is StandardSchema<
 }
 
 /** A tool without its functions, for the native module. */
-function told(tool: HostTool): string {
+function toolDefinition(tool: HostTool): string {
   const { name, description, schema = {}, output, timeout } = tool;
   if (typeof tool.execute !== "function") throw new InvalidError(`host tool: ${name}: it has no function 'execute'`);
   let input: unknown = schema;
@@ -93,7 +93,7 @@ export function nativeTools(tools: Iterable<HostTool>): [NativeTool[], NativeToo
   const calls = new native.ToolCalls();
   const aborting = new Map<number, AbortController>();
   const made = Array.from(tools, (tool) => ({
-    told: told(tool),
+    definition: toolDefinition(tool),
     act: (call: number, args: string | null) => {
       if (args === null) {
         aborting.get(call)?.abort();

@@ -26,13 +26,13 @@ struct OutputRoom {
     /// Output no longer waits for the reader.
     is_lifted: bool,
     /// Chunks that were passed on.
-    told: u32,
+    passed: u32,
 }
 
 impl CallControl {
     /// Returns the number of chunks that were passed on.
-    pub fn told_chunks(&self) -> u32 {
-        lock_mutex(&self.room).told
+    pub fn chunk_count(&self) -> u32 {
+        lock_mutex(&self.room).passed
     }
 
     /// Waits until there is room for one more chunk.
@@ -41,7 +41,7 @@ impl CallControl {
         let full = |room: &mut OutputRoom| room.left == 0 && !room.is_lifted;
         let mut room = self.changed.wait_while(room, full).unwrap_or_else(|e| e.into_inner());
         room.left = room.left.saturating_sub(1);
-        room.told += 1;
+        room.passed += 1;
     }
 
     fn lift_bound(&self) {
@@ -62,7 +62,7 @@ impl Call {
         Call(Arc::new(CallControl {
             cancel: wasibox::Cancel::default(),
             interrupt: Mutex::default(),
-            room: Mutex::new(OutputRoom { left: CHUNKS, is_lifted: false, told: 0 }),
+            room: Mutex::new(OutputRoom { left: CHUNKS, is_lifted: false, passed: 0 }),
             changed: Condvar::new(),
         }))
     }

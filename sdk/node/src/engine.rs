@@ -16,8 +16,8 @@ pub struct NativeEngine(wasibox::Engine);
 /// A function of JavaScript's that is called with lines, and does not keep the process alive.
 type Progress = ThreadsafeFunction<String, (), String, napi::Status, false, true>;
 
-fn progress_function(told: &Function<'_, String, ()>) -> Result<Progress> {
-    told.build_threadsafe_function().weak::<true>().build()
+fn progress_function(callback: &Function<'_, String, ()>) -> Result<Progress> {
+    callback.build_threadsafe_function().weak::<true>().build()
 }
 
 /// Opens an engine of options in JSON.
@@ -25,14 +25,14 @@ fn progress_function(told: &Function<'_, String, ()>) -> Result<Progress> {
 pub fn open_engine<'env>(
     env: &'env Env,
     options: String,
-    told: Function<'env, String, ()>,
+    progress: Function<'env, String, ()>,
 ) -> Result<Object<'env>> {
-    let told = progress_function(&told)?;
+    let progress = progress_function(&progress)?;
     run_as_promise(env, move || {
-        let tell = move |line: &str| {
-            told.call(line.to_owned(), ThreadsafeFunctionCallMode::NonBlocking);
+        let report = move |line: &str| {
+            progress.call(line.to_owned(), ThreadsafeFunctionCallMode::NonBlocking);
         };
-        wasibox_sdk::engine_from_options(&options, tell).map(NativeEngine)
+        wasibox_sdk::engine_from_options(&options, report).map(NativeEngine)
     })
 }
 
@@ -42,16 +42,17 @@ pub fn unpack<'env>(
     env: &'env Env,
     bundle: String,
     images: String,
-    told: Function<'env, String, ()>,
+    progress: Function<'env, String, ()>,
 ) -> Result<Object<'env>> {
-    let told = progress_function(&told)?;
+    let progress = progress_function(&progress)?;
     run_as_promise(env, move || {
-        let tell = |step: wasibox::bundle::BundleStep| {
-            told.call(step.to_string(), ThreadsafeFunctionCallMode::NonBlocking);
+        let report = |step: wasibox::bundle::BundleStep| {
+            progress.call(step.to_string(), ThreadsafeFunctionCallMode::NonBlocking);
         };
         let (bundle, images) = (PathBuf::from(bundle), PathBuf::from(images));
         let artifacts = wasibox::default_artifact_dir();
-        let image = wasibox::bundle::unpack_bundle(&bundle, &images, artifacts.as_deref(), &tell)?;
+        let image =
+            wasibox::bundle::unpack_bundle(&bundle, &images, artifacts.as_deref(), &report)?;
         Ok(image.to_string_lossy().into_owned())
     })
 }

@@ -93,19 +93,19 @@ impl NativeSession {
         *lock_mutex(&control.interrupt) = session.interrupter();
         let on_output = on_output.as_ref().map(OnOutput::new).transpose()?;
         run_as_promise(env, move || {
-            let tell = |is_stderr: bool, bytes: &[u8]| {
+            let pass_chunk = |is_stderr: bool, bytes: &[u8]| {
                 if let Some(on_output) = &on_output {
                     on_output.give_bytes(&control, is_stderr, bytes);
                 }
             };
-            let chunk: Option<Chunk<'_>> = on_output.is_some().then_some(&tell);
+            let chunk: Option<Chunk<'_>> = on_output.is_some().then_some(&pass_chunk);
             let outcome = wasibox_sdk::run(&session, exec, &control.cancel, chunk)?;
             let (stdout, stderr, rest) = wasibox_sdk::outcome_parts(outcome);
             Ok(Told {
                 stdout: stdout.into(),
                 stderr: stderr.into(),
                 rest,
-                chunks: control.told_chunks(),
+                chunks: control.chunk_count(),
             })
         })
     }

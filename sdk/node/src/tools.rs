@@ -52,7 +52,7 @@ type Act = ThreadsafeFunction<Arguments, (), FnArgs<Arguments>, Status, false, t
 /// A function that guests may call: its description in JSON, and the function that executes a call.
 #[napi(object, object_to_js = false)]
 pub struct Tool<'env> {
-    pub told: String,
+    pub definition: String,
     pub act: Function<'env, FnArgs<Arguments>, ()>,
 }
 
@@ -99,5 +99,5 @@ pub fn host_tool(tool: &Tool<'_>, calls: &ToolCalls) -> Result<HostTool> {
             receiver.await.unwrap_or_else(|_| Err(ended()))
         }
     };
-    wasibox_sdk::async_tool(&tool.told, begun).map_err(js_error)
+    wasibox_sdk::async_tool(&tool.definition, begun).map_err(js_error)
 }

@@ -82,7 +82,7 @@ impl Session {
         let failed = Arc::new(Mutex::new(None));
         let (waiting, handle, noted) = (cancel.cancel.clone(), interrupt.clone(), failed.clone());
         let run = move || {
-            let tell = |is_stderr: bool, bytes: &[u8]| {
+            let pass_chunk = |is_stderr: bool, bytes: &[u8]| {
                 let Some(callback) = &on_output else { return };
                 Python::attach(|py| {
                     let result = callback.call1(py, (is_stderr, PyBytes::new(py, bytes)));
@@ -93,7 +93,7 @@ impl Session {
                     }
                 });
             };
-            let chunk: Option<Chunk<'_>> = on_output.is_some().then_some(&tell);
+            let chunk: Option<Chunk<'_>> = on_output.is_some().then_some(&pass_chunk);
             let result = wasibox_sdk::run(&session, exec, &waiting, chunk);
             // `on_output` is a Python object, so it is returned to be dropped where Python's global
             // lock is held.

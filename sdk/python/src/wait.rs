@@ -101,11 +101,11 @@ pub fn spawn(py: Python<'_>, act: Py<PyAny>, done: Py<PyAny>) -> PyResult<()> {
         let _counted = counted;
         // When the interpreter ends, no caller waits.
         let _ = Python::try_attach(|py| {
-            let told = match act.call0(py) {
+            let result = match act.call0(py) {
                 Ok(value) => done.call1(py, (py.None(), value)),
                 Err(e) => done.call1(py, (e, py.None())),
             };
-            if let Err(e) = told {
+            if let Err(e) = result {
                 e.write_unraisable(py, Some(done.bind(py)));
             }
             // They are Python objects, which must not be dropped without Python's lock.

@@ -48,14 +48,14 @@ fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>], posix: bool) -> Exit {
         }
         ctx.env.set(BUDGET, budget);
     }
-    let told = match (inv.help, inv.version) {
+    let answer = match (inv.help, inv.version) {
         (true, _) => Some(HELP.text(&ctx.name)),
         (_, true) => {
             Some("Wasibox bash, compatible with GNU bash, version 5.2.15(1)-release\n".into())
         }
         _ => None,
     };
-    if let Some(text) = told {
+    if let Some(text) = answer {
         let _ = ctx.stdout.write_all(text.as_bytes());
         return Exit::SUCCESS;
     }

@@ -27,7 +27,7 @@ pub struct ScriptLimits {
 /// Bytes of the stack that nesting may use before the host is asked for its size.
 const UNASKED: usize = if cfg!(target_os = "wasi") { 64 * 1024 } else { 6 * 1024 * 1024 };
 /// The stack size assumed for a host that does not report one: engines give a guest 1 MiB by default.
-const UNTOLD: usize = 700 * 1024;
+const DEFAULT_STACK: usize = 700 * 1024;
 /// The maximum that nesting may use.
 const DEEP_STACK: usize = 5 * 1024 * 1024;
 /// The part of the stack in linear memory that is reserved for parser and expansion.
@@ -183,10 +183,10 @@ impl ScriptBudget {
         if !self.is_stack_known {
             self.is_stack_known = true;
             // Of 16 MiB, the runner's default, 5 MiB in linear memory leave enough for the engine's own frames.
-            let told = box_sys::engine_stack().map_or(UNTOLD, |bytes| bytes / 16 * 5);
+            let known = box_sys::engine_stack().map_or(DEFAULT_STACK, |bytes| bytes / 16 * 5);
             // The stack in linear memory ends at address 0.
             let room = self.stack_base.saturating_sub(STACK_RESERVE);
-            self.stack_bytes = told.min(DEEP_STACK).min(room.max(UNTOLD));
+            self.stack_bytes = known.min(DEEP_STACK).min(room.max(DEFAULT_STACK));
         }
         self.stack_bytes
     }
@@ -197,7 +197,7 @@ impl ScriptBudget {
         [self.commands, self.loop_rounds, self.processes, self.output_bytes, depth]
     }
 
-    pub(crate) fn go_on_from(&mut self, [commands, loops, processes, output, depth]: [u64; 5]) {
+    pub(crate) fn restore_counts(&mut self, [commands, loops, processes, output, depth]: [u64; 5]) {
         self.commands = commands;
         self.loop_rounds = loops;
         self.processes = processes;

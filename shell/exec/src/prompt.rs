@@ -46,7 +46,7 @@ impl Shell<'_> {
             }
             Err(e) => e,
         };
-        self.tell(b"", &e);
+        self.report(b"", &e);
         if self.state.options.has_set(SetOpt::ErrExit) {
             Err(ExpandError::already_printed(ErrorReach::Exit))
         } else {

@@ -268,7 +268,7 @@ impl Shell<'_> {
         self.state.status = STATUS;
         let spares = self.state.here.command_builtin && !self.exits_on_errors();
         match syntax_verdict(place, &self.mode()) {
-            AfterSyntax::GoOn | AfterSyntax::End => Ok(STATUS),
+            AfterSyntax::Continue | AfterSyntax::End => Ok(STATUS),
             // `command` takes away the properties of a special builtin from `eval`.
             AfterSyntax::Exit if spares => Ok(STATUS),
             AfterSyntax::Exit => Err(self.exit_here(STATUS)),

@@ -99,12 +99,12 @@ impl Shell<'_> {
 
     /// Reports a failed expansion and returns how execution unwinds.
     pub fn expansion_failed(&mut self, e: ExpandError) -> Unwind {
-        self.tell(b"", &e);
+        self.report(b"", &e);
         self.unwind(&e)
     }
 
     /// Prints an error's message after a prefix, unless it was printed.
-    pub(crate) fn tell(&mut self, prefix: &[u8], e: &ExpandError) {
+    pub(crate) fn report(&mut self, prefix: &[u8], e: &ExpandError) {
         let message = e.message();
         if !message.is_empty() {
             self.print_error(&[prefix, &message]);
@@ -145,15 +145,15 @@ impl Shell<'_> {
     pub fn assignment_refused(&mut self, name: &[u8], e: &ExpandError) -> Flow {
         match assigning(e) {
             Assigning::Unwind => {
-                self.tell(b"", e);
+                self.report(b"", e);
                 Err(self.unwind(e))
             }
             Assigning::Refused => {
-                self.tell(b"", e);
+                self.report(b"", e);
                 self.refused()
             }
             Assigning::Fail => {
-                self.tell(&[name, b": "].concat(), e);
+                self.report(&[name, b": "].concat(), e);
                 Ok(1)
             }
         }

@@ -36,16 +36,16 @@ pub fn serve(tokens: Option<&str>, store: Option<&Path>, tools: ToolSettings) ->
     });
     let listen = "127.0.0.1:0".parse().expect("an address");
     let serve = Serve { listen, tokens, drain: WAIT, log: None };
-    let (tell, told) = std::sync::mpsc::channel();
+    let (sender, receiver) = std::sync::mpsc::channel();
     let thread = std::thread::spawn(move || {
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
         runtime.expect("threads").block_on(async {
             let server = HttpServer::bind(door, serve).await.expect("a server");
-            tell.send((server.address(), server.ending_token())).expect("a test");
+            sender.send((server.address(), server.ending_token())).expect("a test");
             server.run().await;
         });
     });
-    let (address, ending) = told.recv().expect("a server");
+    let (address, ending) = receiver.recv().expect("a server");
     TestServer { address, end: Box::new(move || ending.cancel()), thread: Some(thread) }
 }
 
@@ -56,12 +56,12 @@ impl TestServer {
     }
 
     /// Makes the server end.
-    pub fn tell_end(&self) {
+    pub fn request_end(&self) {
         (self.end)();
     }
 
     fn finish(&mut self) {
-        self.tell_end();
+        self.request_end();
         if let Some(thread) = self.thread.take() {
             thread.join().expect("the server");
         }

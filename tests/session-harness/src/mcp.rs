@@ -26,7 +26,7 @@ pub struct Stdio {
     from: Receiver<Value>,
     next: u64,
     /// The notifications received so far.
-    pub told: Vec<Value>,
+    pub notifications: Vec<Value>,
     /// The server's description of itself.
     pub hello: Value,
     /// The client's roots, if it has any.
@@ -49,11 +49,11 @@ impl Stdio {
         command.arg("mcp").arg("--image").arg(dist().join("image.webc")).args(args);
         let mut child = command.stdin(pipe()).stdout(pipe()).spawn().expect("a runner");
         let (to, out) = (child.stdin.take(), child.stdout.take().expect("a pipe"));
-        let (tell, from) = channel();
+        let (sender, from) = channel();
         std::thread::spawn(move || {
             for line in BufReader::new(out).lines().map_while(Result::ok) {
                 let message = serde_json::from_str(&line).expect("JSON, and nothing else");
-                if tell.send(message).is_err() {
+                if sender.send(message).is_err() {
                     return;
                 }
             }
@@ -62,10 +62,11 @@ impl Stdio {
         if !roots.is_empty() {
             hello["capabilities"] = json!({ "roots": { "listChanged": true } });
         }
-        let (told, hello_to_us) = (Vec::new(), Value::Null);
-        let mut client = Stdio { child, to, from, next: 0, told, hello: hello_to_us, roots };
+        let (notifications, hello_to_us) = (Vec::new(), Value::Null);
+        let mut client =
+            Stdio { child, to, from, next: 0, notifications, hello: hello_to_us, roots };
         client.hello = client.ask("initialize", hello).expect("an answer");
-        client.tell("notifications/initialized", json!({}));
+        client.notify("notifications/initialized", json!({}));
         client
     }
 
@@ -75,7 +76,7 @@ impl Stdio {
     }
 
     /// Sends a notification.
-    pub fn tell(&mut self, method: &str, params: Value) {
+    pub fn notify(&mut self, method: &str, params: Value) {
         self.send(&json!({ "jsonrpc": "2.0", "method": method, "params": params }));
     }
 
@@ -102,7 +103,7 @@ impl Stdio {
                 let answer = json!({ "jsonrpc": "2.0", "id": id, "result": { "roots": roots } });
                 self.send(&answer);
             } else if message["id"] != id {
-                self.told.push(message);
+                self.notifications.push(message);
             } else if message.get("error").is_some() {
                 return Err(message["error"].take());
             } else {
@@ -175,8 +176,8 @@ impl Connection<'_> {
             return None;
         }
         made.id = answer.header("mcp-session-id").expect("an id").to_owned();
-        let told = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
-        assert_eq!(made.send(&told).status, 202);
+        let message = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
+        assert_eq!(made.send(&message).status, 202);
         Some(made)
     }
 

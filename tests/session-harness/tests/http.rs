@@ -366,7 +366,7 @@ fn a_server_that_ends_lets_calls_end_first() {
     while !runs() && begun.elapsed() < Duration::from_secs(60) {
         std::thread::sleep(Duration::from_millis(10));
     }
-    s.tell_end();
+    s.request_end();
     assert_eq!(call.join().unwrap()["stdout"], "done\n");
     drop(s);
     let s = serve(Some(TOKENS), Some(&store), ToolSettings::default());

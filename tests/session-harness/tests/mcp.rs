@@ -163,16 +163,16 @@ fn pictures_results_and_their_news_are_told() {
     assert!(blocks.iter().any(|b| b["type"] == "resource_link" && b["uri"] == uri));
     let listed = c.ask("resources/list", json!({})).unwrap();
     assert_eq!(listed["resources"][0]["uri"], uri);
-    assert!(c.told.iter().any(|m| m["method"] == "notifications/resources/list_changed"));
+    assert!(c.notifications.iter().any(|m| m["method"] == "notifications/resources/list_changed"));
     let read = c.ask("resources/read", json!({"uri": uri})).unwrap();
     assert_eq!(read["contents"][0]["blob"], image["data"]);
     c.ask("resources/subscribe", json!({"uri": "sandbox:///output/n.txt"})).unwrap();
-    c.told.clear();
+    c.notifications.clear();
     c.done("write_file", json!({"path": "/output/n.txt", "content": "ä"}));
     c.ask("ping", json!({})).unwrap();
     let news = json!({"uri": "sandbox:///output/n.txt"});
     assert!(
-        c.told
+        c.notifications
             .iter()
             .any(|m| m["method"] == "notifications/resources/updated" && m["params"] == news)
     );
@@ -201,7 +201,7 @@ fn progress_is_told_and_a_call_can_be_cancelled() {
         (&told["params"]["progressToken"], &told["params"]["message"]),
         (&json!(1), &json!("begun\n"))
     );
-    c.tell("notifications/cancelled", json!({"requestId": id}));
+    c.notify("notifications/cancelled", json!({"requestId": id}));
     // The next call does not wait 100,000 seconds.
     let result = c.ask("tools/call", call("echo after", 2)).unwrap();
     assert_eq!(result["structuredContent"]["stdout"], "after\n");

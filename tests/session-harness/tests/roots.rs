@@ -23,7 +23,7 @@ fn roots_are_mounted_as_far_as_is_allowed() {
     let other = tempfile::tempdir().unwrap();
     run(&mut c, "cd /tmp; v=kept");
     c.roots = vec![uri(&other)];
-    c.tell("notifications/roots/list_changed", json!({}));
+    c.notify("notifications/roots/list_changed", json!({}));
     // Notifications are processed beside the calls.
     let seen = (0..100).map(|_| {
         std::thread::sleep(std::time::Duration::from_millis(20));
@@ -38,5 +38,5 @@ fn roots_are_mounted_as_far_as_is_allowed() {
     // Without `--roots`, roots are not mounted.
     let mut c = Stdio::with_roots(&[], vec![uri(&dir)]);
     assert_ne!(run(&mut c, "ls /roots")["exit_code"], 0);
-    assert!(c.told.is_empty(), "{:?}", c.told);
+    assert!(c.notifications.is_empty(), "{:?}", c.notifications);
 }

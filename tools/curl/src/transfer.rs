@@ -79,7 +79,7 @@ pub(crate) fn run(job: &mut CurlTransfer<'_, '_>, first: &CurlHop) -> Result<(),
         if most > 0.0 && (begun.elapsed() + pause).as_secs_f64() > most {
             return done;
         }
-        tell_retry(job, &done, pause, left);
+        report_retry(job, &done, pause, left);
         job.world.sleep(pause);
         wait = (wait * 2).min(Duration::from_secs(600));
         left -= 1;
@@ -105,7 +105,7 @@ fn retry_after(stats: &Stats) -> Option<Duration> {
     (seconds > 0).then(|| Duration::from_secs(seconds.min(6 * 3600)))
 }
 
-fn tell_retry(
+fn report_retry(
     job: &mut CurlTransfer<'_, '_>,
     done: &Result<(), CurlError>,
     pause: Duration,

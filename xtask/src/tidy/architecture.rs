@@ -44,8 +44,9 @@ fn find_unnamed_crates(packages: &[WorkspaceCrate], rows: &[Vec<&str>], out: &mu
         let dir = package.dir();
         let dir = dir.strip_prefix(env::root()).unwrap_or(dir);
         let (name, folder) = (format!("`{}`", package.name), format!("`{}`", dir.display()));
-        let told = rows.iter().any(|r| r.first() == Some(&&*name) && r.get(1) == Some(&&*folder));
-        if !told && !NOT_IN_TABLE.iter().any(|n| dir.starts_with(n)) {
+        let is_listed =
+            rows.iter().any(|r| r.first() == Some(&&*name) && r.get(1) == Some(&&*folder));
+        if !is_listed && !NOT_IN_TABLE.iter().any(|n| dir.starts_with(n)) {
             out.push(format!("ARCHITECTURE.md: no row for the crate {name} in {folder}"));
         }
     }

@@ -20,19 +20,19 @@ pub fn page_modules() -> Result<std::path::PathBuf> {
 /// Bundles the page; returns its size in bytes.
 pub fn build_page(out: &Path) -> Result<u64> {
     let (modules, source) = (page_modules()?, env::root().join("web/src"));
-    let told = env::cache()?.join("web-bundle.json");
+    let metafile = env::cache()?.join("web-bundle.json");
     let mut esbuild = Command::new(modules.join(".bin/esbuild"));
     esbuild.env("NODE_PATH", &modules).current_dir(&source);
     // The package is in the same folder as the bundle.
     esbuild.args(["playground=main.js", "--bundle", "--minify", "--format=esm", "--target=es2022"]);
     esbuild.args(["--external:./index.js", "--log-level=warning"]);
     esbuild.arg(format!("--outdir={}", out.display()));
-    esbuild.arg(format!("--metafile={}", told.display()));
+    esbuild.arg(format!("--metafile={}", metafile.display()));
     env::run(&mut esbuild)?;
     for name in FILES {
         env::write(&out.join(name), &env::read(&source.join(name))?)?;
     }
-    let licences = bundle_licences(&modules, &serde_json::from_slice(&env::read(&told)?)?)?;
+    let licences = bundle_licences(&modules, &serde_json::from_slice(&env::read(&metafile)?)?)?;
     env::write(&out.join("playground-licences.txt"), licences.as_bytes())?;
     let mut size = 0;
     for name in ["playground.js", "playground.css"].iter().chain(FILES) {
@@ -42,8 +42,8 @@ pub fn build_page(out: &Path) -> Result<u64> {
 }
 
 /// Returns the licences of all packages with code in the bundle.
-fn bundle_licences(modules: &Path, told: &serde_json::Value) -> Result<String> {
-    let inputs = told["inputs"].as_object().context("esbuild tells of no inputs")?;
+fn bundle_licences(modules: &Path, metafile: &serde_json::Value) -> Result<String> {
+    let inputs = metafile["inputs"].as_object().context("esbuild tells of no inputs")?;
     let packages: BTreeSet<String> = inputs.keys().filter_map(|path| file_package(path)).collect();
     ensure!(!packages.is_empty(), "the bundle has no packages");
     let mut out = String::from("The playground has parts of these packages.\n");

@@ -16,7 +16,7 @@ fn address(ctx: &Ctx<'_>, ip: &str, port: u16) -> Result<SocketAddr> {
 }
 
 /// Returns the address, the port and the family, as `getsockname` does.
-fn told<'js>(ctx: &Ctx<'js>, at: SocketAddr) -> Result<Array<'js>> {
+fn address_array<'js>(ctx: &Ctx<'js>, at: SocketAddr) -> Result<Array<'js>> {
     let out = Array::new(ctx.clone())?;
     out.set(0, at.ip().to_string())?;
     out.set(1, at.port())?;
@@ -33,7 +33,7 @@ fn listen(ctx: Ctx<'_>, ip: TextArgument, port: u16) -> Result<i32> {
 fn accept<'js>(ctx: Ctx<'js>, fd: i32) -> Result<Array<'js>> {
     let listener = files::file(&ctx, fd)?;
     let (socket, from) = net::accept(&listener).map_err(|e| throw_io_error(&ctx, &e))?;
-    let out = told(&ctx, from)?;
+    let out = address_array(&ctx, from)?;
     out.set(3, files::keep(socket))?;
     Ok(out)
 }
@@ -47,14 +47,14 @@ fn connect(ctx: Ctx<'_>, ip: TextArgument, port: u16) -> Result<i32> {
 
 fn local<'js>(ctx: Ctx<'js>, fd: i32) -> Result<Array<'js>> {
     let socket = files::file(&ctx, fd)?;
-    told(&ctx, net::local_address(&socket).map_err(|e| throw_io_error(&ctx, &e))?)
+    address_array(&ctx, net::local_address(&socket).map_err(|e| throw_io_error(&ctx, &e))?)
 }
 
 fn finish(ctx: Ctx<'_>, fd: i32) -> Result<()> {
     net::finish(&*files::file(&ctx, fd)?).map_err(|e| throw_io_error(&ctx, &e))
 }
 
-fn tell(ctx: &Ctx<'_>, fd: i32, step: &HttpStep) -> Result<()> {
+fn send_step(ctx: &Ctx<'_>, fd: i32, step: &HttpStep) -> Result<()> {
     let node = files::file(ctx, fd)?;
     (&*node).write_all(&step.encode()).map_err(|e| throw_io_error(ctx, &e))
 }
@@ -77,7 +77,7 @@ fn open(
         headers.chunks_exact(2).map(|h| (latin(&h[0]), latin(&h[1]))).collect();
     let body = (body >= 0.0).then_some(body as u64);
     let (method, url) = (method.0.into_bytes(), url.0.into_bytes());
-    tell(
+    send_step(
         &ctx,
         fd,
         &HttpStep::Open(HttpRequest { method, url, headers, body, ..HttpRequest::default() }),
@@ -100,12 +100,12 @@ fn step(
         "close" => HttpStep::Close(number),
         _ => return Err(throw_text(&ctx, "EINVAL")),
     };
-    tell(&ctx, fd, &step)
+    send_step(&ctx, fd, &step)
 }
 
 /// Returns whether a rule names a host and port.
 fn names(ctx: Ctx<'_>, fd: i32, host: TextArgument, port: u16) -> Result<bool> {
-    tell(&ctx, fd, &HttpStep::Names(port, host.0.into_bytes()))?;
+    send_step(&ctx, fd, &HttpStep::Names(port, host.0.into_bytes()))?;
     Ok(matches!(read(&*files::file(&ctx, fd)?), Some(HttpAnswer::Done)))
 }
 

@@ -182,12 +182,12 @@ fn poll(ctx: Ctx<'_>, readers: Vec<i32>, writers: Vec<i32>, time: f64) -> Result
         Err(e) if e.kind() == io::ErrorKind::Interrupted => Vec::new(),
         Err(e) => return Err(throw_io_error(&ctx, &e)),
     };
-    let told = |((_, fd, wait), ready): (&(_, i32, Wait), bool)| match wait {
+    let ready_event = |((_, fd, wait), ready): (&(_, i32, Wait), bool)| match wait {
         _ if !ready => None,
         Wait::Read => Some(*fd),
         Wait::Write => Some(-1 - *fd),
     };
-    Ok(open.iter().zip(ready).filter_map(told).collect())
+    Ok(open.iter().zip(ready).filter_map(ready_event).collect())
 }
 
 /// Catches exactly these signals.

@@ -50,7 +50,7 @@ fn run(
     let running = call::RunningCall::default();
     call::watch_signals(call::take_signals()?, session.interrupter(), running.clone());
     let outcome = running.run_during(|| session.exec(exec))?;
-    call::tell_left_out(&session);
+    call::report_left_out(&session);
     if let Some(value) = outcome.value.as_ref().filter(|_| !options.json) {
         let mut line = format!("{value}\n").into_bytes();
         if std::io::stdout().is_terminal() {

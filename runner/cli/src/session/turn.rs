@@ -48,7 +48,7 @@ pub fn turn_session(
         let command = store.with_objects(|objects| commit.call.command.load_bytes(objects, LINE));
         let command = command.map_err(wasibox::store::StoreError::from)?;
         print_text(&position_text(&commit, &command))?;
-        call::tell_left_out(&session);
+        call::report_left_out(&session);
         return Ok(0);
     }
     let session = store.session(&named.name)?;

@@ -6,7 +6,7 @@ use std::io::IsTerminal;
 use wasibox::{ApplyReport, Session, terminal};
 
 /// Maximum number of paths that are listed.
-const TOLD: usize = 100;
+const LISTED: usize = 100;
 
 /// Prints the session's changes to its workspace.
 pub fn print_workspace_diff(over: &WorkspaceSessionArgs) -> Result<u8, CliFailure> {
@@ -46,10 +46,10 @@ pub fn print_diff(session: &Session, paths: &[&str]) -> Result<u8, CliFailure> {
 /// Reports the applied changes, and returns whether those were all.
 pub fn print_applied(done: &ApplyReport) -> bool {
     message::say_message(&format!("{} of the folder's paths were changed", done.done.len()));
-    for (path, why) in done.left.iter().take(TOLD) {
+    for (path, why) in done.left.iter().take(LISTED) {
         message::say_message(&format!("{path} is left as it is: {why}"));
     }
-    if let Some(more) = done.left.len().checked_sub(TOLD).filter(|n| *n > 0) {
+    if let Some(more) = done.left.len().checked_sub(LISTED).filter(|n| *n > 0) {
         message::say_message(&format!("{more} more paths are left as they are"));
     }
     done.left.is_empty()

@@ -73,8 +73,8 @@ pub fn ask(v: &Vfs, json: &str) -> Result<Answer, FilesError> {
     let result = apply_request(v, "/work", &request);
     let wire = postcard::to_stdvec(&result).unwrap();
     assert_eq!(postcard::from_bytes::<Result<Answer, FilesError>>(&wire).unwrap(), result);
-    let told = serde_json::to_string(&result).unwrap();
-    assert_eq!(serde_json::from_str::<Result<Answer, FilesError>>(&told).unwrap(), result);
+    let json = serde_json::to_string(&result).unwrap();
+    assert_eq!(serde_json::from_str::<Result<Answer, FilesError>>(&json).unwrap(), result);
     result
 }
 

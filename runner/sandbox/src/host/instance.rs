@@ -238,7 +238,7 @@ impl ReadyInstance {
     }
 
     /// Attaches the instance to a process in which a cell is to run.
-    pub fn go_on(&mut self, process: &Arc<Process>) {
+    pub fn attach_cell(&mut self, process: &Arc<Process>) {
         self.env.as_mut(&mut self.store).process = Some(process.clone());
     }
 

@@ -225,7 +225,7 @@ fn run_program(
     let fits = |r: &&mut ReadyInstance| (r.program, r.entry) == (program, entry);
     let memory = match (ready.as_mut().filter(fits), memory) {
         (Some(r), _) if matches!(entry, EntryPoint::Cell { .. }) => {
-            r.go_on(process);
+            r.attach_cell(process);
             return r.run(process);
         }
         (Some(r), Some(memory)) => {

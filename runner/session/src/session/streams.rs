@@ -70,8 +70,8 @@ impl Session {
             let readers = streams.emit.map(|emit| {
                 exec.output = Output::Inherit;
                 let read = |from, is_error| {
-                    let tell = move |bytes: &[u8]| emit(CallEvent::Output { is_error, bytes });
-                    scope.spawn(move || pass_output(from, limit, &tell))
+                    let emit_part = move |bytes: &[u8]| emit(CallEvent::Output { is_error, bytes });
+                    scope.spawn(move || pass_output(from, limit, &emit_part))
                 };
                 (read(out, false), read(err, true))
             });
@@ -127,7 +127,7 @@ fn is_interrupted(result: &Result<Outcome, Error>) -> bool {
 
 /// Reads to the end, and passes the bytes to `tell`. Returns the first `limit` bytes, and whether
 /// there were more.
-fn pass_output(mut from: PipeReader, limit: u64, tell: &dyn Fn(&[u8])) -> (Vec<u8>, bool) {
+fn pass_output(mut from: PipeReader, limit: u64, emit_part: &dyn Fn(&[u8])) -> (Vec<u8>, bool) {
     let limit = usize::try_from(limit).unwrap_or(usize::MAX);
     let (mut kept, mut is_cut) = (Vec::new(), false);
     let mut buffer = vec![0; CHUNK];
@@ -135,7 +135,7 @@ fn pass_output(mut from: PipeReader, limit: u64, tell: &dyn Fn(&[u8])) -> (Vec<u
         match from.read(&mut buffer) {
             Ok(0) => return (kept, is_cut),
             Ok(n) => {
-                tell(&buffer[..n]);
+                emit_part(&buffer[..n]);
                 let room = limit.saturating_sub(kept.len()).min(n);
                 kept.extend_from_slice(&buffer[..room]);
                 is_cut |= room < n;
@@ -163,12 +163,12 @@ mod tests {
     fn output_is_passed_on_whole_and_kept_in_part() {
         let (from, mut to) = pipe().unwrap();
         let writer = std::thread::spawn(move || to.write_all(&[7; 100_000]).unwrap());
-        let told = AtomicUsize::new(0);
+        let emitted = AtomicUsize::new(0);
         let count = |bytes: &[u8]| {
-            told.fetch_add(bytes.len(), Ordering::Relaxed);
+            emitted.fetch_add(bytes.len(), Ordering::Relaxed);
         };
         let (kept, is_cut) = pass_output(from, 1000, &count);
         writer.join().unwrap();
-        assert_eq!((kept.len(), is_cut, told.into_inner()), (1000, true, 100_000));
+        assert_eq!((kept.len(), is_cut, emitted.into_inner()), (1000, true, 100_000));
     }
 }

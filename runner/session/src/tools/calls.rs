@@ -155,7 +155,7 @@ impl ToolCalls {
         let state = lock_state(&self.0.state);
         let allowed = |tool: &&HostTool| self.0.policy.allows(tool.name());
         let mut rest =
-            state.tools.values().filter(allowed).skip(from as usize).map(|t| &t.0.told).peekable();
+            state.tools.values().filter(allowed).skip(from as usize).map(|t| &t.0.json).peekable();
         let (mut tools, mut bytes) = (Vec::new(), 0);
         while let Some(tool) = rest.next_if(|tool| bytes + tool.len() + 4 <= PART) {
             bytes += tool.len() + 4;

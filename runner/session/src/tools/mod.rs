@@ -137,7 +137,7 @@ struct ToolDefinition {
     timeout: Option<Duration>,
     act: Act,
     /// The encoded definition without the function, as guests see it.
-    told: Vec<u8>,
+    json: Vec<u8>,
 }
 
 impl From<&HostTool> for ToolSummary {
@@ -253,24 +253,24 @@ impl ToolDefinition {
             Some(_) => return Err(wrong("its arguments are not an object: the schema's `type`")),
         }
         let input = Arc::new(Schema::new(&name, schema)?);
-        let (output, timeout, told) = Default::default();
+        let (output, timeout, json) = Default::default();
         let mut definition =
-            ToolDefinition { name, description, input, output, timeout, act, told };
+            ToolDefinition { name, description, input, output, timeout, act, json };
         definition.encode_description()?;
         Ok(HostTool(Arc::new(definition)))
     }
 
     fn encode_description(&mut self) -> Result<(), ToolDefinitionError> {
-        let mut told = json!({
+        let mut json = json!({
             "name": self.name,
             "description": self.description,
             "inputSchema": self.input.text(),
         });
         if let Some(output) = &self.output {
-            told["outputSchema"] = output.text().clone();
+            json["outputSchema"] = output.text().clone();
         }
-        self.told = told.to_string().into_bytes();
-        if self.told.len() <= MAX_DESCRIPTION {
+        self.json = json.to_string().into_bytes();
+        if self.json.len() <= MAX_DESCRIPTION {
             Ok(())
         } else {
             Err(ToolDefinitionError::TooLong(self.name.clone()))

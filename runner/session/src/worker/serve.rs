@@ -233,9 +233,9 @@ fn prepare_image(
 ) -> Result<PreparedImage, Error> {
     wasibox_sandbox::key::use_dir(code.key.clone());
     let progress = progress.clone();
-    let tell = move |line: &str| progress.send_line(line);
+    let report = move |line: &str| progress.send_line(line);
     let image = Arc::new(Image::open(&code.image)?);
-    Ok(PreparedImage::new(image, Some(code.artifacts.clone()), Arc::new(tell), stack))
+    Ok(PreparedImage::new(image, Some(code.artifacts.clone()), Arc::new(report), stack))
 }
 
 /// Opens the image and maps the machine code of the requested programs. The inner error names the
@@ -369,14 +369,14 @@ fn serve_calls(
                     // Nothing more can run here; the parent takes another worker.
                     return Ok(());
                 }
-                let mut tell = |part| channel.send(&WorkerReply::Changed(part), &[]);
-                let shell = here.emit_changes(&mut tell)?;
-                tell_touched(channel, here)?;
+                let mut send = |part| channel.send(&WorkerReply::Changed(part), &[]);
+                let shell = here.emit_changes(&mut send)?;
+                send_touched(channel, here)?;
                 if let Some(shell) = shell {
                     channel.send(&WorkerReply::Shell(ByteBuf::from(&*shell)), &[])?;
                 }
                 if let Some(name) = cell {
-                    tell_cell(channel, here, name)?;
+                    send_cell(channel, here, name)?;
                 }
                 finish_call(channel, result)?;
             }
@@ -392,8 +392,8 @@ fn serve_files(
 ) -> Result<(), WorkerError> {
     let asked = postcard::from_bytes(asked).map_err(|_| WorkerError::Order)?;
     let answer = here.run_files(&asked);
-    here.tell_files(&mut |part| channel.send(&WorkerReply::Changed(part), &[]))?;
-    tell_touched(channel, here)?;
+    here.emit_files(&mut |part| channel.send(&WorkerReply::Changed(part), &[]))?;
+    send_touched(channel, here)?;
     let bytes = postcard::to_stdvec(&answer).map_err(|_| WorkerError::Order)?;
     let mut parts = bytes.chunks(PART).peekable();
     while let Some(part) = parts.next() {
@@ -403,7 +403,7 @@ fn serve_files(
     Ok(())
 }
 
-fn tell_touched(channel: &Channel, here: &mut LocalSandbox) -> Result<(), WorkerError> {
+fn send_touched(channel: &Channel, here: &mut LocalSandbox) -> Result<(), WorkerError> {
     // A path has at most 4 KiB, so no message is too long.
     for part in here.take_touched().chunks(128) {
         channel.send(&WorkerReply::Touched(part.to_vec()), &[])?;
@@ -411,8 +411,8 @@ fn tell_touched(channel: &Channel, here: &mut LocalSandbox) -> Result<(), Worker
     Ok(())
 }
 
-fn tell_cell(channel: &Channel, here: &LocalSandbox, name: &str) -> Result<(), WorkerError> {
-    let Some(CellUpdate { tail, layer }) = here.tell_cell(name) else { return Ok(()) };
+fn send_cell(channel: &Channel, here: &LocalSandbox, name: &str) -> Result<(), WorkerError> {
+    let Some(CellUpdate { tail, layer }) = here.cell_update(name) else { return Ok(()) };
     for part in layer.chunks(PART) {
         channel.send(&WorkerReply::Layer(ByteBuf::from(part)), &[])?;
     }

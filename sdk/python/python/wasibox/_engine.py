@@ -92,8 +92,8 @@ class Engine:
             program: the program for processes, instead of the package's.
             progress: told of what takes time, a line each, on another thread; by default a terminal is.
         """
-        tell = _on_terminal if progress is None else progress
-        path = default_image(tell) if image is None else image
+        report = _on_terminal if progress is None else progress
+        path = default_image(report) if image is None else image
         if program is None and not os.environ.get("WASIBOX_WORKER"):
             program = worker_program()
         options = {
@@ -107,7 +107,7 @@ class Engine:
             "require_walls": require_walls,
         }
         with raising():
-            self._native = _native.Engine(json.dumps(options), tell)
+            self._native = _native.Engine(json.dumps(options), report)
 
     @property
     def awake(self) -> int:

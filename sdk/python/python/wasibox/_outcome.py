@@ -158,9 +158,9 @@ def in_words(outcome: Outcome, cut: Callable[[str], str] = _plain) -> str:
     return "\n".join(part for part in parts if part)
 
 
-def of_native(told: tuple[int, bytes, bytes, str], read: Callable[[str], bytes]) -> Outcome:
+def of_native(native: tuple[int, bytes, bytes, str], read: Callable[[str], bytes]) -> Outcome:
     """The outcome that the native module tells."""
-    exit_code, stdout, stderr, rest = told
+    exit_code, stdout, stderr, rest = native
     more: dict[str, Any] = json.loads(rest)
     value_repr = more.get("value")
     value_bytes = more.get("value_bytes")
@@ -231,9 +231,9 @@ class Entry(Record):
         return self.kind == "directory"
 
 
-def entry(told: dict[str, Any]) -> Entry:
+def entry(native: dict[str, Any]) -> Entry:
     """An entry that the native module tells."""
-    return Entry(**{**told, "modified": told["modified"] / 1e9})
+    return Entry(**{**native, "modified": native["modified"] / 1e9})
 
 
 class Match(Record):

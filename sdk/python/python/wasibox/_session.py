@@ -261,10 +261,10 @@ class Session:
         # Only the main thread hears of signals. `current_thread` would make an object of every thread.
         is_main = threading.get_ident() == threading.main_thread().ident
         with raising():
-            told = self._native.call(options, _bytes(stdin), texts, cancel, is_main)
+            result = self._native.call(options, _bytes(stdin), texts, cancel, is_main)
         if texts is not None:
             texts.end()
-        return _outcome.of_native(told, self.read)
+        return _outcome.of_native(result, self.read)
 
     def stream(
         self,
@@ -349,9 +349,9 @@ class Session:
         found: List[Entry] = []
         while True:
             request = {"path": path, "depth": depth, "hidden": hidden, "offset": len(found)}
-            told = self.files({"ls": request})["entries"]
-            found += [_outcome.entry(one) for one in told["entries"]]
-            if told["next_offset"] is None or not told["entries"]:
+            listing = self.files({"ls": request})["entries"]
+            found += [_outcome.entry(one) for one in listing["entries"]]
+            if listing["next_offset"] is None or not listing["entries"]:
                 return found
 
     def glob(
@@ -381,10 +381,10 @@ class Session:
             "include": list(include),
             "limit": limit,
         }
-        told = self.files({"grep": request})["matches"]
+        matches = self.files({"grep": request})["matches"]
         return [
             Match(file["path"], line["number"], line["text"])
-            for file in told["files"]
+            for file in matches["files"]
             for line in file["lines"]
             if line["matches"]
         ]

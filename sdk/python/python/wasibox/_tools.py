@@ -47,11 +47,11 @@ class Tool:
         functools.update_wrapper(self, function)
         self.function = function
         self.name = name or getattr(function, "__name__", type(function).__name__)
-        text, told = _documented(inspect.getdoc(function) or "")
+        text, descriptions = _documented(inspect.getdoc(function) or "")
         self.description = text if description is None else description
         self.schema: dict[str, Any]
         if schema is None:
-            self.schema, self._types = _derived(function, told)
+            self.schema, self._types = _derived(function, descriptions)
         else:
             self.schema, self._types = dict(schema), {}
         self.output = output
@@ -68,14 +68,14 @@ class Tool:
         return f"<wasibox.Tool {self.name!r}>"
 
     def _told(self) -> str:
-        told = {
+        definition = {
             "name": self.name,
             "description": self.description,
             "schema": self.schema,
             "output": self.output,
             "timeout": self.timeout,
         }
-        return json.dumps({key: value for key, value in told.items() if value is not None})
+        return json.dumps({key: value for key, value in definition.items() if value is not None})
 
 
 @overload
@@ -230,7 +230,7 @@ _FIELD = re.compile(r":param\s+(?:[^:]*\s)?(\w+):\s*(.*)$")
 def _documented(doc: str) -> tuple[str, dict[str, str]]:
     """What is said before the arguments, and of each of them: in Google's style, or as Sphinx has it."""
     before: list[str] = []
-    told: dict[str, str] = {}
+    descriptions: dict[str, str] = {}
     section = ""
     name, depth = "", 0
     for line in doc.splitlines():
@@ -240,28 +240,28 @@ def _documented(doc: str) -> tuple[str, dict[str, str]]:
             section = "other"
         elif field := _FIELD.match(line):
             section, name = "fields", field[1]
-            told[name] = field[2]
+            descriptions[name] = field[2]
         elif line.startswith(":"):
             section = "other"
         elif section == "arguments" and (entry := _ENTRY.match(line)):
-            if not told or len(entry[1]) <= depth:
+            if not descriptions or len(entry[1]) <= depth:
                 depth, name = len(entry[1]), entry[2]
-                told[name] = entry[3]
+                descriptions[name] = entry[3]
             else:
-                told[name] += f" {line.strip()}"
+                descriptions[name] += f" {line.strip()}"
         elif section in ("arguments", "fields") and line.startswith(" ") and name:
-            told[name] += f" {line.strip()}"
+            descriptions[name] += f" {line.strip()}"
         elif section in ("", "arguments") and not (section and not line.strip()):
             section = ""
             before.append(line)
-    return "\n".join(before).strip(), {key: text.strip() for key, text in told.items()}
+    return "\n".join(before).strip(), {key: text.strip() for key, text in descriptions.items()}
 
 
 # Schemas.
 
 
 def _derived(
-    function: Callable[..., Any], told: Mapping[str, str]
+    function: Callable[..., Any], descriptions: Mapping[str, str]
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """The schema of a function's arguments, and their annotations."""
     hints = typing.get_type_hints(_plain_function(function), include_extras=True)
@@ -279,8 +279,8 @@ def _derived(
             text = "cannot be given by name: tools have arguments by names"
             raise TypeError(f"{getattr(function, '__name__', function)}: the parameter {name!r} {text}")
         schema = _schema(annotation, name, definitions)
-        if name in told and told[name]:
-            schema = {**schema, "description": told[name]}
+        if name in descriptions and descriptions[name]:
+            schema = {**schema, "description": descriptions[name]}
         if parameter.default is parameter.empty:
             required.append(name)
         else:

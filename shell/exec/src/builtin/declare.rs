@@ -338,9 +338,9 @@ fn operand_failed(shell: &mut Shell<'_>, e: ExpandError, d: Declaration<'_>) -> 
     }
     let is_refused = reach == ErrorReach::Readonly;
     if is_refused && d.is_mark() {
-        shell.tell(b"", &e)
+        shell.report(b"", &e)
     } else {
-        shell.tell(&[d.command, b": "].concat(), &e)
+        shell.report(&[d.command, b": "].concat(), &e)
     }
     if is_refused && d.is_mark() {
         shell.refused()?;

@@ -76,7 +76,7 @@ fn list_commands(shell: &Shell<'_>, out: &mut Vec<u8>) {
 
 impl Shell<'_> {
     /// Performs `NAME --help` and returns its status.
-    pub(crate) fn tell_help(&mut self, name: &[u8]) -> i32 {
+    pub(crate) fn print_help(&mut self, name: &[u8]) -> i32 {
         if let Some(b) = TABLE.iter().find(|b| b.name.as_bytes() == name) {
             self.write_out(b.help_text(false).as_bytes());
         }

@@ -375,7 +375,7 @@ impl Shell<'_> {
     pub(crate) fn run_builtin(&mut self, b: &'static Builtin, call: &BuiltinCall<'_>) -> Flow {
         let asks = call.args().first().is_some_and(|a| a.as_slice() == b"--help");
         let r = if asks && !matches!(b.name, ":" | "true" | "false" | "test" | "[" | "echo") {
-            Ok(self.tell_help(b.name.as_bytes()))
+            Ok(self.print_help(b.name.as_bytes()))
         } else {
             match (b.run)(self, call) {
                 Err(Unwind::Builtin(status)) => Ok(status),

@@ -62,7 +62,7 @@ impl Shell<'_> {
                 break;
             }
             if arg.as_slice() == b"--help" {
-                return Err(Unwind::Builtin(self.tell_help(call.name())));
+                return Err(Unwind::Builtin(self.print_help(call.name())));
             }
             i += 1;
             let mut at = 1;

@@ -97,7 +97,7 @@ pub fn decode_state(shell: &mut Shell<'_>, data: &[u8]) -> postcard::Result<Comm
     (s.fds, s.jobs, s.random) = (fds, jobs, random);
     shell.signals.fix_ignored(fixed_signals);
     shell.mentions.commands |= mentions_commands;
-    shell.budget.go_on_from(budget);
+    shell.budget.restore_counts(budget);
     shell.sync_locale();
     Ok(code)
 }

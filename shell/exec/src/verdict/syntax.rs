@@ -19,7 +19,7 @@ pub(crate) enum TextPlace {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum AfterSyntax {
     /// The line is dropped, and the next one read.
-    GoOn,
+    Continue,
     /// The text ends.
     End,
     /// The shell ends.
@@ -29,7 +29,7 @@ pub(crate) enum AfterSyntax {
 /// Returns the verdict of the table.
 pub(crate) fn syntax_verdict(place: TextPlace, mode: &Mode) -> AfterSyntax {
     match place {
-        TextPlace::Prompt => AfterSyntax::GoOn,
+        TextPlace::Prompt => AfterSyntax::Continue,
         TextPlace::Script | TextPlace::Action => AfterSyntax::End,
         // `eval` and `.` are special builtins.
         TextPlace::Text if mode.exits_here || mode.posix && !mode.interactive => AfterSyntax::Exit,

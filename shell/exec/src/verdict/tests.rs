@@ -57,8 +57,8 @@ fn assignments_of_builtins() {
 
 #[test]
 fn texts_that_do_not_parse() {
-    use AfterSyntax::{End, Exit, GoOn};
-    assert_eq!(syntax_verdict(TextPlace::Prompt, &PROMPT), GoOn);
+    use AfterSyntax::{Continue, End, Exit};
+    assert_eq!(syntax_verdict(TextPlace::Prompt, &PROMPT), Continue);
     for mode in [SCRIPT, POSIX, ERREXIT] {
         assert_eq!(syntax_verdict(TextPlace::Script, &mode), End);
         assert_eq!(syntax_verdict(TextPlace::Action, &mode), End);

@@ -257,7 +257,7 @@ impl Shell<'_> {
             if self.state.options.has_set(SetOpt::ErrExit) {
                 return Err(e);
             }
-            self.tell(b"", &e);
+            self.report(b"", &e);
             return Ok(false);
         }
         Ok(self.element_text(base, &key).is_some())

@@ -195,7 +195,7 @@ impl ExtractRun<'_> {
             let shown = lossy_name(name);
             let _ = write!(ctx.stdout, "{what}: {shown:<22}  ");
         }
-        let out = create_anew(path).map_err(MemberProblem::Output)?;
+        let out = create_new(path).map_err(MemberProblem::Output)?;
         let mut out = LineEndWriter {
             out: io::BufWriter::with_capacity(1 << 16, out),
             on: self.how.text && e.internal & 1 != 0,
@@ -228,7 +228,7 @@ impl ExtractRun<'_> {
             fs::create_dir_all(dir).map_err(|_| no_directory(ctx, name))?;
         }
         // A file holds the place, so that nothing is made below it.
-        create_anew(path).map_err(MemberProblem::Output)?;
+        create_new(path).map_err(MemberProblem::Output)?;
         self.links.push((name.to_vec(), path.to_path_buf(), target));
         Ok(())
     }
@@ -307,7 +307,7 @@ fn no_directory(ctx: &Ctx<'_>, name: &[u8]) -> MemberProblem {
 }
 
 /// Creates a new, empty file. A link is replaced, not followed.
-fn create_anew(path: &Path) -> io::Result<File> {
+fn create_new(path: &Path) -> io::Result<File> {
     match fs::remove_file(path) {
         Err(e) if e.kind() != io::ErrorKind::NotFound => Err(e),
         _ => File::create(path),

@@ -117,9 +117,9 @@ pub(crate) fn for_each_line(
                 Some(end) => {
                     carry.extend_from_slice(&block[..end]);
                     at = end + 1;
-                    let go_on = f(&carry, true)?;
+                    let wants_more = f(&carry, true)?;
                     carry.clear();
-                    if !go_on {
+                    if !wants_more {
                         reader.consume(at);
                         return Ok(());
                     }
@@ -135,9 +135,9 @@ pub(crate) fn for_each_line(
         let start = at;
         for end in memchr::memchr_iter(delimiter, &block[start..]) {
             let end = start + end;
-            let go_on = f(&block[at..end], true)?;
+            let wants_more = f(&block[at..end], true)?;
             at = end + 1;
-            if !go_on {
+            if !wants_more {
                 reader.consume(at);
                 return Ok(());
             }
@@ -171,9 +171,9 @@ pub(crate) fn for_each_block(
         if block.is_empty() {
             return Ok(());
         }
-        let (used, go_on) = f(block)?;
+        let (used, wants_more) = f(block)?;
         reader.consume(used);
-        if !go_on {
+        if !wants_more {
             return Ok(());
         }
     }

@@ -15,7 +15,7 @@ use crate::common::{input, quote};
 
 /// Replaces this process with a command, so that signals to this process reach it; `failure` is the tool's
 /// own status for its own errors.
-fn go_on_as(ctx: &mut Ctx<'_>, argv: &[Vec<u8>], stdout: ChildStream) -> Exit {
+fn replace_process(ctx: &mut Ctx<'_>, argv: &[Vec<u8>], stdout: ChildStream) -> Exit {
     let command = ChildCommand { argv: argv.to_vec(), stdout, ..ChildCommand::default() };
     let status = command.replace(ctx);
     status_of(ctx, argv, status)
@@ -89,7 +89,7 @@ pub(crate) fn run_nice(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
         let _ = ctx.stdout.write_all(b"0\n");
         return Ok(Exit::SUCCESS);
     }
-    Ok(go_on_as(ctx, &p.operands, ChildStream::Inherit))
+    Ok(replace_process(ctx, &p.operands, ChildStream::Inherit))
 }
 
 const NOHUP: Spec =
@@ -119,7 +119,7 @@ pub(crate) fn run_nohup(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     }
     let (caught, ignored) = events::signal_dispositions();
     events::catch_signals(caught, ignored | events::signal_bit(signal::HUP));
-    Ok(go_on_as(ctx, &p.operands, stdout))
+    Ok(replace_process(ctx, &p.operands, stdout))
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -166,7 +166,7 @@ pub(crate) fn run_stdbuf(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
         input::usage_error(ctx, &[b"you must specify a buffering mode option"]);
         return Ok(Exit(125));
     }
-    Ok(go_on_as(ctx, &p.operands, ChildStream::Inherit))
+    Ok(replace_process(ctx, &p.operands, ChildStream::Inherit))
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -367,13 +367,13 @@ impl<'a, 'c> WgetRun<'a, 'c> {
             return self.report_spider(status, length, exchange);
         }
         if status >= 400 || !(200..300).contains(&status) {
-            self.told_error(doc, status);
+            self.report_error(doc, status);
             if !self.asked.on_error {
                 return TryEnd::Failed(Fault::Server);
             }
         }
         let start = if status == 206 { extra.start } else { 0 };
-        self.tell_length(length, start, exchange);
+        self.report_length(length, start, exchange);
         let ended = self.deliver_body(doc, hop, exchange, start, length.map(|n| n + start));
         match ended {
             TryEnd::Done if status >= 400 => TryEnd::Failed(Fault::Server),
@@ -381,7 +381,7 @@ impl<'a, 'c> WgetRun<'a, 'c> {
         }
     }
 
-    fn told_error(&mut self, doc: &WgetDocument, status: u16) {
+    fn report_error(&mut self, doc: &WgetDocument, status: u16) {
         let (now, reason) = (self.log.time_stamp(), head::reason_phrase(status));
         let line = format!("{}:\n", plain_text(doc.given.as_bytes()));
         self.log.say_terse(self.ctx, &line);
@@ -399,7 +399,7 @@ impl<'a, 'c> WgetRun<'a, 'c> {
             self.say_verbose("Remote file does not exist -- broken link!!!\n\n");
             return TryEnd::Failed(Fault::Server);
         }
-        self.tell_length(length, 0, exchange);
+        self.report_length(length, 0, exchange);
         let kind = head::header_value(&exchange.head, "content-type").unwrap_or(b"text/html");
         let is_page = kind.starts_with(b"text/html") || kind.starts_with(b"application/xhtml");
         self.say_verbose(if is_page {
@@ -411,7 +411,7 @@ impl<'a, 'c> WgetRun<'a, 'c> {
         TryEnd::Done
     }
 
-    fn tell_length(&mut self, length: Option<u64>, start: u64, exchange: &OpenResponse) {
+    fn report_length(&mut self, length: Option<u64>, start: u64, exchange: &OpenResponse) {
         let mut text = "Length: ".to_owned();
         match length {
             Some(n) => {

@@ -508,9 +508,9 @@ mod tests {
             ("%*d", &["99999999999", "1"], "", true, &["Count"]),
             ("a", &["b"], "a", true, &["Excess"]),
         ] {
-            let (out, has_failed, told) = printed(format, args);
+            let (out, has_failed, reported) = printed(format, args);
             assert_eq!((out.as_str(), has_failed), (expected, failed), "{format}");
-            assert_eq!(told, problems, "{format}");
+            assert_eq!(reported, problems, "{format}");
         }
     }
 }

@@ -160,14 +160,14 @@ class WasiboxExecutor(RemotePythonExecutor):  # type: ignore[misc]
 def _schema(name: str, inputs: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
     """A JSON Schema of a tool's inputs, which are types of the framework's."""
     properties: dict[str, Any] = {}
-    for argument, told in inputs.items():
-        types = [told["type"]] if isinstance(told["type"], str) else list(told["type"])
+    for argument, spec in inputs.items():
+        types = [spec["type"]] if isinstance(spec["type"], str) else list(spec["type"])
         if unfit := set(types) - _TYPES - {"any"}:
             raise ValueError(f"{name}: {argument} is of type {', '.join(sorted(unfit))}, which JSON has not")
-        properties[argument] = {"description": told.get("description", "")}
+        properties[argument] = {"description": spec.get("description", "")}
         if "any" not in types:
-            properties[argument]["type"] = [*types, "null"] if told.get("nullable") else types
-    required = [argument for argument, told in inputs.items() if not told.get("nullable")]
+            properties[argument]["type"] = [*types, "null"] if spec.get("nullable") else types
+    required = [argument for argument, spec in inputs.items() if not spec.get("nullable")]
     return {
         "type": "object",
         "properties": properties,

@@ -35,8 +35,8 @@ fn in_messages(text: &[u8], lines: u64, split: bool) -> Vec<u8> {
             let end = run(text, at, u8::is_ascii_digit);
             let apart = [&b"[line]["[..], b" line "].iter().any(|t| text[..at].ends_with(t));
             let alone = split && apart && text.get(end) == Some(&b']');
-            let told = word == b"line" && (text.get(end) == Some(&b':') || alone);
-            if told && is_line(&text[at..end], lines) {
+            let is_number = word == b"line" && (text.get(end) == Some(&b':') || alone);
+            if is_number && is_line(&text[at..end], lines) {
                 out.push(b'N');
                 word.clear();
             } else {
@@ -75,9 +75,9 @@ fn from_variable(script: &[u8], text: &[u8], lines: u64) -> Vec<u8> {
             () if !apart => None,
             () if !rest[0].is_ascii_digit() => None,
             () => {
-                let told = caller.then(|| shape(rest, b"", b" ../s.sh"));
+                let without_line = caller.then(|| shape(rest, b"", b" ../s.sh"));
                 let counted = || shape(rest, b"", b" #").or_else(|| shape(rest, b"", b"][1]"));
-                told.flatten().or_else(|| calls.then(counted).flatten())
+                without_line.flatten().or_else(|| calls.then(counted).flatten())
             }
         };
         match found.filter(|(start, end, _)| is_line(&rest[*start..*end], lines)) {

@@ -124,7 +124,7 @@ struct EnvPlan {
 pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let plan = parse_plan(ctx, args)?;
     if !plan.command.is_empty() {
-        return Ok(go_on(ctx, plan));
+        return Ok(run_command(ctx, plan));
     }
     let mut out = Vec::new();
     for (name, value) in plan.env.iter() {
@@ -194,7 +194,7 @@ fn parse_directory(ctx: &mut Ctx<'_>, dir: &[u8]) -> Result<PathBuf, Exit> {
 }
 
 /// Replaces this process with the command.
-fn go_on(ctx: &mut Ctx<'_>, plan: EnvPlan) -> Exit {
+fn run_command(ctx: &mut Ctx<'_>, plan: EnvPlan) -> Exit {
     let EnvPlan { env, cwd, command: words, .. } = plan;
     let command =
         ChildCommand { argv: words.clone(), env: Some(env), cwd, ..ChildCommand::default() };

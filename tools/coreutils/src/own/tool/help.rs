@@ -41,7 +41,7 @@ pub(super) fn tool_help(command: &str, tool: &HostToolInfo) -> String {
     });
     let rows: Vec<_> = rows.chain([("      --help".into(), words::HELP.into())]).collect();
     let rows: Vec<_> = rows.iter().map(|(left, right)| (left.as_str(), right.as_str())).collect();
-    let result = tool.told.get("outputSchema").map(|result| {
+    let result = tool.definition.get("outputSchema").map(|result| {
         let types = Types::from_schema(result, result).type_words();
         let name = tool.name();
         format!("The result is of type {types}: '{command} --json {name}' has its schema.")
@@ -108,7 +108,7 @@ mod tests {
 
     #[test]
     fn help_is_made_of_the_schema() {
-        let told = json!({
+        let definition = json!({
             "name": "weather",
             "description": "The weather of a city.\u{1b}[31m\nIn degrees.",
             "inputSchema": {
@@ -121,7 +121,7 @@ mod tests {
                 "required": ["city"],
             },
         });
-        let tool = HostToolInfo { told };
+        let tool = HostToolInfo { definition };
         let expected = "\
 Usage: tool weather --city CITY [OPTION]...
    or: tool weather JSON | -

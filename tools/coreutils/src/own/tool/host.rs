@@ -22,23 +22,23 @@ impl From<io::Error> for ToolCallFailure {
 
 /// A tool as the host describes it.
 pub(super) struct HostToolInfo {
-    pub told: Value,
+    pub definition: Value,
 }
 
 impl HostToolInfo {
     /// Returns the tool's name.
     pub fn name(&self) -> &str {
-        self.told["name"].as_str().unwrap_or_default()
+        self.definition["name"].as_str().unwrap_or_default()
     }
 
     /// Returns the host's description of the tool.
     pub fn description(&self) -> &str {
-        self.told["description"].as_str().unwrap_or_default()
+        self.definition["description"].as_str().unwrap_or_default()
     }
 
     /// Returns the JSON Schema of the tool's arguments.
     pub fn schema(&self) -> &Value {
-        &self.told["inputSchema"]
+        &self.definition["inputSchema"]
     }
 }
 
@@ -72,8 +72,8 @@ pub(super) fn list_tools() -> Result<Vec<HostToolInfo>, ToolCallFailure> {
         };
         let is_last = !more || tools.is_empty();
         for tool in tools {
-            let told = serde_json::from_slice(&tool).map_err(|_| nonsense_failure())?;
-            all.push(HostToolInfo { told });
+            let definition = serde_json::from_slice(&tool).map_err(|_| nonsense_failure())?;
+            all.push(HostToolInfo { definition });
         }
         if is_last {
             return Ok(all);

@@ -100,7 +100,7 @@ fn print_list(ctx: &mut Ctx<'_>, as_json: bool) -> Result<Exit, ToolCallFailure>
         tools => tools?,
     };
     let out = if as_json {
-        let all = tools.into_iter().map(|t| t.told).collect();
+        let all = tools.into_iter().map(|t| t.definition).collect();
         format!("{}\n", Value::Array(all))
     } else {
         help::tools_table(&tools)
@@ -122,7 +122,7 @@ fn run_tool(
         return host::call_tool(name, b"{}").map(|_| UNKNOWN);
     };
     if as_json {
-        ctx.stdout.write_all(format!("{}\n", tool.told).as_bytes())?;
+        ctx.stdout.write_all(format!("{}\n", tool.definition).as_bytes())?;
         return Ok(Exit::SUCCESS);
     }
     if arguments::wants_help(words) {
