@@ -29,8 +29,8 @@ pub trait CallMemory {
         look: impl FnOnce(&[u8]) -> Result<T, Errno>,
     ) -> Result<T, Errno>;
 
-    /// Fills the first of `len` bytes at `at`, or EFAULT. `make` returns how many bytes it has
-    /// written from the front; their previous content is unspecified.
+    /// Lets `make` write to the `len` bytes at `at`, or returns EFAULT. `make` returns the number
+    /// of bytes that it has written, from the first on. It must not rely on their previous content.
     fn fill_bytes(
         &mut self,
         at: u32,

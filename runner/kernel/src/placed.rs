@@ -8,7 +8,8 @@ use wasibox_vfs::around::{self, HOME, SESSION_OPTION, SESSION_SHELL, ShellSurrou
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct PlacedExec {
     pub exec: Exec,
-    /// The place at which the session's shell ended the last call; a script's own shell knows it.
+    /// The directory, umask and environment of the session's shell after the last call. `None` for
+    /// a script, because its shell restores them itself.
     place: Option<ShellSurroundings>,
     /// Whether a script continues with the session's shell, instead of a fresh one.
     is_continued: bool,

@@ -82,8 +82,8 @@ struct ProcessTable<H: Host> {
     next: u32,
     spawned: u64,
     root: Option<ProcessStatus>,
-    /// Whether processes that the first one leaves are to continue (`keeps`), and whether they do
-    /// (`is_kept`).
+    /// Whether processes are to continue that the first one leaves running (`keeps`), and whether
+    /// they now do (`is_kept`).
     keeps: bool,
     is_kept: bool,
     limit: Option<LimitHit>,

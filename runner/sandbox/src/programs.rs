@@ -263,8 +263,8 @@ impl ProgramLibrary {
 /// A session's view of its image's programs, by the number in [`ProgramMark`].
 pub struct Programs {
     library: Arc<ProgramLibrary>,
-    /// The maximum number of bytes of memory of a process, and whether processes begin without
-    /// prepared memory.
+    /// The maximum number of bytes of memory of a process (`memory`), and whether processes begin
+    /// without prepared memory (`fresh`).
     memory: u64,
     fresh: bool,
     /// Threads with instances that wait for another process.

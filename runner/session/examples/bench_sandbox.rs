@@ -1,7 +1,7 @@
 //! Measures the cost of isolation: sessions on threads and in processes, in turn.
 //!
 //! Usage: `bench_sandbox IMAGE RUNNER [SESSIONS]`; `cargo xtask bench sandbox` calls it. With
-//! SESSIONS it measures only so many sessions in one process, of which at most 32 are awake.
+//! SESSIONS it measures only that number of sessions in one process, of which at most 32 are awake.
 
 use std::error::Error;
 use std::path::{Path, PathBuf};

@@ -1,6 +1,6 @@
 //! Prints the store's figures: `cargo run --release -p wasibox-store --example figures [FOLDER]`.
-//! FOLDER holds the store; by default it is the temporary folder. It matters because the cost of a
-//! durable commit depends on the folder's disk.
+//! FOLDER holds the store; by default it is the temporary folder. The choice matters because the
+//! cost of a durable commit depends on the folder's disk.
 
 #[path = "../tests/common/mod.rs"]
 mod common;

@@ -1,10 +1,10 @@
-//! The bounds of what a session's history and log take in the store.
+//! The limits on the bytes that a session's history and log take in the store.
 //!
-//! Each commit records the number of bytes that it has added. If a session's commits exceed the
-//! limit together, the oldest are merged into those after them until a quarter of the limit is left,
-//! and their objects are removed. So this happens only once in many calls. Tagged commits may have
-//! at most half of the limit. The log loses its oldest entries, and a note about them takes their
-//! place.
+//! Each commit records the number of bytes that it has added. If a session's commits together
+//! exceed the limit, the oldest are merged into those after them until the newer ones take at most
+//! a quarter of the limit, and objects that are no longer needed are removed. So this happens only
+//! once in many calls. Tagged commits may have at most half of the limit. The log loses its oldest
+//! entries, and a note about them takes their place.
 
 use crate::db::{Db, to_signed, to_unsigned};
 use crate::{CommitRow, StoreError, StoreSession};
@@ -26,8 +26,8 @@ pub(crate) struct SessionGrowth {
     /// The bytes of the history after the last compaction. They may exceed the limit because of a
     /// large state.
     compacted: u64,
-    /// The bytes of the history, and below those of the log. They are unknown until they are
-    /// needed, and again after a failed transaction.
+    /// The bytes of the history; those of the log follow. Both are unknown until they are needed,
+    /// and again after a failed transaction.
     history: Option<u64>,
     audit: Option<u64>,
 }

@@ -25,8 +25,8 @@ pub fn begin_input() {
     *lock_mutex(&INPUT) = WaitingInput::default();
 }
 
-/// Adds bytes to the input, and returns how many of them fitted. The page is notified when there is
-/// room again.
+/// Adds bytes to the input, and returns the number that fitted. If the input is full, the page is
+/// notified when there is room again.
 pub fn put_input(bytes: &[u8]) -> usize {
     let mut input = lock_mutex(&INPUT);
     let n = bytes.len().min(ROOM - input.bytes.len());

@@ -206,7 +206,8 @@ fn all() -> io::Result<ExitCode> {
     Ok(ExitCode::from(u8::from(failed > 0)))
 }
 
-/// Returns how a leaking worker ends, if the host's kernel limits its memory.
+/// Returns the end of a worker that leaks memory; `None` if the host's kernel does not limit its
+/// memory.
 fn contained_leak() -> io::Result<Option<WorkerEnd>> {
     let mut worker = Worker::start(&std::env::current_exe()?)?;
     if !worker.limit_memory(64 << 20) {

@@ -18,7 +18,8 @@ use box_sys::{
     INHERITED_FDS, Os, Pid, Processes, SpawnSpec, WaitStatus, initial_cwd, path, take_inherited,
 };
 
-/// Names the file that replaces the node as the place of a session's state.
+/// The environment variable that names the file in which a session's state is kept, instead of in
+/// the node.
 const SESSION_FILE: &str = "SESSION_FILE";
 
 static TABLE: AppletTable = AppletTable::new(sh_cli::APPLETS, &[]);
