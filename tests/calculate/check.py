@@ -1,22 +1,23 @@
-"""Checks the known answers of `table.toml` by other means than the calculator's: mpmath, fractions, Python's statistics.
+"""Checks the known answers of `table.toml` independently of the calculator.
 
-Each case has its expression, the answer, and how it is checked:
+It uses mpmath, fractions and Python's statistics. Each case has its expression, the answer, and a
+check:
 
 | check | the answer |
 |---|---|
 | `= E` | is the number (list, matrix) that the Python expression E gives |
-| `digits E` | is E rounded to as many digits as it has, reckoned with 40 more |
-| `unit E` | is the number E, to the digits that are told, before a unit |
-| `same E` | equals E at several places, whatever its letters are |
-| `d E`, `dd E` | equals the first, second derivative of E in x, by difference quotients |
+| `digits E` | is E rounded to as many digits as the answer has, computed with 40 more |
+| `unit E` | is the number E, to the shown digits, before a unit |
+| `same E` | equals E for several values of its letters |
+| `d E`, `dd E` | equals the first or second derivative of E in x, by difference quotients |
 | `int E` | has E as its derivative, and a constant `C` |
 | `roots N E` | has N solutions, and each makes E zero |
-| `system E, F` | makes all of them zero |
+| `system E, F` | makes E and F zero |
 | `sums E` | is the sum of E for k = 1 to n, for several n |
-| `series E` | differs from E by less than its order says, near 0 |
-| `is E` | is what it says by E being true: relations, names of numbers |
+| `series E` | differs from E near 0 by less than its order allows |
+| `is E` | is right if E is true; if the answer is `false` or `no solution`, if E is false |
 
-Run by a test in the image's own Python: `python3 check.py table.toml`.
+A test runs it in the image's own Python: `python3 check.py table.toml`.
 """
 
 import re
@@ -37,7 +38,7 @@ def is_prime(n):
     return n > 1 and all(n % d for d in range(2, int(n**0.5) + 1))
 
 
-# Places where functions are compared: positive ones, for logarithms and roots.
+# Functions are compared at these places, which are positive for logarithms and roots.
 PLACES = [mpf("0.3137"), mpf("1.2291"), mpf("2.7183")]
 SAMPLES = [mpf(n) / 4 for n in range(-40, 41)]
 KNOWN = {**vars(mpmath), "mpf": mpf, "abs": abs, "max": max, "e": mp.e, "pi": mp.pi, "Fraction": Fraction, "Decimal": Decimal, "gcd": gcd,
@@ -53,14 +54,14 @@ def near(a, b, tolerance=1e-10):
 
 
 def to(value):
-    """A number of any kind as one of mpmath's."""
+    """Returns a number of any kind as a number of mpmath."""
     if isinstance(value, Fraction):
         return mpf(value.numerator) / value.denominator
     return mp.mpmathify(value)
 
 
 def python(text):
-    """The calculator's notation as Python, by its published rules (docs/calculate.md)."""
+    """Translates the calculator's notation to Python by its published rules (docs/calculate.md)."""
     text = text.replace("^", "**").replace("infinity", "inf")
     text = re.sub(r"ln\|([^|]*)\|", r"log(abs(\1))", text)
     text = re.sub(r"\bln\b", "log", text).replace(" mod ", "%")
@@ -69,7 +70,7 @@ def python(text):
     text = re.sub(r"(?<=\d)i\b", "*1j", text)
     text = re.sub(r"(?<![\w.])(\d+(?:\.\d+)?)(?=[a-df-zA-Z(]|e(?![\d-]))(?!j\b)", r"\1*", text)
     text = re.sub(r"\)(?=[\w(])", ")*", text)
-    # No number of the answer is to be rounded on the way.
+    # No number of the answer may be rounded on the way.
     return re.sub(r"(?<![\w.])(\d+(?:\.\d+)?(?:e-?\d+)?)(?![\w.]*\()(?!j)", r"mpf('\1')", text)
 
 
@@ -78,7 +79,7 @@ def value(text, **letters):
 
 
 def exact(result):
-    """The exact form and the decimal of a result; one of them may not be there."""
+    """Returns the exact form and the decimal of a result, of which one may be empty."""
     before, _, after = result.partition("≈")
     return before.strip(), after.strip()
 
@@ -114,7 +115,7 @@ def agrees(result, code, expected):
 
 
 def solutions(result):
-    """The values in `x = 2 or x ≈ 3.5`."""
+    """Yields the values in `x = 2 or x ≈ 3.5`."""
     for part in result.split(" or "):
         _, sign, rest = re.match(r"(\w+) ([=≈]) (.*)", part).groups()
         yield numbers(rest) if sign == "=" else value(rest)

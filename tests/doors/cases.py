@@ -1,10 +1,11 @@
-"""Runs the harness's cases of shell and tools through a door of the runner, as scripts of a session's shell.
+"""Runs the harness's cases of shell and tools through a door, as scripts of a session's shell.
 
     cases.py RUNNER IMAGE CASES.json DOOR [SAMPLE]
 
-DOOR is `session` (the command line's `session exec`), `mcp`, `http`, `python` (this Python has the package), `threads` (the
-same with sessions that are threads of the process) or `node` (the working folder has the package). With SAMPLE about that many cases are run, chosen
-by their names. Each case has a session of its own, because what a script leaves in one is part of the next.
+DOOR is `session` (the command line's `session exec`), `mcp`, `http`, `python` (this Python has the
+package), `threads` (the same, with sessions that are threads of the process) or `node` (the working
+folder has the package). With SAMPLE, about that many cases are run; their names determine which.
+Each case has a session of its own, because a script in a session sees what earlier ones left.
 """
 
 import json
@@ -24,7 +25,7 @@ PORT = 8941
 
 
 class Door:
-    """A door; `run` gives status, standard output and standard error of a script in a new session's directory."""
+    """A door. `run` runs a script in a new session; it returns status, output and error output."""
 
     def __init__(self, runner, image, folder):
         self.runner, self.image, self.folder = runner, image, folder
@@ -50,7 +51,7 @@ class SessionDoor(Door):
 
 
 class ToolDoor(Door):
-    """A door with the tool `sandbox_exec`."""
+    """A door that runs scripts with the tool `sandbox_exec`."""
 
     def run(self, name, setup, script, stdin):
         self.begin(name)
@@ -170,7 +171,7 @@ class ThreadDoor(PythonDoor):
 
 
 class NodeDoor(Door):
-    """A process of Node that reads a request in a line of JSON and answers in one."""
+    """A Node process that reads each request as a line of JSON and answers with a line of JSON."""
 
     def __init__(self, *args):
         super().__init__(*args)
@@ -203,12 +204,12 @@ DOORS = {
 
 
 def place_of(case):
-    """A number of the case's own, so that one that is added or removed leaves the others of a sample as they are."""
+    """Returns a number that depends on this case alone, so that new cases do not change a sample."""
     return zlib.crc32(f"{case['file']}: {case['name']}".encode())
 
 
 def setup_of(case):
-    """A script that makes the files of a case."""
+    """Returns a script that creates the files of a case."""
     lines = [f"mkdir -p {WORK}; cd {WORK}"]
     for name, content in case["files"].items():
         folder = os.path.dirname(name)

@@ -1,4 +1,4 @@
-"""For schemathesis: snapshots are bytes like others."""
+"""Tells schemathesis to send snapshots as plain bytes."""
 
 import schemathesis
 

@@ -1,5 +1,5 @@
-// `true` by just-bash in this process, in one environment that stays: just_bash.mjs, with the package in the folder that is
-// WASIBOX_NODE_MODULES. What its library costs, without any door.
+// Times `true` in just-bash in this process, in one environment that is reused, which shows what
+// the library costs without a door. WASIBOX_NODE_MODULES is the folder with the package.
 
 import { createRequire } from "node:module";
 import { join } from "node:path";

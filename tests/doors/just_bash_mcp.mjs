@@ -1,5 +1,5 @@
-// `true` by just-bash's server for the Model Context Protocol at its standard streams, in the environment that stays:
-// just_bash_mcp.mjs, with the package in the folder that is WASIBOX_NODE_MODULES.
+// Times `true` in just-bash's server for the Model Context Protocol at its standard streams, in one
+// environment that is reused. WASIBOX_NODE_MODULES is the folder with the package.
 
 import { spawn } from "node:child_process";
 import { join } from "node:path";

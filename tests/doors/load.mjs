@@ -1,6 +1,7 @@
-// Load: load.mjs RUNNER IMAGE [SESSIONS [SECONDS]]. So many sessions of `runner serve` with a store, all busy: each is asked again
-// as soon as it has answered. Tells calls, latencies and memory (the server's own, and with its workers); any wrong answer is
-// an error.
+// Runs a load test: load.mjs RUNNER IMAGE [SESSIONS [SECONDS]]. Keeps SESSIONS sessions of `runner
+// serve` with a store busy: each gets its next request as soon as it has answered. Prints the
+// number of calls, their latencies and the memory of the server, with and without its workers. Any
+// wrong answer is an error.
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
@@ -13,7 +14,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 const [runner, image, sessions = "50", seconds = "180"] = process.argv.slice(2);
 const TOKEN = "a-token-of-the-load";
-// Memory is read each second, and reported as the means of this many equal parts of the time.
+// Memory is read every second. The report has its means over this many equal parts of the time.
 const PARTS = 12;
 
 async function served(folder) {
@@ -32,12 +33,13 @@ async function served(folder) {
   throw new Error("the server has ended");
 }
 
-// Mebibytes of a process: what it shares with others is counted in parts (PSS).
+// Returns the memory of a process in MiB. Memory that it shares with others is counted in part
+// (PSS).
 function own(pid) {
   return Number(/^Pss:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, "latin1"))[1]) / 1024;
 }
 
-// Of a process, and of those that it has begun.
+// Returns the memory of a process alone, and with the processes that it has started.
 function memory(pid) {
   let workers = 0;
   for (const child of readFileSync(`/proc/${pid}/task/${pid}/children`, "latin1").split(" ").concat(begunByThreads(pid))) {

@@ -1,7 +1,9 @@
-// The built-in pages in Chromium: page.mjs RUNNER IMAGE [PICTURES], with the packages of package.json in the folder that is
-// WASIBOX_NODE_MODULES and CHROMIUM as the browser. Screenshots go to the folder PICTURES, if there is one.
+// Tests the built-in pages in Chromium: page.mjs RUNNER IMAGE [PICTURES]. WASIBOX_NODE_MODULES is
+// the folder with the packages of package.json, and CHROMIUM is the browser. If PICTURES is given,
+// screenshots are written to that folder.
 //
-// It does what a person does: opens a session, runs commands, edits a file, looks at a diff and a picture, takes a call back.
+// The test does what a person does: opens a session, runs commands, edits a file, looks at a diff
+// and a picture, and undoes a call.
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
@@ -14,7 +16,7 @@ import { join } from "node:path";
 const { chromium } = createRequire(join(process.env.WASIBOX_NODE_MODULES, "of-these.js"))("playwright-core");
 const [runner, image, pictures] = process.argv.slice(2);
 const TOKEN = "a-token-of-the-page";
-// Enough for a machine with much else to do.
+// Long enough for a busy machine.
 const LONG = { timeout: 60_000 };
 
 async function served(folder) {
@@ -27,7 +29,7 @@ async function served(folder) {
     log += piece;
     const address = /127\.0\.0\.1:[1-9]\d*/.exec(log);
     if (address) {
-      // What it says later is read, and goes nowhere.
+      // Later output is read and discarded, so that the pipe never fills up.
       server.stderr.resume();
       return { server, address: `http://${address[0]}` };
     }
@@ -58,7 +60,7 @@ async function drive(page, address, snap) {
   };
   await run("seq 3 | paste -sd+ | bc; printf 'one<b>\\ntwo\\n' > a.txt", "6");
 
-  // A program that reads what is typed.
+  // This program reads what is typed.
   await command.fill("read line; echo got:$line");
   await command.press("Enter");
   await page.locator("#stop").waitFor(LONG);
@@ -68,7 +70,7 @@ async function drive(page, address, snap) {
   await idle();
   await snap("terminal");
 
-  // A file, changed in the page.
+  // A file is changed in the page.
   const file = (name) => page.locator("#files").getByRole("button", { name, exact: true });
   await file("a.txt").waitFor(LONG);
   await file("a.txt").click();
@@ -79,7 +81,7 @@ async function drive(page, address, snap) {
   await page.getByRole("button", { name: "Save" }).click();
   await page.locator("#shown").waitFor({ state: "hidden", ...LONG });
 
-  // Its diff.
+  // The diff of the change is shown.
   const commits = page.locator("#past li");
   await page.waitForFunction(() => document.querySelectorAll("#past li").length >= 4, null, LONG);
   await commits.first().getByRole("button").first().click();
@@ -88,12 +90,12 @@ async function drive(page, address, snap) {
   await snap("diff");
   await page.getByRole("button", { name: "Close" }).click();
 
-  // Taken back.
+  // The change is undone.
   await page.getByRole("button", { name: "Undo" }).click();
   await page.locator("#past li").nth(1).locator(".now").waitFor(LONG);
   await run("cat a.txt", "one<b>\ntwo\n");
 
-  // A picture.
+  // A picture is shown.
   await run("python3 -c \"from PIL import Image; Image.new('RGB', (120, 80), 'teal').save('p.png')\"; echo made", "made\n");
   await file("p.png").waitFor(LONG);
   await file("p.png").click();
@@ -101,7 +103,7 @@ async function drive(page, address, snap) {
   await snap("picture");
   await page.getByRole("button", { name: "Close" }).click();
 
-  // What a command prints is text.
+  // The output of a command is shown as text.
   await run("echo '<img src=x onerror=alert(1)>'", "<img src=x onerror=alert(1)>\n");
   assert.equal(await page.locator("#screen img").count(), 0);
 
@@ -116,7 +118,7 @@ const { server, address } = await served(folder);
 let browser;
 try {
   const executablePath = process.env.CHROMIUM ?? "/usr/bin/chromium";
-  // Root has no sandbox in Chromium, and what it opens here is ours alone.
+  // Chromium's own sandbox does not work for root, and this test opens only pages of its own.
   browser = await chromium.launch({ executablePath, args: ["--no-sandbox"] });
   const page = await browser.newPage({ viewport: { width: 1200, height: 800 } });
   page.setDefaultTimeout(LONG.timeout);

@@ -1,8 +1,8 @@
-// A data task of fifteen steps by the official TypeScript client: task.mjs RUNNER IMAGE, with the packages of package.json in
-// the folder that is WASIBOX_NODE_MODULES.
+// Runs a data task of fifteen steps with the official TypeScript client: task.mjs RUNNER IMAGE.
+// WASIBOX_NODE_MODULES is the folder with the packages of package.json.
 //
-// The same task as task.py's: at standard streams, then by HTTP, with a server that is killed in the middle and begun again on
-// the same store. Expected values are arithmetic's.
+// The task is that of task.py. It runs at standard streams, then over HTTP, with a server that is
+// killed in the middle and started again on the same store. Expected values follow from arithmetic.
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
@@ -44,7 +44,7 @@ async function run(client, command) {
   return done.stdout;
 }
 
-// Steps 1 to 11: what is done before the server dies.
+// Steps 1 to 11, before the server is killed.
 async function before(client) {
   const { tools } = await client.listTools();
   for (const name of ["sandbox_exec", "execute_python", "edit_file", "undo", "restore"]) {
@@ -70,7 +70,7 @@ async function before(client) {
   assert.equal(await run(client, "rm data.csv; ls *.csv 2>/dev/null | wc -l"), "0\n");
 }
 
-// Steps 12 to 15: another server, the same session.
+// Steps 12 to 15, with another server and the same session.
 async function after(client) {
   assert.equal(await run(client, "ls *.csv 2>/dev/null | wc -l"), "0\n");
   await call(client, "restore", { commit: "whole" });

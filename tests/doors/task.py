@@ -1,7 +1,7 @@
-"""A data task of fifteen steps by the official Python client: task.py RUNNER IMAGE.
+"""Runs a data task of fifteen steps with the official Python client: task.py RUNNER IMAGE.
 
-First at standard streams, then by HTTP. The server is killed in the middle and begun again on the same store.
-Expected values are arithmetic's.
+The task runs at standard streams, then over HTTP. The server is killed in the middle and started
+again on the same store. Expected values follow from arithmetic.
 """
 
 import asyncio
@@ -42,7 +42,7 @@ async def run(client, command):
 
 
 async def before(client):
-    """Steps 1 to 11: what is done before the server dies."""
+    """Runs steps 1 to 11, before the server is killed."""
     tools = {tool.name for tool in (await client.list_tools()).tools}
     assert {"sandbox_exec", "execute_python", "edit_file", "undo", "restore"} <= tools
     await call(client, "write_file", path="/home/user/data.csv", content="x,y\n" + ROWS + "\n")
@@ -63,7 +63,7 @@ async def before(client):
 
 
 async def after(client):
-    """Steps 12 to 15: another server, the same session."""
+    """Runs steps 12 to 15, with another server and the same session."""
     assert await run(client, "ls *.csv 2>/dev/null | wc -l") == "0\n"
     await call(client, "restore", commit="whole")
     assert await run(client, "wc -l < data.csv") == "101\n"
@@ -82,13 +82,13 @@ async def by_streams(store):
                 if steps is before:
                     os.kill(child(), signal.SIGKILL)
         except Exception:
-            # Its client cannot say good-bye to a server that was killed.
+            # The client cannot close its connection to a server that was killed.
             if not is_done or steps is after:
                 raise
 
 
 def child():
-    """The server that the client has begun."""
+    """Returns the number of the server process that the client has started."""
     own = str(os.getpid())
     for pid in filter(str.isdigit, os.listdir("/proc")):
         try:
@@ -97,7 +97,7 @@ def child():
                 if parent == own and command.read().split(b"\0")[:2] == [RUNNER.encode(), b"mcp"]:
                     return int(pid)
         except OSError:
-            pass  # It has ended.
+            pass  # The process has ended.
     raise ProcessLookupError("there is no server")
 
 
@@ -125,7 +125,7 @@ async def by_http(store):
                     os.kill(server.pid, signal.SIGKILL)
                     server.wait()
         except Exception:
-            # Its client cannot say good-bye to a server that was killed.
+            # The client cannot close its connection to a server that was killed.
             if server.poll() is None or steps is after:
                 raise
         finally:

@@ -1,5 +1,6 @@
-// Twelve small programs that compute: "NAME MILLISECONDS" for each, the best of three. A classic script without
-// modules, since it also runs in engines alone; `report` takes a line where there is neither console nor print.
+// Runs twelve small programs that compute and prints "NAME MILLISECONDS" for each, the best of
+// three. This is a classic script without modules, because it also runs in engines alone; `report`
+// receives the lines where there is neither console nor print.
 (function (global) {
 'use strict';
 

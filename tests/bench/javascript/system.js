@@ -1,4 +1,5 @@
-// What programs of Node do besides computing: "NAME MILLISECONDS" for each. Files lie in the temporary folder.
+// Times what programs for Node do besides computing, and prints "NAME MILLISECONDS" for each. Files
+// are in the temporary folder.
 'use strict';
 const { execFileSync } = require('child_process');
 const fs = require('fs');

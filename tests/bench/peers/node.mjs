@@ -1,4 +1,4 @@
-// Times what just-bash and the Wasmer SDK do with a session's calls; a line of JSON for each.
+// Times calls of sessions of just-bash and the Wasmer SDK, and prints a line of JSON for each.
 // usage: node node.mjs NODE_MODULES IMAGE
 import { readFile } from "node:fs/promises";
 import { pathToFileURL } from "node:url";
@@ -6,7 +6,7 @@ import { pathToFileURL } from "node:url";
 const [modules, image] = process.argv.slice(2);
 const RUNS = 200;
 
-/** Milliseconds that half of the calls take at most, after a tenth that is not counted. */
+/** Returns the median milliseconds of `runs` calls, after a tenth as many that do not count. */
 async function median(runs, act) {
   const times = [];
   for (let i = 0; i < runs + runs / 10; i++) {

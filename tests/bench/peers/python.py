@@ -1,4 +1,4 @@
-"""Times what bashkit does with a session's calls; a line of JSON."""
+"""Times calls of a session of bashkit, and prints a line of JSON."""
 
 import json
 import time
@@ -10,7 +10,7 @@ SCRIPTS = {"true": "", "echo hi | wc -c": "3", "echo x > /tmp/x": ""}
 
 
 def median(act, runs=RUNS):
-    """Milliseconds that half of the calls take at most, after a tenth that is not counted."""
+    """Returns the median milliseconds of `runs` calls, after a tenth as many that do not count."""
     times = []
     for _ in range(runs + runs // 10):
         begun = time.perf_counter()

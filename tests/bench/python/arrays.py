@@ -1,6 +1,6 @@
-"""NumPy and pandas at sizes where start-up does not count: milliseconds, best of three.
+"""Times NumPy and pandas at sizes where start-up does not count, as the best of three.
 
-One line per measurement, `NAME MILLISECONDS`. The folder `data` in the working directory has
+Prints a line for each measurement, `NAME MILLISECONDS`. The folder in the argument has
 `sales.csv`, about 50 MB.
 """
 

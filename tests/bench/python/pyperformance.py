@@ -1,7 +1,7 @@
 """Runs one of pyperformance's benchmarks in this process: SCRIPT LOOPS [ARGUMENT...].
 
-Prints the benchmark's name and the seconds that its best loop took. What pyperf writes down about
-the machine is left out, since a guest has no processor to describe.
+Prints the benchmark's name and the seconds that its best loop took. pyperf's description of the
+machine is left out, because a guest has no processor to describe.
 """
 
 import os

@@ -1,5 +1,6 @@
-// Machines in a page of Chromium, from loopback: bench.js PROGRAM MODULES ESBUILD. WASIBOX_DIST is the folder with `web` and the image.
-// Each begins in a browser that has never seen it, and once more in the same one.
+// Measures sandboxes in a page of Chromium, served from loopback: bench.js PROGRAM MODULES ESBUILD.
+// WASIBOX_DIST is the folder with `web` and the image. Each sandbox is visited once in a new
+// browser and once more in the same browser.
 
 import { execFileSync } from 'node:child_process';
 import { createReadStream, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -17,7 +18,7 @@ const SUBJECTS = ['wasibox', 'just-bash', 'pyodide', '@wasmer/sdk'];
 const TYPES = { '.html': 'text/html', '.js': 'text/javascript', '.mjs': 'text/javascript', '.json': 'application/json', '.wasm': 'application/wasm' };
 const ISOLATED = { 'Cross-Origin-Opener-Policy': 'same-origin', 'Cross-Origin-Embedder-Policy': 'require-corp' };
 
-/** just-bash asks for packages by their names, which pages cannot. */
+/** Bundles just-bash, because it imports packages by name, which a page cannot do. */
 function bundle() {
   const nothing = join(work, 'nothing.js');
   writeFileSync(nothing, 'export const gunzipSync = null, gzipSync = null, constants = {};\n');
@@ -47,7 +48,7 @@ const server = createServer((request, response) => {
   createReadStream(file).on('data', (data) => (sent += data.length)).pipe(response);
 });
 
-/** MiB of memory that the browser's pages have of their own, by the kernel's count. */
+/** Returns the memory of the browser's pages in MiB, as the kernel counts it (PSS). */
 function memory(group) {
   let kilobytes = 0;
   for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
@@ -56,7 +57,7 @@ function memory(group) {
       if (Number(owner) !== group || !readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('--type=renderer')) continue;
       kilobytes += Number(/^Pss: +(\d+)/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8'))[1]);
     } catch {
-      // It has ended meanwhile.
+      // The process has ended in the meantime.
     }
   }
   return Math.round(kilobytes / 1024);
@@ -89,7 +90,7 @@ console.log('|---|---|---|---|---|---|---|---|---|');
 for (const name of SUBJECTS) {
   const page = await open(program);
   await visit(page, url, name, 'first');
-  // Kept data is written while nothing waits for it.
+  // The sandbox writes the data that it keeps while nothing waits for it.
   await new Promise((resolve) => setTimeout(resolve, 2000));
   await visit(page, url, name, 'second');
   await page.close();

@@ -1,8 +1,9 @@
-// Times what one of the subjects does in this page: `bench.html?subject=NAME`. The driver (bench.js) reads `window.told`.
+// Times one of the subjects in this page: `bench.html?subject=NAME`. The driver (bench.js) reads
+// `window.told`.
 
 import { SUBJECTS } from './subjects.js';
 
-/** Seconds after which something counts as hanging. */
+/** The number of seconds after which a step counts as hanging. */
 const PATIENCE = 60;
 const REPEATS = 20;
 
@@ -13,7 +14,10 @@ function within(promise) {
   return Promise.race([promise, late]);
 }
 
-/** The first time, and the median of some more; from the page's beginning on, with bytes that were sent until then. */
+/**
+ * Returns the time of the first call and the median of some more, the time since the page began,
+ * and the number of bytes sent until then.
+ */
 async function timed(act) {
   const begun = performance.now();
   await within(act());

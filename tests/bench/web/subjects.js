@@ -1,4 +1,4 @@
-// What is timed: each gives calls by name, which throw if their result is another one.
+// The timed subjects. Each returns calls by name, which throw if their result is wrong.
 
 function expect(output, wanted) {
   if (String(output).trim() !== wanted) throw new Error(`expected ${wanted}, not ${JSON.stringify(output)}`);
@@ -43,7 +43,7 @@ export const SUBJECTS = {
     };
   },
 
-  // Our image, which it runs, too.
+  // This sandbox also runs our image.
   async '@wasmer/sdk'() {
     const { Wasmer } = await import('/modules/@wasmer/sdk/dist/index.js');
     const wasmer = new Wasmer();

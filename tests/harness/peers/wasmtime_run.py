@@ -1,4 +1,4 @@
-"""Run a WASI preview 1 module under Wasmtime with the current directory preopened.
+"""Runs a WASI preview 1 module under Wasmtime with one preopened directory.
 
 usage: wasmtime_run.py DIR MODULE ARG0 [ARG...]   (exit status is the guest's)
 DIR becomes the guest's root.
