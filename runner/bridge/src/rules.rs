@@ -128,7 +128,7 @@ enum Port {
     Number(u16),
 }
 
-/// Whether an ambiguous text is read in the way that matches more, or less.
+/// The reading of an ambiguous text: the one that matches more, or the one that matches less.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum MatchBreadth {
     Widely,

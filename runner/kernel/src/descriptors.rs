@@ -194,7 +194,7 @@ impl Descriptors {
         self.slots.get(fd.0 as usize).and_then(|s| s.as_ref()).ok_or(Errno::BADF)
     }
 
-    /// Like [`Descriptors::get`], but mutable.
+    /// Returns the same as [`Descriptors::get`], but mutable.
     ///
     /// # Errors
     /// EBADF.

@@ -429,9 +429,9 @@ impl<H: Host> Kernel<H> {
         }
     }
 
-    /// `kill(2)` by process `me`: 0 means its process group, -1 all others, and any other negative
-    /// number a group. The number of a process that leads no group stands for it and its
-    /// descendants.
+    /// `kill(2)` by process `me`: 0 means the process group of `me`, -1 all other processes, and -N
+    /// the group N. If N is the number of a process that leads no group, -N means this process and
+    /// its descendants.
     pub fn send_signal(&self, me: &Process<H>, pid: u32, sig: u8) -> Result<(), Errno> {
         if sig > 63 {
             return Err(Errno::INVAL);

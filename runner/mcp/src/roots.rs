@@ -15,7 +15,7 @@ use wasibox::MountSpec;
 /// The maximum number of roots that are mounted.
 const MAX_ROOTS: usize = 32;
 
-/// Whether a client's roots are mounted, and whether its sessions may change them.
+/// The access of a client's sessions to its roots; they are mounted unless it is refused.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RootsMode {
     #[default]

@@ -78,7 +78,8 @@ impl Budget {
         self.peak.fetch_max(before.saturating_add(n), Ordering::Relaxed);
     }
 
-    /// Like [`Budget::take_anyway`]; the bytes are given back when the reservation is dropped.
+    /// Takes bytes as [`Budget::take_anyway`] does; they are given back when the reservation is
+    /// dropped.
     pub fn reserve_anyway(self: &Arc<Budget>, n: u64) -> Reservation {
         self.take_anyway(n);
         Reservation { bytes: n, budget: self.clone() }

@@ -277,7 +277,8 @@ impl Vfs {
         })
     }
 
-    /// Like [`Vfs::stat`], for a caller that has descriptors.
+    /// Returns the same as [`Vfs::stat`], or the number of the caller's own descriptor that the
+    /// path stands for.
     pub fn stat_or_descriptor(
         &self,
         base: &Loc,

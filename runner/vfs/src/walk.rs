@@ -360,7 +360,8 @@ impl Vfs {
         }
     }
 
-    /// Like [`Vfs::loc_stat`], for a file that a walk has found; `None` if it is gone.
+    /// Returns the same as [`Vfs::loc_stat`], for a file that a walk has found; `None` if it is
+    /// gone.
     pub(crate) fn found_stat(&self, loc: &Loc) -> Result<Option<Stat>, Errno> {
         match self.loc_stat(loc) {
             Err(Errno::STALE) if matches!(loc, Loc::Tree(_)) => Ok(None),

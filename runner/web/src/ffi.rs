@@ -511,8 +511,8 @@ extern "C" fn wasibox_files(at: *mut u8, len: usize) -> i64 {
     hand_over(crate::files::run_request(&take_argument(at, len)))
 }
 
-/// From now on prepares the memory of an interpreter in the background once its program has started
-/// twice.
+/// Turns on the preparation of an interpreter's memory in the background once its program has
+/// started twice.
 #[unsafe(no_mangle)]
 extern "C" fn wasibox_prepare_by_itself() {
     crate::prepare::by_itself()

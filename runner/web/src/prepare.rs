@@ -159,13 +159,13 @@ fn take_kept(program: ProgramMark, fetches: bool) {
     }
 }
 
-/// The number of times that each program has started as its module describes.
+/// The number of times that each program has started with the memory that its module describes.
 static BEGUN: Mutex<BTreeMap<u32, u32>> = Mutex::new(BTreeMap::new());
 /// Programs that were prepared in the background, or are about to be.
 static TAKEN: Mutex<BTreeSet<u32>> = Mutex::new(BTreeSet::new());
 /// Number of starts after which a program's prepared memory is fetched from the image. If the image
-/// has none, the program is prepared once there was no call for [`MOMENT`], or after [`VERY_OFTEN`]
-/// starts.
+/// has none, the program is prepared once there has been no call for [`MOMENT`], or after
+/// [`VERY_OFTEN`] starts.
 const OFTEN: u32 = 2;
 const MOMENT: Duration = Duration::from_millis(300);
 /// Number of starts after which a program is prepared even while calls run.
@@ -181,7 +181,8 @@ pub fn by_itself() {
     BY_ITSELF.store(true, Ordering::Relaxed);
 }
 
-/// Counts a start of a program as its module describes.
+/// Counts a start of a program with the memory that its module describes. Programs that often start
+/// in this way are prepared.
 pub fn program_begins(program: ProgramMark) {
     let mut begun = lock_mutex(&BEGUN);
     let count = begun.entry(program.0).or_default();

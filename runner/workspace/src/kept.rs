@@ -29,7 +29,7 @@ const ENTRY: &str = "base-";
 /// Maximum size in bytes of the list.
 const LIST_BYTES: u64 = 128 << 20;
 
-/// Whether a saved zip keeps the files that the session began with.
+/// The files that the session began with, as far as a saved zip keeps them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeepBase {
     /// Not kept: a later session begins with the zip's files at that time.
