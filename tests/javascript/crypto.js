@@ -1,4 +1,4 @@
-// Hashes, codes, derived keys and ciphers: results of what is known, and what is said of mistakes.
+// Hashes, codes, derived keys and ciphers: known results, and the messages of errors.
 //# hashes, codes, derived keys
 'use strict';
 const c = require('crypto');
@@ -44,7 +44,7 @@ show('no code by it', () => c.createHmac('shake128', 'a'));
 show('no key by it', () => c.pbkdf2Sync('a', 'b', 1, 10, 'shake128'));
 show('too long', () => c.hkdfSync('sha256', 'k', 's', 'i', 255 * 32 + 1));
 
-// Last: OpenSSL's list of errors keeps this one for the next.
+// This is the last one, because OpenSSL's list of errors keeps the error for the next call.
 show('scrypt, memory', () => c.scryptSync('a', 'b', 10, { N: 2 ** 20 }));
 //# ciphers
 'use strict';

@@ -1,4 +1,4 @@
-// Recursion without end, by each way on which the engine calls itself.
+// Endless recursion, in each way in which the engine calls itself.
 //# functions
 function down() { return down() + 1; }
 try { down(); } catch (e) { console.log(e instanceof RangeError, e.message); }

@@ -1,4 +1,4 @@
-// v8.serialize: V8's format, byte by byte.
+// Tests v8.serialize: V8's format, byte by byte.
 //# values
 const v8=require('v8');
 const vals=[1,-1,0,-0,2**31,1.5,NaN,true,null,undefined,'abc','é','日本',123456789012345678901234567890n,-5n,0n,{a:1,b:{c:[1,2,3]},5:'x'},[1,,3],[],new Date(5),new Map([[1,{}],['a',2]]),new Set([1,'x']),/a+b/gi,new Error('boo'),new TypeError('t',{cause:5}),Buffer.from('hello'),new Uint16Array([1,2,3]),new Float64Array(2),Object('s'),Object(5),Object(true),new ArrayBuffer(5),Object.assign([1,2],{x:3}),{s:'x',long:'a'.repeat(300),two:'日'.repeat(200)}];

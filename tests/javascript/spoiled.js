@@ -1,4 +1,4 @@
-// Scripts that take away or spoil what arrays, maps and sets iterate by: what Node's library and ours do beside them goes on.
+// Scripts that remove or break the iteration of arrays, maps and sets. Libraries must still work.
 
 //# no iterator of arrays: output, errors and timers
 delete Array.prototype[Symbol.iterator];

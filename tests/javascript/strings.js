@@ -1,4 +1,4 @@
-// Code from strings, switched off by Node's own option.
+// Tests code from strings, which Node's own option switches off.
 //# off
 const { spawnSync } = require('child_process');
 const script = `

@@ -1,4 +1,4 @@
-// `node --test`: files in processes of their own, options, reporters, statuses.
+// Tests `node --test`: separate processes for files, options, reporters and statuses.
 //# files
 const { spawnSync } = require('child_process');
 const fs = require('fs');

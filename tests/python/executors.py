@@ -1,5 +1,5 @@
-"""Work handed to executors. Run in the guest and by the machine's own CPython; both must print
-the same (tests/harness/tests/python.rs). On a runtime without threads, where the caller does it at once, too."""
+"""Tests executors. The guest and the machine's own CPython must print the same
+(tests/harness/tests/python.rs), and so must a runtime without threads."""
 
 import asyncio
 import contextvars

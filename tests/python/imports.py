@@ -1,5 +1,5 @@
-"""Imports what the image's profile has (`data`, or `science` if there is SciPy), and names what fails to. No output
-means that all is there."""
+"""Imports the packages of the image's profile (`data`, or `science` if it has SciPy). Prints the
+failures; there must be none."""
 
 import importlib
 import importlib.util
@@ -32,7 +32,7 @@ statsmodels.api statsmodels.formula.api statsmodels.stats.api statsmodels.tsa.ap
 
 
 def arrives(kind, call, *args, **options):
-    """An error of C or C++ that throws or jumps arrives as an exception."""
+    """Checks that an error in C or C++, which throws or jumps, arrives as an exception."""
     try:
         call(*args, **options)
     except kind:

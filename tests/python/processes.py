@@ -1,5 +1,5 @@
-"""The machine seen from Python. Run in the guest and by the machine's own CPython; both must
-print the same (tests/harness/tests/python.rs)."""
+"""Tests the machine as Python sees it. The guest and the machine's own CPython must print the
+same (tests/harness/tests/python.rs)."""
 
 import asyncio
 import itertools
@@ -20,7 +20,7 @@ def show(name, function):
     try:
         result = function()
     except Exception as error:
-        # Numbers of errors differ between systems.
+        # Error numbers differ between systems.
         names = [error.filename] if isinstance(error, OSError) else [str(error)]
         result = (type(error).__name__, *names)
     print(f"{name}: {result!r}", flush=True)
@@ -116,7 +116,7 @@ def group():
     child = Popen("sleep 30 & wait", shell=True, start_new_session=True, stdout=PIPE)
     time.sleep(0.3)
     os.killpg(os.getpgid(child.pid), signal.SIGTERM)
-    # End of file comes when the last member is gone.
+    # The end of file is reached when the last member of the group has ended.
     return child.stdout.read(), child.wait()
 
 

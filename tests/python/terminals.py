@@ -1,5 +1,5 @@
-"""Terminals, limits and the log, where the streams are pipes. Run in the guest and by the
-machine's own CPython; both must print the same (tests/harness/tests/python.rs)."""
+"""Tests terminals, limits and the log with streams that are pipes. The guest and the machine's
+own CPython must print the same (tests/harness/tests/python.rs)."""
 
 import errno
 import os

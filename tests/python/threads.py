@@ -1,5 +1,5 @@
-"""Threads. Run in the guest and by the machine's own CPython; both must print the same
-(tests/harness/tests/python.rs). No result may depend on who runs first, or on time."""
+"""Tests threads. The guest and the machine's own CPython must print the same
+(tests/harness/tests/python.rs). No result may depend on time or on which thread runs first."""
 
 import _thread
 import asyncio
@@ -18,10 +18,10 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from threading import Thread
 
-# The longest wait for what certainly comes.
+# The maximum wait for something that certainly happens.
 LONG = 60
 
-# What a new interpreter begins with: the prepared one has used threads' objects before.
+# The state of a new interpreter, although the prepared one has already used threads' objects.
 print(
     "at first:",
     Thread().name,
@@ -44,7 +44,7 @@ def together(*functions):
         thread.join()
 
 
-# --- what threads share, and what not ---------------------------------------
+# --- shared and separate state ---------------------------------------
 
 counter = 0
 lock = threading.Lock()
@@ -195,7 +195,7 @@ began = time.monotonic()
 together(*[lambda: time.sleep(0.5)] * naps)
 print("sleeps overlap:", time.monotonic() - began < naps * 0.5)
 
-# Both compute and never wait: each gets its turns.
+# Both threads compute and never wait, and each gets its turns.
 stop, turns = False, [0, 0]
 
 
@@ -255,7 +255,7 @@ for wait in (threading.Event().wait, threading.Lock().acquire, queue.Queue().get
         print("interrupted")
     thread.join()
 
-# A deadlock of two threads ends with a signal for the first one; the other is a daemon.
+# A signal ends a deadlock of two threads for the first thread; the other one is a daemon.
 one, two = threading.Lock(), threading.Lock()
 
 

@@ -6,11 +6,11 @@
 const crypto = require('crypto');
 console.log('begin');
 const tries = [
-  // Lengths that lie in keys of DER.
+  // Keys in DER with false lengths.
   () => crypto.createPrivateKey({ key: Buffer.from('308400ffffff02010030', 'hex'), format: 'der', type: 'pkcs8' }),
   () => crypto.createPublicKey({ key: Buffer.from('30'.repeat(100000), 'hex'), format: 'der', type: 'spki' }),
   () => crypto.createPublicKey(`-----BEGIN PUBLIC KEY-----\n${'M'.repeat(1e6)}\n-----END PUBLIC KEY-----`),
-  // A count of iterations, and a modulus without end.
+  // Huge moduli, exponents and lengths.
   () => crypto.publicEncrypt(crypto.createPublicKey({ key: { kty: 'RSA', n: '_'.repeat(1e6), e: '_'.repeat(1e6) }, format: 'jwk' }), Buffer.alloc(1)),
   () => crypto.createDiffieHellman(Buffer.alloc(1e6, 255)).generateKeys(),
   () => crypto.generatePrimeSync(64, { add: 2n ** 20n, rem: 2n }),

@@ -13,7 +13,7 @@ for (const name of ['then', 'length', 'get', 'set', 'value', 'cwd', 'env', 'flag
     require('child_process').spawnSync('echo', ['x']);
     Buffer.from('abc').toString('base64');
   } catch {
-    // Whatever it does is within.
+    // Any exception is allowed.
   } finally {
     delete Object.prototype[name];
   }

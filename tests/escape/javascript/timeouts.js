@@ -22,7 +22,7 @@ for (const body of bodies) {
     try { run(); ended++; } catch { ended++; }
   }
 }
-// One within another ends both at the earlier time.
+// Of two nested timeouts, the earlier one ends both runs.
 try {
   vm.runInThisContext('inner()', { timeout: 20, importModuleDynamically: undefined });
 } catch { ended++; }

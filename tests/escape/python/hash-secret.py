@@ -6,4 +6,4 @@
 #: runner = exec --fresh-python image.webc -- python3 -c print(hash("wasibox"))
 #: wrap = a=$("$@"); b=$("$@"); [ -n "$a" ] && [ "$a" != "$b" ] || exit 9
 #: status = 0
-# The command line above is all of it.
+# The whole attack is the command line above.

@@ -14,14 +14,14 @@ for host in ['fe80::1', '2001:db8::1', '::ffff:10.0.0.1', '64:ff9b::a00:1', '200
     s.settimeout(1)
     if s.connect_ex((host, 80)) != errno.ENETUNREACH:
         print('reached one', host)
-# Nobody of this session listens, whoever does on the host.
+# Nothing in this session listens, although programs on the host may.
 for port in range(1, 65536, 7):
     s = socket.socket()
     if s.connect_ex(('127.0.0.1', port)) != errno.ECONNREFUSED:
         print('reached one', port)
     s.close()
 for name in ['example.org', 'metadata.google.internal', 'host.docker.internal']:
-    # A host outside has an address that leads to the policy's rules, of which there are none here.
+    # The address of a host outside leads to the policy's rules, and this policy has none.
     try:
         socket.create_connection((name, 80), 1)
         print('reached one', name)

@@ -1,4 +1,4 @@
-"""Draws twelve kinds of charts as small PNG files into the folder OUTPUT."""
+"""Draws thirteen kinds of charts as small PNG files into the folder OUTPUT."""
 
 import sys
 from pathlib import Path

@@ -1,6 +1,6 @@
 """Reads a large table, groups, joins and pivots it, and writes a plot and a workbook: CSV OUTPUT.
 
-What it prints must not depend on the machine: floats are printed to the last bit.
+The output must not depend on the machine, because floats are printed to the last bit.
 """
 
 import hashlib
@@ -14,7 +14,7 @@ import pandas as pd
 
 
 def show(title, frame):
-    """The frame's shape, types and first rows, and a digest of every value in it."""
+    """Prints the frame's shape, types and first rows, and a digest of all its values."""
     print(f"== {title} {frame.shape}")
     for name, column in frame.reset_index().items():
         values = column.to_numpy()

@@ -16,7 +16,7 @@ explained = s**2 / (s**2).sum()
 for k, share in enumerate(explained):
     print(f"component {k + 1}: {share:.6f} cumulated {explained[: k + 1].sum():.6f}")
 
-# A component's sign is arbitrary: the largest loading is made positive.
+# A component's sign is arbitrary, so the largest loading is made positive.
 signs = np.sign(vt[np.arange(6), np.abs(vt).argmax(axis=1)])
 components = pd.DataFrame(vt * signs[:, None], columns=names).iloc[:2]
 print(components.to_string(float_format="%.5f"))

@@ -1,4 +1,4 @@
-"""Statistical charts with seaborn, and the numbers they rest on."""
+"""Statistical charts with seaborn, and the numbers that they show."""
 
 import matplotlib.pyplot as plt
 import numpy as np
