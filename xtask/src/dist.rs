@@ -251,7 +251,7 @@ fn image_spec(
         commands,
         entrypoint: Some("bash".to_string()),
         rootfs: vec![root],
-        // 2026-01-01: fixed, so that equal inputs give equal images.
+        // The date is 2026-01-01. It is fixed, so that equal inputs give equal images.
         time: 1_767_225_600,
         versions: [("wasibox".to_string(), version)]
             .into_iter()

@@ -52,7 +52,7 @@ pub fn build_packages() -> Result<()> {
     steps.begin_step("wasibox-image: wheel and npm package");
     let packed = image_packages(&python)?;
     for name in sorted(&packed)? {
-        // Hard links, because the packages are large; copies if the cache is on another file
+        // The packages are large, so they are hard links, or copies if the cache is on another file
         // system.
         let to = out.join(&name);
         let _ = std::fs::remove_file(&to);
@@ -136,7 +136,7 @@ fn build_wheel(python: &Path, out: &Path) -> Result<()> {
 }
 
 /// Returns the oldest Linux that all of these files run on, as a wheel's tag (for example
-/// `manylinux_2_34_x86_64`). A wheel stands for the files in it.
+/// `manylinux_2_34_x86_64`). For a wheel, the files in it count.
 fn oldest_platform(python: &Path, files: &[&Path]) -> Result<String> {
     let mut asked = Command::new(python);
     asked.arg(env::root().join("sdk/manylinux.py")).args(files);

@@ -49,9 +49,9 @@ fn forget_fingerprints(dir: &Path, own: &BTreeSet<String>) -> Result<()> {
         }
         let (name, path) = (entry.file_name(), entry.path());
         match name.to_str() {
-            // Large folders without fingerprints.
+            // These folders are large and have no fingerprints.
             Some("deps" | "build" | "incremental" | "examples") => {}
-            // `NAME-HASH`
+            // The entries are named `NAME-HASH`.
             Some(".fingerprint") => {
                 for name in crate::key::sorted(&path)? {
                     if name.rsplit_once('-').is_some_and(|(package, _)| own.contains(package)) {

@@ -235,7 +235,7 @@ fn find_suite(name: &str) -> Result<PythonSuite> {
             test_files(&source, &format!("pandas/tests/{part}"), &mut files)?;
         }
     } else {
-        // All folders, because some tests read data of other parts.
+        // All folders are mounted, because some tests read data of other parts.
         test_folders(&source, folder, &mut folders)?;
         for part in *parts {
             let part = format!("{folder}/{part}/");

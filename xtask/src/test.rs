@@ -70,7 +70,7 @@ pub fn run(args: &[String]) -> Result<ExitCode> {
     steps.end_step("ok");
     if !fast {
         steps.begin_step("unit tests: host");
-        // Includes features that are off in the runner.
+        // This includes features that are off in the runner.
         let spans = ["test", "--locked", "--release", "--features", "wasibox-http/opentelemetry"];
         env::run(host(&mut env::cached_cargo()?, &spans))?;
         steps.end_step("ok");

@@ -163,8 +163,8 @@ fn scripts_print_what_they_print_natively() {
     assert_alike(&scripts);
 }
 
-/// The image of the profile `data` has none of these packages; that of `science` has all but
-/// pydantic.
+/// Tests the scripts that need a larger profile. The image of the profile `data` has none of their
+/// packages; that of `science` has all but pydantic.
 #[test]
 fn scripts_for_larger_profiles_do_so_too() {
     let all: Vec<_> = scripts().into_iter().filter(|s| wanted(s).is_some()).collect();

@@ -73,7 +73,7 @@ fn in_pipelines_of_the_shell() {
     assert_eq!(Exec::sh(script).ok(), "aa bb x\nb'b\\na\\n'\n");
 }
 
-/// POSIX 2.4.3: a signal without a handler ends a process even while it only computes.
+/// Tests that a signal without a handler ends a process even while it only computes (POSIX 2.4.3).
 #[test]
 fn signals_end_a_busy_interpreter() {
     let done = Exec::sh("timeout 1 python3 -c 'while True: pass'; echo $?").run();

@@ -149,7 +149,7 @@ fn reply(mut stream: &TcpStream, request: &Request, reply: Reply) -> Result<bool
         Body::Zeros(n) => format!("Content-Length: {n}\r\n\r\n"),
         Body::Chunks(_) => "Transfer-Encoding: chunked\r\n\r\n".to_owned(),
         Body::Nothing => {
-            // Wait until the other end has closed the connection.
+            // Waits until the other end has closed the connection.
             let _ = stream.read(&mut [0; 1])?;
             return Ok(false);
         }

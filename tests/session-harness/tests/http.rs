@@ -374,7 +374,7 @@ fn a_server_that_ends_lets_calls_end_first() {
         s.tool(A, "w", "sandbox_exec", &json!({"command": "cat f; echo $v"}))["stdout"],
         "x\n3\n"
     );
-    // The Model Context Protocol is served beside it, with the same tokens and sessions.
+    // The same server also speaks the Model Context Protocol, with the same tokens and sessions.
     let mut c = Connection::begin(&s, A, "/mcp?session=w");
     let ran = c.call("sandbox_exec", json!({"command": "echo $v"}));
     assert_eq!(ran["structuredContent"]["stdout"], "3\n");

@@ -266,8 +266,8 @@ fn guests_that_speak_nonsense_are_answered() {
             "True"
         );
         assert_eq!(py(&s, "fetch('GET /x HTTP/1.1', base + '/a')[0]"), "43");
-        // More requests are begun and left than may run at the same time; the last one waits for
-        // its turn and is refused.
+        // More requests are started and abandoned than may run at the same time; the last one waits
+        // for its turn and is refused.
         let many = "[begin('POST', base + '/a', body=b'x')[0] for _ in range(17)].count(1)";
         assert_eq!(py(&s, many), "16");
         // The next call has room for requests again.

@@ -24,7 +24,7 @@ fn roots_are_mounted_as_far_as_is_allowed() {
     run(&mut c, "cd /tmp; v=kept");
     c.roots = vec![uri(&other)];
     c.notify("notifications/roots/list_changed", json!({}));
-    // Notifications are processed beside the calls.
+    // Notifications are processed while calls run.
     let seen = (0..100).map(|_| {
         std::thread::sleep(std::time::Duration::from_millis(20));
         run(&mut c, "ls /roots/project; echo $v")

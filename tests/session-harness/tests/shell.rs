@@ -21,7 +21,7 @@ fn state_goes_on_from_call_to_call() {
             "/tmp\nf 1\n"
         );
         assert_eq!(sh(&s, "g; exit 3"), "2\n[3]");
-        // Neither the end of a shell nor a mistake ends the session.
+        // Neither the end of a shell nor an error ends the session.
         assert_eq!(sh(&s, "echo $?; set -e; B=2; false; echo never"), "3\n[1]");
         assert_eq!(sh(&s, "set +e; echo $B"), "2\n");
         assert!(sh(&s, "if").ends_with("[2]"));

@@ -24,7 +24,7 @@ async fn calls_are_futures_and_end_when_those_are_dropped() {
         let before = s.history().await.unwrap().len();
         for endless in ["while :; do :; done", "sleep 100000"] {
             assert!(timeout(SOON, s.exec(endless)).await.is_err());
-            // A call that waits behind an abandoned one runs, and is not ended in its place.
+            // A call that waits for an abandoned one then runs, and is not ended in its place.
             assert_eq!(s.exec("cat f; echo $x").await.unwrap().stdout, b"a\n1\n", "{endless}");
         }
         assert!(timeout(SOON, s.python("while True: pass")).await.is_err());

@@ -437,7 +437,7 @@ fn calls_are_logged_and_tools_that_are_missing_are_told_of() {
         (log[0]["received"].clone(), log[1]["error"].clone()),
         (json!(40), json!("no station there"))
     );
-    // A fork has the tools; a snapshot has not.
+    // A fork has the tools; a snapshot does not.
     let fork = s.fork("b").unwrap();
     assert_eq!(sh(&fork, "tool weather Bern | jq .degrees"), "21.5\n");
     let mut snapshot = Vec::new();

@@ -32,8 +32,8 @@ pub struct BenchSide {
     pub argv: Vec<String>,
     /// The command's working directory; for the sandbox it is passed as `--cwd`.
     pub cwd: PathBuf,
-    /// The command's `PATH`. For GNU's tools it begins with a folder whose `awk` is GNU's, because
-    /// that of this machine may be another.
+    /// The command's `PATH`. GNU's side begins with a folder in which `awk` is GNU's, whatever this
+    /// machine's `awk` is.
     pub path: String,
     /// Milliseconds of an empty command.
     pub empty: f64,

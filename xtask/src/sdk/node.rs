@@ -96,7 +96,7 @@ fn install_packages() -> Result<PathBuf> {
     std::fs::write(work.join("package.json"), "{\"private\": true, \"type\": \"module\"}\n")?;
     std::os::unix::fs::symlink(node_tools()?, above.join("node_modules"))?;
     let mut npm = Command::new("npm");
-    // Offline, because the packages depend only on each other.
+    // The installation is offline, because the packages depend only on each other.
     npm.args(["install", "--silent", "--offline", "--no-audit", "--no-fund"]);
     env::run(npm.args(super::find_packages(".tgz")?).current_dir(&work))?;
     Ok(work)

@@ -61,7 +61,7 @@ pub fn engine_program(name: &str) -> Result<PathBuf> {
 /// Returns the cases below the given folders or files that the engine fails.
 pub fn engine_failures(suite: &Path, patterns: &[String], out: &Path) -> Result<BTreeSet<TestRun>> {
     let run = engine_program("run-test262")?;
-    // Its configuration names the suite relative to the working directory.
+    // The program's configuration names the suite relative to the working directory.
     let link = out.join("test262");
     let _ = std::fs::remove_file(&link);
     let suite = suite.canonicalize().with_context(|| suite.display().to_string())?;

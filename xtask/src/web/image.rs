@@ -155,7 +155,7 @@ impl Grouping {
 /// packages.
 fn file_package(path: &str) -> Option<&str> {
     let name = path.strip_prefix(PACKAGES)?.split('/').next()?;
-    // Compiled modules that consist of a single file.
+    // Compiled modules that consist of a single file are in this folder.
     let name = if name == "__pycache__" { path.rsplit('/').next()? } else { name };
     let name = name.split(['-', '.']).next()?;
     Some(name)

@@ -18,7 +18,7 @@ pub enum Streams {
     /// Output is read as it comes.
     #[default]
     Read,
-    /// Pipes that nobody reads.
+    /// Pipes that are not read.
     Unread,
     /// Pipes whose reading ends are closed.
     Closed,
@@ -287,8 +287,8 @@ fn unescaped(text: &str) -> String {
     text.replace("\\e", "\x1b").replace("\\a", "\x07")
 }
 
-/// Expands a module's text, where a line `;;* N TEXT` stands for N lines of TEXT with `%` replaced
-/// by the line's number: programs that are hostile by their size stay small in the tree.
+/// Expands a module's text: a line `;;* N TEXT` becomes N lines of TEXT, in which `%` is the line's
+/// number. So programs that are hostile because of their size stay small in the source tree.
 fn repeated(text: &str) -> Result<String, String> {
     let mut out = String::new();
     for line in text.lines() {

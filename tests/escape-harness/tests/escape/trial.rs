@@ -212,7 +212,7 @@ impl Bench {
         // keeps tens of megabytes unused. With a fixed threshold, the measured memory is what the
         // embedder really holds.
         cmd.env("MALLOC_TRIM_THRESHOLD_", "131072");
-        // The folder above `wasibox/aot`, where the runner looks for machine code.
+        // This is the folder above `wasibox/aot`, where the runner looks for machine code.
         let cache = match p.kind {
             Kind::Module => Some(scratch.join("cache")),
             _ => self.code.as_ref().and_then(|c| Some(c.parent()?.parent()?.to_path_buf())),

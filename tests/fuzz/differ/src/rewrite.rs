@@ -1,6 +1,7 @@
 //! Deviations that are proved by another spelling of the script: bash makes its mistake with the
 //! original, but not with the other spelling, which means the same. Such a deviation explains a
-//! difference if the difference disappears and our shell does the same with both spellings.
+//! difference if the difference disappears and our shell does the same with both spellings. The
+//! comment of a rewrite has an example and the mistake.
 
 use crate::compare::{contains, position, replaced};
 

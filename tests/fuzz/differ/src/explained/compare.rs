@@ -1,4 +1,5 @@
-//! Recognises deviations whose outcomes are equal except for the effect of the deviation.
+//! Recognises deviations whose outcomes are equal except for the effect of the deviation. The
+//! comment of a rule has an example and its effect.
 
 use std::borrow::Cow;
 

@@ -1,8 +1,8 @@
 //! Recognises deviations in scripts that were made as small as possible, so that each shows only
 //! one.
-//!
 //! A rule searches for words of the script and for messages, and compares outcomes roughly. A whole
 //! script contains too much for that, so these rules apply to short scripts only. Each is a row of
+//! docs/deviations.md; its comment has an example and its effect.
 //! docs/deviations.md.
 
 use std::borrow::Cow;
@@ -155,7 +155,7 @@ fn message_of_parameter(script: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
             rest.starts_with(b"?") || rest.starts_with(b":?")
         })
     };
-    // The text before the word: `s.sh: line 1: e: `.
+    // This is the text before the word: `s.sh: line 1: e: `.
     let start = |line: &[u8]| -> Vec<u8> {
         let parts: Vec<&[u8]> = line.split(|byte| *byte == b':').take(3).collect();
         parts.join(&b':')
@@ -235,7 +235,7 @@ fn expanded_braces(script: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
         // A range from upper to lower case has a backslash and a backquote.
         let quotes = word.iter().any(|byte| b"$'\"\\`".contains(byte))
             || contains(word, b"..") && word.iter().any(u8::is_ascii_uppercase)
-            // The value of an element in a list.
+            // This is the value of an element in a list.
             || contains(word, b"]={");
         plain && quotes && (word.contains(&b',') || contains(word, b".."))
     };

@@ -156,7 +156,7 @@ mod tests {
         assert!(!same(script, "[s.sh][ line 2][ x]\n", "[s.sh][ line 4][ x]\n"));
         assert!(!same(split, "[s.sh][lines][2][x]\n", "[s.sh][lines][4][x]\n"));
         assert!(!same(script, "[s.sh][line][2][x]\n", "[s.sh][line][4][x]\n"));
-        // The line numbers are too large, the numbers are no line numbers, or the text differs.
+        // The line numbers are too large, the numbers are not line numbers, or the text differs.
         assert!(!same(script, "line 2: x\n", "line 20: x\n"));
         assert!(!same(script, "line 2: 1\n", "line 2: 2\n"));
         assert!(!same(script, "line 2: x\n", "line 3: y\n"));

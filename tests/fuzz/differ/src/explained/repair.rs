@@ -1,5 +1,6 @@
 //! Recognises deviations that change later output: the script is run again without the text that
-//! bash reads differently. If the shells then agree, there was no other difference.
+//! bash reads differently. If the shells then agree, there was no other difference. The comment of
+//! a rule's function has an example and its effect.
 
 use super::repaired::{
     apart_behind_documents, names_apart, plain_ansi, quoted_tildes, trap_not_inherited,
