@@ -1,5 +1,5 @@
-//! Packs the JavaScript half (`lib/*.js`) into one file that the program carries: as plain text it
-//! would be a twentieth of it.
+//! Packs the JavaScript half (`lib/*.js`) into one compressed file that the program contains,
+//! because the plain text would be a twentieth of the program.
 
 use std::path::Path;
 use std::{env, fs, io};

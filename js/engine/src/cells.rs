@@ -1,29 +1,31 @@
 //! Cells: an interpreter that stays and runs one piece of code after another.
 //!
-//! The runtime calls `wasibox_cell` for each, in a process whose memory begins as it was prepared
-//! ([`crate::stages`]) or as the module's own, and whose descriptors and memory stay between two
-//! calls. It returns with an empty stack. The result is the address of five numbers: status,
-//! address and length of the value, address and length of the JSON (`runner/sandbox/src/cell.rs`).
+//! The runtime calls `wasibox_cell` once for each cell, always in the same process. The memory of
+//! that process begins as prepared memory ([`crate::stages`]) or as the module's own initial
+//! memory; its memory and descriptors stay between two calls. `wasibox_cell` returns with an empty
+//! stack. Its result is the address of five numbers: status, address and length of the value,
+//! address and length of the JSON (`runner/sandbox/src/cell.rs`).
 
 /// The code of a cell and its environment.
 #[derive(Clone, Debug, Default)]
 pub struct CellInput {
     pub code: Vec<u8>,
-    /// The names and values as they are now.
+    /// The names and values of the variables at the time of the cell.
     pub environment: Vec<(String, String)>,
-    /// No cell was run here before.
+    /// Whether this is the first cell of the interpreter.
     pub is_first: bool,
-    /// The interpreter is a copy of one that may still be there.
+    /// Whether the interpreter is a copy of another one, which may still exist.
     pub is_fork: bool,
 }
 
 /// The result of a cell.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct JsCellAnswer {
-    /// 0 if it went well; as an exit status.
+    /// The status of the cell, like the exit status of a process: 0 for success.
     pub status: u8,
-    /// The value as text, and as JSON where it is plain data.
+    /// The value as text.
     pub value: Option<Vec<u8>>,
+    /// The value as JSON, if it is plain data.
     pub json: Option<Vec<u8>>,
 }
 
@@ -34,17 +36,17 @@ mod exports {
     use std::cell::RefCell;
     use std::os::wasi::ffi::OsStringExt;
 
-    /// Bits of the argument.
+    /// Bits of the argument of `wasibox_cell`.
     const BEGIN: u32 = 1;
     const FORK: u32 = 2;
 
     unsafe extern "Rust" {
-        /// The program's cells, named by [`crate::program`].
+        /// The program's function that runs a cell, defined by [`crate::program`].
         safe fn wasibox_js_cell(given: CellInput) -> JsCellAnswer;
     }
 
     thread_local! {
-        /// The last answer, and the numbers by which the host finds it in memory.
+        /// The last answer, and the five numbers by which the host finds it in memory.
         static ANSWER: RefCell<(JsCellAnswer, Box<[u32; 5]>)> = RefCell::default();
     }
 

@@ -1,6 +1,8 @@
-//! The current environment. The C library reads the host's variables once and keeps its copy. In a
-//! process that starts from prepared memory the copy dates from the preparation, and in an
-//! interpreter that stays between cells it dates from the first cell.
+//! The current environment.
+//!
+//! The C library reads the host's variables once and keeps its copy. In a process that starts from
+//! prepared memory, that copy dates from the preparation. In an interpreter that stays between
+//! cells, it dates from the first cell.
 
 /// Returns the names and values of all variables.
 #[cfg(not(target_os = "wasi"))]
@@ -42,8 +44,8 @@ mod guest {
     /// not free the old copy.
     pub fn refresh_environment() {
         // JUSTIFICATION: some code reads the environment through libc, for a new process's
-        // descriptors and for time zones. SAFETY: libc's own function, without arguments, called
-        // while there is one thread and no references to variables.
+        // descriptors and for time zones. SAFETY: this is libc's own function and has no arguments;
+        // it is called while there is one thread, and nothing refers to a variable of the old copy.
         unsafe { __wasilibc_initialize_environ() };
     }
 

@@ -1,11 +1,11 @@
-//! The functions of QuickJS that the JavaScript program needs and that `rquickjs` offers only by
-//! raw pointers: bytes of buffers, strings that are not well-formed, errors that scripts cannot
-//! catch ([`interrupt`]), shared buffers ([`shared`]). Also the names by which a runtime finds a
-//! prepared program ([`stages`]) and its cells ([`cells`]).
+//! Safe wrappers of the functions of QuickJS that the JavaScript program needs and that `rquickjs`
+//! offers only by raw pointers: bytes of buffers, strings that are not well-formed, errors that
+//! scripts cannot catch ([`interrupt`]), shared buffers ([`shared`]). The crate also exports the
+//! functions by which a runtime prepares the program ([`stages`]) and runs its cells ([`cells`]).
 //!
 //! # Invariants
-//! - This is the only crate of the program with `unsafe`. Bytes are copied in both directions, so
-//!   that no reference into the engine's memory outlives a call.
+//! - This is the only crate of the program with `unsafe`.
+//! - Bytes are copied in both directions, so no reference into the engine's memory outlives a call.
 //! - Nothing here runs JavaScript.
 
 pub mod cells;
@@ -26,8 +26,8 @@ fn buffer_memory(value: &Value<'_>) -> Option<NonNull<[u8]>> {
     if object.is_typed_array::<u8>() {
         return TypedArray::<u8>::from_object(object.clone()).ok()?.as_raw();
     }
-    // SAFETY: a live value, which is only read. JUSTIFICATION: rquickjs asks for the memory of a
-    // value that may not be a buffer, which leaves an exception pending.
+    // SAFETY: the value is live and only read. JUSTIFICATION: rquickjs tests for an `ArrayBuffer`
+    // by requesting its memory, which leaves an exception pending if the value is not one.
     if unsafe { qjs::JS_IsArrayBuffer(value.as_raw()) } {
         return ArrayBuffer::from_object(object.clone())?.as_raw();
     }
@@ -39,15 +39,15 @@ pub fn byte_length(value: &Value<'_>) -> Option<usize> {
     buffer_memory(value).map(|m| m.len())
 }
 
-/// Returns a copy of `start..end` of a buffer, both clamped to its length.
+/// Returns a copy of the bytes `start..end` of a buffer. Both numbers are clamped to its length.
 pub fn copy_bytes(value: &Value<'_>, start: usize, end: usize) -> Option<Vec<u8>> {
     let memory = buffer_memory(value)?;
     if memory.is_empty() {
         return Some(Vec::new());
     }
-    // SAFETY: the engine just gave this address and length; no JavaScript runs until the copy is
-    // made, and the slice ends with this function. JUSTIFICATION: rquickjs has no safe way to a
-    // buffer's bytes.
+    // SAFETY: the engine has just returned this address and length, no JavaScript runs until the
+    // copy is made, and the slice does not outlive this function. JUSTIFICATION: rquickjs has no
+    // safe access to a buffer's bytes.
     let all = unsafe { memory.as_ref() };
     let end = end.min(all.len());
     Some(all[start.min(end)..end].to_vec())
@@ -58,15 +58,16 @@ pub fn all_bytes(value: &Value<'_>) -> Option<Vec<u8>> {
     copy_bytes(value, 0, usize::MAX)
 }
 
-/// Copies `from` into a buffer at `at`, as many bytes as there is room for; their number.
+/// Copies as many bytes of `from` into a buffer at `at` as there is room for, and returns their
+/// number.
 pub fn write(value: &Value<'_>, at: usize, from: &[u8]) -> Option<usize> {
     let mut memory = buffer_memory(value)?;
     if memory.is_empty() {
         return Some(0);
     }
-    // SAFETY: as in `bytes`; `from` is Rust's own memory, never the engine's, and JavaScript shares
-    // its buffers with no other thread. JUSTIFICATION: rquickjs has no safe way to a buffer's
-    // bytes.
+    // SAFETY: as in `copy_bytes`; `from` is Rust's own memory, never the engine's, and JavaScript
+    // shares its buffers with no other thread. JUSTIFICATION: rquickjs has no safe access to a
+    // buffer's bytes.
     let all = unsafe { memory.as_mut() };
     let at = at.min(all.len());
     let n = from.len().min(all.len() - at);
@@ -74,22 +75,21 @@ pub fn write(value: &Value<'_>, at: usize, from: &[u8]) -> Option<usize> {
     Some(n)
 }
 
-/// Returns a string as UTF-8, with U+FFFD for each surrogate that stands alone (`USVString` of Web
-/// IDL).
+/// Returns a string as UTF-8, with U+FFFD for each lone surrogate (`USVString` of Web IDL).
 pub fn to_utf8(string: &JsString<'_>) -> Result<String> {
     string.to_string().or_else(|_| Ok(from_wtf8(&to_wtf8(string)?)))
 }
 
-/// Returns the engine's own encoding of a string: UTF-8 that encodes lone surrogates like other
-/// code points.
+/// Returns a string in the engine's own encoding (WTF-8): UTF-8 that encodes lone surrogates like
+/// other code points.
 fn to_wtf8(string: &JsString<'_>) -> Result<Vec<u8>> {
     let ctx = string.ctx().as_raw().as_ptr();
     let mut length = 0;
     // The bindings' type of a size differs: u32 on the guest.
     #[allow(clippy::unnecessary_cast)]
-    // SAFETY: a live context and one of its strings; the result is NUL-terminated memory of
-    // `length` bytes that stays valid until it is freed below. JUSTIFICATION: rquickjs refuses such
-    // strings.
+    // SAFETY: the context is live, and the string is one of its own; the result is NUL-terminated
+    // memory of `length` bytes that stays valid until it is freed below. JUSTIFICATION: rquickjs
+    // refuses strings with lone surrogates.
     unsafe {
         let text = qjs::JS_ToCStringLen(ctx, &mut length, string.as_value().as_raw());
         if text.is_null() {
@@ -101,7 +101,8 @@ fn to_wtf8(string: &JsString<'_>) -> Result<Vec<u8>> {
     }
 }
 
-/// Replaces each encoded surrogate (ED A0..BF xx) and all other malformed bytes.
+/// Decodes WTF-8, with U+FFFD for each encoded surrogate (ED A0..BF xx) and for all other malformed
+/// bytes.
 fn from_wtf8(bytes: &[u8]) -> String {
     let mut out = String::with_capacity(bytes.len());
     let mut rest = bytes;
@@ -123,7 +124,7 @@ pub fn to_utf16(string: &JsString<'_>) -> Result<Vec<u16>> {
     }
 }
 
-/// Decodes the UTF-16 units of such an encoding.
+/// Returns the UTF-16 units of a string in WTF-8 ([`to_wtf8`]).
 fn wtf8_units(wtf8: &[u8]) -> Vec<u16> {
     let mut out = Vec::new();
     let mut rest = wtf8;
@@ -139,9 +140,9 @@ fn wtf8_units(wtf8: &[u8]) -> Vec<u16> {
 
 /// Makes a string of any UTF-16 units, including lone surrogates.
 pub fn from_utf16<'js>(ctx: &Ctx<'js>, units: &[u16]) -> Result<Value<'js>> {
-    // SAFETY: a live context, and as many units as are said. The result is owned by the value made
-    // of it.
-    // JUSTIFICATION: rquickjs makes strings of UTF-8 only, which has no lone surrogates.
+    // SAFETY: the context is live, and the pointer and the length are those of one slice. The value
+    // that is made from the result owns it.
+    // JUSTIFICATION: rquickjs makes strings only from UTF-8, which has no lone surrogates.
     let value = unsafe {
         let raw = qjs::JS_NewStringUTF16(ctx.as_raw().as_ptr(), units.as_ptr(), units.len() as _);
         if qjs::JS_IsException(raw) {
@@ -152,33 +153,34 @@ pub fn from_utf16<'js>(ctx: &Ctx<'js>, units: &[u16]) -> Result<Value<'js>> {
     Ok(value)
 }
 
-/// Returns the engine's number for the kind of an object (one for maps, one for generators ...),
-/// independent of its prototype; 0 for primitives.
+/// Returns the engine's number for the class of an object (maps, generators and so on have one
+/// each), which does not depend on its prototype; 0 for primitives.
 pub fn class_number(value: &Value<'_>) -> u32 {
     if !value.is_object() {
         return 0;
     }
-    // SAFETY: a live value of a live context, which is only read. JUSTIFICATION: rquickjs
-    // distinguishes a few kinds only.
+    // SAFETY: the value belongs to a live context and is only read. JUSTIFICATION: rquickjs
+    // distinguishes only a few classes.
     unsafe { qjs::JS_GetClassID(value.as_raw()) }
 }
 
-/// Returns an object that is `undefined` to `typeof`, `==` and conditions, as `document.all` of
-/// browsers is (Annex B.3.6 of ECMA-262). It is a function that returns null.
+/// Returns an object that `typeof`, `==` and conditions treat like `undefined`, as they treat
+/// `document.all` in browsers (Annex B.3.6 of ECMA-262). It is a function that returns null.
 pub fn undetectable_object<'js>(ctx: &Ctx<'js>) -> Result<Value<'js>> {
     let function = rquickjs::Function::new(ctx.clone(), || None::<bool>)?.into_value();
-    // SAFETY: a live context and one of its objects, of which one flag is set. JUSTIFICATION:
-    // rquickjs offers it not.
+    // SAFETY: the context is live, the object is one of its own, and the call sets one flag of it.
+    // JUSTIFICATION: rquickjs does not offer this.
     unsafe { qjs::JS_SetIsHTMLDDA(ctx.as_raw().as_ptr(), function.as_raw()) };
     Ok(function)
 }
 
-/// Returns the number of bytes that the engine has allocated, and how many of these are in use. All
-/// objects are visited.
+/// Returns the number of bytes that the engine has allocated, and the number of these that are in
+/// use. This visits all objects.
 pub fn heap_usage(ctx: &Ctx<'_>) -> (u64, u64) {
     let mut usage = std::mem::MaybeUninit::<qjs::JSMemoryUsage>::uninit();
-    // SAFETY: a live runtime, and a structure that the engine fills entirely. JUSTIFICATION:
-    // rquickjs offers this for a runtime only, which functions of scripts do not have.
+    // SAFETY: the runtime is live, and the engine fills the whole structure. JUSTIFICATION:
+    // rquickjs offers this only with its `Runtime`, which a function called by a script cannot
+    // reach.
     let usage = unsafe {
         qjs::JS_ComputeMemoryUsage(qjs::JS_GetRuntime(ctx.as_raw().as_ptr()), usage.as_mut_ptr());
         usage.assume_init()
@@ -186,8 +188,8 @@ pub fn heap_usage(ctx: &Ctx<'_>) -> (u64, u64) {
     (usage.malloc_size.unsigned_abs(), usage.memory_used_size.unsigned_abs())
 }
 
-/// Returns a text as the engine reads one: with a zero byte after it. Zero bytes within are text
-/// like any other.
+/// Returns a text with the zero byte after it that the engine requires. Zero bytes within the text
+/// stay as they are.
 fn nul_terminated(source: &str) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(source.len() + 1);
     bytes.extend_from_slice(source.as_bytes());
@@ -195,13 +197,13 @@ fn nul_terminated(source: &str) -> Vec<u8> {
     bytes
 }
 
-/// Compiles a script of the global scope, and runs it unless `flags` say otherwise.
+/// Compiles a script of the global scope, and runs it unless `flags` forbid that.
 fn eval_script<'js>(ctx: &Ctx<'js>, source: &str, name: &str, flags: u32) -> Result<Value<'js>> {
     eval_in(ctx, ctx.as_raw(), source, name, flags)
 }
 
-/// Compiles a script of the global scope of `realm`, a context of the same runtime as `ctx` that
-/// has not been freed, and runs it unless `flags` say otherwise.
+/// Compiles a script of the global scope of `realm`, and runs it unless `flags` forbid that. The
+/// realm must be a context of the same runtime as `ctx` and must not have been freed.
 fn eval_in<'js>(
     ctx: &Ctx<'js>,
     realm: NonNull<qjs::JSContext>,
@@ -210,11 +212,11 @@ fn eval_in<'js>(
     flags: u32,
 ) -> Result<Value<'js>> {
     let text = nul_terminated(source);
-    // A name ends at its first zero byte, as it does in messages of others.
+    // The engine reads the name up to its first zero byte, which is good enough for messages.
     let name = nul_terminated(name);
     let flags = qjs::JS_EVAL_TYPE_GLOBAL | flags;
-    // SAFETY: a live context and two texts that end with zero bytes; the value becomes the
-    // caller's. Values and a pending exception belong to the runtime, which all realms share.
+    // SAFETY: the context is live, both texts end with zero bytes, and the caller owns the value.
+    // Values and a pending exception belong to the runtime, which all realms share.
     // JUSTIFICATION: rquickjs refuses texts with zero bytes, and compiles scripts only to run them.
     unsafe {
         let value = qjs::JS_Eval(
@@ -231,12 +233,15 @@ fn eval_in<'js>(
     }
 }
 
-/// Checks that a text is a script; throws its syntax error. The script is not run.
+/// Compiles a script without running it.
+///
+/// # Errors
+/// Throws the script's syntax error.
 pub fn check_script(ctx: &Ctx<'_>, source: &str, name: &str) -> Result<()> {
     eval_script(ctx, source, name, qjs::JS_EVAL_FLAG_COMPILE_ONLY).map(drop)
 }
 
-/// Runs a script; its completion value.
+/// Runs a script and returns its completion value.
 pub fn run_script<'js>(
     ctx: &Ctx<'js>,
     source: &str,
@@ -247,17 +252,17 @@ pub fn run_script<'js>(
 }
 
 thread_local! {
-    /// The realms that [`new_realm`] has made, in that order. They are never freed.
+    /// The realms that [`new_realm`] has made, in the order of their numbers. They are never freed.
     static REALMS: RefCell<Vec<NonNull<qjs::JSContext>>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Makes a realm, whose built-in objects are its own; returns its global object and its number for
-/// [`run_in_realm`]. The realm lives as long as the engine.
+/// Makes a realm, which has built-in objects of its own. Returns its global object, and its number
+/// for [`run_in_realm`]. The realm lives as long as the engine.
 pub fn new_realm<'js>(ctx: &Ctx<'js>) -> Result<(Value<'js>, usize)> {
     let raw = ctx.as_raw().as_ptr();
-    // SAFETY: a live runtime; the context is never freed, so that the object's functions stay
-    // valid. The object is owned by the value made of it. JUSTIFICATION: rquickjs makes contexts
-    // only outside of one.
+    // SAFETY: the runtime is live. The new context is never freed, so the object's functions stay
+    // valid. The value that is made from the object owns it. JUSTIFICATION: rquickjs makes a
+    // context only from its `Runtime`, which a function called by a script cannot reach.
     unsafe {
         let realm =
             NonNull::new(qjs::JS_NewContext(qjs::JS_GetRuntime(raw))).ok_or(Error::Allocation)?;
@@ -269,7 +274,7 @@ pub fn new_realm<'js>(ctx: &Ctx<'js>) -> Result<(Value<'js>, usize)> {
     }
 }
 
-/// Runs a script in the realm of that number; returns its completion value.
+/// Runs a script in the realm with a number from [`new_realm`], and returns its completion value.
 pub fn run_in_realm<'js>(
     ctx: &Ctx<'js>,
     realm: usize,

@@ -1,8 +1,8 @@
 //! `SharedArrayBuffer`s that grow, and `Atomics.wait`: the parts that the engine leaves to its
 //! host.
 //!
-//! Node's main thread may wait. Here it only waits for the time limit, because a process has one
-//! thread.
+//! Node's main thread may wait, so ours may. A process has one thread, so nobody can wake it: a
+//! wait lasts until its timeout, or until the sandbox's time limit if it has none.
 
 use rquickjs::{Ctx, qjs};
 use std::alloc::{Layout, alloc_zeroed, dealloc};
@@ -12,9 +12,9 @@ use std::ptr::null_mut;
 /// The header before the bytes of a buffer.
 #[repr(C, align(16))]
 struct SharedBufferHead {
-    /// Objects that have it.
+    /// The number of objects that share the buffer.
     users: usize,
-    /// Bytes with this.
+    /// The number of allocated bytes, this header included.
     size: usize,
 }
 
@@ -42,7 +42,7 @@ unsafe extern "C" fn allocate(_: *mut c_void, size: qjs::size_t) -> *mut c_void 
     }
 }
 
-/// Releases the buffer for one object.
+/// Ends one object's share of a buffer, and frees the buffer if that was the last one.
 unsafe extern "C" fn release(_: *mut c_void, bytes: *mut c_void) {
     // SAFETY: a pointer that `allocate` returned and whose last user has not released it yet.
     // JUSTIFICATION: as there.
@@ -64,7 +64,8 @@ unsafe extern "C" fn share(_: *mut c_void, bytes: *mut c_void) {
     unsafe { (*bytes.cast::<SharedBufferHead>().sub(1)).users += 1 };
 }
 
-/// Lets a new engine have both. It has made no shared buffer yet.
+/// Enables shared buffers and waiting in a new engine, which must not have made a shared buffer
+/// yet.
 pub fn enable_shared_buffers(ctx: &Ctx<'_>) {
     let functions = qjs::JSSharedArrayBufferFunctions {
         sab_alloc: Some(allocate),
@@ -72,8 +73,8 @@ pub fn enable_shared_buffers(ctx: &Ctx<'_>) {
         sab_dup: Some(share),
         sab_opaque: null_mut(),
     };
-    // SAFETY: a live runtime, of which two settings are changed; the functions are copied.
-    // JUSTIFICATION: rquickjs offers neither.
+    // SAFETY: the runtime is live, and the engine copies the table of functions. JUSTIFICATION:
+    // rquickjs offers neither setting.
     unsafe {
         let runtime = qjs::JS_GetRuntime(ctx.as_raw().as_ptr());
         qjs::JS_SetSharedArrayBufferFunctions(runtime, &functions);

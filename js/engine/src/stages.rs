@@ -1,18 +1,18 @@
-//! The starting point of a process: from the beginning, for preparation, or from prepared memory.
+//! The ways to start the program: as a whole, to prepare memory, or from prepared memory.
 //!
 //! A runtime that keeps prepared memory calls `wasibox_prepare` once and `wasibox_resume` in each
-//! later process; all other runtimes call `_start`. The program is the same function each time and
-//! asks [`StartStage`].
+//! later process; all other runtimes call `_start`. All three call the same function of the
+//! program, with a [`StartStage`].
 
-/// The purpose of a start.
+/// The part of the program's work that a start does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StartStage {
-    /// `_start`: everything at once.
+    /// All of the work (`_start`).
     Whole,
-    /// Does the work that does not depend on arguments, environment, time or random numbers; then
-    /// returns.
+    /// The work that does not depend on arguments, environment, time or random numbers. The program
+    /// then returns.
     Prepare,
-    /// The rest, with memory as it was left.
+    /// The rest of the work, in memory as [`StartStage::Prepare`] left it.
     Resume,
 }
 
@@ -35,10 +35,10 @@ mod exports {
         prepare_once();
     }
 
-    /// Whether it is prepared; also in the memory that is kept as prepared memory.
+    /// Whether the program is prepared. In prepared memory this is true from the start.
     static IS_PREPARED: AtomicBool = AtomicBool::new(false);
 
-    /// Prepares unless the memory began as prepared.
+    /// Prepares the program, unless the process started from prepared memory.
     pub fn prepare_once() {
         if IS_PREPARED.swap(true, Ordering::Relaxed) {
             return;
@@ -62,8 +62,9 @@ mod exports {
 #[cfg(target_os = "wasi")]
 pub(crate) use exports::prepare_once;
 
-/// Names the program's functions for the exports of this module and of [`crate::cells`]: `fn(Stage)
-/// -> u8` with the exit status, and `fn(Given) -> Answer`.
+/// Defines the two functions that the exports of this module and of [`crate::cells`] call. The
+/// arguments are paths of the program's functions: `fn(StartStage) -> u8`, which returns the exit
+/// status, and `fn(CellInput) -> JsCellAnswer`.
 #[macro_export]
 macro_rules! program {
     ($function:path, $cell:path) => {

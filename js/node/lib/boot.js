@@ -1,5 +1,5 @@
-// The first part of the JavaScript half: `internalBinding(name)`, and the functions that run Node's bootstrap files.
-// Later parts add to `host.bindings`.
+// The first part of the JavaScript half: defines `internalBinding(name)`, and the functions that
+// run Node's bootstrap files. Later parts add to `host.bindings`.
 //
 // A binding begins with the values in the table of the pinned Node (constants, typed arrays, and functions that fail
 // because they are absent); the parts replace those that they implement.
@@ -30,8 +30,8 @@ host.someOf = (map, test) => {
   return found;
 };
 
-// The engine seeds its own generator once, when it is prepared: every process would continue from
-// there. This one (xoshiro128**) is seeded in each.
+// The engine seeds its own random generator when it is prepared, so all processes would get the
+// same numbers. This generator (xoshiro128**) is seeded in each process.
 const state = new Uint32Array([1, 2, 3, 4]);
 host.seed = (words) => {
   state.set(words);
@@ -87,8 +87,8 @@ function revive(value, binding, name) {
 }
 host.revive = revive;
 
-// V8's private symbols are not properties that a script can list. Here a value lies in a map of its
-// own, which accessors of Object.prototype reach.
+// V8's private symbols are not properties that a script can list. Here each symbol has a map with
+// its values, and Object.prototype has an accessor that reads and writes the map.
 function privateSymbol(name) {
   const symbol = Symbol(name);
   const values = new WeakMap();
@@ -141,7 +141,7 @@ host.binding = function(name) {
 // --- Node's files --------------------------------------------------------------
 
 const replaced = { __proto__: null };
-// Replaces a file of Node's library by one of ours.
+// Replaces a file of Node's library with one of ours.
 host.replace = (id, source) => { replaced[id] = source; };
 // Registers a function that changes the text of a file of Node's library.
 const patches = { __proto__: null };
@@ -156,7 +156,7 @@ host.compile = function(id, parameters) {
 
 const MAIN = 'process, require, internalBinding, primordials';
 const mains = new Map();
-// Compiles the files with which a process may begin, for `runMain`.
+// Compiles a file with which a process may begin, so `runMain` need not.
 host.readyMain = (id) => { mains.set(id, host.compile(id, MAIN)); };
 host.runMain = (id) => (mains.get(id) ?? host.compile(id, MAIN))(host.process, host.require, host.internalBinding, host.primordials);
 
@@ -193,7 +193,7 @@ host.bindings.builtins = () => ({
   },
 });
 
-// A hook that Node's library sets: `host.hooks.NAME`.
+// The hooks that Node's library sets, as `host.hooks.NAME`.
 host.hooks = { __proto__: null };
 host.setter = (name) => (value) => { host.hooks[name] = value; };
 })

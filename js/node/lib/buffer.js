@@ -1,4 +1,4 @@
-// Bindings about bytes and texts: buffer, string_decoder, encoding_binding, url.
+// The bindings for bytes and texts: buffer, string_decoder, encoding_binding and url.
 (function (native, host) {
 'use strict';
 
@@ -63,7 +63,8 @@ function compareBytes(a, b) {
   return a.length < b.length ? -1 : a.length > b.length ? 1 : 0;
 }
 
-// Returns the first position at or after `offset` (`forward`), or the last one at or before it; -1 if there is none.
+// Returns the first position at or after `offset` if `forward`, otherwise the last one at or before
+// it. Returns -1 if there is none.
 function search(bytes, needle, offset, forward, step = 1) {
   const { length } = bytes;
   offset = trunc(offset);
@@ -109,7 +110,7 @@ function swap(size) {
   };
 }
 
-// The numbers of the encodings of `internal/util`'s map are those of string_decoder's table.
+// The encodings have the same numbers in `internal/util` and in the table of string_decoder.
 host.bindings.buffer = () => ({
   setBufferPrototype(prototype) { host.bufferPrototype = prototype; },
   kMaxLength: 0x7fffffff,
@@ -209,7 +210,8 @@ host.bindings.string_decoder = (table) => {
     const left = b.length % (UNIT[encoding] ?? 1);
     return left ? [left, UNIT[encoding] - left] : [0, 0];
   };
-  // Whether what follows the first byte may be part of one character (Unicode, table 3-7).
+  // Returns whether the byte after the one at `at` may belong to the same character (Unicode,
+  // table 3-7).
   const couldGoOn = (b, at) => {
     if (at + 1 >= b.length) return true;
     const first = b[at];
@@ -281,7 +283,8 @@ host.bindings.encoding_binding = (table) => ({
 
 // --- URL ---------------------------------------------------------------------------------
 
-// Node keeps a URL's text and the offsets of its parts as the library ada counts them.
+// Node keeps the text of a URL and the offsets of its parts, which it counts as the library ada
+// does.
 const OMITTED = 0xffffffff;
 const TYPES = ['http:', ' ', 'https:', 'ws:', 'ftp:', 'wss:', 'file:'];
 
@@ -304,7 +307,7 @@ function setComponents(target, parts) {
   if (hasHost) hostEnd = hostStart + (username !== '' || password !== '' ? 1 : 0) + hostname.length;
   let pathStart = hostEnd;
   if (port !== '') pathStart += 1 + port.length;
-  // `/.` before a path that begins with two slashes, without a host.
+  // A URL without a host has `/.` before a path that begins with two slashes.
   if (!hasHost && href.startsWith('/.//', pathStart)) pathStart += 2;
   const afterPath = pathStart + pathname.length;
   target[0] = protocolEnd;

@@ -1,11 +1,14 @@
 'use strict';
 
-// `js --bundle ENTRY`: a program and what it imports as one file.
+// `js --bundle ENTRY`: writes a program and the modules that it imports as one file, in three
+// steps.
 //
-// Graph: finds each file by the resolution of Node and of TypeScript (`find`), and turns its text into the body of a
-// function (`native.moduleBody`). Link: connects names imported from packages without side effects directly to the
-// files that define them (`follow`), and leaves out what is not imported. Output: the functions, a table that
-// resolves their specifiers, a loader of a few lines, and one source map.
+// 1. Graph: finds each file as Node and TypeScript resolve it (`find`), and turns its text into the
+//    body of a function (`native.moduleBody`).
+// 2. Link: connects names that are imported from packages without side effects directly to the
+//    files that define them (`follow`), and omits files that are then not needed.
+// 3. Output: writes the functions, a table that resolves their specifiers, a small loader, and one
+//    source map.
 
 const { host } = internalBinding('host');
 const { native } = host;
@@ -58,7 +61,7 @@ function parse(words) {
 
 const CONDITIONS = ['node', 'import', 'module-sync'];
 
-// Returns the file of a specifier, or `{ external }`.
+// Returns the file that a specifier means as `{ file }`, or `{ external }` if it is not bundled.
 function find(specifier, parent, how, options) {
   const outside = options.external.some((name) => {
     const star = name.indexOf('*');
@@ -110,7 +113,7 @@ function isPure(file) {
 }
 const pure = new Map();
 
-// Returns the text of a file as a module.
+// Reads a file and returns it as a module of the bundle.
 function read(file) {
   const source = host.readText(file);
   const end = path.extname(file);
@@ -133,7 +136,8 @@ function read(file) {
   throw typescript.refusal(made.error, file);
 }
 
-// Returns all modules that the entry reaches, by file, and external ones by name.
+// Returns the entry, all modules that it reaches by their files, and the external ones by their
+// names.
 function graph(options) {
   const modules = new Map();
   const externals = new Map();
@@ -207,7 +211,8 @@ function namesOf(module, seen = new Set()) {
   return [...new Set([...module.exports.map((e) => e.name), ...passed])];
 }
 
-// Numbers the needed modules in the order in which they are found, and resolves each request.
+// Returns the needed modules in the order in which they are found, which is also that of their
+// numbers. Sets the imports that go directly to defining files.
 function link({ entry }) {
   const order = [];
   const include = (module) => {
@@ -257,9 +262,10 @@ function spreadWaiting(order) {
 
 // --- output ------------------------------------------------------------------------------------------------
 
-// The loader. A module is a function that is called when it is first imported. Its exports object exists before that,
-// so that cycles find hoisted names. `links[id][specifier]` is the number of a module, `[name]` of an external one,
-// or `{ name: [module, name in it] }`.
+// The loader. A module is a function that is called when it is first imported. Its exports object
+// exists before that, because modules in a cycle need each other's hoisted names.
+// `links[id][specifier]` is one of three: the number of a module, `[name]` for an external module,
+// or `{ name: [module, name in it] }` for names that are connected directly to their modules.
 const LOADER = `
 const begun = [];
 const outer = {};
@@ -345,7 +351,8 @@ function linksOf(module) {
 
 const ESM_PARAMETERS = '__vite_ssr_import__, __vite_ssr_exports__, __vite_ssr_exportAll__, __vite_ssr_dynamic_import__, __vite_ssr_import_meta__';
 
-// What comes before everything: how this kind of file reaches what is outside.
+// Returns the beginning of the bundle, which gives it access to external modules. For `esm` it is
+// `{ imports, table, text }`, otherwise one text.
 function outside(format, externals) {
   if (format !== 'esm') {
     return `${format === 'iife' ? '(function () {\n' : ''}"use strict";
@@ -368,7 +375,8 @@ const here = import.meta;
 ` };
 }
 
-// The lines of the bundle, and for lines of modules the segments of their source maps.
+// The lines of the bundle. Each line has the segments of its source map; a line that is not from a
+// module has none.
 class Lines {
   text = [];
   map = [];

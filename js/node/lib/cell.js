@@ -1,21 +1,23 @@
-// Cells: code that runs in an interpreter that stays between them (src/cells.rs).
+// Runs cells in an interpreter that stays between them (src/cells.rs).
 //
-// Each cell is a script of its own, `<cell 3>`, in the global scope. So that a later cell may declare a name again,
-// top-level `let`, `const` and classes become properties of the global object. With a top-level `await` the text
-// becomes the body of an async function, whose declarations do the same (as at Node's prompt). A top-level `import`
-// becomes an awaited `import()`, and `export` has no effect.
+// Each cell is a script in the global scope, with a name such as `<cell 3>`. Top-level `let`,
+// `const` and classes become properties of the global object, because a later cell may declare the
+// same name again. The text of a cell with a top-level `await` becomes the body of an async
+// function, whose declarations become properties of the global object, too (as at Node's prompt). A
+// top-level `import` becomes an awaited `import()`, and `export` has no effect.
 //
-// A cell ends when its value is there and what it has begun has ended: timers, children, requests.
-// Intervals and servers stay, and keep running while the next cell does.
+// A cell ends when its value is known and everything that it started has ended: timers, children,
+// requests. Intervals and servers stay, and run while a later cell runs.
 (function (native, host) {
 'use strict';
 
-// Maximum number of bytes of a value as text, of one as JSON; parts of one that are looked at; characters of cells
-// whose lines are kept for errors.
+// The maximum number of bytes of a value as text.
 const MOST_TEXT = 64 << 10;
+// The maximum number of bytes of a value as JSON, of its parts, and of its levels.
 const MOST_JSON = 1 << 20;
 const MOST_PARTS = 100000;
 const DEEPEST = 50;
+// The maximum number of characters of all cells whose sources are kept for errors.
 const MOST_SOURCE = 8 << 20;
 
 let count = 0;
@@ -28,11 +30,11 @@ let kept = 0;
 host.cellLines = (name) => sources.get(name)?.split('\n');
 host.cellLine = (name, line) => host.cellLines(name)?.[line - 1];
 
-// Rewritten texts and their sources, because frames of errors show the code as it was written.
+// The rewritten texts with their sources, because errors show the code as it was written.
 const rewritten = new Map();
 
-// Returns the line and column in the source of a place in a rewritten text; undefined if the place is not the cell's
-// code.
+// Returns the line and column in the source for a place in a rewritten text; undefined if the place
+// is not in the cell's own code.
 function placeIn({ text, source, pieces }, line, column) {
   const lines = text.split('\n');
   if (line > lines.length) return undefined;
@@ -66,7 +68,7 @@ function remember(name, source) {
   }
 }
 
-// --- what surrounds a cell ---------------------------------------------------------------------------------
+// --- the surroundings of a cell ------------------------------------------------------------------
 
 let scope;
 
@@ -89,7 +91,7 @@ function begin() {
   rememberValue();
 }
 
-// `_` is the last value, until the code declares that name.
+// Defines `_` as the last value, until code assigns that name.
 let last;
 function rememberValue() {
   Object.defineProperty(globalThis, '_', {
@@ -112,7 +114,7 @@ function takeOver(pairs, cwd) {
   if (cwd !== directory) {
     directory = host.cwd = cwd;
     try {
-      // This makes Node's library forget the directory that it has cached.
+      // `chdir` makes Node's library forget the directory that it has cached.
       host.process.chdir(cwd);
     } catch {
       // The directory was removed.
@@ -123,7 +125,7 @@ function takeOver(pairs, cwd) {
   scope.paths = Module._nodeModulePaths(host.cwd);
 }
 
-// --- what a cell's text becomes --------------------------------------------------------------------------------
+// --- the rewriting of a cell ---------------------------------------------------------------------
 
 const OPTIONS = {
   ecmaVersion: 'latest', allowAwaitOutsideFunction: true, allowImportExportEverywhere: true, allowHashBang: true,
@@ -162,8 +164,9 @@ function* names(pattern) {
 
 class Rewrite {
   edits = [];
-  // Names that begin as undefined, and names that keep their value.
+  // Names that become undefined before the cell runs.
   fresh = new Set();
+  // Names that keep the value that they have.
   shared = new Set();
   functions = [];
 
@@ -219,7 +222,7 @@ class Rewrite {
     this.#assignments(node, node.kind !== 'var');
   }
 
-  // Turns a declaration that stands as a statement into assignments.
+  // Turns a declaration that is a statement into assignments.
   #assignments(node, resets) {
     const stop = this.source[node.end - 1] === ';' ? node.end - 1 : node.end;
     this.#put(node.start, node.declarations[0].start, 'void (');
@@ -262,7 +265,7 @@ class Rewrite {
     this.#put(node.start, node.end, `void ${text};${'\n'.repeat(lines)}`);
   }
 
-  // `var` within blocks also belongs to the global scope.
+  // Rewrites each `var` within blocks, which belongs to the global scope, too.
   #hoisted(node, isTop) {
     if (isFunction(node)) return;
     if (node.type === 'VariableDeclaration' && node.kind === 'var' && !isTop) {
@@ -276,7 +279,7 @@ class Rewrite {
     }
   }
 
-  // `var` in the head of a loop.
+  // Rewrites a `var` in the head of a loop.
   #head(node) {
     for (const one of node.declarations) for (const name of names(one.id)) this.shared.add(name);
     this.#put(node.start, node.declarations[0].start, '');
@@ -294,7 +297,7 @@ class Rewrite {
     }
     let out = '';
     let from = 0;
-    // Unchanged pieces of the text: position, source position, length.
+    // The unchanged pieces of the text: position, position in the source, length.
     this.pieces = [];
     const copy = (end) => {
       this.pieces.push({ at: out.length, from, length: end - from });
@@ -357,7 +360,7 @@ function typed(source, name) {
   }
 }
 
-// Returns a cell's text, ready to run, or the error in it.
+// Returns a cell's text, ready to run. Throws the syntax error in it.
 function prepare(given, name) {
   const { parse } = acorn();
   let source = given;
@@ -451,12 +454,12 @@ function evaluate(source, name) {
   const { text, isAsync } = prepare(source, name);
   const value = native.evaluate(text, name, false);
   if (!isAsync) return { value };
-  // settle() handles its rejection, so it is not an unhandled one.
+  // `settle` handles a rejection of the promise, so Node must not report it as unhandled.
   value.then(undefined, () => {});
   return { promise: value };
 }
 
-// Runs the event loop until a promise is settled; returns its value.
+// Runs the event loop until a promise is settled, and returns the value of the cell.
 function settle(promise) {
   const isSettled = () => native.promiseState(promise) !== 0;
   host.runCell(isSettled);

@@ -1,19 +1,20 @@
-// The rest of the binding zlib: handles over streams of Brotli and Zstandard.
+// The rest of the binding zlib: handles for streams of Brotli and Zstandard.
 (function (native, host) {
 'use strict';
 
 const FINISH = 2;
 const Z_BUF_ERROR = -5;
-// States of a native stream: its end, all that could be written was, and from the last on errors by the library's number.
+// States of a native stream: END is its end, and DONE means that everything has been written.
+// FAILED and higher states are errors; from ERRORS on, the library's number of the error is added.
 const END = 1, DONE = 2, FAILED = 4, ERRORS = 1000;
 
-// Errors of the reader of Brotli, by number.
+// The names of the errors of Brotli's decompressor, by number.
 const FORMATS = [
   '', 'EXUBERANT_NIBBLE', 'RESERVED', 'EXUBERANT_META_NIBBLE', 'SIMPLE_HUFFMAN_ALPHABET', 'SIMPLE_HUFFMAN_SAME', 'CL_SPACE',
   'HUFFMAN_SPACE', 'CONTEXT_MAP_REPEAT', 'BLOCK_LENGTH_1', 'BLOCK_LENGTH_2', 'TRANSFORM', 'DICTIONARY', 'WINDOW_BITS',
   'PADDING_1', 'PADDING_2', 'DISTANCE',
 ];
-// And of Zstandard (zstd_errors.h), with its messages.
+// The names and messages of the errors of Zstandard (zstd_errors.h), by number.
 const ZSTD = {
   __proto__: null,
   10: ['prefix_unknown', 'Unknown frame descriptor'],
@@ -32,7 +33,7 @@ function initializationFailed(message) {
   return Object.assign(new Error(message), { code: 'ERR_ZLIB_INITIALIZATION_FAILED' });
 }
 
-// What both have in common. `start` makes the native stream.
+// The common part of all handles. Their method `start` makes the native stream.
 class Handle {
   getAsyncId() { return 0; }
 
@@ -46,7 +47,7 @@ class Handle {
     this.ended = false;
   }
 
-  // One call of write: until the input is used or the output is full.
+  // Runs one call of `write`: until the input is used up or the output is full.
   run(flush, input, inOff, inLength, out, outOff, outLength) {
     const bytes = input === null || input === undefined ? new Uint8Array(0) : host.view(input);
     const target = host.view(out);
@@ -92,7 +93,8 @@ class Handle {
 class Brotli extends Handle {
   init(params, result, callback) {
     const given = (index, standard) => params[index] === 0xffffffff ? standard : params[index];
-    // BROTLI_PARAM_DISABLE_LITERAL_CONTEXT_MODELING is a flag, which the library itself checks.
+    // BROTLI_PARAM_DISABLE_LITERAL_CONTEXT_MODELING is a flag. Brotli's own library refuses other
+    // values, too.
     if (this.compresses && given(4, 0) > 1) throw initializationFailed('Initialization failed');
     this.quality = this.compresses ? Math.min(given(1, 11), 11) : -1;
     this.window = given(2, 22);
@@ -107,7 +109,7 @@ class Brotli extends Handle {
 class BrotliEncoder extends Brotli {}
 BrotliEncoder.prototype.compresses = true;
 class BrotliDecoder extends Brotli {}
-// Of Zstandard Node gives what there is.
+// An incomplete stream is an error in Brotli only. For Zstandard, Node returns the data so far.
 BrotliDecoder.prototype.needsEnd = true;
 
 class Zstd extends Handle {

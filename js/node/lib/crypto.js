@@ -1,4 +1,5 @@
-// The binding crypto: hashes, HMAC, key derivation and secret keys; the other parts (crypto_*.js) add to it.
+// The binding crypto: hashes, HMAC, key derivation and secret keys. The other parts (crypto_*.js)
+// add to it.
 (function (native, host) {
 'use strict';
 
@@ -81,7 +82,7 @@ function join(parts) {
 
 // --- keys ----------------------------------------------------------------------------------------
 
-// Secret keys have `bytes`; public and private ones a `key` (crypto_keys.js).
+// A secret key has `bytes`; a public or private key has a `key` (crypto_keys.js).
 class KeyObjectHandle {
   init(type, data, format, encoding, passphrase, curve) {
     const k = host.binding('crypto');
@@ -114,7 +115,8 @@ class KeyObjectHandle {
 }
 host.KeyObjectHandle = KeyObjectHandle;
 
-// Classes with slots that only native code reads: the arguments of their constructor.
+// The base of classes with slots that only bindings read. The slots are the arguments of the
+// constructor.
 const slots = new WeakMap();
 class NativeKey {
   constructor(...args) { slots.set(this, args); }
@@ -129,7 +131,7 @@ const keySlots = (key) => {
   return args;
 };
 
-// --- jobs: run at once, reported as the mode requires ------------------------------------------------------
+// --- jobs: they run at once, and report as their mode requires -----------------------------------
 
 function job(work) {
   return class Job {

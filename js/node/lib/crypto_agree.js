@@ -1,4 +1,4 @@
-// Part of the binding crypto: generation of key pairs, key agreement, primes.
+// Part of the binding crypto: generates key pairs and primes, and agrees on keys.
 (function (native, host) {
 'use strict';
 
@@ -30,8 +30,8 @@ function newEc(curve) {
   }
 }
 
-// Returns the result of a job for a key pair: handles of keys, keys in the requested encodings, or keys for subtle,
-// depending on `mode`.
+// Returns the result of a job that generates a key pair. Depending on the mode and the options,
+// these are keys for subtle, handles, or keys in the requested encodings.
 function given(mode, key, options) {
   const handle = (one) => Object.assign(new host.KeyObjectHandle(), { key: one, type: host.binding('crypto')[one.isPrivate ? 'kKeyTypePrivate' : 'kKeyTypePublic'] });
   const [open, secret] = [toPublic(key), key];
@@ -50,8 +50,8 @@ function given(mode, key, options) {
   ];
 }
 
-// A job that generates a key pair. `prepare` checks the arguments; it returns the number of those it has used, and a
-// function that generates the key.
+// Returns the class of a job that generates a key pair. `prepare` checks the arguments. It returns
+// the number of arguments that it has used, and a function that generates the key.
 const pairJob = (prepare) => class extends job((work) => work()) {
   constructor(mode, ...args) {
     const [taken, makeKey] = prepare(...args);
@@ -83,7 +83,7 @@ const NidKeyPairGenJob = pairJob((nid) => {
   return [1, () => okpPrivate(type, random(32))];
 });
 
-// Returns a group by its name, by its prime or by the prime's length.
+// The first argument is the name of a group, a prime, or the length of a prime.
 const DhKeyPairGenJob = pairJob((prime, generator) => {
   const isNamed = typeof prime === 'string';
   const group = isNamed ? new DiffieHellmanGroup(prime) : new DiffieHellman(prime, generator);
@@ -163,7 +163,7 @@ class DHBitsJob extends job((open, secret) => agreed(open, secret)) {
   }
 }
 
-// --- Diffie and Hellman's numbers --------------------------------------------------------------------------
+// --- Diffie-Hellman ------------------------------------------------------------------------------
 
 const toBig = (bytes) => (bytes.length === 0 ? 0n : BigInt(`0x${buffer(bytes).toString('hex')}`));
 const toBytes = (big) => {
@@ -177,7 +177,7 @@ const GROUPS = {
   modp15: [3072n, 1690314n], modp16: [4096n, 240904n], modp17: [6144n, 929484n], modp18: [8192n, 4743158n],
 };
 
-// floor(2^bits * pi) by Machin's formula.
+// Returns floor(2^bits * pi), by Machin's formula.
 function piTimes(bits) {
   const guard = 64n;
   const one = 1n << bits + guard;
@@ -197,7 +197,7 @@ function groupPrime(name) {
   return toBytes((1n << n) - (1n << n - 64n) - 1n + (piTimes(n - 130n) + k << 64n));
 }
 
-// Node's names for the findings of DH_check.
+// Returns the flags that OpenSSL's DH_check sets for a prime and a generator.
 function checkNumbers(prime, generator) {
   const p = toBig(prime);
   const g = toBig(generator);

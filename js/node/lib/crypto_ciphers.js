@@ -1,5 +1,5 @@
-// Part of the binding crypto: ciphers, as streams and as jobs of subtle. `native.cipher` holds the states; this file
-// checks names, lengths and the order of calls.
+// Part of the binding crypto: ciphers, as streams and as jobs of subtle. `native.cipher` has the
+// states, and this file checks names, lengths and the order of calls.
 (function (native, host) {
 'use strict';
 
@@ -8,7 +8,8 @@ const { bytesOf, buffer, coded, constantTimeEqual, job, join } = host.crypto;
 const NOTHING = new Uint8Array(0);
 const TAG = 16;
 
-// Maps OpenSSL's names to Node's description of the cipher and to the mode that `native.cipher` knows.
+// Each cipher by OpenSSL's names for it, with Node's description and the mode that `native.cipher`
+// knows.
 const MODES = ['ecb', 'cbc', 'ctr', 'cfb', 'cfb8', 'ofb', 'gcm', 'wrap'];
 function modeOf(name, info) {
   if (/^chacha20(-poly1305)?$/.test(name)) return name;
@@ -113,10 +114,10 @@ class CipherBase {
   }
 }
 
-// A wrapped key is produced in one piece.
+// A key is wrapped or unwrapped in one piece.
 const wrapOnce = (encrypt, key, iv) => (what, data) => (what === 'update' ? native.keyWrap(encrypt, key, iv, data) : new ArrayBuffer(0));
 
-// Text and tag in one buffer, as subtle has them: the tag after the text.
+// Encrypts or decrypts as subtle does, with the tag after the ciphertext in one buffer.
 function sealed(kind, encrypt, key, nonce, additional, data, tagLength) {
   const run = native.cipher(kind, encrypt, key, nonce);
   if (additional !== undefined) run('aad', view(additional));
@@ -129,7 +130,8 @@ function sealed(kind, encrypt, key, nonce, additional, data, tagLength) {
   return text.buffer;
 }
 
-// The error of subtle for a counter that wraps around within the text.
+// Encrypts or decrypts with AES-CTR as subtle does: only the lowest `bits` bits of the block count,
+// and wrap around to 0. A text with more blocks than counters is an error.
 function counterStream(key, counter, bits, data) {
   const blocks = BigInt(Math.ceil(data.length / 16));
   const begin = BigInt(`0x${buffer(counter).toString('hex')}`);

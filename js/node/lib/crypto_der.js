@@ -1,4 +1,5 @@
-// Part of the binding crypto: DER (X.690) and PEM (RFC 7468), object identifiers, and encrypted PKCS#8 and old PEM.
+// Part of the binding crypto: DER (X.690), PEM (RFC 7468) and object identifiers. Also keys that
+// are encrypted by a passphrase, as PKCS#8 and as old PEM.
 (function (native, host) {
 'use strict';
 
@@ -8,7 +9,8 @@ const malformed = () => host.opensslError('error:1E08010C:DECODER routines::unsu
 
 // --- reading ---------------------------------------------------------------------------------------
 
-// Returns the consecutive elements in bytes: tag, contents, and the whole element.
+// Returns the consecutive elements in bytes. Each has its tag, its contents (`body`) and the bytes
+// of the whole element (`all`).
 function elements(bytes) {
   const found = [];
   for (let at = 0; at < bytes.length;) {
@@ -35,7 +37,8 @@ function body(element, tag) {
   return element.body;
 }
 const list = (element) => elements(body(element, 0x30));
-// Returns the elements of the sequence with which bytes begin. Bytes after it are ignored, as by OpenSSL.
+// Returns the elements of the sequence at the beginning of bytes. Like OpenSSL, it ignores bytes
+// after the sequence.
 function whole(bytes) {
   if (bytes[0] !== 0x30) throw malformed();
   let length = bytes[1];
@@ -118,7 +121,8 @@ const hashOf = (identifier) => Object.keys(HASHES).find((key) => HASHES[key] ===
 
 const BOUNDS = /-----BEGIN ([A-Z0-9 ]+)-----\r?\n([^]*?)-----END \1-----/;
 
-// Returns the first block of a text whose label `takes` accepts: label, headers, bytes; undefined if there is none.
+// Returns the first block of a text with a label that `takes` accepts: its label, its headers and
+// its bytes. Returns undefined if there is none.
 function readPem(bytes, takes) {
   let text = buffer(bytes).toString('latin1');
   for (;;) {
@@ -146,7 +150,7 @@ const PRF = {
 const [PBES2, PBKDF2, SHA256_PRF] = ['1.2.840.113549.1.5.13', '1.2.840.113549.1.5.12', '1.2.840.113549.2.9'];
 const ITERATIONS = 2048;
 
-// PEM is read by a part of OpenSSL that has an error of its own for a missing passphrase.
+// The part of OpenSSL that reads PEM has a different error for a missing passphrase.
 const noPassphrase = (isPem) => (isPem ?
   host.opensslError('error:07880109:common libcrypto routines::interrupted or cancelled', 'ERR_OSSL_CRYPTO_INTERRUPTED_OR_CANCELLED') :
   coded(TypeError, 'ERR_MISSING_PASSPHRASE', 'Passphrase required for encrypted key'));
@@ -168,7 +172,7 @@ function keyLength(cipher) {
   return found[1] / 8;
 }
 
-// EncryptedPrivateKeyInfo (RFC 5958) by PBES2 (RFC 8018).
+// Decrypts an EncryptedPrivateKeyInfo (RFC 5958) of the scheme PBES2 (RFC 8018).
 function openPkcs8(bytes, passphrase, isPem) {
   if (passphrase === undefined) throw noPassphrase(isPem);
   const [algorithm, data] = whole(bytes);

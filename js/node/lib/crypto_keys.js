@@ -30,7 +30,7 @@ function curveOf(name) {
   return found;
 }
 
-// A number in a given number of bytes.
+// Returns a number as `size` bytes; undefined if it is longer.
 function padded(bytes, size) {
   const short = unsigned(bytes);
   if (short.length > size) return undefined;
@@ -39,7 +39,8 @@ function padded(bytes, size) {
   return out;
 }
 
-// Returns a point in uncompressed form; undefined if it is not on the curve. The hybrid form contains one bit twice.
+// Returns a point in uncompressed form; undefined if it is not on the curve. In the hybrid form,
+// the first byte repeats the lowest bit of y, and both must agree.
 function wholePoint(curve, bytes) {
   let point = new Uint8Array(bytes);
   if (point[0] === 6 || point[0] === 7) {
@@ -50,7 +51,7 @@ function wholePoint(curve, bytes) {
   return point ? new Uint8Array(point) : undefined;
 }
 
-// --- what keys are made of ---------------------------------------------------------------------------
+// --- building keys -------------------------------------------------------------------------------
 
 function ecPrivate(curve, scalar) {
   const key = padded(scalar, CURVES[curve].size);
@@ -77,7 +78,7 @@ function toPublic(key) {
   return { ...rest, isPrivate: false };
 }
 
-// A Diffie-Hellman key: the group, the private exponent and the public value.
+// Returns a Diffie-Hellman key: the group, the private exponent and the public value.
 function dhPrivate(prime, generator, power) {
   return { type: 'dh', isPrivate: true, prime, generator, power, value: new Uint8Array(native.modPow(generator, power, prime)) };
 }
@@ -87,7 +88,7 @@ const orMalformed = (key) => {
   return key;
 };
 
-// --- out of DER ----------------------------------------------------------------------------------------
+// --- reading DER ---------------------------------------------------------------------------------
 
 function rsaOfPkcs1(bytes, isPrivate, more) {
   const parts = d.whole(bytes);
@@ -98,7 +99,7 @@ function rsaOfPkcs1(bytes, isPrivate, more) {
   return key;
 }
 
-// RSASSA-PSS-params (RFC 4055), which bind the key to a hash.
+// Reads RSASSA-PSS-params (RFC 4055), which bind a key to a hash.
 function pssOf(parameters) {
   if (parameters === undefined || parameters.tag !== 0x30) return { type: 'rsa-pss' };
   const pss = { hash: 'sha1', mgf: 'sha1', salt: 20 };
@@ -163,7 +164,7 @@ function ofCertificate(bytes) {
   return ofSpki(parts[5].all);
 }
 
-// --- out of what scripts give -----------------------------------------------------------------------------
+// --- reading the arguments of scripts ------------------------------------------------------------
 
 const PRIVATE_LABELS = {
   '__proto__': null,
@@ -243,8 +244,8 @@ function ofRaw(bytes, isPrivate, type, name) {
   return key;
 }
 
-// Returns the key among the arguments of a call: that of a handle, or one in a format. A private key is accepted in
-// place of a public one.
+// Returns the key among the arguments of a call, which is that of a handle or is in some format. A
+// private key is accepted in place of a public one.
 function read(isPrivate, data, format, encoding, passphrase, curve) {
   const k = host.binding('crypto');
   const secret = passphrase === null || passphrase === undefined ? undefined : bytesOf(passphrase);
@@ -263,7 +264,7 @@ function read(isPrivate, data, format, encoding, passphrase, curve) {
   return !isPrivate && key.isPrivate ? toPublic(key) : key;
 }
 
-// --- into DER ------------------------------------------------------------------------------------------------
+// --- writing DER ---------------------------------------------------------------------------------
 
 const hashId = (name) => sequence(oid(d.HASHES[name]), d.NULL);
 function algorithmOf(key) {
@@ -287,7 +288,7 @@ const spki = (key) => sequence(algorithmOf(key), d.bits(isRsa(key) ? pkcs1(toPub
 const inner = (key) => (isRsa(key) ? pkcs1(key) : key.type === 'ec' ? sec1(key, false) : key.type === 'dh' ? makeInteger(key.power) : octets(key.seed));
 const pkcs8 = (key) => sequence(makeInteger(0), algorithmOf(key), octets(inner(key)));
 
-// Returns a key as bytes or text, as Node's `export` does.
+// Returns a key in the form that Node's `export` returns: bytes, text, or an object for JWK.
 function write(key, format, encoding, cipher, passphrase) {
   const k = host.binding('crypto');
   if (format === k.kKeyFormatJWK) return toJwk({}, key);

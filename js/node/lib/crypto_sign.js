@@ -51,7 +51,8 @@ function pkcs1Message(key, type, message) {
   return join([new Uint8Array([0, type]), padding, new Uint8Array(1), message]);
 }
 
-// Returns the digest with the identifier of its hash (RFC 8017, 9.2); MD5 with SHA-1 has none.
+// Returns the digest with the identifier of its hash (RFC 8017, 9.2). The hash MD5-SHA1 has no
+// identifier.
 function digestInfo(hash, bytes) {
   const key = hashKey(hash);
   return key === undefined ? bytes : sequence(sequence(oid(HASHES[key]), NULL), octets(bytes));
@@ -69,7 +70,8 @@ function pssMessage(key, hash, mgf, hashed, saltSize) {
   return join([masked, made, filled(1, 0xbc)]);
 }
 
-// If `saltSize` is undefined, a salt of any length is accepted.
+// Returns whether a message is a PSS encoding of a digest (RFC 8017, 9.1.2). If `saltSize` is
+// undefined, the salt may have any length.
 function pssFits(key, hash, mgf, hashed, saltSize, message) {
   const bits = bitLength(key.n) - 1;
   const [size, h] = [Math.ceil(bits / 8), hashed.length];
@@ -86,8 +88,8 @@ function pssFits(key, hash, mgf, hashed, saltSize, message) {
   return constantTimeEqual(digest(hash, filled(8, 0), hashed, salt), made);
 }
 
-// Returns the parameters of an RSA signature: padding, hash of the mask, length of the salt (undefined: verification
-// accepts any).
+// Returns the parameters of an RSA signature: the padding, the hash of the mask, and the length of
+// the salt. If that is undefined, verification accepts any length.
 function rsaWay(key, hash, padding, saltSize, isSigning) {
   const c = constants();
   const way = { padding: padding ?? (key.type === 'rsa' ? c.RSA_PKCS1_PADDING : c.RSA_PKCS1_PSS_PADDING), mgf: hash };
@@ -125,7 +127,7 @@ function rsaVerify(key, hash, hashed, padding, saltSize, signature) {
 
 // --- all kinds of keys -----------------------------------------------------------------------------------
 
-// Signatures of ECDSA: two numbers, in DER or one after the other.
+// Convert ECDSA signatures, which are two numbers, between DER and one number after the other.
 const toDer = (bytes) => sequence(makeInteger(bytes.subarray(0, bytes.length / 2)), makeInteger(bytes.subarray(bytes.length / 2)));
 function ofDer(bytes, size) {
   try {
@@ -192,7 +194,7 @@ function whollySigned(isSigning, key, data, algorithm, options, signature) {
   return signature.length === 64 && native.edVerify(key.point, data, signature);
 }
 
-// Digest and key are checked when the job is created.
+// The job checks the digest and the key in its constructor.
 class SignJob extends job((work) => work()) {
   constructor(mode, way, data, format, type, passphrase, curve, message, algorithm, saltSize, padding, encoding, context, signature) {
     const isSigning = way === host.binding('crypto').kSignJobModeSign;
@@ -223,7 +225,7 @@ function oaepText(key, hash, label, message) {
   if (message.length < 2 * h + 2) throw badOaep();
   const [seed, masked] = [message.subarray(1, 1 + h), message.subarray(1 + h)];
   const data = xor(masked, mgf1(hash, xor(seed, mgf1(hash, masked, h)), masked.length));
-  // All faults have the same answer, because different ones would reveal the text bit by bit.
+  // All faults have the same error, because different ones would reveal the text bit by bit.
   let bad = message[0] | (constantTimeEqual(data.subarray(0, h), digest(hash, label)) ? 0 : 1);
   let end = 0;
   for (let i = h; i < data.length; i++) {
@@ -235,8 +237,8 @@ function oaepText(key, hash, label, message) {
   return data.subarray(end);
 }
 
-// Returns the result for an invalid message of type 2: bytes that look random and are the same each time (OpenSSL's
-// implicit rejection).
+// Returns the result for an invalid message of type 2: bytes that look random, but are the same for
+// the same message and key (OpenSSL's implicit rejection).
 function rejected(key, bytes) {
   const secret = digest('sha256', padded(key.d, sizeOf(key)));
   const mac = (...parts) => {
@@ -269,7 +271,8 @@ function pkcs1Text(key, bytes, message) {
   return message[0] === 0 && message[1] === 2 && end >= 11 ? message.subarray(end) : rejected(key, bytes);
 }
 
-// Makes one of the four functions. `isPrivate` says which half of the key is used, `makes` whether padding is added.
+// Returns one of the four functions for RSA. `isPrivate` means that it uses the private key, and
+// `makes` that it adds padding; otherwise it removes the padding.
 const rsaFunction = (isPrivate, makes) => (data, format, type, passphrase, curve, input, padding, oaepHash, label) => {
   const c = constants();
   const key = read(isPrivate, data, format, type, passphrase, curve);

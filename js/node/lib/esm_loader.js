@@ -1,8 +1,9 @@
 'use strict';
 
-// Replaces Node's internal/modules/esm/loader. The engine links and evaluates modules; this file resolves
-// specifiers and loads the text of modules, by Node's own functions for both. Modules that are not text
-// (built-in ones, CommonJS, JSON) become a few lines that export what was loaded in another way.
+// Replaces Node's internal/modules/esm/loader. The engine links and evaluates modules. This file
+// resolves specifiers and loads the text of modules, both by Node's own functions. Other modules
+// (built-in ones, CommonJS, JSON) become a few lines that export a value that was loaded in another
+// way.
 
 const { host } = internalBinding('host');
 const { native } = host;
@@ -18,14 +19,15 @@ const typescript = lazy(() => require('internal/modules/typescript'));
 const cjs = lazy(() => require('internal/modules/cjs/loader'));
 const codes = lazy(() => require('internal/errors').codes);
 
-// Resolved URLs: the format of each, and the attributes of its import.
+// The format and the import attributes of each resolved URL.
 const known = new Map();
-// The exports of synthetic modules, which their text refers to.
+// The exports of synthetic modules, for their texts.
 const synthetic = new Map();
 let mainURL;
 
-// Returns the URL that specifiers of a module or script of that name are relative to. Code from strings (`eval`, `new
-// Function`) has no file. The engine does not report which script created it, so the program's main file is used.
+// Returns the URL that specifiers in a module or script of that name are relative to. Code from
+// strings (`eval`, `new Function`) has no file, and the engine does not report which script created
+// it, so this is the program's main file.
 function parentOf(base) {
   if (base === '<eval>' || base === '<input>') base = mainURL ?? host.process.mainModule?.filename;
   if (base === undefined || base === null || base === '') return pathToFileURL(`${process.cwd()}/`).href;
@@ -63,7 +65,8 @@ const conditions = lazy(() => require('internal/modules/esm/utils').getDefaultCo
 
 const IDENTIFIER = /^[\p{ID_Start}$_][\p{ID_Continue}$\u200c\u200d]*$/u;
 
-// Creates a module whose exports are the properties of `exports`.
+// Returns the text of a module that exports the properties of `exports`, and `whole` as its
+// default.
 function exporting(url, exports, whole) {
   const isObject = exports !== null && (typeof exports === 'object' || typeof exports === 'function');
   const names = isObject ? Object.keys(exports).filter((n) => n !== 'default' && IDENTIFIER.test(n)) : [];
@@ -92,7 +95,7 @@ function load(url) {
   const context = { __proto__: null, ...known.get(url) };
   const { defaultLoadSync } = reader();
   let { format, source } = defaultLoadSync(url, context);
-  // A data: URL is a string; one of JSON is not code.
+  // A data: URL is code from a string, unless it is JSON.
   if (url.startsWith('data:') && format !== 'json') host.refuseStrings?.();
   const text = () => typeof source === 'string' ? source : native.decode(host.view(source), 'utf8', 0, source.byteLength);
   switch (format) {
@@ -149,7 +152,7 @@ function meta(object, url) {
   object.url = url;
 }
 
-// The engine has refused a module's text.
+// Returns the error for a module whose text the engine has refused, with the place in the text.
 function refused(error, url, source) {
   return host.showPlace(error, source, url, 'module');
 }
@@ -173,7 +176,7 @@ class ModuleLoader {
     return native.importModule(url);
   }
 
-  // `require` of an ECMAScript module must have run the module when it returns.
+  // Loads an ECMAScript module for `require`, which must have run the module when it returns.
   importSyncForRequire(mod, filename, source, isMain) {
     const url = pathToFileURL(filename).href;
     if (isMain) mainURL = url;
@@ -214,7 +217,7 @@ class ModuleLoader {
   get loadCache() { return new Map(); }
 }
 
-// A module whose end is no longer waited for.
+// Returns whether the entry point is a module that has not ended.
 host.unsettled = () => {
   const promise = globalThis[host.privateSymbols.entry_point_promise_private_symbol];
   return promise !== undefined && native.promiseState(promise) === 0;

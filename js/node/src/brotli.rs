@@ -1,13 +1,12 @@
 //! An encoder of Brotli's format (RFC 7932), for `zlib.brotliCompress`. The crate
-//! `brotli-decompressor` reads it.
+//! `brotli-decompressor` reads the format.
 //!
-//! There are three steps: [`mod@matches`] finds repetitions in a window,
-//! [`BrotliEncoder::write_block`] writes a meta-block of them with prefix codes that [`prefix`]
-//! makes, and [`BrotliEncoder`] cuts the stream into meta-blocks.
+//! [`BrotliEncoder`] cuts the stream into meta-blocks. For each of them, [`mod@matches`] finds
+//! repetitions in a window, and [`block`] writes them with prefix codes that [`prefix`] makes.
 //!
-//! Deliberately absent are the format's own dictionary, contexts of literals and block types,
-//! because they make the crate `brotli` large: it would add 0.8 MB to each image, this adds 20 KB
-//! (`docs/decisions.md` has how much is saved).
+//! The format's own dictionary, contexts of literals and block types are deliberately absent,
+//! because they make the crate `brotli` large: it would add 0.8 MB to each image, and this encoder
+//! adds 20 KB (`docs/decisions.md` has the measurements).
 
 mod bits;
 mod block;
@@ -17,15 +16,15 @@ mod prefix;
 use bits::Bits;
 use matches::MatchFinder;
 
-/// The maximum number of bytes in a meta-block, which is also the most that is buffered before any
-/// output.
+/// The maximum number of bytes in a meta-block. That many bytes may be buffered before there is
+/// any output.
 const BLOCK: usize = 1 << 19;
 
-/// A stream that is written.
+/// A stream that is being compressed.
 pub struct BrotliEncoder {
     matcher: MatchFinder,
     out: Bits,
-    /// The offset in `out` of the first byte that was not taken yet.
+    /// The offset in `out` of the first byte that [`BrotliEncoder::take_output`] has not taken yet.
     taken: usize,
     wants_header: bool,
     window: u32,
@@ -33,7 +32,7 @@ pub struct BrotliEncoder {
 }
 
 impl BrotliEncoder {
-    /// Creates an encoder. `quality` is 0 to 11, `window` the binary logarithm of the window's
+    /// Creates an encoder. `quality` is 0 to 11; `window` is the binary logarithm of the window's
     /// size, 10 to 24.
     pub fn new(quality: u32, window: u32) -> BrotliEncoder {
         let window = window.clamp(10, 24);
@@ -47,7 +46,7 @@ impl BrotliEncoder {
         }
     }
 
-    /// Takes more of the text.
+    /// Takes more of the text, and compresses it whenever a meta-block is full.
     pub fn write(&mut self, mut text: &[u8]) {
         while !text.is_empty() {
             let room = BLOCK - self.matcher.pending_len();
@@ -60,7 +59,7 @@ impl BrotliEncoder {
         }
     }
 
-    /// Writes all that was taken, to the end of a byte.
+    /// Writes all of the text that was taken so far, up to the end of a byte.
     pub fn flush(&mut self) {
         self.write_block();
         if !self.out.is_aligned() {
@@ -78,13 +77,13 @@ impl BrotliEncoder {
         }
         self.write_block();
         self.write_header();
-        // The last block, and empty.
+        // The last block, which is empty.
         self.out.put(0b11, 2);
         self.out.align();
         self.is_finished = true;
     }
 
-    /// Moves written bytes to `to`; how many.
+    /// Moves compressed bytes to `to`, as many as there is room for, and returns their number.
     pub fn take_output(&mut self, to: &mut [u8]) -> usize {
         let ready = &self.out.bytes()[self.taken..];
         let n = ready.len().min(to.len());
@@ -97,7 +96,7 @@ impl BrotliEncoder {
         n
     }
 
-    /// Returns whether bytes wait for [`BrotliEncoder::take_output`].
+    /// Returns whether there are bytes for [`BrotliEncoder::take_output`].
     pub fn has_output(&self) -> bool {
         self.taken < self.out.bytes().len()
     }
@@ -131,7 +130,7 @@ mod tests {
     use super::BrotliEncoder;
     use std::io::Read;
 
-    /// Decodes the stream by another implementation.
+    /// Decodes a stream with another implementation.
     fn read(stream: &[u8]) -> Vec<u8> {
         let mut text = Vec::new();
         brotli_decompressor::Decompressor::new(stream, 4096).read_to_end(&mut text).unwrap();
@@ -212,7 +211,7 @@ mod tests {
         assert!(
             written(&text, 11, 22, 1 << 20, false).len() < include_bytes!("start.rs").len() / 2
         );
-        // Noise grows by little more than the blocks' heads.
+        // Noise grows by little more than the headers of the blocks.
         assert!(written(&noise(100_000), 11, 22, 1 << 20, false).len() < 100_020);
     }
 }

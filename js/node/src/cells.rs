@@ -35,8 +35,8 @@ pub fn end_cell(ctx: &Ctx<'_>, status: i32) -> Option<Error> {
     Some(interrupt::throw_uncatchable(ctx, "exit"))
 }
 
-/// Creates the error of [`end_cell`] again if the cell is ending, because code between
-/// `process.exit` and the caller may have dropped it.
+/// Creates the error of [`end_cell`] again if the cell is ending; `None` otherwise. Code between
+/// `process.exit` and the caller may have dropped the first error.
 pub fn ending_error(ctx: &Ctx<'_>) -> Option<Error> {
     match STATE.get() {
         CellState::Ending(status) => end_cell(ctx, status),
@@ -55,7 +55,7 @@ pub fn run_cell(given: CellInput) -> JsCellAnswer {
         match interrupt::unless_interrupted(ctx, result) {
             Some(Ok(answer)) => answer,
             Some(Err(error)) => {
-                // The error is from `cell.js`, or memory has run out.
+                // `cell.js` has a bug, or memory has run out.
                 let message = Err::<(), _>(error).catch(ctx).err().map(|e| e.to_string());
                 let _ = writeln!(std::io::stderr(), "{}", message.unwrap_or_default());
                 JsCellAnswer { status: 1, ..JsCellAnswer::default() }
@@ -86,8 +86,8 @@ fn run<'js>(ctx: &Ctx<'js>, function: &Function<'js>, given: CellInput) -> Resul
     Ok(JsCellAnswer { status, value: text(1)?, json: text(2)? })
 }
 
-/// Runs the cells of a file, which begin after lines `//# cell`, and prints their answers, so that
-/// cells can be tested without an image.
+/// Runs the cells of a file, each of which begins after a line `//# cell`, and prints their
+/// answers. Tests without an image use this.
 #[cfg(not(target_os = "wasi"))]
 pub fn of_file(path: &std::path::Path) -> std::io::Result<u8> {
     let text = std::fs::read_to_string(path)?;

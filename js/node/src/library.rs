@@ -1,11 +1,18 @@
-//! Node's library: an archive of its JavaScript files, made by `cargo xtask dist` of the pinned
-//! release.
+//! Node's library: an archive of its JavaScript files, which `cargo xtask dist` makes from the
+//! pinned release.
 //!
-//! Format: `WBJS2\n`, then for each file `u16 length, name, u32 length of its text`, a zero `u16`,
-//! then `u32 raw length of a piece` and the packed length of each piece (`u32`), all little endian;
-//! then the pieces. The files one after the other are cut into pieces of that length, each a frame
-//! of Zstandard. One file costs the piece or the pieces that it lies in; by single files (deflate)
-//! the archive was a third larger.
+//! The format, with all numbers in little endian:
+//!
+//! 1. `WBJS2\n`
+//! 2. for each file the length of its name (`u16`), the name, and the length of its text (`u32`)
+//! 3. a zero (`u16`)
+//! 4. the unpacked length of a piece (`u32`)
+//! 5. the packed length of each piece (`u32`)
+//! 6. the pieces
+//!
+//! The texts, one after another, are cut into pieces of the same unpacked length, and each piece is
+//! a frame of Zstandard. Reading a file costs unpacking the pieces that it lies in. An archive in
+//! which each file was compressed by itself (deflate) was a third larger.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -13,27 +20,27 @@ use std::io;
 
 /// The path of the library in the image.
 pub const PATH: &str = "/usr/lib/js/node.lib";
-/// Another place, for tests outside of an image.
+/// The environment variable with another path, for tests outside of an image.
 pub const VARIABLE: &str = "WASIBOX_NODE_LIB";
 
 const MAGIC: &[u8] = b"WBJS2\n";
-/// The longest piece.
+/// The maximum unpacked length of a piece.
 const MOST: usize = 16 << 20;
 
-/// The archive, unpacked piece by piece as its files are asked for.
+/// The archive. Pieces are unpacked when a file in them is read.
 pub struct NodeLibrary {
     bytes: Vec<u8>,
-    /// Start and length of each file's text.
+    /// For each file, the start of its text in all unpacked pieces, and the length of the text.
     files: BTreeMap<String, (usize, usize)>,
-    /// Start and end of each packed piece.
+    /// For each packed piece, its start and end in `bytes`.
     pieces: Vec<(usize, usize)>,
-    /// Length of a piece's text; the last may be shorter.
+    /// The length of an unpacked piece; the last one may be shorter.
     piece: usize,
-    /// The piece that was unpacked last.
+    /// The number and the text of the piece that was unpacked last.
     last: RefCell<Option<(usize, Vec<u8>)>>,
 }
 
-/// Numbers and names one after the other.
+/// A cursor over the head of an archive.
 struct LibraryReader<'a> {
     bytes: &'a [u8],
     at: usize,
@@ -55,7 +62,7 @@ impl NodeLibrary {
     /// Reads the archive of the image.
     ///
     /// # Errors
-    /// The library is missing or damaged.
+    /// Returns an error if the library is missing, or its head is damaged.
     pub fn open() -> io::Result<NodeLibrary> {
         let path = std::env::var_os(VARIABLE).unwrap_or_else(|| PATH.into());
         NodeLibrary::parse(std::fs::read(path)?)
@@ -80,7 +87,7 @@ impl NodeLibrary {
         }
         let piece = from.take_number(4)?.max(1);
         let count = whole.div_ceil(piece);
-        // A larger count is corrupt and would allocate too much memory.
+        // Such numbers are corrupt, and allocating memory by them would take too much.
         if count > bytes.len() || piece > MOST {
             return None;
         }
@@ -99,7 +106,7 @@ impl NodeLibrary {
         self.files.keys().map(String::as_str)
     }
 
-    /// Returns a module's source.
+    /// Returns a module's source, or `None` if there is no such module or its pieces are damaged.
     pub fn module_source(&self, name: &str) -> Option<String> {
         let (start, length) = *self.files.get(name)?;
         let (mut text, end) = (Vec::with_capacity(length), start + length);
@@ -117,7 +124,7 @@ impl NodeLibrary {
         String::from_utf8(text).ok()
     }
 
-    /// Returns a piece's text, which is not empty.
+    /// Returns an unpacked piece, which is never empty.
     fn unpack_piece(&self, number: usize) -> Option<Vec<u8>> {
         let (start, end) = *self.pieces.get(number)?;
         let mut text = vec![0; self.piece];

@@ -13,9 +13,9 @@
 //! | event loop | `lib/process.js`, waiting in `native::process::poll` |
 //!
 //! # Invariants
-//! - The state of a prepared process (`js_engine::stages`) depends on the library alone: arguments,
-//!   environment, directory, seeds and clocks are asked for in each process.
-//! - No `unsafe`: it is in `js-engine`.
+//! - The state of a prepared process (`js_engine::stages`) depends only on the library. Each
+//!   process reads arguments, environment, directory, seeds and clocks itself.
+//! - There is no `unsafe` here; it is in `js-engine`.
 #![forbid(unsafe_code)]
 
 mod brotli;

@@ -1,9 +1,11 @@
-//! ECMAScript modules: the engine asks for names and sources, the JavaScript half answers.
+//! ECMAScript modules: the engine requests names and sources, and the JavaScript half supplies
+//! them.
 //!
-//! `lib/esm_loader.js` sets two hooks. One resolves a specifier to a URL as Node does; the other
-//! returns the text of the module at a URL (for CommonJS, JSON and built-in modules a few lines
-//! that export a value that was loaded another way). So all rules of `package.json` stay in Node's
-//! own code.
+//! `lib/esm_loader.js` sets the hooks. `resolve` turns a specifier into a URL as Node does. `load`
+//! returns the text of the module at a URL; for CommonJS, JSON and built-in modules these are a few
+//! lines that export a value that was loaded another way. `meta` fills `import.meta`, and `refused`
+//! makes the error for a text that the engine refuses. All rules of `package.json` thus stay in
+//! Node's own code.
 
 use rquickjs::loader::{ImportAttributes, Loader, Resolver};
 use rquickjs::module::Declared;
@@ -14,7 +16,7 @@ thread_local! {
     static HOOKS: RefCell<Option<ModuleHooks>> = const { RefCell::new(None) };
 }
 
-/// The JavaScript half.
+/// The functions of the JavaScript half that load modules.
 struct ModuleHooks {
     resolve: Persistent<Function<'static>>,
     load: Persistent<Function<'static>>,
@@ -50,7 +52,7 @@ fn call_hook<'js>(
     }
 }
 
-/// Asks `resolve`.
+/// The engine's resolver, which calls the hook `resolve`.
 pub struct JsResolver;
 
 impl Resolver for JsResolver {
@@ -69,7 +71,7 @@ impl Resolver for JsResolver {
     }
 }
 
-/// Asks `load`.
+/// The engine's loader, which calls the hook `load`.
 pub struct JsLoader;
 
 impl Loader for JsLoader {
@@ -103,7 +105,7 @@ fn declare_module<'js>(
     Ok(module)
 }
 
-/// Evaluates a text as the module `name`: its namespace and the promise of its end.
+/// Evaluates a text as the module `name`. Returns its namespace, and a promise for its end.
 pub fn run_module<'js>(
     ctx: Ctx<'js>,
     name: String,
@@ -113,7 +115,7 @@ pub fn run_module<'js>(
     Ok(vec![module.namespace()?.into_value(), promise.into_value()])
 }
 
-/// Returns the promise of a module's namespace, imported by its URL.
+/// Imports a module by its URL. Returns a promise for its namespace.
 pub fn import_module<'js>(ctx: Ctx<'js>, url: String) -> Result<rquickjs::Promise<'js>> {
     Module::import(&ctx, url)
 }

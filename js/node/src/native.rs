@@ -1,8 +1,9 @@
 //! Functions that the JavaScript half calls: the object `native`.
 //!
-//! They are few and plain: numbers, strings, buffers and arrays in, the same out. Everything that
-//! looks like Node's internal bindings is made of them in `lib/`. A system call that fails throws
-//! the name of its error (`"ENOENT"`), a string, so that the caller can make Node's error of it.
+//! They are few and plain: they take and return numbers, strings, buffers and arrays. `lib/` builds
+//! everything from them that looks like Node's internal bindings. A function whose system call
+//! fails throws the name of the error as a string (`"ENOENT"`), and the caller makes Node's error
+//! from it.
 
 pub mod compress;
 pub mod crypto;
@@ -17,7 +18,7 @@ pub mod transform;
 use rquickjs::{Ctx, Error, FromJs, IntoJs, Object, Result, String as JsString, Value};
 use std::io;
 
-/// A string argument, well-formed (`USVString`).
+/// A string argument that is made well-formed (`USVString` of Web IDL).
 pub struct TextArgument(pub String);
 
 impl<'js> FromJs<'js> for TextArgument {
@@ -37,12 +38,12 @@ impl<'js> FromJs<'js> for BufferArgument {
     }
 }
 
-/// Returns the error to return for a failed system call: its name is thrown.
+/// Throws the name of a system call's error. The native function must return the result.
 pub fn throw_io_error(ctx: &Ctx<'_>, error: &io::Error) -> Error {
     throw_text(ctx, errno_name(error))
 }
 
-/// Throws a plain string.
+/// Throws a plain string. The native function must return the result.
 pub fn throw_text(ctx: &Ctx<'_>, text: &str) -> Error {
     match text.into_js(ctx) {
         Ok(value) => ctx.throw(value),
@@ -74,8 +75,8 @@ fn errno_name(error: &io::Error) -> &'static str {
     }
 }
 
-/// Returns the name of an error number: of WASI preview 1 (`wasi/api.h`) on the guest, of Linux
-/// elsewhere.
+/// Returns the name of an error number. The numbers are those of WASI preview 1 (`wasi/api.h`) on
+/// the guest, and those of Linux elsewhere.
 #[rustfmt::skip]
 fn raw_name(code: i32) -> Option<&'static str> {
     #[cfg(target_os = "wasi")]

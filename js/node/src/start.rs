@@ -1,4 +1,5 @@
-//! From the command line to the exit status: engine, bindings, Node's bootstrap.
+//! Runs the program, from the command line to the exit status: makes the engine and the bindings,
+//! and runs Node's bootstrap.
 
 use crate::library::NodeLibrary;
 use crate::{modules, native};
@@ -37,7 +38,8 @@ const PARTS: &[&str] = &[
     "strings",
     "cell",
 ];
-/// Files that stand for ones of Node's library, by the property of `native` that has their text.
+/// Files that replace files of Node's library. Each has the property of `native` that holds its
+/// text, and its name in `lib/`.
 const STAND_INS: &[(&str, &str)] = &[
     ("esmLoader", "esm_loader"),
     ("typescript", "typescript"),
@@ -46,13 +48,13 @@ const STAND_INS: &[(&str, &str)] = &[
     ("http2", "http2"),
 ];
 
-/// All of them, made by `build.rs`: each file's name, a zero byte, its text, a zero byte; packed by
-/// Zstandard.
+/// The files of both tables, packed by `build.rs`: for each file its name, a zero byte, its text
+/// and a zero byte, all compressed by Zstandard.
 static PACKED: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/parts.zst"));
-/// The length of that unpacked.
+/// The unpacked length of [`PACKED`].
 const UNPACKED: usize = include!(concat!(env!("OUT_DIR"), "/parts.len"));
 
-/// The files by their names, for as long as the preparation takes.
+/// The unpacked files, which exist only during the preparation.
 struct LibraryParts(String);
 
 impl LibraryParts {
@@ -64,8 +66,9 @@ impl LibraryParts {
         String::from_utf8(text).map(LibraryParts).map_err(|_| damaged())
     }
 
-    /// Returns a file's text. Outside of an image the file is read from the folder that this
-    /// variable names, so that developers need not rebuild after a change.
+    /// Returns the text of a file by its name. Outside of the guest, the variable
+    /// `WASIBOX_JS_PARTS` may name a folder to read files from, so developers need not rebuild
+    /// after a change.
     fn text(&self, name: &str) -> String {
         #[cfg(not(target_os = "wasi"))]
         if let Some(folder) = std::env::var_os("WASIBOX_JS_PARTS") {
@@ -80,14 +83,14 @@ impl LibraryParts {
     }
 }
 
-/// Bytes of the stack that scripts may use. The engine counts the part of its frames that lies in
-/// linear memory (`js/engine/c/wasi.h`), of which the linker gives 8 MiB; the other part lies on
-/// the sandbox's stack of 16 MiB, which by `tests/escape/javascript/recursion.js` no way of
-/// recursion uses up before this.
+/// The number of bytes of the stack that scripts may use. The engine counts only the part of its
+/// frames that lies in linear memory (`js/engine/c/wasi.h`), for which the linker reserves 8 MiB.
+/// The other part lies on the sandbox's stack of 16 MiB. No kind of recursion in
+/// `tests/escape/javascript/recursion.js` uses that up before it reaches this limit.
 const STACK: usize = 1 << 20;
 
-/// The part of the sandbox's stack that it is where that is smaller, as in a page
-/// (docs/decisions.md, "Stacks of workers").
+/// The fraction of the sandbox's stack that scripts may use if it is smaller than [`STACK`], as in
+/// a web page (docs/decisions.md, "Stacks of workers").
 const SHARE: (usize, usize) = (11, 16);
 
 /// Returns the number of bytes of stack that scripts of this process may use.
@@ -101,18 +104,21 @@ fn stack_size() -> usize {
 const COLLECT: usize = 8 << 20;
 
 thread_local! {
-    /// The prepared state: the engine and the function that continues.
+    /// The engine that the preparation made.
     static PREPARED: RefCell<Option<PreparedEngine>> = const { RefCell::new(None) };
 }
 
 struct PreparedEngine {
     context: Context,
     runtime: Runtime,
+    /// The function that runs a script.
     finish: Kept,
+    /// The function that runs a cell.
     cell: Kept,
 }
 
-/// Runs the program, for `js_engine`.
+/// Runs the part of the program's work that `stage` names, as [`js_engine::program`] requires.
+/// Returns the exit status.
 pub fn run_program(stage: StartStage) -> u8 {
     if stage != StartStage::Resume
         && let Err(error) = prepare_engine()
@@ -129,7 +135,7 @@ pub fn run_program(stage: StartStage) -> u8 {
         return crate::cells::of_file(std::path::Path::new(&file)).unwrap_or(1);
     }
     native::files::adopt(box_sys::take_inherited());
-    // The engine is not torn down: its memory goes with the process.
+    // The engine is not dropped, because its memory ends with the process.
     let Some(prepared) = PREPARED.take() else { return 1 };
     let prepared = std::mem::ManuallyDrop::new(prepared);
     prepared.runtime.set_max_stack_size(stack_size());
@@ -146,7 +152,7 @@ pub fn with_cell<T>(f: impl for<'js> FnOnce(&Ctx<'js>, Function<'js>) -> T) -> O
     context.with(|ctx| Some(f(&ctx, cell.restore(&ctx).ok()?)))
 }
 
-/// The error as a text for people.
+/// An error of the preparation. Its text is for users.
 #[derive(Debug, thiserror::Error)]
 enum JsStartError {
     #[error("/usr/lib/js: {0}")]
@@ -157,7 +163,7 @@ enum JsStartError {
     Thrown(String),
 }
 
-/// Prepares engine and library up to where arguments matter.
+/// Prepares the engine and the library, up to the point at which arguments matter.
 fn prepare_engine() -> std::result::Result<(), JsStartError> {
     let library = Rc::new(NodeLibrary::open()?);
     let parts = LibraryParts::unpack()?;
@@ -186,7 +192,7 @@ fn prepare_engine() -> std::result::Result<(), JsStartError> {
 /// A function of the JavaScript half.
 type Kept = Persistent<Function<'static>>;
 
-/// Runs the JavaScript half; its functions `goOn`, `cell` and `onRejection`.
+/// Runs the files of the JavaScript half. Returns its functions `goOn`, `cell` and `onRejection`.
 fn boot_library(
     ctx: &Ctx<'_>,
     library: &Rc<NodeLibrary>,
@@ -221,14 +227,15 @@ fn track_rejections(runtime: &Runtime, handler: Kept) {
     runtime.set_host_promise_rejection_tracker(Some(Box::new(
         move |ctx: Ctx<'_>, promise, reason, handled| {
             if let Ok(handler) = handler.clone().restore(&ctx) {
-                // The hook throws nothing; an error of the engine's own (memory) is met again.
+                // The hook throws nothing itself. An error of the engine, such as lack of memory,
+                // will occur again elsewhere.
                 let _: Result<()> = handler.call((promise, handled, reason));
             }
         },
     )));
 }
 
-/// Runs the script; the exit status.
+/// Runs the script, and returns the exit status.
 fn finish_program(ctx: &Ctx<'_>, finish: &Kept) -> u8 {
     let status = finish.clone().restore(ctx).and_then(|f| f.call::<_, i32>(()));
     match status.catch(ctx) {

@@ -1,13 +1,15 @@
 'use strict';
 
-// The command line of `npm` and `npx`: a small part of npm's, with its words and files (package.json, lock file of
-// version 3, node_modules, .npmrc). What it leaves out is listed in docs/javascript.md.
+// The command line of `npm` and `npx`. It is a small part of npm's, with the same words and the
+// same files: package.json, a lock file of version 3, node_modules and .npmrc. docs/javascript.md
+// lists what is absent.
 
 const { NpmError, warn } = require('./errors.js');
 
 const VERSION = '11.0.0-wasibox';
 
-// Options of all commands: a value is what follows, or nothing.
+// The options of all commands. `value` means that an option takes a value, `list` that it may be
+// given several times, and `short` is its letter.
 const OPTIONS = {
   'save-dev': { short: 'D' }, 'save-optional': { short: 'O' }, 'save-exact': { short: 'E' }, 'no-save': {}, save: { short: 'S' },
   omit: { value: true, list: true }, production: {}, 'dry-run': {}, 'package-lock-only': {}, 'no-package-lock': {},
@@ -49,7 +51,8 @@ function help() {
     'Scripts of packages that are installed never run, and native code is not built.\n';
 }
 
-// Words to options and the rest. What follows `--`, or the command of `exec`, is left as it is.
+// Splits words into options and the rest. Words after `--`, or after the command of `exec`, are not
+// parsed.
 function parse(words) {
   const options = { __proto__: null, omit: [], package: [] };
   const rest = [];

@@ -1,6 +1,7 @@
 'use strict';
 
-// Settings: command line, then npm_config_* of the environment, .npmrc of the project, that of the user.
+// Settings. In order of precedence they are from the command line, from variables `npm_config_*`,
+// from the project's .npmrc and from the user's .npmrc.
 
 const fs = require('fs');
 const path = require('path');
@@ -25,7 +26,8 @@ function readRc(file) {
   return out;
 }
 
-// The folder with package.json, or node_modules, that this one is in; itself if there is none.
+// Returns the closest folder, this one or one above it, that has a package.json or node_modules.
+// Returns this folder if there is none.
 function projectOf(folder) {
   for (let at = folder; ; at = path.dirname(at)) {
     if (fs.existsSync(path.join(at, 'package.json')) || fs.existsSync(path.join(at, 'node_modules'))) return at;
@@ -47,16 +49,17 @@ class Config {
 
   get(name) { return this.values[name]; }
 
-  // A switch: true, or the word.
+  // Returns whether a switch is on: it is `true`, or the word 'true' in a file or variable.
   on(name) { return this.values[name] === true || this.values[name] === 'true'; }
 
-  // The registry of a package, with a slash at its end.
+  // Returns the URL of a package's registry, with a slash at its end.
   registryOf(name) {
     const scope = name.startsWith('@') ? this.values[`${name.split('/')[0]}:registry`] : undefined;
     return (scope ?? this.values.registry).replace(/\/*$/, '/');
   }
 
-  // The header that a URL's server wants: that of the longest beginning in .npmrc (`//host/path/:_authToken`).
+  // Returns the header `Authorization` for a URL: that of the longest prefix of the URL that has
+  // one in .npmrc (`//host/path/:_authToken`). Returns undefined if there is none.
   authorization(url) {
     const { host, pathname } = new URL(url);
     const parts = pathname.split('/');

@@ -1,6 +1,6 @@
 'use strict';
 
-// An error with npm's code for it; anything else that is thrown is a fault of ours.
+// An error of the user's, with npm's code for it. Any other error that is thrown is a bug of ours.
 class NpmError extends Error {
   constructor(code, message, status = 1) {
     super(message);

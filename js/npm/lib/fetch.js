@@ -1,6 +1,7 @@
 'use strict';
 
-// Requests, by the command `curl`: what may be reached is the policy's matter, and files go to disk as they come.
+// HTTP requests, made by the command `curl`. The session's policy decides what may be reached.
+// Responses are written to files as they arrive.
 
 const fs = require('fs');
 const os = require('os');
@@ -44,7 +45,7 @@ function curl(args) {
   });
 }
 
-// The bytes of a URL.
+// Resolves to the bytes at a URL.
 function get(url, config, accept) {
   return turn(async () => {
     const file = scratchFile();

@@ -1,6 +1,7 @@
 'use strict';
 
-// `npm install`, `ci`, `uninstall`, `update`: the tree as it should be, the folders as the tree says, the lock file.
+// `npm install`, `ci`, `uninstall` and `update`. Each computes the tree of packages, makes
+// node_modules match the tree, and writes the lock file.
 
 const fs = require('fs');
 const path = require('path');
@@ -18,7 +19,8 @@ class Project {
     this.config = new Config(options);
     this.base = this.config.root;
     this.registry = new Registry(this.config);
-    // Manifests of what the command line names: these very versions, though a range may allow newer ones.
+    // The manifests of the packages that the command line names. Exactly these versions are
+    // installed, even if a range allows newer ones.
     this.chosen = new Map();
     this.manifestFile = path.join(this.base, 'package.json');
     this.lockFile = path.join(this.base, 'package-lock.json');
@@ -39,7 +41,8 @@ class Project {
     return only('dev') || only('optional') || only('peer') || !this.runsHere(node);
   }
 
-  // What is optional and made for another machine stays out.
+  // Returns whether a package supports this machine. An optional package that does not is left out;
+  // for any other it is an error.
   runsHere(node) {
     const fits = (list, own) => {
       const words = [].concat(list ?? []);
@@ -51,7 +54,8 @@ class Project {
     throw new NpmError('EBADPLATFORM', `Unsupported platform for ${node.name}@${node.version}: it wants os ${node.os ?? 'any'}, cpu ${node.cpu ?? 'any'}`);
   }
 
-  // Makes node_modules what the tree says; how many packages were added, removed and changed.
+  // Makes node_modules match the tree. Returns the numbers of packages that were added, removed and
+  // changed.
   async reify(root) {
     const hidden = path.join(this.base, HIDDEN);
     const before = readJson(hidden, { packages: {} }).value.packages ?? {};
@@ -68,7 +72,8 @@ class Project {
       if (path.basename(scope).startsWith('@') && fs.existsSync(scope) && fs.readdirSync(scope).length === 0) fs.rmdirSync(scope);
     }
     const todo = [...wanted.values()].filter((node) => !same(node, before[node.location]));
-    // From the outside in: a folder that is replaced takes what is in it along.
+    // Outer folders come first. Replacing a folder deletes the packages inside it, so those are
+    // written again, too.
     const fresh = new Set(todo);
     for (const node of wanted.values()) {
       for (let at = node.parent; at !== undefined; at = at.parent) if (fresh.has(at)) fresh.add(node);
@@ -90,7 +95,7 @@ class Project {
     return counts;
   }
 
-  // Lock files may leave the registry's address out.
+  // Returns the URL of a package's tarball, which a lock file may omit.
   resolvedOf(node) {
     if (node.resolved !== undefined) return node.resolved;
     const name = node.package ?? node.name;
@@ -117,7 +122,7 @@ class Project {
     this.registry.forget(node.resolved);
   }
 
-  // node_modules/.bin: the commands of what lies beside it.
+  // Writes each node_modules/.bin: links to the commands of the packages beside it.
   links(wanted) {
     const folders = new Map();
     for (const node of wanted.values()) {
@@ -157,7 +162,7 @@ function tell(project, root, counts, began) {
 
 const KINDS = ['dependencies', 'devDependencies', 'optionalDependencies', 'peerDependencies'];
 
-// Puts what is named on the command line into the manifest.
+// Adds the packages that the command line names to the manifest. Resolves to their names.
 async function addTo(project, args, options) {
   const { manifest } = project;
   const kind = options['save-dev'] ? 'devDependencies' : options['save-optional'] ? 'optionalDependencies' : undefined;
@@ -167,7 +172,7 @@ async function addTo(project, args, options) {
     const spec = parseRange(range, project.base);
     const found = await project.registry.manifest(name ?? arg, range, project.base, project.base);
     name ??= found.name;
-    // A range becomes the version that was found, as npm writes it.
+    // A range or tag becomes the version that was found, as npm writes it.
     if (spec.kind === 'tag' || (spec.kind === 'range' && spec.name === undefined)) range = `${project.config.on('save-exact') ? '' : '^'}${found.version}`;
     const there = KINDS.find((k) => manifest[k]?.[name] !== undefined);
     const into = kind ?? (there === 'peerDependencies' ? undefined : there) ?? 'dependencies';
@@ -179,7 +184,8 @@ async function addTo(project, args, options) {
   return names;
 }
 
-// The tree for the manifest, from the lock file as far as it fits; `renew` names what is to be looked up again.
+// Resolves to the tree for the manifest. It follows the lock file as far as that fits; the packages
+// in `renew` are looked up again.
 async function ideal(project, renew = []) {
   const { manifest, lock, base, config } = project;
   const root = lock === null ? new Node(undefined, manifest.name, {}) : fromLock(lock, manifest);

@@ -1,12 +1,13 @@
 'use strict';
 
-// package.json and package-lock.json (version 3).
+// Reads and writes package.json and package-lock.json (version 3).
 
 const fs = require('fs');
 const path = require('path');
 const { NpmError } = require('./errors.js');
 
-// A file of JSON as it is, with the white space that it is written back in.
+// Reads a JSON file. Returns its value, its indentation (for writing it back), and whether it
+// exists; without the file, the value is `missing`.
 function readJson(file, missing) {
   let text;
   try {
@@ -26,7 +27,7 @@ function writeJson(file, value, indent = '  ') {
   fs.writeFileSync(file, `${JSON.stringify(value, null, indent)}\n`);
 }
 
-// Names in the order that npm writes.
+// Returns a table with its names in npm's order.
 const sorted = (table) => Object.fromEntries(Object.entries(table).sort(([a], [b]) => a.localeCompare(b, 'en')));
 
 const ROOT = ['name', 'version', 'license', 'dependencies', 'devDependencies', 'optionalDependencies', 'peerDependencies',
@@ -34,7 +35,8 @@ const ROOT = ['name', 'version', 'license', 'dependencies', 'devDependencies', '
 const PACKAGE = ['version', 'resolved', 'integrity', 'dependencies', 'bin', 'bundleDependencies', 'cpu', 'deprecated', 'dev', 'engines', 'funding',
                  'hasInstallScript', 'libc', 'license', 'optional', 'optionalDependencies', 'os', 'peer', 'peerDependencies', 'peerDependenciesMeta'];
 
-// npm's order of fields: what it is, then plain values, then tables, each by name.
+// Returns an entry with its fields in npm's order: those that identify the package, then plain
+// values, then tables. Each group keeps the order of PACKAGE.
 function ordered(entry) {
   const table = (v) => typeof v === 'object' && !Array.isArray(v);
   const rank = ([name, value]) => ['name', 'version', 'resolved', 'integrity'].includes(name) ? 0 : table(value) ? 2 : 1;
@@ -55,7 +57,7 @@ function entry(node) {
   return ordered(out);
 }
 
-// The lock file of a tree.
+// Returns the lock file of a tree.
 function lockOf(root, manifest, base) {
   const top = {};
   for (const field of ROOT) if (manifest[field] !== undefined) top[field] = manifest[field];

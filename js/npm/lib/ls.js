@@ -1,6 +1,6 @@
 'use strict';
 
-// `npm ls`: what is installed, and what of it does not fit.
+// `npm ls`: shows the installed packages, and reports missing, invalid and extraneous ones.
 
 const path = require('path');
 const { Config } = require('./config.js');
@@ -18,7 +18,8 @@ function ls(args, options) {
   const most = options.all ? Infinity : Number(options.depth ?? 0);
   const problems = [];
   const seen = new Set([root]);
-  // A node as npm shows it: its name, what is wrong with it, what it asks for.
+  // Returns an entry for each dependency of a node, as npm shows it: its name and version, what is
+  // wrong with it, and the entries of its own dependencies.
   const show = (node, depth) => {
     const out = [];
     const table = edges(node, node === root).sort(([a], [b]) => a.localeCompare(b, 'en'));

@@ -1,6 +1,7 @@
 'use strict';
 
-// What concerns package.json, settings, and single packages of the registry.
+// Commands about package.json (`init`, `pkg`), one package of the registry (`view`), and settings
+// and paths (`config`, `root`, `prefix`).
 
 const path = require('path');
 const { Config } = require('./config.js');
@@ -23,7 +24,7 @@ function init(args, options) {
   return 0;
 }
 
-// `a.b[0].c` to its parts.
+// Splits a key such as `a.b[0].c` into its parts.
 const parts = (key) => key.split(/\.|\[|\]/).filter((p) => p !== '');
 
 function pkg([what, ...args], options) {

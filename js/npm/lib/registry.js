@@ -1,6 +1,6 @@
 'use strict';
 
-// What a name and a range mean: versions of the registry, tarballs, folders.
+// Finds the package that a name and a range mean: a version in the registry, a tarball or a folder.
 
 const fs = require('fs');
 const path = require('path');
@@ -9,7 +9,8 @@ const { get } = require('./fetch.js');
 const { NpmError } = require('./errors.js');
 const tar = require('./tar.js');
 
-// The kinds of what comes after a name in package.json.
+// Parses the text after a package's name in package.json. `from` is the folder that paths are
+// relative to.
 function parseRange(text, from) {
   const range = text === '' ? '*' : text.trim();
   if (/^(git(\+\w+)?:|git@|github:|gitlab:|bitbucket:)|^[\w.-]+\/[\w.-]+(#.*)?$/.test(range) && !fs.existsSync(path.resolve(from, range))) {
@@ -27,7 +28,8 @@ function parseRange(text, from) {
   return { kind: 'tag', range };
 }
 
-// What is given on the command line: `name`, `name@range`, a path, a URL.
+// Parses an argument of the command line: `name`, `name@range`, a path or a URL. A path or URL
+// becomes a range without a name.
 function parseArgument(text, from) {
   const found = /^((?:@[^/@]+\/)?[^@/:.][^@/:]*)(?:@(.*))?$/s.exec(text);
   if (found !== null && !/\.(tgz|tar|tar\.gz)$/.test(text)) return { name: found[1], range: found[2] ?? 'latest' };
@@ -43,7 +45,7 @@ class Registry {
     this.config = config;
   }
 
-  // All that the registry has of a name.
+  // Resolves to everything that the registry knows about a name.
   packument(name) {
     if (!this.#packuments.has(name)) {
       const url = this.config.registryOf(name) + name.replace('/', '%2f');
@@ -62,8 +64,9 @@ class Registry {
     return this.#packuments.get(name);
   }
 
-  // The version that npm would pick: that of the tag `latest` if it fits, else the newest one that fits, one that is not
-  // deprecated first.
+  // Resolves to the manifest of the version that npm would pick: that of the tag `latest` if it
+  // fits, otherwise the newest one that fits. In the latter case a deprecated version is picked
+  // only if all that fit are deprecated.
   async pick(name, spec) {
     const { versions = {}, 'dist-tags': tags = {} } = await this.packument(name);
     if (spec.kind === 'tag') {
@@ -86,7 +89,7 @@ class Registry {
     return new NpmError('ETARGET', `No matching version found for ${name}@${range}. (${known})`);
   }
 
-  // The bytes of a tarball, once for each place.
+  // Resolves to the bytes of a tarball. Each is fetched once, until `forget` drops it.
   tarball(resolved, root) {
     if (!this.#tarballs.has(resolved)) {
       const bytes = resolved.startsWith('file:') ?
@@ -98,7 +101,8 @@ class Registry {
 
   forget(resolved) { this.#tarballs.delete(resolved); }
 
-  // The manifest of what a range means, with `_resolved` and `_integrity`; folders have `_link`.
+  // Resolves to the manifest of the package that a name and a range mean. It has `_resolved` and
+  // `_integrity`; that of a folder has `_resolved` and `_link`.
   async manifest(name, range, from, root) {
     const spec = parseRange(range, from);
     if (spec.kind === 'git' || spec.kind === 'workspace') {
@@ -132,7 +136,7 @@ class Registry {
   }
 }
 
-// Whether an installed package is in a range.
+// Returns whether an installed package fits a range.
 function satisfies(node, range, from, root) {
   const spec = parseRange(range, from);
   switch (spec.kind) {

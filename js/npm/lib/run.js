@@ -1,6 +1,7 @@
 'use strict';
 
-// `npm run`, `npm test`, `npm exec`: commands in the shell, with those of installed packages in PATH.
+// `npm run`, `npm test` and `npm exec`: run commands in the shell, with the commands of installed
+// packages in PATH.
 
 const fs = require('fs');
 const path = require('path');
@@ -12,10 +13,11 @@ const { NpmError } = require('./errors.js');
 
 const quoted = (word) => /^[\w./:=@%+,-]+$/.test(word) ? word : `'${word.replace(/'/g, "'\\''")}'`;
 
-// Commands that come before those of packages of the same name.
+// The folder of commands that take precedence over commands of packages with the same name.
 const OWN = path.join(__dirname, '../own');
 
-// node_modules/.bin of a folder and of all above it, before PATH.
+// Returns the variables of a script. PATH begins with OWN and with node_modules/.bin of the folder
+// and of all folders above it.
 function environment(folder, manifest, event, script) {
   const bins = [];
   for (let at = folder; ; at = path.dirname(at)) {
@@ -78,7 +80,8 @@ async function run([name, ...args], options) {
 
 const test = (args, options) => run(['test', ...args], options);
 
-// A command of what is installed. Nothing is installed for it: that is asked for by `npm install`.
+// Runs a command of an installed package. Unlike npm's, it never installs a package for this; the
+// user runs `npm install` first.
 async function exec(words, options) {
   const config = new Config(options);
   const env = environment(process.cwd(), {}, 'npx', '');
@@ -87,7 +90,7 @@ async function exec(words, options) {
   if (name === undefined) throw new NpmError('EUSAGE', 'npx: no command is named');
   const plain = name.replace(/(?!^)@[^/]*$/, '');
   const names = [plain.split('/').at(-1)];
-  // A package's only command may have another name than it.
+  // The only command of a package may have a different name than the package.
   for (let at = process.cwd(); ; at = path.dirname(at)) {
     const file = path.join(at, 'node_modules', plain, 'package.json');
     if (fs.existsSync(file)) {

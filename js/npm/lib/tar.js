@@ -1,6 +1,7 @@
 'use strict';
 
-// Packages as files: tar (POSIX ustar and pax, as `npm pack` writes them) within gzip, and their digests.
+// Reads package files: tar archives (POSIX ustar and pax, as `npm pack` writes them) compressed by
+// gzip. Also computes and checks their digests.
 
 const fs = require('fs');
 const path = require('path');
@@ -10,7 +11,7 @@ const { NpmError } = require('./errors.js');
 
 const text = (bytes) => bytes.toString('utf8').replace(/\0.*$/s, '');
 
-// Records of a pax header: `LENGTH KEY=VALUE\n`.
+// Parses the records of a pax header, each `LENGTH KEY=VALUE\n`.
 function pax(bytes) {
   const out = {};
   for (let at = 0; at < bytes.length;) {
@@ -24,8 +25,9 @@ function pax(bytes) {
   return out;
 }
 
-// The files of a package, each `{ name, mode, data }`, without the first folder of their names. Links are left out, as
-// npm does; a name that leads out of the package is an error.
+// Yields the files of a package, each `{ name, mode, data }`. The first folder is removed from
+// their names. Links are skipped, as npm skips them. A name that leads out of the package is an
+// error.
 function* entries(packed) {
   let bytes;
   try {
@@ -71,7 +73,7 @@ function extract(packed, folder) {
   }
 }
 
-// The package.json of a package.
+// Returns the parsed package.json of a package.
 function manifest(packed) {
   for (const { name, data } of entries(packed)) {
     if (name === 'package.json') return JSON.parse(data.toString('utf8'));
@@ -82,7 +84,8 @@ function manifest(packed) {
 const digest = (bytes, algorithm) => `${algorithm}-${crypto.createHash(algorithm).update(bytes).digest('base64')}`;
 const STRENGTH = ['sha512', 'sha384', 'sha256', 'sha1'];
 
-// Whether bytes are what a digest (Subresource Integrity) says: the strongest algorithm counts.
+// Throws unless bytes have the given digest (Subresource Integrity). If there are digests of
+// several algorithms, only the strongest algorithm counts.
 function verify(bytes, integrity, what) {
   const given = integrity.trim().split(/\s+/).map((s) => s.split('?')[0]);
   const algorithm = STRENGTH.find((a) => given.some((s) => s.startsWith(`${a}-`)));

@@ -1,7 +1,8 @@
 'use strict';
 
-// node_modules as it should be: which version is in which folder. A package is as high as possible, so that others find
-// it, and lower if another version of it is above (npm's own rule; Node looks from the inside out).
+// The tree of packages: which version belongs in which folder of node_modules. Each package is
+// placed as high as possible, where many others find it, because Node looks from the inside out.
+// It is placed lower if another version of it is already above. This is npm's own rule.
 
 const path = require('path');
 const { satisfies } = require('./registry.js');
@@ -15,12 +16,12 @@ class Node {
     Object.assign(this, fields);
   }
 
-  // As the lock file names it: node_modules/a/node_modules/b.
+  // The place as the lock file names it, such as node_modules/a/node_modules/b.
   get location() {
     return this.parent === undefined ? '' : `${this.parent.location === '' ? '' : `${this.parent.location}/`}node_modules/${this.name}`;
   }
 
-  // What `require(name)` finds from here.
+  // Returns the package that `require(name)` finds from this one, or undefined.
   resolve(name) {
     for (let at = this; at !== undefined; at = at.parent) {
       const found = at.children.get(name);
@@ -37,7 +38,8 @@ class Node {
   }
 }
 
-// What a manifest asks for: `[name, range, kind]`, an optional one by that alone.
+// Returns the dependencies of a manifest, each `[name, range, kind]`. A dependency that is also
+// listed as optional is only optional.
 function edges(manifest, isRoot) {
   const out = new Map();
   const add = (table, kind) => {
@@ -55,7 +57,7 @@ function edges(manifest, isRoot) {
   return [...out.values()];
 }
 
-// What is kept of a manifest.
+// The fields of a manifest that a node keeps.
 const FIELDS = ['version', 'license', 'dependencies', 'optionalDependencies', 'peerDependencies', 'peerDependenciesMeta', 'bin', 'engines', 'os',
                 'cpu', 'libc', 'deprecated', 'bundleDependencies', 'funding'];
 
@@ -69,7 +71,7 @@ function fieldsOf(manifest) {
   if (typeof fields.funding === 'string') fields.funding = { url: fields.funding };
   const scripts = manifest.scripts ?? {};
   if (manifest.hasInstallScript || scripts.install || scripts.preinstall || scripts.postinstall) fields.hasInstallScript = true;
-  // The registry's short form has optional dependencies among the others, too.
+  // The registry's short form lists optional dependencies among the others, too.
   if (fields.optionalDependencies && fields.dependencies) {
     fields.dependencies = Object.fromEntries(Object.entries(fields.dependencies).filter(([n]) => !(n in fields.optionalDependencies)));
   }
@@ -101,7 +103,7 @@ class Builder {
     this.queued = new Set([root]);
   }
 
-  // Where files of a package's ranges begin.
+  // Returns the folder that paths in a package's ranges are relative to.
   folderOf(node) {
     if (node === this.root) return this.base;
     return node.link ? path.resolve(this.base, node.resolved) : path.join(this.base, node.location);
@@ -113,13 +115,13 @@ class Builder {
     this.queue.push(node);
   }
 
-  // Fills in what is missing, breadth first.
+  // Adds the missing packages, breadth first. Resolves to the root.
   async run() {
     while (this.queue.length > 0) {
       this.queue.sort((a, b) => depth(a) - depth(b) || (a.location < b.location ? -1 : 1));
       const node = this.queue.shift();
       const wanted = edges(node, node === this.root).sort(([a], [b]) => (a < b ? -1 : 1));
-      // Asked for together, placed one after the other.
+      // The manifests are requested together, but the packages are placed one after another.
       const missing = wanted.filter((edge) => this.lacks(node, edge));
       const found = new Map(missing.map(([name, range, kind]) => [name, this.fetch(node, name, range, kind)]));
       for (const edge of wanted) await this.satisfy(node, edge, found.get(edge[0]));
@@ -127,7 +129,8 @@ class Builder {
     return this.root;
   }
 
-  // From where a dependency is looked for: one's peers are one's neighbours.
+  // Returns the node from which a dependency is resolved. A peer is resolved from the parent,
+  // because it belongs beside the package.
   fromOf(node, kind) {
     return kind.startsWith('peer') && node.parent !== undefined ? node.parent : node;
   }
@@ -142,7 +145,7 @@ class Builder {
     const given = node === this.root ? this.chosen.get(name) : undefined;
     if (given !== undefined) return Promise.resolve({ manifest: given });
     const asked = this.registry.manifest(name, range, this.folderOf(node), this.base);
-    // What is optional may be missing.
+    // An optional dependency may be missing.
     return asked.then((manifest) => ({ manifest }), (error) => ({ error: kind === 'optional' ? undefined : error }));
   }
 
@@ -169,7 +172,8 @@ class Builder {
     this.push(made);
   }
 
-  // The highest folder in which nothing of this name stands in the way.
+  // Returns the highest node below which the package can be placed: neither a package of this name
+  // nor the node's own dependency on another version is in the way.
   placeOf(from, name, version) {
     let place = from;
     for (let at = from; at !== undefined; at = at.parent) {
@@ -193,7 +197,8 @@ class Builder {
 
 const depth = (node) => node.parent === undefined ? 0 : 1 + depth(node.parent);
 
-// Marks what is for development or optional only, and takes out what nothing needs.
+// Marks packages that are needed only for development, only as optional ones or only as peers, and
+// removes those that nothing needs.
 function mark(root, base) {
   const reached = new Map();
   const visit = (node, flags) => {

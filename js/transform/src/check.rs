@@ -1,5 +1,7 @@
-//! Where a text is not JavaScript. The engine says that it is not, with a message that names no
-//! script line when the text came from a function or a module; this is asked only then.
+//! Finds the place at which a text stops being JavaScript, and tells modules from scripts.
+//!
+//! The engine reports syntax errors, too, but its message names no line of the script if the text
+//! is a function or a module. This module is used only in that case.
 
 use crate::options::source_type;
 use crate::{JsSyntaxError, SourceKind, error};
@@ -25,7 +27,7 @@ pub fn check_syntax(
     error::first_error(source, &meant.diagnostics)
 }
 
-/// Returns whether a text that no script can be is a module: by `import`, `export`, `import.meta`,
+/// Returns whether a text has syntax that only modules may have: `import`, `export`, `import.meta`,
 /// or `await` outside of functions (Node's syntax detection).
 pub fn is_module(source: &str, filename: &str) -> bool {
     let allocator = Allocator::default();

@@ -46,7 +46,7 @@ impl JsSyntaxError {
     }
 }
 
-/// Fails with the first error among the diagnostics of a stage; warnings are ignored.
+/// Returns the first error among the diagnostics of a stage as an `Err`. Warnings are ignored.
 pub(crate) fn first_error(source: &str, said: &Diagnostics) -> Result<(), JsSyntaxError> {
     match said.errors().next() {
         None => Ok(()),

@@ -1,4 +1,4 @@
-//! Helper functions that transformed code calls. Those that a text or a bundle uses are declared
+//! Helper functions that transformed code calls. A text or a bundle declares those that it uses
 //! once, at its start.
 //!
 //! Their behaviour is specified by TypeScript's `tslib` (decorators), by ECMA-262's draft of

@@ -1,19 +1,19 @@
-//! TypeScript and JSX to JavaScript, places of syntax errors, and modules as functions for the
-//! bundler.
+//! Transforms TypeScript and JSX into JavaScript, finds the places of syntax errors, and rewrites
+//! modules as functions for the bundler.
 //!
-//! Everything is a function of a text: no file is read, no option looked up. The program `js` finds
-//! files and `tsconfig.json`, and gives the engine the result.
+//! Everything is a function of a text: no file is read, and no option is looked up. The program
+//! `js` finds files and `tsconfig.json`, and passes the result to the engine.
 //!
 //! | task | place |
 //! |---|---|
-//! | removing types and JSX, decorators and enums to code | [`transform`] |
-//! | the place of a syntax error | [`check`](check::check_syntax) |
-//! | a module as the body of a function | [`module`] |
-//! | small names and dead code | [`minify`] |
+//! | removing types; turning JSX, decorators and enums into code | [`transform`] |
+//! | finding the place of a syntax error | [`check`](check::check_syntax) |
+//! | rewriting a module as the body of a function | [`module`] |
+//! | shortening names and removing dead code | [`minify`] |
 //!
 //! # Deliberately absent
-//! Types are not checked. Decorators of ECMAScript's proposal are refused; those of
-//! `experimentalDecorators` are code.
+//! Types are not checked. Decorators of ECMAScript's proposal are refused; only those of
+//! `experimentalDecorators` are supported.
 #![forbid(unsafe_code)]
 
 pub mod check;

@@ -1,4 +1,4 @@
-//! A finished text made small: dead code away, names short, no white space.
+//! Makes a finished text smaller: removes dead code and white space, and shortens names.
 
 use crate::{JsSyntaxError, Output, SourceKind, error, options::source_type};
 use oxc::allocator::Allocator;
@@ -6,11 +6,10 @@ use oxc::codegen::{Codegen, CodegenOptions};
 use oxc::minifier::{CompressOptions, MangleOptions, Minifier, MinifierOptions};
 use oxc::parser::Parser;
 
-/// Returns the same program in fewer bytes. Names of functions and classes stay as they are only
-/// where `keep_names` says so.
+/// Returns the same program in fewer bytes. Names of functions and classes may change, too.
 ///
 /// # Errors
-/// Returns a syntax error if the text is not JavaScript.
+/// Returns the first syntax error if the text is not JavaScript.
 pub fn minify_program(
     source: &str,
     filename: &str,

@@ -1,5 +1,5 @@
-//! Rewrites a module into the body of a function, for the bundler. Imports and exports become calls
-//! to functions of the bundle, so that bindings stay live and cycles work as ECMA-262 specifies.
+//! Rewrites a module as the body of a function, for the bundler. Imports and exports become calls
+//! to functions of the bundle, so bindings stay live, and cycles work as ECMA-262 specifies.
 //!
 //! The body of an ECMAScript module has the free names `__vite_ssr_import__`,
 //! `__vite_ssr_exports__`, `__vite_ssr_exportAll__`, `__vite_ssr_dynamic_import__` and
@@ -27,7 +27,7 @@ pub struct BundleModule {
     pub module: bool,
     /// Whether it has a top-level `await`.
     pub waits: bool,
-    /// The modules that it requests, in order; each specifier once for each kind of request.
+    /// The modules that it requests, in order. A specifier occurs once for each kind of request.
     pub requests: Vec<ImportRequest>,
     /// Its exports, except for `export *`.
     pub exports: Vec<ModuleExport>,
@@ -62,8 +62,8 @@ pub enum ImportKind {
     Require,
 }
 
-/// Rewrites a module for the bundle. `waits` says that a module it imports has a top-level `await`,
-/// so that its imports must be awaited.
+/// Rewrites a module for the bundle. `waits` means that a module that it imports has a top-level
+/// `await`, and that its imports must therefore be awaited.
 ///
 /// # Errors
 /// The same as [`transform_source`](crate::transform::transform_source).

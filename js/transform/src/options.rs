@@ -2,31 +2,32 @@
 
 use oxc::span::SourceType;
 
-/// The kind of a text, by the extension of its file.
+/// The kind of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SourceKind {
-    /// A module or a script, whichever its syntax says.
+    /// A module or a script, depending on the syntax of the text.
     Either,
     Module,
     CommonJs,
 }
 
-/// `jsx` of `tsconfig.json`.
+/// The option `jsx` of `tsconfig.json`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Jsx {
-    /// `React.createElement`, or the function in `jsxFactory`.
+    /// Calls of `React.createElement`, or of the function in `jsxFactory`.
     #[default]
     Classic,
-    /// Functions imported of `jsxImportSource`.
+    /// Calls of functions that are imported from `jsxImportSource`.
     Automatic,
-    /// The same, with places for messages.
+    /// Like `Automatic`, with places in the source that messages can name.
     Development,
 }
 
 /// The fields of `compilerOptions` that change the behaviour of code.
 #[derive(Debug, Clone, Default)]
 pub struct CompilerOptions {
-    /// The kind in the file's package; `None` leaves the decision to its name and its syntax.
+    /// The kind that the file's package declares. If it is `None`, the file's name and syntax
+    /// decide.
     pub kind: Option<SourceKind>,
     pub jsx: Jsx,
     pub jsx_factory: Option<String>,
@@ -34,13 +35,13 @@ pub struct CompilerOptions {
     pub jsx_import_source: Option<String>,
     pub experimental_decorators: bool,
     pub emit_decorator_metadata: bool,
-    /// Fields of classes by assignment: `useDefineForClassFields` is false.
+    /// Whether fields of classes are assigned and not defined (`useDefineForClassFields` is false).
     pub assign_fields: bool,
-    /// Imports that are used for types only stay.
+    /// Whether imports that are used only for types stay.
     pub verbatim_module_syntax: bool,
 }
 
-/// Returns how the parser reads a file of this name.
+/// Returns the parser's settings for a file of this name. `kind` overrides what the name implies.
 pub(crate) fn source_type(filename: &str, kind: Option<SourceKind>) -> SourceType {
     let name = filename.rsplit('/').next().unwrap_or(filename);
     let extension = name.rsplit_once('.').map_or("", |(_, e)| e);

@@ -1,4 +1,5 @@
-//! Requests to oxc: expected texts are those of TypeScript's handbook and ECMA-426, not of a run.
+//! Tests of the transformations. The expected texts are from TypeScript's handbook and ECMA-426,
+//! and not recorded from a run.
 
 use crate::{CompilerOptions, Jsx, SourceKind, check, helpers, minify, module, transform};
 
@@ -15,7 +16,7 @@ fn types_go_and_places_stay_known() {
     )
     .unwrap();
     assert_eq!((output.code.as_str(), module), ("\nlet b = 1;\n", false));
-    // Line 2 of the output is line 2 of the source: `AACA` is column 0, one line on.
+    // Line 2 of the output is line 2 of the source: `AACA` means column 0 of the next line.
     assert!(output.mappings.starts_with(";AACA"), "{}", output.mappings);
 }
 

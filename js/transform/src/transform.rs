@@ -1,4 +1,5 @@
-//! Types and JSX away; enums, namespaces, parameter properties, decorators and `using` to code.
+//! Removes types, and turns JSX, enums, namespaces, parameter properties, decorators and `using`
+//! into code that the engine supports.
 
 use crate::options::source_type;
 use crate::{CompilerOptions, JsSyntaxError, Jsx, Output, SourceKind, error, helpers};
@@ -13,13 +14,13 @@ use oxc::transformer::{
 use std::borrow::Cow;
 use std::path::Path;
 
-/// Returns the JavaScript of a text, and whether it is a module. One generated line comes before
-/// it, empty if nothing is needed, so that places in it do not depend on the text that the engine's
-/// wrapper has on its first line.
+/// Returns the JavaScript of a text, and whether it is a module. The code begins with a generated
+/// line, which is empty if nothing is needed. The line is always there because the engine's wrapper
+/// puts text of its own on the first line: places on the other lines do not depend on it.
 ///
 /// # Errors
-/// Returns the first construct that is not TypeScript (or JavaScript), or that cannot be made into
-/// code.
+/// Returns an error at the first construct that is not TypeScript (or JavaScript), or that cannot
+/// be turned into code.
 pub fn transform_source(
     source: &str,
     filename: &str,
@@ -36,7 +37,7 @@ pub fn transform_source(
     Ok((prepend_line(&line, output), module))
 }
 
-/// Returns a line before a text.
+/// Returns a text with a line put before it, and its mappings moved accordingly.
 fn prepend_line(line: &str, output: Output) -> Output {
     let Output { code, mappings } = output;
     Output { code: format!("{line}\n{code}"), mappings: format!(";{mappings}") }
@@ -45,13 +46,12 @@ fn prepend_line(line: &str, output: Output) -> Output {
 /// A program without the constructs that the engine does not support.
 pub(crate) struct StrippedProgram<'a> {
     pub program: Program<'a>,
-    /// Declarations of the names that only CommonJS has, of those that the program uses without its
-    /// own.
+    /// Declarations of the names in [`COMMONJS`] that the program uses without declaring them.
     commonjs_names: String,
 }
 
-/// Parses and transforms. A text that is one of CommonJS by `export =` or `import x = require()`
-/// alone is read again as that.
+/// Parses and transforms a text. If that fails and the text may be a CommonJS module because it has
+/// `export =` or `require(`, it is read again as one.
 pub(crate) fn strip_types<'a>(
     allocator: &'a Allocator,
     source: &'a str,
@@ -101,7 +101,8 @@ fn typed_as<'a>(
     Ok(StrippedProgram { program, commonjs_names })
 }
 
-/// Names of CommonJS as a module has them: compilers to CommonJS let one file use both.
+/// The names of CommonJS, each with a declaration of it for an ECMAScript module. Compilers that
+/// produce CommonJS let one file use both kinds of modules.
 const COMMONJS: &[(&str, &str)] = &[
     ("__dirname", "const __dirname=import.meta.dirname;"),
     ("__filename", "const __filename=import.meta.filename;"),
@@ -111,7 +112,7 @@ const COMMONJS: &[(&str, &str)] = &[
     ),
 ];
 
-/// Returns the settings of the transformer: nothing is made older than it has to be.
+/// Returns the settings of the transformer. Syntax that the engine supports stays as it is.
 fn transformer_settings(options: &CompilerOptions, common: bool) -> TransformOptions {
     let mut out = TransformOptions::default();
     out.typescript.only_remove_type_imports = options.verbatim_module_syntax;
@@ -124,7 +125,7 @@ fn transformer_settings(options: &CompilerOptions, common: bool) -> TransformOpt
     out.decorator.emit_decorator_metadata = options.emit_decorator_metadata;
     // The engine has no `using`.
     out.env.es2026.explicit_resource_management = true;
-    // Only where it has to be: it makes scripts strict.
+    // Only where it has to be, because it makes scripts strict.
     out.env.module = if common { Module::CommonJS } else { Module::Preserve };
     out.helper_loader.mode = HelperLoaderMode::External;
     out.jsx.development = options.jsx == Jsx::Development;

@@ -1,16 +1,17 @@
-//! A meta-block (RFC 7932, sections 4, 5 and 9) with one code for literals, one for lengths and one
-//! for distances.
+//! Writes a meta-block (RFC 7932, sections 4, 5 and 9) with one prefix code for literals, one for
+//! lengths and one for distances.
 
 use super::bits::Bits;
 use super::matches::CopyCommand;
 use super::prefix::PrefixCode;
 
-/// Base and extra bits of each code of a length of literals, and of a copy.
+/// The base and the number of extra bits of each insert code (a length of literals).
 #[rustfmt::skip]
 const INSERTS: [(usize, u32); 24] = [
     (0, 0), (1, 0), (2, 0), (3, 0), (4, 0), (5, 0), (6, 1), (8, 1), (10, 2), (14, 2), (18, 3), (26, 3), (34, 4), (50, 4),
     (66, 5), (98, 5), (130, 6), (194, 7), (322, 8), (578, 9), (1090, 10), (2114, 12), (6210, 14), (22594, 24),
 ];
+/// The base and the number of extra bits of each copy code (a length of a copy).
 #[rustfmt::skip]
 const COPIES: [(usize, u32); 24] = [
     (2, 0), (3, 0), (4, 0), (5, 0), (6, 0), (7, 0), (8, 0), (9, 0), (10, 1), (12, 1), (14, 2), (18, 2), (22, 3), (30, 3),
@@ -20,7 +21,8 @@ const COPIES: [(usize, u32); 24] = [
 /// with an explicit distance.
 const CELLS: [[usize; 3]; 3] = [[128, 192, 384], [256, 320, 512], [448, 576, 640]];
 
-/// A command as symbols and extra bits.
+/// A command as symbols and extra bits. Each pair of `insert` and `copy` is the value of the extra
+/// bits and their number; `distance` has the symbol before such a pair.
 struct CommandSymbols {
     symbol: usize,
     insert: (u64, u32),
@@ -28,14 +30,15 @@ struct CommandSymbols {
     distance: Option<(usize, u64, u32)>,
 }
 
-/// Returns the code of a length, and its extra bits.
+/// Returns the code of a length, with the value and the number of its extra bits.
 fn length_code(table: &[(usize, u32)], length: usize) -> (usize, (u64, u32)) {
     let code = table.partition_point(|(base, _)| *base <= length).saturating_sub(1);
     let (base, bits) = table[code];
     (code, (length.saturating_sub(base) as u64, bits))
 }
 
-/// Returns code and extra bits of a distance; code 0 repeats the last one.
+/// Returns the code of a distance, with the value and the number of its extra bits. Code 0 repeats
+/// the last distance.
 fn distance_code(distance: usize, last: usize) -> (usize, u64, u32) {
     if distance == last {
         return (0, 0, 0);
@@ -58,9 +61,9 @@ fn code_command(command: &CopyCommand, last: &mut usize) -> CommandSymbols {
     CommandSymbols { symbol, insert: more, copy: extra, distance }
 }
 
-/// Writes a text that is not empty.
+/// Writes a text as a meta-block. The text must not be empty, and `commands` must describe it.
 pub fn write(out: &mut Bits, text: &[u8], commands: &[CopyCommand]) {
-    // A block does not know the last distance before it, so it begins with none.
+    // A block does not know the last distance before it, so it begins without one.
     let mut last = 0;
     let coded: Vec<CommandSymbols> = commands.iter().map(|c| code_command(c, &mut last)).collect();
     let (mut literals, mut symbols, mut distances) = ([0; 256], [0; 704], [0; 64]);
@@ -85,8 +88,8 @@ pub fn write(out: &mut Bits, text: &[u8], commands: &[CopyCommand]) {
         return;
     }
     write_head(out, text.len(), false);
-    // One type of block for each of the three, no direct distances, plain contexts, one code for
-    // each.
+    // The literals, lengths and distances have one type of block and one code each. There are no
+    // direct distances and no contexts.
     out.put(0, 3 + 6 + 2 + 2);
     for (code, bits) in codes.iter().zip([8, 10, 6]) {
         code.write_code(out, bits);
@@ -108,7 +111,7 @@ pub fn write(out: &mut Bits, text: &[u8], commands: &[CopyCommand]) {
     }
 }
 
-/// Writes the length of a block that is not the last, and whether its bytes are uncompressed.
+/// Writes the header of a block that is not the last: its length, and whether it is uncompressed.
 fn write_head(out: &mut Bits, length: usize, is_plain: bool) {
     let nibbles = (usize::BITS - (length - 1).leading_zeros()).div_ceil(4).clamp(4, 6);
     out.put(0, 1);
@@ -117,7 +120,7 @@ fn write_head(out: &mut Bits, length: usize, is_plain: bool) {
     out.put(u64::from(is_plain), 1);
 }
 
-/// Bits of the block's commands and literals.
+/// Returns the number of bits that the block's commands and literals take.
 fn bits_of(coded: &[CommandSymbols], codes: &[PrefixCode; 3], literals: &[u32; 256]) -> u64 {
     let commands = coded.iter().map(|c| {
         let distance =

@@ -1,25 +1,29 @@
-//! Repetitions in a window: chains of places with the same hash of four bytes, and one step of
-//! looking ahead.
+//! Finds repetitions in a window, by chains of places that have the same hash of four bytes. A
+//! repetition is not used if a longer one begins at the next byte.
 
-/// A number of literals, and then a copy of a number of bytes that begin a given distance back. The
-/// last copy of a block may be of none.
+/// A number of literals, followed by a copy of earlier bytes. The last copy of a block may be
+/// empty.
 #[derive(Clone, Copy, Debug)]
 pub struct CopyCommand {
+    /// The number of literals.
     pub insert: usize,
+    /// The number of bytes to copy.
     pub copy: usize,
+    /// The number of bytes between the copy and its source.
     pub distance: usize,
 }
 
-/// Shortest copy that is worth it.
+/// The length of the shortest copy that is worth its cost.
 const SHORTEST: usize = 4;
-/// Longest match that is searched for.
+/// The length of the longest repetition that is searched for.
 const LONGEST: usize = 1 << 14;
-/// A copy that is taken without looking for a longer one.
+/// The length from which a copy is used without looking for a longer one.
 const ENOUGH: usize = 128;
-/// Binary logarithms of the sizes of both tables.
+/// The binary logarithm of the number of hashes.
 const HEADS: u32 = 15;
+/// The binary logarithm of the number of places that the chains hold.
 const CHAIN: u32 = 18;
-/// Positions are numbers of 32 bits; before they end, all is forgotten.
+/// The position from which all places are forgotten, because positions are numbers of 32 bits.
 const LAST: usize = u32::MAX as usize / 2;
 
 /// The part of a stream's text that is still needed: the window, and after it the pending bytes.
@@ -27,11 +31,16 @@ pub struct MatchFinder {
     text: Vec<u8>,
     /// The index at which the pending part begins.
     begin: usize,
-    /// The position in the stream of the first byte that is kept, counted from 1: 0 is not a place.
+    /// The position in the stream of the first byte that is kept, counted from 1. Position 0 means
+    /// that there is no place.
     base: usize,
+    /// For each hash, the position of the last place that has it.
     heads: Vec<u32>,
+    /// For each place, the position of the place before it with the same hash.
     chain: Vec<u32>,
+    /// The maximum number of places that a search visits.
     depth: usize,
+    /// The largest distance of a copy.
     window: usize,
 }
 
@@ -59,7 +68,7 @@ impl MatchFinder {
         self.text.extend_from_slice(text);
     }
 
-    /// Returns the number of bytes that wait to be written.
+    /// Returns the number of pending bytes: those that were pushed but not marked as written.
     pub fn pending_len(&self) -> usize {
         self.text.len() - self.begin
     }
@@ -69,7 +78,7 @@ impl MatchFinder {
         &self.text[self.begin..]
     }
 
-    /// Marks the pending bytes as written.
+    /// Marks the pending bytes as written, and forgets text that the window no longer reaches.
     pub fn mark_written(&mut self) {
         self.begin = self.text.len();
         if self.begin > 2 * self.window {
@@ -98,7 +107,7 @@ impl MatchFinder {
                 continue;
             };
             self.enter_place(at);
-            // The next byte may begin a longer one.
+            // The next byte may begin a longer repetition.
             let mut entered = at + 1;
             if copy < ENOUGH {
                 let next = self.longest(at + 1);
@@ -144,7 +153,7 @@ impl MatchFinder {
         let (mut best, mut place) = (SHORTEST - 1, self.heads[hash] as usize);
         let mut distance = 0;
         for _ in 0..self.depth {
-            // Places of an older turn of the chain, or that are kept no more.
+            // The place is of an older turn of the chain, or its text is no longer kept.
             if place < self.base || place >= position || position - place > self.window {
                 break;
             }

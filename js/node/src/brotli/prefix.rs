@@ -2,20 +2,23 @@
 
 use super::bits::Bits;
 
-/// The longest code of a symbol, and of a code's length.
+/// The maximum number of bits of a symbol's code.
 const LONGEST: u8 = 15;
+/// The maximum number of bits of the code of a length.
 const LONGEST_OF_LENGTHS: u8 = 5;
-/// Stands for a row of zeros among the lengths.
+/// The symbol for a row of zeros among the lengths.
 const ZEROS: usize = 17;
 
-/// Lengths and codes, the latter with their bits in the order of the stream.
+/// A prefix code for the symbols from 0.
 pub struct PrefixCode {
+    /// For each symbol, the number of bits of its code; 0 if the symbol does not occur.
     lengths: Vec<u8>,
+    /// For each symbol, its code with the bits in the order of the stream.
     codes: Vec<u16>,
 }
 
 impl PrefixCode {
-    /// Returns the code for symbols that occur so often.
+    /// Returns the code for symbols that occur as often as `counts` says.
     pub fn from_counts(counts: &[u32]) -> PrefixCode {
         PrefixCode::with_longest(counts, LONGEST)
     }
@@ -26,7 +29,7 @@ impl PrefixCode {
         PrefixCode { lengths, codes }
     }
 
-    /// Returns the same code, with no bits for a symbol that is alone.
+    /// Returns the same code. If there is only one symbol, its code becomes empty.
     pub fn without_bits(mut self) -> PrefixCode {
         if self.lengths.iter().filter(|l| **l > 0).count() == 1 {
             self.lengths.fill(0);
@@ -39,16 +42,16 @@ impl PrefixCode {
         out.put(u64::from(self.codes[symbol]), u32::from(self.lengths[symbol]));
     }
 
-    /// Bits that a symbol takes.
+    /// Returns the number of bits of a symbol's code.
     pub fn symbol_cost(&self, symbol: usize) -> u32 {
         u32::from(self.lengths[symbol])
     }
 
-    /// Writes the code itself; `bits` is how long a symbol's number is.
+    /// Writes the description of the code; `bits` is the number of bits of a symbol's number.
     pub fn write_code(&self, out: &mut Bits, bits: u32) {
         let used: Vec<usize> = (0..self.lengths.len()).filter(|s| self.lengths[*s] > 0).collect();
         match used[..] {
-            // A symbol that is alone has a code of no bits.
+            // The only symbol has an empty code.
             [] | [_] => {
                 out.put(0b00_01, 4);
                 out.put(used.first().copied().unwrap_or(0) as u64, bits);
@@ -62,7 +65,7 @@ impl PrefixCode {
         }
     }
 
-    /// Writes the lengths in the form for three symbols and more.
+    /// Writes the lengths in the form for three or more symbols.
     fn describe_lengths(&self, out: &mut Bits) {
         const ORDER: [usize; 18] = [1, 2, 3, 4, 0, 5, 17, 6, 16, 7, 8, 9, 10, 11, 12, 13, 14, 15];
         const CODE: [(u64, u32); 6] = [(0, 2), (7, 4), (3, 3), (2, 2), (1, 2), (15, 4)];
@@ -100,7 +103,7 @@ impl PrefixCode {
 }
 
 /// Returns the lengths up to the last one that is not zero, as symbols with their extra bits. Two
-/// rows of zeros are never adjacent, because the second would multiply the first.
+/// rows of zeros are never adjacent, because the format multiplies the first by the second.
 fn length_rows(lengths: &[u8]) -> Vec<(usize, u64)> {
     let end = lengths.iter().rposition(|l| *l > 0).map_or(0, |at| at + 1);
     let (mut out, mut at) = (Vec::new(), 0);
@@ -118,20 +121,20 @@ fn length_rows(lengths: &[u8]) -> Vec<(usize, u64)> {
     out
 }
 
-/// Lengths of Huffman's code, none longer than `longest`.
+/// Returns the lengths of a Huffman code of which no code is longer than `longest`.
 fn code_lengths(counts: &[u32], longest: u8) -> Vec<u8> {
     let mut out = vec![0; counts.len()];
     let used = counts.iter().filter(|n| **n > 0).count();
     if used < 2 {
-        // One bit, so that it is known as used; `PrefixCode::without_bits` takes it away.
+        // One bit marks the symbol as used; `PrefixCode::without_bits` removes it.
         if let Some(only) = counts.iter().position(|n| *n > 0) {
             out[only] = 1;
         }
         return out;
     }
-    // Rare symbols are taken for less rare ones until no code is too long.
+    // Counts below `least` are raised to it, and `least` grows until no code is too long.
     for least in (0..).map(|n| 1u32 << n) {
-        // Weights of trees with their parents' numbers, leaves first.
+        // Trees are numbered, leaves first. `parents` has the number of each tree's parent.
         let leaves: Vec<usize> = (0..counts.len()).filter(|s| counts[*s] > 0).collect();
         let mut parents = vec![0; 2 * leaves.len() - 1];
         let mut trees: std::collections::BinaryHeap<_> = leaves
@@ -163,7 +166,7 @@ fn code_lengths(counts: &[u32], longest: u8) -> Vec<u8> {
     out
 }
 
-/// Codes by length and symbol, as in deflate.
+/// Returns the codes for lengths: in the order of length and then of symbol, as in deflate.
 fn prefix_codes(lengths: &[u8]) -> Vec<u16> {
     let mut out = vec![0; lengths.len()];
     let mut code = 0u16;

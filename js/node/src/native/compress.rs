@@ -1,4 +1,4 @@
-//! Deflate, Brotli and Zstandard, for `zlib`: streams with a state each.
+//! Deflate, Brotli and Zstandard, for `zlib`. Each stream has a state of its own.
 
 mod brotli;
 mod zstd;
@@ -19,21 +19,24 @@ enum ZlibStream {
 
 /// The result of one step.
 struct ZlibStep {
+    /// The number of bytes of input that were used.
     read: usize,
+    /// The number of bytes of output.
     wrote: usize,
-    /// 0 continue, 1 the end of the stream, 2 no progress (Zstandard: nothing more to write), 3 a
-    /// dictionary is needed, 4 damaged; from [`zstd::ERRORS`] on errors.
+    /// 0: continue; 1: end of the stream; 2: no progress (Zstandard: nothing more to write); 3: a
+    /// dictionary is needed; 4: damaged; [`zstd::ERRORS`] and above: an error of the library.
     state: usize,
 }
 
 impl ZlibStream {
-    /// Creates a stream; `wrap` is `raw`, `zlib` or `gzip`.
+    /// Creates a stream. `wrap` is `raw`, `zlib` or `gzip`; other values return `None`. A negative
+    /// `level` is the default.
     fn new(deflate: bool, wrap: &str, level: i32, bits: u8) -> Option<ZlibStream> {
         let level = match u32::try_from(level) {
             Ok(level) => Compression::new(level.min(9)),
             Err(_) => Compression::default(),
         };
-        // flate2 refuses windows below 2^9; zlib itself makes one of 2^9 of them.
+        // flate2 refuses windows smaller than 2^9; zlib itself raises them to 2^9.
         let bits = bits.clamp(9, 15);
         Some(match (deflate, wrap) {
             (true, "raw") => {
@@ -96,11 +99,11 @@ impl ZlibStream {
     }
 }
 
-/// The arguments of a stream's function: input and output with their ranges, and the mode of
-/// flushing.
+/// The arguments of a stream's function: the input and its range, the output and its range, and
+/// the flush mode. A range is a start and a length.
 type Given<'js> = (Value<'js>, Vec<usize>, Value<'js>, Vec<usize>, u8);
 
-/// Calls a stream with copies of its buffers; the numbers of bytes read and written, and the state.
+/// Runs one step of a stream with copies of its buffers. Returns the fields of [`ZlibStep`].
 fn stepped(
     (input, range, out, place, flush): Given<'_>,
     step: impl FnOnce(&[u8], &mut [u8], u8) -> ZlibStep,
@@ -113,7 +116,8 @@ fn stepped(
     vec![step.read, step.wrote, step.state]
 }
 
-/// Returns a stream of Brotli: quality (negative to read) and the logarithm of the window.
+/// Returns a stream of Brotli. A negative quality makes one that decompresses; `window` is the
+/// binary logarithm of the window's size.
 fn brotli_stream(ctx: Ctx<'_>, quality: i32, window: u32) -> Result<Function<'_>> {
     let stream = u32::try_from(quality);
     let stream = stream.map_or_else(|_| Brotli::decompress(), |q| Brotli::compress(q, window));
@@ -123,7 +127,7 @@ fn brotli_stream(ctx: Ctx<'_>, quality: i32, window: u32) -> Result<Function<'_>
     })
 }
 
-/// Returns a stream of Zstandard; nothing if a parameter is refused.
+/// Returns a stream of Zstandard, or nothing if a parameter is refused.
 fn zstd_stream<'js>(
     ctx: Ctx<'js>,
     compress: bool,
@@ -142,9 +146,9 @@ fn zstd_stream<'js>(
     made.map(Some)
 }
 
-/// Returns a stream as a function of input (with its range), output (with its range) and flush
-/// mode, which gives the numbers of bytes read and written and the state of [`ZlibStep`]; with a
-/// buffer only, that is the dictionary.
+/// Returns a stream of zlib as a function with the arguments [`Given`], which returns the fields of
+/// [`ZlibStep`]. With the flush mode 255 the input is the dictionary; the function then returns
+/// whether it was accepted.
 fn deflate_stream<'js>(
     ctx: Ctx<'js>,
     deflate: bool,

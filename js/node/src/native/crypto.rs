@@ -3,11 +3,11 @@
 //! | file | contents |
 //! |---|---|
 //! | `hash` | hashes, HMAC, and the derivation of keys by them |
-//! | `cipher` | AES in its modes, ChaCha20, both with authentication: states that take bytes piece by piece |
-//! | `number` | RSA, Diffie-Hellman, primes: arithmetic of large numbers |
+//! | `cipher` | AES in its modes and ChaCha20, each also with authentication |
+//! | `number` | RSA, Diffie-Hellman and primes, by arithmetic of large numbers |
 //! | `curve` | ECDSA and ECDH, Ed25519, X25519 |
 //!
-//! Names, encodings, padding of messages for RSA and the errors that scripts see are in
+//! Names, encodings, the padding of RSA's messages, and the errors that scripts see are in
 //! `lib/crypto*.js`.
 
 mod cipher;
@@ -18,13 +18,13 @@ mod number;
 use super::throw_text;
 use rquickjs::{ArrayBuffer, Ctx, Object, Result};
 
-/// Returns a length that a script requests, if memory may be taken for it.
+/// Returns a length that a script requests, or throws `ENOMEM` if it is too large.
 fn bounded(ctx: &Ctx<'_>, length: usize) -> Result<usize> {
     const MOST: usize = 1 << 26;
     if length <= MOST { Ok(length) } else { Err(throw_text(ctx, "ENOMEM")) }
 }
 
-/// Returns the result, or `EINVAL`.
+/// Returns the result as a buffer, or throws `EINVAL` if there is none.
 fn give(ctx: Ctx<'_>, made: Option<Vec<u8>>) -> Result<ArrayBuffer<'_>> {
     match made {
         Some(bytes) => ArrayBuffer::new(ctx, bytes),

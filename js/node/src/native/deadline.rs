@@ -1,4 +1,4 @@
-//! Scripts that may run for a time only (`timeout` of `vm`): the engine asks every few thousand
+//! Scripts with a time limit (`timeout` of `vm`). The engine checks the limit every few thousand
 //! steps.
 
 use js_engine::interrupt;
@@ -16,8 +16,8 @@ pub fn is_over() -> bool {
     DEADLINE.get().is_some_and(|d| Instant::now() >= d)
 }
 
-/// Calls a function; nothing if it was ended after a given number of milliseconds. Within another
-/// such call the earlier end counts.
+/// Calls a function. Returns its result in an array, or nothing if the function was ended after
+/// `time` milliseconds. Within another such call, the earlier deadline counts.
 fn within<'js>(
     ctx: Ctx<'js>,
     time: f64,
@@ -32,7 +32,7 @@ fn within<'js>(
     DEADLINE.set(outer);
     match interrupt::unless_interrupted(&ctx, result) {
         Some(result) => Ok(Some(vec![result?])),
-        // The end of the cell, or of the outer call.
+        // The cell ends, or the deadline of the outer call has passed.
         None if own.is_none_or(|own| Instant::now() < own) => {
             let error = crate::cells::ending_error(&ctx);
             Err(error.unwrap_or_else(|| interrupt::throw_uncatchable(&ctx, "interrupted")))

@@ -1,7 +1,7 @@
 //! Files: open descriptors, metadata and directories.
 //!
-//! Descriptors are the system's own numbers; a table keeps each file open until it is closed by
-//! number. Paths are absolute: the JavaScript half resolves them against its own directory.
+//! Descriptors are the system's own numbers. A table keeps each file open until it is closed by its
+//! number. Paths are absolute, because the JavaScript half resolves them against its own directory.
 
 use super::{TextArgument, throw_io_error};
 use box_sys::{FileKind, Stat, meta};
@@ -15,16 +15,16 @@ use std::os::fd::AsRawFd;
 use std::path::Path;
 use std::rc::Rc;
 
-/// The maximum number of bytes that one call reads or writes, because they are copied between
-/// system and script.
+/// The maximum number of bytes that one call reads or writes. It is limited because the bytes are
+/// copied between the system and the script.
 const PIECE: usize = 1 << 20;
 
 thread_local! {
-    /// Open files by number. Descriptors belong to the process, and so does this.
+    /// The open files of the process by their descriptors.
     static FILES: RefCell<HashMap<i32, Rc<File>>> = RefCell::default();
 }
 
-/// Takes over the descriptors that the process was given.
+/// Takes over the descriptors that the process inherited.
 pub fn adopt(inherited: box_sys::InheritedDescriptors) {
     for (number, file) in (0..).zip(inherited.stdio) {
         if let Some(file) = file {
@@ -36,12 +36,12 @@ pub fn adopt(inherited: box_sys::InheritedDescriptors) {
     }
 }
 
-/// Returns the file of a number, `EBADF` if there is none.
+/// Returns the file of a descriptor, or throws `EBADF` if there is none.
 pub fn file(ctx: &Ctx<'_>, fd: i32) -> Result<Rc<File>> {
     FILES.with_borrow(|f| f.get(&fd).cloned()).ok_or_else(|| super::throw_text(ctx, "EBADF"))
 }
 
-/// Gives a file its number.
+/// Keeps a file open, and returns its descriptor.
 pub fn keep(file: File) -> i32 {
     let fd = file.as_raw_fd();
     FILES.with_borrow_mut(|f| f.insert(fd, Rc::new(file)));
@@ -53,13 +53,13 @@ fn or_fail<T>(ctx: &Ctx<'_>, result: io::Result<T>) -> Result<T> {
     result.map_err(|e| throw_io_error(ctx, &e))
 }
 
-/// Returns the path that a text names. The empty one names none (POSIX XBD 4.13), but libc would
-/// take it for `.`.
+/// Returns a text as a path. The empty text is no path (POSIX XBD 4.13), but libc would take it for
+/// `.`.
 fn named(path: &TextArgument) -> io::Result<&Path> {
     if path.0.is_empty() { Err(io::ErrorKind::NotFound.into()) } else { Ok(Path::new(&path.0)) }
 }
 
-/// Runs `open(2)` with Linux's flags.
+/// Opens a file as `open(2)` does, with Linux's flags, and returns its descriptor.
 fn open(ctx: Ctx<'_>, path: TextArgument, flags: i32, mode: u32) -> Result<i32> {
     const WRITE: i32 = 1;
     const READ_WRITE: i32 = 2;
@@ -98,7 +98,8 @@ fn close(ctx: Ctx<'_>, fd: i32) -> Result<()> {
         .ok_or_else(|| super::throw_text(&ctx, "EBADF"))
 }
 
-/// Runs `f` at a position and returns to where the file was; where it is if `at` is negative.
+/// Runs `f` with the file's offset at `at`, and restores the offset. A negative `at` means the
+/// current offset, which is then not restored.
 fn positioned<T>(file: &File, at: f64, f: impl FnOnce(&File) -> io::Result<T>) -> io::Result<T> {
     let mut seeker = file;
     if at < 0.0 {
@@ -111,7 +112,7 @@ fn positioned<T>(file: &File, at: f64, f: impl FnOnce(&File) -> io::Result<T>) -
     result
 }
 
-/// Reads into `buffer[offset..offset + length]`; the number of bytes.
+/// Reads into `buffer[offset..offset + length]`, and returns the number of bytes.
 fn read(
     ctx: Ctx<'_>,
     fd: i32,
@@ -126,7 +127,7 @@ fn read(
     js_engine::write(&buffer, offset, &piece[..n]).ok_or_else(|| super::throw_text(&ctx, "EFAULT"))
 }
 
-/// Writes `buffer[offset..offset + length]`; the number of bytes.
+/// Writes `buffer[offset..offset + length]`, and returns the number of bytes written.
 fn write(
     ctx: Ctx<'_>,
     fd: i32,
@@ -142,7 +143,7 @@ fn write(
     or_fail(&ctx, positioned(&file, at, |mut f| f.write(&piece)))
 }
 
-/// Reads all of a file from its position on.
+/// Reads a file from its current offset to its end.
 fn read_all<'js>(ctx: Ctx<'js>, fd: i32) -> Result<rquickjs::ArrayBuffer<'js>> {
     let mut all = Vec::new();
     let file = file(&ctx, fd)?;
@@ -155,7 +156,8 @@ fn kind_bits(kind: FileKind) -> u32 {
     (kind as u32) << 12
 }
 
-/// Returns the fields in the order of Node's array of a stat; times as seconds and nanoseconds.
+/// Returns the fields in the order of Node's array of a stat. Each time is two numbers, seconds and
+/// nanoseconds.
 fn numbers(s: &Stat) -> Vec<f64> {
     let split = |ns: u64| [(ns / 1_000_000_000) as f64, (ns % 1_000_000_000) as f64];
     let mut out = vec![
@@ -180,7 +182,7 @@ fn stat(ctx: Ctx<'_>, path: TextArgument, follow: bool) -> Result<Vec<f64>> {
     or_fail(&ctx, named(&path).and_then(|path| meta::stat(path, follow))).map(|s| numbers(&s))
 }
 
-/// Works like `stat`, without an error: returns nothing if there is no such file.
+/// Works like `stat`, but returns nothing instead of throwing an error.
 fn try_stat(path: TextArgument, follow: bool) -> Option<Vec<f64>> {
     named(&path).and_then(|path| meta::stat(path, follow)).ok().map(|s| numbers(&s))
 }
@@ -190,8 +192,8 @@ fn fstat(ctx: Ctx<'_>, fd: i32) -> Result<Vec<f64>> {
     or_fail(&ctx, meta::of_file(&file)).map(|s| numbers(&s))
 }
 
-/// Returns names and kinds (libuv's `uv_dirent_type_t`) alternately. They are sorted by name,
-/// unlike Node's, so that equal runs give equal results.
+/// Returns the name and the kind (libuv's `uv_dirent_type_t`) of each entry in turn. Unlike Node's,
+/// the entries are sorted by name, so equal runs have equal results.
 fn readdir<'js>(ctx: Ctx<'js>, path: TextArgument) -> Result<Array<'js>> {
     let mut entries = Vec::new();
     for entry in or_fail(&ctx, named(&path).and_then(fs::read_dir))? {
@@ -252,19 +254,19 @@ fn chmod(ctx: Ctx<'_>, path: TextArgument, mode: u32) -> Result<()> {
     or_fail(&ctx, named(&path).and_then(|path| meta::chmod(path, (mode & 0o7777) as u16)))
 }
 
-/// Changes the owner. A negative id leaves it as it is.
+/// Changes the owner and the group. A negative id leaves the owner or group as it is.
 fn chown(ctx: Ctx<'_>, path: TextArgument, uid: i64, gid: i64, follow: bool) -> Result<()> {
     let id = |n: i64| u32::try_from(n).ok();
     or_fail(&ctx, named(&path).and_then(|path| meta::chown(path, id(uid), id(gid), follow)))
 }
 
-/// Times in seconds.
+/// Sets the times of a file by its path. The times are in seconds since the epoch.
 fn utimes(ctx: Ctx<'_>, path: TextArgument, atime: f64, mtime: f64, follow: bool) -> Result<()> {
     let ns = |s: f64| Some((s * 1e9).round() as u64);
     or_fail(&ctx, named(&path).and_then(|path| meta::set_times(path, ns(atime), ns(mtime), follow)))
 }
 
-/// Times in seconds.
+/// Sets the times of an open file. The times are in seconds since the epoch.
 fn futimes(ctx: Ctx<'_>, fd: i32, atime: f64, mtime: f64) -> Result<()> {
     let at = |s: f64| std::time::UNIX_EPOCH + std::time::Duration::from_secs_f64(s.max(0.0));
     let times = fs::FileTimes::new().set_accessed(at(atime)).set_modified(at(mtime));
@@ -279,7 +281,7 @@ fn fsync(ctx: Ctx<'_>, fd: i32) -> Result<()> {
     or_fail(&ctx, file(&ctx, fd)?.sync_all())
 }
 
-/// Runs `access(2)` with bits of `R_OK` and the like.
+/// Checks access as `access(2)` does; `want` has the bits `R_OK`, `W_OK` and `X_OK`.
 fn access(ctx: Ctx<'_>, path: TextArgument, want: u16) -> Result<()> {
     let stat = or_fail(&ctx, named(&path).and_then(|path| meta::stat(path, true)))?;
     if meta::may_access(&stat, want & 7) { Ok(()) } else { Err(super::throw_text(&ctx, "EACCES")) }
@@ -310,7 +312,7 @@ fn isatty(fd: i32) -> bool {
     FILES.with_borrow(|f| f.get(&fd).is_some_and(|f| box_sys::is_terminal(f)))
 }
 
-/// Returns the kind of an open descriptor by libuv's names.
+/// Returns the kind of an open descriptor, as libuv names it.
 fn handle_type(fd: i32) -> &'static str {
     let Some(file) = FILES.with_borrow(|f| f.get(&fd).cloned()) else { return "UNKNOWN" };
     if box_sys::is_terminal(&file) {

@@ -5,7 +5,7 @@ use rquickjs::function::Func;
 use rquickjs::promise::PromiseState;
 use rquickjs::{Array, Ctx, Object, Promise, Result, Value};
 
-/// Evaluates a script under a name; its completion value.
+/// Evaluates a script under a name, and returns its completion value.
 fn evaluate<'js>(
     ctx: Ctx<'js>,
     source: TextArgument,
@@ -15,7 +15,7 @@ fn evaluate<'js>(
     js_engine::run_script(&ctx, &source.0, &name.0, strict)
 }
 
-/// Returns 0 pending, 1 fulfilled, 2 rejected, as V8 numbers them.
+/// Returns the state of a promise as V8 numbers it: 0 pending, 1 fulfilled, 2 rejected.
 fn promise_state(promise: Promise<'_>) -> u8 {
     match promise.state() {
         PromiseState::Pending => 0,
@@ -24,7 +24,7 @@ fn promise_state(promise: Promise<'_>) -> u8 {
     }
 }
 
-/// Returns the value or reason of a settled promise.
+/// Returns the value or reason of a settled promise; `undefined` for a pending one.
 fn promise_result<'js>(ctx: Ctx<'js>, promise: Promise<'js>) -> Result<Value<'js>> {
     match promise.result::<Value>() {
         None => Ok(Value::new_undefined(ctx)),
@@ -46,7 +46,7 @@ fn class_number(value: Value<'_>) -> u32 {
     js_engine::class_number(&value)
 }
 
-/// Runs promise jobs until there are none.
+/// Runs promise jobs until none is left.
 fn run_jobs(ctx: Ctx<'_>) -> Result<()> {
     while ctx.execute_pending_job() {
         if let Some(error) = crate::cells::ending_error(&ctx) {
@@ -60,7 +60,7 @@ fn check_syntax(ctx: Ctx<'_>, source: TextArgument, name: TextArgument) -> Resul
     js_engine::check_script(&ctx, &source.0, &name.0)
 }
 
-/// Makes a realm; returns its global object and its number.
+/// Makes a realm. Returns its global object and its number.
 fn new_realm<'js>(ctx: Ctx<'js>) -> Result<Array<'js>> {
     let (global, number) = js_engine::new_realm(&ctx)?;
     let out = Array::new(ctx)?;
@@ -69,7 +69,7 @@ fn new_realm<'js>(ctx: Ctx<'js>) -> Result<Array<'js>> {
     Ok(out)
 }
 
-/// Evaluates a script under a name in a realm; returns its completion value.
+/// Evaluates a script under a name in a realm, and returns its completion value.
 fn evaluate_in<'js>(
     ctx: Ctx<'js>,
     realm: usize,
@@ -79,24 +79,24 @@ fn evaluate_in<'js>(
     js_engine::run_in_realm(&ctx, realm, &source.0, &name.0)
 }
 
-/// Returns an undetectable object, for hosts of test262, because its tests ask for one.
+/// Returns an undetectable object, which tests of test262 request from their host.
 fn undetectable<'js>(ctx: Ctx<'js>) -> Result<Value<'js>> {
     js_engine::undetectable_object(&ctx)
 }
 
-/// Returns whether `eval` and its kin may compile code. The sandbox's file system has a node for
-/// this, which policies remove (`Vfs::forbid_code_from_strings`). If the node cannot be looked up,
-/// the answer is no, except that other runtimes have no `/.box`.
+/// Returns whether `eval` and similar functions may compile code. The sandbox's file system has a
+/// node for this, which a policy may remove (`Vfs::forbid_code_from_strings`). The result is also
+/// `true` without `/.box`, which other runtimes do not have.
 fn strings_allowed() -> bool {
     #[cfg(target_os = "wasi")]
     return std::fs::metadata("/.box/code-from-strings").is_ok()
         || std::fs::metadata("/.box").is_err_and(|e| e.kind() == std::io::ErrorKind::NotFound);
-    // Elsewhere there is no policy; tests set this.
+    // Outside of the guest there is no policy. Tests set this variable.
     #[cfg(not(target_os = "wasi"))]
     return std::env::var_os("WASIBOX_JS_NO_STRINGS").is_none();
 }
 
-/// Collects cycles.
+/// Frees unreachable cycles of objects.
 fn collect(ctx: Ctx<'_>) {
     ctx.run_gc();
 }

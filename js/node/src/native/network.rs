@@ -1,4 +1,4 @@
-//! Sockets of the session's loopback, and the steps of requests to the world outside
+//! Sockets on the session's loopback, and the steps of HTTP requests to the outside
 //! (`box_sys::http`).
 
 use super::{BufferArgument, TextArgument, files, throw_io_error, throw_text};
@@ -29,7 +29,7 @@ fn listen(ctx: Ctx<'_>, ip: TextArgument, port: u16) -> Result<i32> {
     net::listen(at, NetSocketKind::Stream).map(files::keep).map_err(|e| throw_io_error(&ctx, &e))
 }
 
-/// Accepts the next connection; returns its descriptor and its peer's address.
+/// Accepts the next connection. Returns the address of its peer, then its descriptor.
 fn accept<'js>(ctx: Ctx<'js>, fd: i32) -> Result<Array<'js>> {
     let listener = files::file(&ctx, fd)?;
     let (socket, from) = net::accept(&listener).map_err(|e| throw_io_error(&ctx, &e))?;
@@ -59,8 +59,8 @@ fn send_step(ctx: &Ctx<'_>, fd: i32, step: &HttpStep) -> Result<()> {
     (&*node).write_all(&step.encode()).map_err(|e| throw_io_error(ctx, &e))
 }
 
-/// Begins a request: names and values of headers in turn, the length of the body or a negative
-/// number.
+/// Begins a request. `headers` has names and values in turn; `body` is the length of the body, or a
+/// negative number if it is unknown.
 fn open(
     ctx: Ctx<'_>,
     fd: i32,
@@ -69,7 +69,7 @@ fn open(
     headers: Vec<TextArgument>,
     body: f64,
 ) -> Result<()> {
-    // Headers are Latin-1 in Node's library.
+    // Node's library has headers in Latin-1.
     let latin = |t: &TextArgument| {
         t.0.chars().map(|c| u8::try_from(c).unwrap_or(b'?')).collect::<Vec<u8>>()
     };
@@ -103,7 +103,7 @@ fn step(
     send_step(&ctx, fd, &step)
 }
 
-/// Returns whether a rule names a host and port.
+/// Returns whether a rule of the policy names a host and port.
 fn names(ctx: Ctx<'_>, fd: i32, host: TextArgument, port: u16) -> Result<bool> {
     send_step(&ctx, fd, &HttpStep::Names(port, host.0.into_bytes()))?;
     Ok(matches!(read(&*files::file(&ctx, fd)?), Some(HttpAnswer::Done)))
@@ -115,7 +115,7 @@ fn read(mut node: &File) -> Option<HttpAnswer> {
     HttpAnswer::decode(&bytes)
 }
 
-/// Returns the answer to the last step: its kind, and the values of that kind.
+/// Returns the answer to the last step: its kind, then the values of that kind.
 fn answer<'js>(ctx: Ctx<'js>, fd: i32) -> Result<Array<'js>> {
     let out = Array::new(ctx.clone())?;
     let text = |b: Vec<u8>| String::from_utf8_lossy(&b).into_owned();

@@ -14,7 +14,7 @@ use std::path::Path;
 use std::rc::Rc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-/// Returns the system; its value holds nothing on the guest.
+/// Returns the system. The value has no state on the guest.
 fn os() -> Os {
     Os::with_applets(|_| false)
 }
@@ -23,8 +23,8 @@ fn args() -> Vec<String> {
     std::env::args_os().map(|a| a.to_string_lossy().into_owned()).collect()
 }
 
-/// Returns names and values alternately, without the variables that only carry descriptors and the
-/// like.
+/// Returns the names and values of variables in turn, without the two variables by which a process
+/// passes descriptors and its program to its child.
 fn environ() -> Vec<String> {
     js_engine::environment::environment_variables()
         .into_iter()
@@ -41,17 +41,18 @@ thread_local! {
     static ORIGIN: Cell<Option<Instant>> = const { Cell::new(None) };
 }
 
-/// Nanoseconds of a clock that never goes back, since [`begin_clock`].
+/// Returns the nanoseconds since [`begin_clock`], by a clock that never goes back.
 fn hrtime() -> f64 {
     ORIGIN.get().map_or(0.0, |o| o.elapsed().as_nanos() as f64)
 }
 
-/// Starts the clock of the process, because the preparation ran on another clock.
+/// Starts the clock of [`hrtime`]. Each process starts its own, because the preparation ran in
+/// another process.
 fn begin_clock() {
     ORIGIN.set(Some(Instant::now()));
 }
 
-/// Milliseconds since 1970.
+/// Returns the milliseconds since the epoch.
 fn now() -> f64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |d| d.as_nanos() as f64 / 1e6)
 }
@@ -62,8 +63,8 @@ fn cpu() -> Vec<f64> {
     [times.user, times.system].map(|t| t.as_micros() as f64).into()
 }
 
-/// Returns in bytes the memory of the process, the size of the engine's heap and the part of it
-/// that is in use.
+/// Returns three numbers of bytes: the memory of the process, the engine's heap, and the part of
+/// the heap that is in use.
 fn memory(ctx: Ctx<'_>) -> Vec<f64> {
     let (heap, used) = js_engine::heap_usage(&ctx);
     vec![resident() as f64, heap as f64, used as f64]
@@ -75,7 +76,7 @@ fn resident() -> usize {
     std::arch::wasm32::memory_size::<0>() << 16
 }
 
-/// Returns the number of bytes that the host has in memory for the process.
+/// Returns the resident memory of the process in bytes.
 #[cfg(not(target_arch = "wasm32"))]
 fn resident() -> usize {
     let text = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
@@ -91,7 +92,7 @@ fn random<'js>(ctx: Ctx<'js>, length: usize) -> Result<ArrayBuffer<'js>> {
     ArrayBuffer::new(ctx, bytes)
 }
 
-/// Ends the process, or the cell.
+/// Ends the cell, or the process if there is no cell.
 fn exit(ctx: Ctx<'_>, status: i32) -> Result<()> {
     match crate::cells::end_cell(&ctx, status) {
         Some(error) => Err(error),
@@ -108,8 +109,8 @@ fn ids() -> Vec<u32> {
     vec![uid, gid]
 }
 
-/// Starts a program: `env` has names and values in turn, `fds` numbers of the child and our
-/// descriptors in turn.
+/// Starts a program, and returns its process id. `env` has names and values in turn; `fds` has
+/// descriptors of the child and of this process in turn.
 fn spawn(
     ctx: Ctx<'_>,
     program: TextArgument,
@@ -140,7 +141,8 @@ fn spawn(
     os().spawn(&spec).map_err(|e| throw_io_error(&ctx, &e))
 }
 
-/// Status and signal of a child, one of them 0; nothing if it still runs and `wait` is false.
+/// Returns the exit status and the signal of a child, one of which is 0. Returns nothing if the
+/// child still runs and `wait` is false.
 fn reap(ctx: Ctx<'_>, pid: u32, wait: bool) -> Result<Option<Vec<u8>>> {
     let status = if wait { os().wait(pid).map(Some) } else { os().try_wait(pid) };
     Ok(status.map_err(|e| throw_io_error(&ctx, &e))?.map(|status| match status {
@@ -149,7 +151,7 @@ fn reap(ctx: Ctx<'_>, pid: u32, wait: bool) -> Result<Option<Vec<u8>>> {
     }))
 }
 
-/// Sends a signal. A negative pid is a process group.
+/// Sends a signal to a process. A negative `pid` means a process group; 0 means our own group.
 fn kill(ctx: Ctx<'_>, pid: i32, signal: u8) -> Result<()> {
     let done = match pid {
         0 => os().kill_group(0, signal),
@@ -159,15 +161,18 @@ fn kill(ctx: Ctx<'_>, pid: i32, signal: u8) -> Result<()> {
     done.map_err(|e| throw_io_error(&ctx, &e))
 }
 
-/// Creates a pipe; returns its reading and its writing end.
+/// Creates a pipe. Returns the descriptors of its reading and its writing end.
 fn pipe(ctx: Ctx<'_>) -> Result<Vec<i32>> {
     let (reader, writer) = os().pipe().map_err(|e| throw_io_error(&ctx, &e))?;
     Ok(vec![files::keep(reader), files::keep(writer)])
 }
 
-/// Waits until one of the first descriptors has input or ended, one of the second takes a few
-/// bytes, a caught signal arrived (a child's end is one), or the time (milliseconds; negative:
-/// without end) is over; the descriptors that are ready, those for writing as `-1 - fd`.
+/// Waits for the first of these events, and returns the descriptors that are ready:
+///
+/// - one of `readers` has input, or is at its end
+/// - one of `writers` accepts a few bytes; the result has it as `-1 - fd`
+/// - a caught signal arrives, also that of a child's end
+/// - `time` milliseconds have passed; a negative `time` means no limit
 fn poll(ctx: Ctx<'_>, readers: Vec<i32>, writers: Vec<i32>, time: f64) -> Result<Vec<i32>> {
     let mut open = Vec::new();
     for (fds, wait) in [(&readers, Wait::Read), (&writers, Wait::Write)] {
@@ -190,14 +195,14 @@ fn poll(ctx: Ctx<'_>, readers: Vec<i32>, writers: Vec<i32>, time: f64) -> Result
     Ok(open.iter().zip(ready).filter_map(ready_event).collect())
 }
 
-/// Catches exactly these signals.
+/// Catches these signals and no others.
 fn catch_signals(numbers: Vec<u8>) {
     let (_, ignored) = events::signal_dispositions();
     let caught = numbers.into_iter().fold(0, |set, n| set | events::signal_bit(n));
     events::catch_signals(caught, ignored & !caught);
 }
 
-/// Returns the caught signals that arrived.
+/// Returns the caught signals that have arrived since the last call.
 fn signals() -> Vec<u8> {
     let set = events::take_pending();
     (1..64).filter(|n| set & events::signal_bit(*n) != 0).collect()
@@ -207,8 +212,8 @@ thread_local! {
     static ZONE: RefCell<Zone> = RefCell::new(Zone::utc());
 }
 
-/// Makes local time that of a value of `TZ`, as POSIX (XBD 8.3) and the zone data base define it;
-/// without one it is UTC.
+/// Sets local time to that of a value of `TZ`, as POSIX (XBD 8.3) and the time zone database define
+/// it. Without a value, local time is UTC.
 fn set_zone(tz: Opt<Option<String>>) {
     let zone = Zone::from_env(tz.0.flatten().as_deref().map(str::as_bytes), |file| {
         std::fs::read(file).ok()

@@ -1,7 +1,8 @@
-//! TypeScript, JSX and places of syntax errors: the crate `js-transform` for the JavaScript half.
+//! TypeScript, JSX and places of syntax errors: offers the crate `js-transform` to the JavaScript
+//! half.
 //!
-//! A refused text is a value here, `{ error }`, because the caller makes an error of it that names
-//! the file.
+//! A function returns `{ error }` for a text that it refuses, because the caller makes an error
+//! from it that names the file.
 
 use super::TextArgument;
 use js_transform::module::ImportKind;
@@ -75,7 +76,7 @@ fn transform<'js>(
     }
 }
 
-/// Returns `{ error }` of a text with a syntax error; nothing of a valid one.
+/// Returns `{ error }` for a text with a syntax error, and nothing for a valid one.
 fn check<'js>(
     ctx: Ctx<'js>,
     source: TextArgument,
@@ -92,7 +93,7 @@ fn is_module(source: TextArgument, filename: TextArgument) -> bool {
     js_transform::check::is_module(&source.0, &filename.0)
 }
 
-/// Returns `{ code, mappings }` of a text that is finished.
+/// Returns `{ code, mappings }` of a text in JavaScript, minified.
 fn minify<'js>(
     ctx: Ctx<'js>,
     source: TextArgument,
@@ -153,7 +154,7 @@ fn module_body<'js>(
     Ok(out)
 }
 
-/// Declarations of the helpers that a text uses.
+/// Returns the declaration of the helpers that a text uses; nothing if it uses none.
 fn helpers(code: TextArgument) -> Option<String> {
     js_transform::helpers(&code.0)
 }

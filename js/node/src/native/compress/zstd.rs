@@ -1,10 +1,12 @@
-//! Zstandard, by its own library: contexts with the parameters of Node's `zlib.constants.ZSTD_*`.
+//! Zstandard streams, by its own library. Their parameters are those of Node's
+//! `zlib.constants.ZSTD_*`.
 
 use super::ZlibStep;
 use zstd_safe::zstd_sys::ZSTD_EndDirective as End;
 use zstd_safe::{CCtx, CParameter, DCtx, DParameter, InBuffer, OutBuffer, Strategy};
 
-/// States of [`ZlibStep`] from here on are errors of the library, by its numbers.
+/// The lowest state of [`ZlibStep`] that is an error. The library's number of the error is added to
+/// it.
 pub const ERRORS: usize = 1000;
 
 pub enum Zstd {
@@ -13,7 +15,8 @@ pub enum Zstd {
 }
 
 impl Zstd {
-    /// Creates a stream; `parameters` are numbers and values alternately; `None` if one is refused.
+    /// Creates a stream. `parameters` has the number and the value of each parameter in turn;
+    /// returns `None` if one is refused.
     pub fn new(
         compress: bool,
         parameters: &[i32],
@@ -41,7 +44,8 @@ impl Zstd {
         Some(Zstd::Decompress(context))
     }
 
-    /// Runs one step; `flush`: 0 continue, 1 write all, 2 end the frame.
+    /// Runs one step. `flush` is 0 to continue, 1 to write all pending output, and 2 to end the
+    /// frame.
     pub fn step(&mut self, input: &[u8], out: &mut [u8], flush: u8) -> ZlibStep {
         let (mut from, mut to) = (InBuffer::around(input), OutBuffer::around(out));
         let done = match self {
@@ -58,7 +62,7 @@ impl Zstd {
         let state = match (done, &self) {
             (Err(code), _) => ERRORS + 0usize.wrapping_sub(code),
             (Ok(0), Zstd::Decompress(_)) => 1,
-            // All is written; a further call would begin another frame.
+            // Everything is written, and another call would begin a new frame.
             (Ok(0), Zstd::Compress(_)) if flush != 0 => 2,
             _ => 0,
         };
@@ -66,7 +70,7 @@ impl Zstd {
     }
 }
 
-/// Returns a parameter by its number in `zstd.h`.
+/// Returns the parameter that has a number in `zstd.h`, with a value; `None` if it is refused.
 fn find_parameter(number: i32, value: i32) -> Option<CParameter> {
     use CParameter as P;
     let (size, flag) = (u32::try_from(value), value != 0);
@@ -87,7 +91,7 @@ fn find_parameter(number: i32, value: i32) -> Option<CParameter> {
         200 => P::ContentSizeFlag(flag),
         201 => P::ChecksumFlag(flag),
         202 => P::DictIdFlag(flag),
-        // Threads, of which there are none: more than none is refused as by a library without them.
+        // The numbers of worker threads: a library without threads refuses all but 0, too.
         400..=402 if value == 0 => P::NbWorkers(0),
         _ => return None,
     })

@@ -1,9 +1,9 @@
-//! Ciphers as states that take bytes piece by piece: AES in its modes, ChaCha20, both with
+//! Ciphers as states that take bytes piece by piece: AES in its modes and ChaCha20, each also with
 //! authentication.
 //!
-//! The block cipher, the keystream of ChaCha20 and the two universal hashes are RustCrypto's. Modes
-//! are made here of many blocks at a time: the crates of the modes would bring one copy for each
-//! length of key.
+//! The block cipher, the keystream of ChaCha20 and the two universal hashes are RustCrypto's. The
+//! modes are implemented here, on many blocks at a time, because the crates of the modes would add
+//! one copy of their code for each length of key.
 
 use super::super::{BufferArgument, TextArgument, throw_text};
 use super::give;
@@ -62,10 +62,11 @@ fn xor(data: &mut [u8], with: &[u8]) {
     data.iter_mut().zip(with).for_each(|(d, w)| *d ^= w);
 }
 
-/// AES as a keystream: blocks of a counter, of which GCM counts the last 32 bits only.
+/// AES as a keystream of encrypted counters.
 struct Counter {
     aes: Aes,
     next: Block,
+    /// Whether only the last 32 bits count, as in GCM.
     only32: bool,
     /// The unused rest of the current block.
     rest: Vec<u8>,
@@ -100,20 +101,21 @@ impl Counter {
     }
 }
 
-/// Modes with feedback: earlier output is encrypted to make the next key stream.
+/// Modes with feedback, which make the keystream by encrypting earlier output.
 #[derive(Clone, Copy, PartialEq)]
 enum Feedback {
     /// CFB of 128 bits.
     Text,
     /// CFB of 8 bits.
     Byte,
+    /// OFB.
     Output,
 }
 
 struct FeedbackState {
     aes: Aes,
     register: Block,
-    /// Bytes of the block begun that were used.
+    /// The number of bytes of the current block that were used.
     used: usize,
     kind: Feedback,
 }
@@ -146,8 +148,8 @@ impl FeedbackState {
     }
 }
 
-/// A universal hash over additional data and ciphertext, each filled up to whole blocks, and their
-/// lengths.
+/// A universal hash of additional data, ciphertext and their lengths. The first two are each filled
+/// up to whole blocks.
 struct AuthTag<U> {
     hash: U,
     rest: Vec<u8>,
@@ -184,11 +186,12 @@ impl<U: UniversalHash<BlockSize = aes::cipher::consts::U16>> AuthTag<U> {
 /// The state of a cipher between two pieces.
 enum CipherState {
     Ecb(Aes),
+    /// The last block of ciphertext, or the initialization vector.
     Cbc(Aes, Block),
     Ctr(Box<Counter>),
     Feedback(Box<FeedbackState>),
     ChaCha(Box<chacha20::ChaCha20>),
-    /// The counter, the block that the tag is encrypted with.
+    /// The counter, the tag until it is taken, and the block that masks the tag.
     Gcm(Box<Counter>, Option<Box<AuthTag<GHash>>>, Block),
     ChaChaPoly(Box<chacha20::ChaCha20>, Option<Box<AuthTag<Poly1305>>>),
 }
@@ -196,14 +199,14 @@ enum CipherState {
 struct Cipher {
     kind: CipherState,
     encrypt: bool,
-    /// Whether blocks are filled up as PKCS#7 says.
+    /// Whether the last block is filled up (PKCS#7).
     padding: bool,
     /// The bytes of an incomplete block, in block modes.
     rest: Vec<u8>,
     has_text: bool,
 }
 
-/// Returns where the counter of GCM begins (SP 800-38D, 7.1).
+/// Returns the first counter block of GCM (SP 800-38D, 7.1).
 fn gcm_begin(
     key: &aes::cipher::generic_array::GenericArray<u8, aes::cipher::consts::U16>,
     iv: &[u8],
@@ -220,7 +223,8 @@ fn gcm_begin(
 }
 
 impl CipherState {
-    /// Creates the state; nothing if the mode is unknown, or a length does not fit.
+    /// Creates the state; `None` if the mode is unknown, or the length of the key or vector does
+    /// not fit.
     fn new(mode: &str, key: &[u8], iv: &[u8]) -> Option<CipherState> {
         let chacha = |nonce: &[u8]| chacha20::ChaCha20::new_from_slices(key, nonce).ok();
         let feedback = |kind| {
@@ -264,7 +268,7 @@ impl CipherState {
                 )
             }
             "chacha20" => {
-                // OpenSSL has the number of the first block in front of the nonce.
+                // OpenSSL puts the number of the first block before the nonce.
                 let (first, nonce) = iv.split_first_chunk::<4>()?;
                 let mut stream = chacha(nonce)?;
                 stream.try_seek(u64::from(u32::from_le_bytes(*first)) * 64).ok()?;
@@ -283,7 +287,8 @@ impl CipherState {
 }
 
 impl Cipher {
-    /// Adds additional data; returns `false` after the first text, and for ciphers that have none.
+    /// Adds additional data. Returns `false` if there was text before it, or the cipher has no
+    /// additional data.
     fn additional(&mut self, data: &[u8]) -> bool {
         match &mut self.kind {
             _ if self.has_text => return false,
@@ -305,7 +310,8 @@ impl Cipher {
         }
     }
 
-    /// Processes a piece and returns its output; `None` if the key stream is at its end.
+    /// Processes a piece and returns its output; `None` if the keystream has ended or the tag was
+    /// taken.
     fn update(&mut self, mut data: Vec<u8>) -> Option<Vec<u8>> {
         self.begin_text();
         match &mut self.kind {
@@ -337,8 +343,8 @@ impl Cipher {
         Some(data)
     }
 
-    /// Processes the available data in block modes: whole blocks, less one that may hold the
-    /// padding.
+    /// Processes the whole blocks of the available data, in block modes. Decryption keeps back the
+    /// last block, which may have the padding.
     fn blocks(&mut self, data: &[u8]) -> Vec<u8> {
         let mut all = std::mem::take(&mut self.rest);
         all.extend_from_slice(data);
@@ -373,7 +379,8 @@ impl Cipher {
         }
     }
 
-    /// Returns the rest of the output at the end. The error says why there is none.
+    /// Returns the rest of the output at the end of the text. The error is `length` if the text is
+    /// not a number of blocks, and `padding` if its padding is wrong.
     fn finish(&mut self) -> std::result::Result<Vec<u8>, &'static str> {
         self.begin_text();
         if !matches!(self.kind, CipherState::Ecb(_) | CipherState::Cbc(..)) {
@@ -402,7 +409,7 @@ impl Cipher {
         Ok(rest)
     }
 
-    /// Returns the tag of all input; it can be taken once.
+    /// Returns the tag of all input; `None` if the cipher has no tag, or it was already taken.
     fn tag(&mut self) -> Option<Vec<u8>> {
         match &mut self.kind {
             CipherState::Gcm(_, tag, mask) => {
@@ -418,7 +425,8 @@ impl Cipher {
     }
 }
 
-/// Returns a cipher as a function of an operation and bytes. Nothing if a length does not fit.
+/// Returns a cipher as a function of an operation and bytes, or nothing if the mode is unknown or a
+/// length does not fit.
 fn cipher<'js>(
     ctx: Ctx<'js>,
     mode: TextArgument,
@@ -454,7 +462,8 @@ fn cipher<'js>(
     Function::new(ctx, run).map(Some)
 }
 
-/// Keys wrapped in keys (RFC 3394), at once; `EBADMSG` if the check value is another than `iv`.
+/// Wraps a key in another one, or unwraps it (RFC 3394). Throws `EBADMSG` if the check value is not
+/// `iv`.
 fn wrap<'js>(
     ctx: Ctx<'js>,
     encrypt: bool,

@@ -1,7 +1,7 @@
 //! Hashes, and the functions built on them: HMAC, PBKDF2, HKDF, scrypt.
 //!
-//! These functions work on [`DynDigest`], so that there is one copy of the code for all hashes; the
-//! crates of these names would have one copy for each hash.
+//! HMAC, PBKDF2 and HKDF work on [`DynDigest`], so there is one copy of their code for all hashes.
+//! The crates of these names would have one copy for each hash.
 
 use super::super::{BufferArgument, TextArgument};
 use super::{bounded, give};
@@ -11,7 +11,8 @@ use rquickjs::function::{Func, Opt};
 use rquickjs::{ArrayBuffer, Ctx, Function, Object, Result, Value};
 use std::cell::RefCell;
 
-/// Returns a hash of a fixed length with its block size, by the name that [`plain`] gives.
+/// Returns a hash with digests of a fixed length, and its block size in bytes, by the name that
+/// [`plain`] returns.
 fn fixed(name: &str) -> Option<(Box<dyn DynDigest>, usize)> {
     fn of<H: Digest + BlockSizeUser + DynDigest + 'static>() -> (Box<dyn DynDigest>, usize) {
         (Box::new(<H as Digest>::new()), H::block_size())
@@ -69,8 +70,8 @@ impl digest::FixedOutputReset for Md5Sha1 {
     }
 }
 
-/// Returns the one name of a hash that OpenSSL knows by many: `RSA-SHA256`, `SHA-256` and
-/// `sha256WithRSAEncryption` are `sha256`.
+/// Returns one name for a hash that OpenSSL knows by many: `RSA-SHA256`, `SHA-256` and
+/// `sha256WithRSAEncryption` become `sha256`.
 fn plain(name: &str) -> String {
     let name = name.to_ascii_lowercase();
     if name == "rsa-sha1-2" {
@@ -87,7 +88,7 @@ fn plain(name: &str) -> String {
     }
 }
 
-/// A hash that has taken in some bytes.
+/// A hash of the bytes so far.
 #[derive(Clone)]
 enum HashState {
     Fixed(Box<dyn DynDigest>),
@@ -121,8 +122,8 @@ impl HashState {
         }
     }
 
-    /// Returns the digest of the input; only extendable functions have lengths other than the
-    /// usual.
+    /// Returns the digest of the bytes so far; `None` if the hash has no digest of that length.
+    /// Only the extendable hashes (SHAKE) have digests of any length.
     fn digest(&self, length: usize) -> Option<Vec<u8>> {
         let mut out = vec![0; length];
         match self {
@@ -137,8 +138,9 @@ impl HashState {
     }
 }
 
-/// Returns a hash as a function: bytes are taken in, a number is the length of the digest that is
-/// asked for, and `true` asks for a copy, another such function. Nothing for an unknown name.
+/// Returns a hash as a function, or nothing for an unknown name. The function's argument decides
+/// what it does: bytes are added to the hash, a number requests a digest of that length, and `true`
+/// requests a copy, which is another such function.
 fn hash<'js>(ctx: Ctx<'js>, name: TextArgument) -> Result<Option<Function<'js>>> {
     HashState::by_name(&plain(&name.0)).map(|state| hash_function(&ctx, state)).transpose()
 }
@@ -160,12 +162,12 @@ fn hash_function<'js>(ctx: &Ctx<'js>, state: HashState) -> Result<Function<'js>>
     })
 }
 
-/// Returns the digest's length in bytes; nothing for an unknown name.
+/// Returns the length of a hash's digest in bytes; nothing for an unknown name.
 fn hash_size(name: TextArgument) -> Option<usize> {
     HashState::by_name(&plain(&name.0)).map(|state| state.size())
 }
 
-/// Returns the name that a hash has in standards' texts; nothing for an unknown name.
+/// Returns the name of a hash that [`plain`] returns; nothing for an unknown name.
 fn hash_name(name: TextArgument) -> Option<String> {
     let name = plain(&name.0);
     HashState::by_name(&name).map(|_| name)
@@ -179,7 +181,7 @@ struct Hmac {
 }
 
 impl Hmac {
-    /// Creates an HMAC; nothing for an unknown name, and for the extendable hashes, which have no
+    /// Creates an HMAC; `None` for an unknown name, and for the extendable hashes, which have no
     /// HMAC.
     fn new(name: &str, key: &[u8]) -> Option<Hmac> {
         let (mut inner, block) = fixed(name)?;
@@ -202,7 +204,7 @@ impl Hmac {
         self.inner.output_size()
     }
 
-    /// Authenticates the parts in order and returns the code; the state is as before.
+    /// Returns the code of the bytes so far and the parts after them. The state does not change.
     fn code_of(&self, parts: &[&[u8]]) -> Box<[u8]> {
         let mut inner = self.inner.clone();
         parts.iter().for_each(|part| inner.update(part));
@@ -212,8 +214,8 @@ impl Hmac {
     }
 }
 
-/// Returns HMAC as a function: with bytes it takes them in, without it returns the code. Nothing
-/// for an unknown hash.
+/// Returns HMAC as a function, or nothing for an unknown hash. The function adds its argument, or
+/// returns the code if it is called without one.
 fn hmac<'js>(
     ctx: Ctx<'js>,
     name: TextArgument,
@@ -292,7 +294,8 @@ fn scrypt<'js>(
     length: usize,
 ) -> Result<ArrayBuffer<'js>> {
     let mut out = vec![0; bounded(&ctx, length)?];
-    // The length in the parameters is for hashes in the PHC format only; that of `out` counts.
+    // The length in the parameters matters only for hashes in the PHC format. The function fills
+    // all of `out`.
     let made = scrypt::Params::new(log_n, r, p, 32)
         .ok()
         .and_then(|params| scrypt::scrypt(&password.0, &salt.0, &params, &mut out).ok());

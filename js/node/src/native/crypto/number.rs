@@ -1,9 +1,10 @@
-//! Large numbers for RSA, Diffie-Hellman and tests of primes, by `num-bigint`, which is here for
-//! JavaScript's constants in any case. Arguments and results are bytes, the highest first.
+//! Large numbers for RSA, Diffie-Hellman and tests of primes, by `num-bigint`, which the program
+//! contains in any case for JavaScript's constants. Arguments and results are bytes, the highest
+//! first.
 //!
-//! The time of its operations depends on the numbers. Decryption and signatures with a private key
-//! of RSA are therefore blinded, so that an attacker does not know the number that is raised to the
-//! secret power.
+//! The time of that crate's operations depends on the numbers. Decryption and signatures with a
+//! private key of RSA are therefore blinded: an attacker does not know the number that is raised to
+//! the secret power.
 
 use super::super::{BufferArgument, throw_text};
 use super::give;
@@ -11,14 +12,14 @@ use num_bigint::BigUint;
 use rquickjs::function::Func;
 use rquickjs::{ArrayBuffer, Ctx, Object, Result};
 
-/// Bits of the longest modulus that OpenSSL works with.
+/// The number of bits of the longest modulus that OpenSSL accepts.
 const MOST_BITS: u64 = 16384;
 
 fn number(bytes: &BufferArgument) -> BigUint {
     BigUint::from_bytes_be(&bytes.0)
 }
 
-/// Returns a number in the given count of bytes.
+/// Returns a number as at least `length` bytes.
 fn bytes_of(n: &BigUint, length: usize) -> Vec<u8> {
     let short = n.to_bytes_be();
     let mut out = vec![0; length.saturating_sub(short.len())];
@@ -38,7 +39,7 @@ fn random(bits: u64) -> Option<BigUint> {
     Some(BigUint::from_bytes_be(&bytes))
 }
 
-/// Returns a random number of `2..n`.
+/// Returns a random number in `2..n`.
 fn random_below(n: &BigUint) -> Option<BigUint> {
     loop {
         let r = random(n.bits())?;
@@ -69,8 +70,8 @@ fn small_primes() -> Vec<u32> {
     (3..4000).filter(|n| is_prime(*n)).collect()
 }
 
-/// Returns whether no small prime divides the number; `None` if it is one itself, or a small
-/// number.
+/// Returns whether a number is prime, if the small primes decide that; `None` if none of them
+/// divides the number.
 fn by_small_primes(n: &BigUint, small: &[u32]) -> Option<bool> {
     let two = BigUint::from(2u8);
     if *n < two {
@@ -87,8 +88,8 @@ fn by_small_primes(n: &BigUint, small: &[u32]) -> Option<bool> {
     None
 }
 
-/// Runs Miller and Rabin's test with random bases: a composite number passes a round with a chance
-/// of a quarter at most.
+/// Runs the Miller-Rabin test with random bases. A composite number passes a round with a
+/// probability of at most a quarter.
 fn miller_rabin(n: &BigUint, rounds: u32) -> Option<bool> {
     let one = BigUint::from(1u8);
     let last = n - &one;
@@ -114,12 +115,13 @@ fn is_prime(n: &BigUint, small: &[u32], rounds: u32) -> Option<bool> {
     by_small_primes(n, small).map_or_else(|| miller_rabin(n, rounds), Some)
 }
 
-/// Rounds for a random number (FIPS 186-5, table B.1, with a margin).
+/// The number of rounds for a random number (FIPS 186-5, table B.1, with a margin).
 const ROUNDS: u32 = 8;
-/// Rounds for a number that an attacker may have chosen, as in OpenSSL.
+/// The number of rounds for a number that an attacker may have chosen, as in OpenSSL.
 const CHECK_ROUNDS: u32 = 64;
 
-/// Returns whether the number is prime; `rounds` are OpenSSL's "checks", 0 for its own choice.
+/// Returns whether a number is prime. `rounds` is OpenSSL's number of "checks"; 0 means
+/// [`CHECK_ROUNDS`].
 fn check_prime(ctx: Ctx<'_>, n: BufferArgument, rounds: u32) -> Result<bool> {
     let rounds = if rounds == 0 { CHECK_ROUNDS } else { rounds.min(1024) };
     is_prime(&number(&n), &small_primes(), rounds).ok_or_else(|| throw_text(&ctx, "EIO"))
@@ -128,18 +130,18 @@ fn check_prime(ctx: Ctx<'_>, n: BufferArgument, rounds: u32) -> Result<bool> {
 /// The conditions on a prime that is to be generated.
 struct PrimeRequest {
     bits: u64,
-    /// Whether `(p - 1) / 2` is one, too.
+    /// Whether `(p - 1) / 2` must be prime, too.
     safe: bool,
-    /// `p mod add` is `rem`; nothing asked if `add` is 0.
+    /// The modulus of the condition `p mod add == rem`; 0 if there is no such condition.
     add: BigUint,
     rem: BigUint,
-    /// The number of the highest bits that are set.
+    /// The number of highest bits that must be set.
     top: u64,
 }
 
 impl PrimeRequest {
-    /// Returns a random number from which a search begins; it fits all that is wanted but being
-    /// prime. Nothing if there is none of that length.
+    /// Returns a random number from which a search begins. It meets all conditions but being prime.
+    /// Returns `None` if it finds no such number of the requested length.
     fn begin(&self) -> Option<BigUint> {
         for _ in 0..BEGINNINGS {
             let mut p = random(self.bits)?;
@@ -159,7 +161,7 @@ impl PrimeRequest {
         None
     }
 
-    /// Returns the distance to the next number that fits.
+    /// Returns the distance to the next number that meets all conditions but being prime.
     fn step(&self) -> BigUint {
         if self.add == BigUint::ZERO {
             BigUint::from(if self.safe { 4u8 } else { 2 })
@@ -185,18 +187,18 @@ impl PrimeRequest {
     }
 }
 
-/// The number of times that a search begins, because there may be no prime with the requested
-/// remainder.
+/// The maximum number of times that a search begins. It is limited because there may be no prime
+/// with the requested remainder.
 const BEGINNINGS: u32 = 1 << 12;
-/// Numbers that are tried before the search starts at another one.
+/// The number of candidates that are tried before the search begins at another number.
 const SPAN: u32 = 1 << 14;
-/// Bits from which on a search goes step by step: below that the small primes are numbers of that
-/// size themselves.
+/// The number of bits from which a search sieves by the small primes. Shorter candidates may be
+/// small primes themselves.
 const SIEVED: u64 = 32;
 
-/// Returns a prime that meets the request; nothing if there is none.
+/// Returns a prime that meets the request; `None` if none is found.
 fn find_prime(wanted: &PrimeRequest) -> Option<BigUint> {
-    // A common factor of `add` and `rem` divides all such numbers.
+    // A common factor of `add` and `rem` would divide all candidates.
     if wanted.add != BigUint::ZERO && wanted.rem.modinv(&wanted.add).is_none() {
         return None;
     }
@@ -216,7 +218,7 @@ fn find_prime(wanted: &PrimeRequest) -> Option<BigUint> {
         for n in 0..SPAN {
             let mut is_hopeless = false;
             for [p, rest, step] in &mut rests {
-                // `(n - 1) / 2` is a multiple of an odd prime where `n` has the rest 1.
+                // If `n` modulo an odd prime is 1, the prime divides `(n - 1) / 2`.
                 is_hopeless |= *rest == 0 || wanted.safe && *rest == 1;
                 *rest = (*rest + *step) % *p;
             }
@@ -229,7 +231,7 @@ fn find_prime(wanted: &PrimeRequest) -> Option<BigUint> {
     None
 }
 
-/// Returns a random prime of a given number of bits.
+/// Returns a random prime of a given number of bits; throws `EINVAL` if none is found.
 fn prime<'js>(
     ctx: Ctx<'js>,
     bits: u32,
@@ -274,7 +276,7 @@ fn rsa_numbers(bits: u64, exponent: u32) -> Option<[BigUint; 8]> {
             std::mem::swap(&mut p, &mut q);
         }
         let n = &p * &q;
-        // Primes that are near to each other are found from their product.
+        // If the primes are close to each other, they can be computed from their product.
         if n.bits() != bits || (&p - &q).bits() < bits / 2 - 100 {
             continue;
         }
@@ -286,7 +288,7 @@ fn rsa_numbers(bits: u64, exponent: u32) -> Option<[BigUint; 8]> {
 }
 
 /// Performs the private operation of RSA with the numbers of [`rsa_pair`], blinded, by the Chinese
-/// remainder theorem. `EINVAL` for numbers that are not a key's.
+/// remainder theorem. Throws `EINVAL` if the numbers are not those of a key.
 fn rsa_private<'js>(
     ctx: Ctx<'js>,
     key: Vec<BufferArgument>,
@@ -345,8 +347,8 @@ mod tests {
     #[test]
     fn carmichael_numbers_are_not_prime() {
         let small = small_primes();
-        // 2^127 - 1; products of primes above the small ones, of which the second deceives Fermat's
-        // test.
+        // 2^127 - 1, and products of primes larger than the small ones. The second product passes
+        // Fermat's test.
         let prime = (BigUint::from(1u8) << 127u8) - 1u8;
         assert_eq!(is_prime(&prime, &small, 20), Some(true));
         for n in [4003u64 * 4007, 4_261 * 8_521 * 12_781] {
