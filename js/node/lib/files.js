@@ -1,4 +1,4 @@
-// The binding fs, and fs_dir: Node's protocol of requests over plain system calls.
+// The bindings fs and fs_dir: Node's protocol of requests, on top of plain system calls.
 //
 // Every call does its work at once, because the file system never blocks. A call without a request throws
 // its error; with a request object, or with kUsePromises, the result is reported in a later turn of the
@@ -177,7 +177,9 @@ function access(path, mode) {
   native.access(absolute(path), mode ?? 0);
 }
 
-// name: [system call, number of arguments before the request, function, which arguments are paths]
+// The functions by their names. Each has the name of its system call for errors, the number of
+// arguments before the request, the function that does the work, and the indexes of the arguments
+// that are paths.
 const CALLS = {
   access: ['access', 2, access, [0]],
   open: ['open', 3, (path, flags, mode) => native.open(absolute(path), flags, mode), [0]],
@@ -270,7 +272,9 @@ for (const [name, [syscall, arity, run, paths]] of Object.entries(CALLS)) {
   };
 }
 
-// stat, lstat: (path, bigint, request, whether a missing file throws); fstat: (fd, bigint, request, whether not to).
+// Returns the function stat, lstat or fstat. Its arguments are a path or descriptor, `bigint`, a
+// request and a flag. For paths, the flag `false` means that a missing file is no error; for
+// descriptors, `true` means that no failure is an error.
 function statCall(syscall, get, isPath) {
   return function(target, bigint, req, flag) {
     const work = () => {
@@ -289,7 +293,7 @@ wrapped.stat = statCall('stat', (path) => native.stat(absolute(path), true), tru
 wrapped.lstat = statCall('lstat', (path) => native.stat(absolute(path), false), true);
 wrapped.fstat = statCall('fstat', native.fstat, false);
 
-// No system call describes a whole file system.
+// Refuses, because no system call describes a whole file system.
 wrapped.statfs = function(path, bigint, req) {
   const work = () => {
     wrapped.stat(path, false);
@@ -302,7 +306,7 @@ wrapped.rmSync = function(path, maxRetries, recursive) {
   try {
     remove(absolute(path), recursive);
   } catch (code) {
-    // Node's library has checked that the file exists, unless `force` allows that it does not.
+    // Node's library has checked that the file exists, except if `force` allows it to be missing.
     if (code === 'ENOENT') return;
     if (code === 'ERR_FS_EISDIR') {
       const { ERR_FS_EISDIR } = host.require('internal/errors').codes;
@@ -315,7 +319,7 @@ wrapped.rmSync = function(path, maxRetries, recursive) {
 };
 
 const isFd = (v) => typeof v === 'number';
-// Returns the contents of a file, by path or descriptor.
+// Returns the contents of a file that is named by its path or a descriptor.
 function readWhole(target, flags) {
   if (isFd(target)) return native.readAll(target);
   let fd;
@@ -425,8 +429,8 @@ host.bindings.fs = (table) => ({
   kFsStatsFieldsNumber: table.kFsStatsFieldsNumber,
 });
 
-// What kind of stream a descriptor is. Output goes out at once whatever it is, as Node does for
-// pipes.
+// Returns the kind of stream of a descriptor. Standard output that is a pipe counts as a file,
+// because writes to files are synchronous; Node's writes to pipes are, too.
 host.handleType = function(fd) {
   if (!host.begun) throw new Error('a stream was asked for before there is a process');
   const type = native.handleType(fd);

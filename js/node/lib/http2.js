@@ -1,8 +1,9 @@
 'use strict';
 
-// Replaces Node's http2, so that packages that offer HTTP/2 beside HTTP/1.1 can be loaded, with its constants and its
-// default settings. There is no HTTP/2 here, because requests to the outside are made by the host and the session's
-// own servers speak HTTP/1.1; what would begin a connection is refused.
+// Replaces Node's http2. It has the constants and the default settings, so packages that offer
+// HTTP/2 beside HTTP/1.1 can be loaded. Functions that would begin a connection throw an error:
+// there is no HTTP/2, because the host makes the requests to the outside, and the session's own
+// servers speak HTTP/1.1.
 
 const { host } = internalBinding('host');
 const { codes: { ERR_FEATURE_UNAVAILABLE_ON_PLATFORM } } = require('internal/errors');

@@ -1,15 +1,18 @@
-// http_parser: parses messages of HTTP/1 (RFC 9112) for Node's library, which gives received bytes to `execute` and
-// gets heads and bodies by callbacks. Codes and texts of errors are llhttp's, because programs look at them.
+// The binding http_parser: parses messages of HTTP/1 (RFC 9112). Node's library passes received
+// bytes to `execute`, and gets heads and bodies by callbacks. The codes and texts of errors are
+// llhttp's, because programs look at them.
 //
-// It is strict where a message could be read in two ways: one length only, CRLF, no blanks around names.
+// The parser is strict where a message could be read in two ways: it requires CRLF and only one
+// length, and allows no blanks around names.
 (function (native, host) {
 'use strict';
 
 const REQUEST = 1;
 const [ON_BEGIN, ON_TRAILER, ON_HEAD, ON_BODY, ON_END] = [0, 1, 2, 3, 4];
 const LENIENT = { headers: 1, chunkedLength: 2, keepAlive: 4, transferEncoding: 8, afterClose: 32, loneLF: 64 };
-// Maximum number of bytes of a head if nothing else is said, and of a chunk's extensions.
+// The default maximum number of bytes of a head.
 const MOST_HEAD = 16 << 10;
+// The maximum number of bytes of a chunk's extensions.
 const MOST_EXTENSIONS = 16 << 10;
 const LF = 10;
 const CR = 13;
@@ -19,7 +22,8 @@ const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
 class ParseError extends Error {}
 
-// `parsed` may be a function that computes the number of parsed bytes from the number of all bytes.
+// Throws a parse error. `parsed` may be a function that returns the number of parsed bytes for the
+// number of bytes that are left.
 function fail(code, reason, parsed) {
   const error = new ParseError(`Parse Error: ${reason}`);
   if (parsed) error.parsed = parsed;
@@ -28,7 +32,7 @@ function fail(code, reason, parsed) {
   throw error;
 }
 
-// Returns the length of the longest prefix of a text that begins a method.
+// Returns the length of the longest prefix of a text with which a method begins.
 function begunOf(text) {
   const { allMethods } = host.binding('http_parser');
   let n = 0;
@@ -44,8 +48,9 @@ class HTTPParser {
   #lenient = 0;
   #list;
   #state = 'start';
-  // The bytes of an incomplete line, and the number of bytes of the head so far.
+  // The pieces of an incomplete line.
   #part = [];
+  // The number of bytes of the head so far.
   #head = 0;
   #extensions = 0;
   #left = 0;
@@ -87,7 +92,8 @@ class HTTPParser {
   duration() { return this.#begun === 0 ? 0 : performance.now() - this.#begun; }
   headersCompleted() { return this.#headDone; }
 
-  // Returns the number of bytes that are HTTP, which is less than all if another protocol begins; or an error.
+  // Parses bytes. Returns the number of bytes that are HTTP, which is smaller than their number if
+  // another protocol begins. Returns an error if they are not valid.
   execute(data) {
     const bytes = host.view(data);
     this.#current = data;
@@ -108,7 +114,7 @@ class HTTPParser {
     }
   }
 
-  // The end of input.
+  // Ends the input. Returns an error if a message is incomplete.
   finish() {
     if (this.#state === 'until end') {
       this.#complete();
@@ -184,7 +190,7 @@ class HTTPParser {
     return stop;
   }
 
-  // Input that cannot become a message is refused before its line is complete.
+  // Refuses input that cannot become a message, before its line is complete.
   #checkBeginning(begin) {
     if (this.#type !== REQUEST) {
       if (!'HTTP/'.startsWith(begin.slice(0, 5))) fail('HPE_INVALID_CONSTANT', 'Expected HTTP/, RTSP/ or ICE/');
@@ -351,13 +357,13 @@ class HTTPParser {
   #complete() {
     this.#begun = 0;
     this.#state = this.#upgrades ? 'upgraded' : this.#keeps || this.#lenient & LENIENT.keepAlive ? 'start' : 'closed';
-    // After an interim response (1xx) another message follows, even if the connection is to be closed.
+    // Another message follows an interim response (1xx), even if the connection will be closed.
     if (this.#state === 'closed' && this.#type !== REQUEST && this.#message.status < 200) this.#state = 'start';
     this[ON_END]?.();
   }
 }
 
-// The parsers of a server, by their state.
+// The parsers of a server's connections.
 class ConnectionsList {
   #all = new Set();
   add(parser) { this.#all.add(parser); }

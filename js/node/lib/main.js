@@ -1,8 +1,8 @@
-// The command line, and the two halves of a start: `prepare` and `goOn`.
+// Parses the command line, and has the two halves of a start: `prepare` and `goOn`.
 (function (native, host) {
 'use strict';
 
-// --- options: Node's own table of them ----------------------------------------------------------
+// --- options, by Node's own table ----------------------------------------------------------------
 
 const defaults = host.revive(host.tables.$options, 'options', '');
 // Options that are not supported.
@@ -32,7 +32,7 @@ const SHORT = { '-e': '--eval', '-p': '--print', '-c': '--check', '-r': '--requi
 
 class UsageError extends Error {}
 
-// Reads one option of a command line or of NODE_OPTIONS; returns the number of words it has consumed.
+// Reads one option of a command line or of NODE_OPTIONS. Returns the number of words that it takes.
 function takeOption(words, at, into) {
   let [word, ...rest] = words[at].split(/=(.*)/s);
   let value = rest.length > 0 ? rest[0] : undefined;
@@ -77,7 +77,7 @@ function takeOption(words, at, into) {
   return took;
 }
 
-// Variables that have the effect of options.
+// The environment variables that have the effect of options.
 const VARIABLES = [
   ['NODE_PENDING_DEPRECATION', '--pending-deprecation'], ['NODE_PRESERVE_SYMLINKS', '--preserve-symlinks'],
   ['NODE_PRESERVE_SYMLINKS_MAIN', '--preserve-symlinks-main'], ['NODE_REDIRECT_WARNINGS', '--redirect-warnings'],
@@ -100,7 +100,8 @@ function parseCommandLine(args, env) {
   return { into, execArgv: args.slice(1, at), rest: args.slice(at) };
 }
 
-// Returns whether an option of V8 is given; Node's table has only the names of these.
+// Returns whether an option of V8 is given. Node's table has only the names of these options, so
+// `takeOption` does not keep their values.
 const asksFor = (execArgv, env, option) => [...execArgv, ...(env.NODE_OPTIONS ?? '').split(/\s+/)]
   .some((word) => word.replace(/_/g, '-').replace(/^-+/, '--') === option);
 
@@ -167,7 +168,7 @@ host.uncaught = function(error, fromPromise) {
 
 // --- the halves of a start ----------------------------------------------------------------------
 
-// The modules that most scripts use; they are loaded once, during the preparation.
+// The modules that most scripts use. They are loaded once, during the preparation.
 const WARM = [
   'assert', 'buffer', 'child_process', 'crypto', 'events', 'fs', 'fs/promises', 'module', 'os', 'path', 'perf_hooks',
   'process', 'querystring', 'readline', 'readline/promises', 'stream', 'stream/promises', 'string_decoder', 'test',
@@ -219,7 +220,8 @@ function choose(parsed) {
   return 'stdin';
 }
 
-// The other commands of this program, by the name it is called by; their arguments are converted to those of `node`.
+// Returns the arguments of `node` for a call of this program, which has other commands, too: `npm`,
+// `npx`, `tsx` and `--bundle`.
 function command(args) {
   const name = (args[0] ?? 'node').split('/').at(-1);
   host.tsx = name === 'tsx';

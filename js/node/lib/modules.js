@@ -1,5 +1,5 @@
-// Bindings for modules and scripts: contextify, module_wrap, modules, cjs_lexer. Node's loader of ECMAScript modules
-// is replaced by one that uses the engine's (esm_loader.js).
+// The bindings for modules and scripts: contextify, module_wrap, modules and cjs_lexer. Node's
+// loader of ECMAScript modules is replaced with one that uses the engine's (esm_loader.js).
 (function (native, host) {
 'use strict';
 
@@ -7,11 +7,11 @@
 
 const PARAMETERS = ['exports', 'require', 'module', '__filename', '__dirname'];
 
-// A script may begin with `#!`; within a function that is not a comment.
+// Returns a script for the body of a function, in which a first line `#!` is not a comment.
 const body = (source) => source.startsWith('#!') ? `//${source}` : source;
 
-// The text before the first line of a file that is compiled as a function's body; columns of
-// errors do not count it.
+// For each file that is compiled as the body of a function, the length of the text before its first
+// line. Columns of errors do not count that text.
 host.firstLines = new Map();
 
 function compileFunction(source, filename, parameters) {
@@ -86,7 +86,7 @@ function runIn(context, source, filename) {
     try {
       Object.defineProperty(global, key, { ...descriptor, configurable: true });
     } catch {
-      // A property of the realm that cannot be replaced.
+      // The realm has a property of this name that cannot be replaced.
     }
   });
   try {
@@ -143,7 +143,8 @@ host.bindings.contextify = () => ({
 
 const packages = new Map();
 
-// Returns the same as Node's C++ reader: [name, main, type, imports, exports, file], with undefined for absent parts.
+// Reads a package.json. Returns the same as Node's C++ reader: [name, main, type, imports, exports,
+// file], with undefined for absent parts.
 function readPackage(path, base, specifier) {
   if (packages.has(path)) return packages.get(path);
   let found;
@@ -202,10 +203,10 @@ host.bindings.modules = () => ({
 
 host.bindings.cjs_lexer = () => ({ parse: () => [[], []] });
 
-// --- module_wrap: only what Node's library looks at -----------------------------------------------
+// --- module_wrap: only the parts that Node's library uses ----------------------------------------
 
-// Returns the namespace that `require` returns for a module with a default export: its names and `__esModule`, by
-// which compiled `import` statements recognise it.
+// Returns the namespace that `require` returns for a module with a default export. It has the names
+// of the module, and `__esModule`, by which compiled `import` statements recognise it.
 function createRequiredModuleFacade({ url }) {
   const from = JSON.stringify(url);
   const text = `export * from ${from}; export { default } from ${from}; export const __esModule = true;`;
@@ -215,7 +216,7 @@ function createRequiredModuleFacade({ url }) {
 }
 
 host.bindings.module_wrap = (table) => {
-  // Built-in modules as the ECMAScript loader sees them.
+  // A built-in module as the loader of ECMAScript modules sees it.
   class ModuleWrap {
     constructor(url, context, exports, evaluate) {
       this.url = url;
@@ -244,14 +245,14 @@ function usvString(value) {
   if (typeof value === 'symbol') throw new TypeError('Cannot convert a Symbol value to a string');
   return StringPrototypeToWellFormed(\`\${value}\`);
 }`);
-// For the host's own programs, which run with --expose-internals: the modules that other programs may load, and `vm`
-// as it is without a policy that switches it off.
+// For our own programs, which run with --expose-internals: the built-in modules that programs may
+// load, and the `vm` that a policy without code from strings hides from scripts.
 host.replace('internal/wasibox', `exports.BuiltinModule = require('internal/bootstrap/realm').BuiltinModule;
 exports.vm = internalBinding('host').host.vm ?? require('vm');`);
 host.replace('internal/modules/typescript', native.typescript);
 host.replace('wasibox/bundle', native.bundle);
 host.replace('http2', native.http2);
-// Node knows .ts, .mts and .cts; the other two are like the first.
+// Node knows .ts, .mts and .cts. Files in .tsx and .jsx are treated like .ts.
 host.patch('internal/modules/cjs/loader', (text) => text.replace(
   "StringPrototypeEndsWith(filename, '.ts') && tsEnabled", "RegExpPrototypeExec(/\\.(?:tsx?|jsx)$/, filename) !== null && tsEnabled"));
 host.patch('internal/modules/esm/get_format', (text) => text.replace(

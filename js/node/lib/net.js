@@ -1,5 +1,6 @@
-// tcp_wrap and cares_wrap: sockets on the session's loopback, and name resolution. Connections to other hosts are
-// series of requests to the sandbox's host (outside.js); the name of such a host has a stand-in address.
+// The bindings tcp_wrap and cares_wrap: sockets on the session's loopback, and name resolution. A
+// connection to another host is a series of requests to the sandbox's host (outside.js); the name
+// of such a host has a stand-in address.
 (function (native, host) {
 'use strict';
 
@@ -7,8 +8,8 @@ const SERVER = 1;
 
 // --- names -------------------------------------------------------------------------------------------------
 
-// Stand-in addresses for the names of other hosts, from the range that RFC 2544 reserves for benchmarks, so that no host
-// has them.
+// The stand-in addresses of the names of other hosts. They are in the range that RFC 2544 reserves
+// for benchmarks, which no host has.
 const standIns = new Map();
 const namesOf = new Map();
 function standIn(name) {
@@ -70,8 +71,8 @@ for (const kind of ['Any', 'A', 'Aaaa', 'Caa', 'Cname', 'Mx', 'Ns', 'Txt', 'Tlsa
 }
 ChannelWrap.prototype.getHostByAddr = ChannelWrap.prototype.queryA;
 
-// The handle by which Node's library turns a program's own stream into a socket. TLS over it is not possible, so
-// nothing is read.
+// The handle by which Node's library turns a program's own stream into a socket. TLS over such a
+// stream is not possible, so the handle reads nothing.
 host.bindings.js_stream = () => ({
   JSStream: class JSStream {
     readBuffer() {}
@@ -105,7 +106,7 @@ host.bindings.cares_wrap = (table) => ({
 // --- sockets ------------------------------------------------------------------------------------------------
 
 class TCP extends host.Stream {
-  // The connection to another host, instead of a socket.
+  // The connection to another host (outside.js), which replaces the socket.
   way;
   constructor(type) {
     super();
@@ -218,7 +219,7 @@ class TCP extends host.Stream {
 
 host.bindings.tcp_wrap = (table) => ({ ...table, TCP, TCPConnectWrap: class TCPConnectWrap {} });
 
-// Returns the reason why a connection has failed, if more is known than an error number.
+// Adds the reason why a connection has failed to the error's message, if it is known.
 host.explain = (error, handle) => {
   if (handle.why !== undefined) error.message = `${error.message}: ${handle.why}`;
 };

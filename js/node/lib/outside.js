@@ -1,20 +1,22 @@
-// Connections to other hosts. A program's bytes are parsed as by a server (http_parser.js), the request is passed to
-// the sandbox's host through the node /.box/http, and the bytes of a response are returned. So Node's own http and
-// https, and packages based on them, work unchanged; `fetch` of Node's library uses them, too.
+// Connections to other hosts. A program's bytes are parsed as a server would parse them
+// (http_parser.js), the request goes to the sandbox's host through the node /.box/http, and the
+// response comes back as bytes. Node's own http and https, and packages based on them, therefore
+// work unchanged; `fetch` of Node's library uses them, too.
 //
 //   program's bytes -> HTTPParser -> steps to the host -> answers -> bytes for the program
 //
-// The host resolves names and speaks TLS; redirects are left to the program. A connection is for one request.
+// The host resolves names and speaks TLS. Redirects are left to the program. A connection serves
+// one request.
 (function (native, host) {
 'use strict';
 
 const NODE = '/.box/http';
 const READ_WRITE = 2;
 const PART = 256 << 10;
-// The number of pending bytes from which a write is reported later.
+// The number of pending bytes above which a write is not reported as done yet.
 const MOST_QUEUED = 1 << 20;
 const EOF = -4095;
-// Headers that the host writes, and those that apply to a single connection.
+// The headers that the host writes itself, and those that apply to a single connection.
 const HOSTS_OWN = new Set(['connection', 'keep-alive', 'te', 'trailer', 'transfer-encoding', 'upgrade', 'http2-settings',
                            'host', 'content-length', 'expect']);
 
@@ -26,7 +28,8 @@ function openNode() {
   }
 }
 
-// Returns whether a rule of the policy names a server on the host's own loopback.
+// Returns the first of some names of a server on the host's loopback that a rule of the policy
+// names; undefined if there is none.
 function isNamed(names, port) {
   const fd = openNode();
   if (fd === undefined) return undefined;
@@ -37,8 +40,8 @@ function isNamed(names, port) {
   }
 }
 
-// Returns the connection for an address; undefined if it is on the session's loopback, an error number if it cannot
-// be reached.
+// Returns the connection for an address. Returns undefined if the address is on the session's
+// loopback, and an error number if it cannot be reached.
 host.outside = (handle, address, port) => {
   let name = host.nameOf(address);
   if (name === undefined && host.isLoopback(address)) {
@@ -54,10 +57,10 @@ host.outside = (handle, address, port) => {
   return new Exchange(handle, name, port, fd);
 };
 
-// The messages are curl(1)'s.
+// Returns the message of curl(1) for a server that the policy does not allow.
 const notAllowed = (name, port) => `${name}:${port} is not allowed by the sandbox's policy`;
 
-// Error codes by the exit status of curl(1).
+// The error codes for exit statuses of curl(1).
 const ERRORS = { 1: 'ECONNABORTED', 3: 'ECONNABORTED', 6: 'EAI_NONAME', 7: 'ECONNREFUSED', 28: 'ETIMEDOUT', 35: 'EPROTO', 43: 'ECONNABORTED',
                  55: 'EPIPE', 60: 'EPROTO' };
 
@@ -74,8 +77,9 @@ class Exchange {
   #steps = [];
   #pending;
   #queued = 0;
-  // Writes to report once fewer bytes are pending; bytes and ends for the program.
+  // The writes to report once fewer bytes are pending.
   #waiting = [];
+  // The bytes, and the end or error, that the program has not read yet.
   #ready = [];
   #reading = false;
   #flushes = false;
@@ -142,7 +146,7 @@ class Exchange {
     this.#fail('ECONNABORTED', why);
   }
 
-  // --- what the program asks ---------------------------------------------------------------------------
+  // --- calls of the program ----------------------------------------------------------------------
 
   put(req, bytes) {
     const state = host.binding('stream_wrap').streamBaseState;
@@ -183,17 +187,17 @@ class Exchange {
     for (const req of this.#waiting.splice(0)) host.later(() => req.oncomplete(host.uvErrno('ECANCELED')));
   }
 
-  // The host ends a request that is no longer waited for; until then the request counts as running.
+  // Lets the host end a request for which nobody waits. Until then the request counts as running.
   #leave() {
     host.unwatch(this.#fd);
     try {
       if (this.#number !== undefined) {
         native.requestStep(this.#fd, 'close', this.#number, undefined);
-        // A step is sent only when its answer is read.
+        // Reading the answer is what sends the step.
         native.requestAnswer(this.#fd);
       }
     } catch {
-      // The request ended with the descriptor.
+      // Closing the descriptor ends the request, too.
     }
     native.close(this.#fd);
   }
@@ -242,11 +246,11 @@ class Exchange {
   }
 
   #failed(kind, code, why) {
-    // The connection is closed after the response, so the program sees its end.
+    // The server has closed the connection without a whole response, so the program sees the end.
     if ((kind === 'end' && code === 52) || (kind === 'read' && code === 18)) {
       this.#end();
     } else if (kind === 'body') {
-      // The server may have answered early.
+      // The server may have responded before it has read the whole body.
       this.#steps = [{ kind: 'end' }];
       this.#queued = 0;
     } else {
@@ -268,7 +272,7 @@ class Exchange {
     this.#deliver(EOF);
   }
 
-  // Returns the response's head as a server would write it.
+  // Passes the head of the response to the program, as a server would write it.
   #head(status, version, headers) {
     const { STATUS_CODES } = host.require('_http_server');
     let text = `HTTP/1.${version === 10 ? 0 : 1} ${status} ${STATUS_CODES[status] ?? ''}\r\n`;
@@ -336,7 +340,8 @@ host.moreOfCrypto = {
 
 // --- fetch ----------------------------------------------------------------------------------------------------
 
-// undici's own client needs WebAssembly to parse HTTP. Its `fetch` uses a dispatcher, which is this one.
+// Makes the dispatcher of undici's `fetch`, because undici's own client needs WebAssembly to parse
+// HTTP.
 host.makeDispatcher = (Dispatcher) => new (class HttpDispatcher extends Dispatcher {
   dispatch(options, handler) {
     const url = new URL(options.path, options.origin);
@@ -409,8 +414,8 @@ async function send(req, body) {
   req.end();
 }
 
-// An engine that counts references frees what only a WeakRef holds at once; this one is undici's
-// alone.
+// The engine counts references, so it frees a value at once if only a WeakRef refers to it. undici
+// expects it to stay, so its WeakRefs are replaced with strong ones.
 const STRONG = 'class StrongRef { #value; constructor(value) { this.#value = value; } deref() { return this.#value; } }';
 host.patch('internal/deps/undici/undici', (text) => `${STRONG} ${text.replaceAll('new WeakRef(', 'new StrongRef(')}
 setGlobalDispatcher(internalBinding('host').host.makeDispatcher(Dispatcher));`);

@@ -1,11 +1,12 @@
-// Finds where an error was created: the line of source and the column of the called name, for the messages of `assert`.
+// Finds where an error was created, for the messages of `assert`: the line of source, and the
+// column of the called name.
 //
-// The engine reports the position of a call's last argument, V8 that of the called name. The name is found by
-// the parentheses that are open at the argument.
+// The engine reports the position of a call's last argument, but V8 reports that of the called
+// name. The name is found by the parentheses that are open at the argument.
 (function (native, host) {
 'use strict';
 
-// Lines above the engine's that a call may begin on.
+// The maximum number of lines of a call, up to the line that the engine reports.
 const MOST_LINES = 20;
 
 const acorn = () => host.require('internal/deps/acorn/acorn/dist/acorn');
@@ -19,8 +20,8 @@ function linesOf(file) {
   }
 }
 
-// The parentheses of a line that are open at a column, as the starts of what comes before them; and the last one that
-// was closed.
+// Returns the columns at which the names of two calls in a line begin: the innermost call whose
+// parenthesis is open at `column`, and the one that was closed last.
 function calls(line, column) {
   const open = [];
   let closed;
@@ -29,8 +30,8 @@ function calls(line, column) {
     for (const token of acorn().tokenizer(line, { ecmaVersion: 'latest' })) {
       const { label } = token.type;
       if (token.start > column) {
-        // For a call of a method without computed arguments the engine reports the method's name; only then is the
-        // callee open.
+        // If a method is called without computed arguments, the engine reports the position of the
+        // method's name, so its parenthesis is still to come.
         if (open.some((start) => start !== undefined) || !(label === '(' || label === '.' || label === '?.' || label === 'name')) break;
         if (label === '(') {
           open.push(before);
@@ -43,7 +44,7 @@ function calls(line, column) {
       before = ['name', ')', ']'].includes(label) ? token.start : undefined;
     }
   } catch {
-    // Half of a string or of a comment.
+    // The line has only a part of a string or of a comment.
   }
   return { open: open.findLast((start) => start !== undefined), closed };
 }
@@ -63,6 +64,7 @@ function positions(error) {
   return undefined;
 }
 
-// Without a source all fields are empty; Node's library then reads an empty line.
+// Returns the place; all fields are empty if the source is not known, and Node's library then reads
+// an empty line.
 host.errorPositions = (error) => positions(error) ?? { sourceLine: '', scriptResourceName: '', lineNumber: 0, startColumn: 0 };
 })

@@ -1,4 +1,5 @@
-// The process and the event loop: process_methods, timers, credentials, os, and bindings of absent features.
+// The process and the event loop: the bindings process_methods, timers, credentials, signal_wrap
+// and os, and bindings that are fixed or absent.
 (function (native, host) {
 'use strict';
 
@@ -18,7 +19,7 @@ function deprecate() {
     'convert the value to a string before setting process.env with it.', 'DeprecationWarning', 'DEP0104');
 }
 
-// Environment variables as in Node: values are texts, and a missing variable is undefined.
+// Returns the object `process.env`: values become texts, and a missing variable is undefined.
 function environment(values) {
   return new Proxy(values, {
     set(target, key, value) {
@@ -80,7 +81,7 @@ host.makeProcess = function() {
   host.process = object;
 };
 
-// Initialises the state of one process; called each time a process begins.
+// Initialises the state of a process, each time one begins.
 host.beginProcess = function(argv, execArgv) {
   host.begun = true;
   native.beginClock();
@@ -129,10 +130,10 @@ function chdir(path) {
   host.cwd = real;
 }
 
-// Numbers of Linux.
+// The highest number of a signal on Linux.
 const LAST_SIGNAL = 64;
 
-// The memory that a program can address, which `free` also prints.
+// The number of bytes that a program can address. The command `free` prints it, too.
 host.addressable = 2 ** 32;
 
 host.bindings.process_methods = (table) => {
@@ -232,12 +233,14 @@ host.bindings.timers = (table) => {
 // --- the event loop: completions, timers, descriptors, children, signals, immediates ---------
 
 const completions = [];
-// File requests whose results are not reported yet, and open sockets.
+// The file requests whose results are not reported yet.
 host.requests = new Set();
+// The open sockets.
 host.sockets = new Set();
 host.later = (callback) => { completions.push(callback); };
 
-// Handles by descriptor: the function that is called when it can be read, and whether it keeps the process alive.
+// The handles by their descriptors. The loop calls the method `readable` or `writable` of a handle,
+// and a handle for reading keeps the process alive if `held` is true.
 const readers = new Map();
 host.watch = (fd, handle) => { readers.set(fd, handle); };
 host.unwatch = (fd) => { readers.delete(fd); };
@@ -246,7 +249,8 @@ host.watchWriting = (fd, handle) => { writers.set(fd, handle); };
 host.unwatchWriting = (fd) => { writers.delete(fd); };
 const children = new Map();
 host.watchChild = (pid, handle) => { children.set(pid, handle); };
-// Must be called before a child is started, because the child may end at once and its end is a signal.
+// Must be called before a child is started, because the child may end at once, and its end is a
+// signal.
 let hasChildren = false;
 host.expectChild = () => {
   if (hasChildren) return;
@@ -273,7 +277,8 @@ function catchSignals() {
   native.catchSignals(numbers);
 }
 
-// Runs a callback as C++ would: errors become uncaught exceptions, then ticks and promise jobs run.
+// Runs a callback as Node's C++ does: errors become uncaught exceptions, and ticks and promise jobs
+// run after it.
 host.turn = function(callback) {
   try {
     callback();
@@ -312,7 +317,7 @@ function openHandles() {
   return valuesOf(host.sockets).concat(others, valuesOf(children)).filter(isHeld);
 }
 
-// Returns the same as the objects that Node's library has made of them.
+// Returns the open handles, each as the object that Node's library has made of it.
 function activeHandles() {
   const { owner_symbol: owner } = host.binding('symbols');
   return openHandles().map((handle) => handle[owner] ?? handle);
@@ -367,7 +372,8 @@ function reapChildren() {
   return ended;
 }
 
-// Signals that arrived while something else was waited for; as long as they are pending they end each wait.
+// The signals that arrived while the program waited for something else. They are taken from the
+// system at once, because a pending signal ends every wait.
 const kept = [];
 host.keepSignals = () => { native.signals().forEach((number) => { kept.push(number); }); };
 
@@ -397,8 +403,9 @@ function waitTime() {
   return timerAt === Infinity ? -1 : max(0, timerAt - loopNow());
 }
 
-// The sandbox reports a child's end only to a process that waits for it, not by SIGCHLD. While there are children, the
-// loop therefore waits in steps, each at most as long as the children have been waited for already.
+// The sandbox reports a child's end only to a process that waits for it, and not by SIGCHLD. While
+// there are children, the loop therefore waits in steps. A step is at most twice as long as the one
+// before it, and never longer than LONGEST_STEP milliseconds.
 const LONGEST_STEP = 16;
 let step = 1;
 
@@ -418,13 +425,13 @@ function poll() {
   pollDescriptors(time);
   if (children.size === 0) return;
   const ended = reapChildren();
-  // The output of a child, and its end, are delivered before the child's exit is reported, because nothing else may
-  // keep the process alive until then.
+  // The output of a child, and the end of that output, are delivered before the child's exit is
+  // reported, because nothing may keep the process alive after the exit.
   for (let round = 0; ended.length > 0 && round < READS && pollDescriptors(0); round++);
   for (let i = 0; i < ended.length; i++) host.turn(ended[i]);
 }
 
-// Calls the handlers of descriptors that can be read or written; returns whether there were any.
+// Calls the handlers of descriptors that can be read or written. Returns whether there were any.
 function pollDescriptors(time) {
   const ready = native.poll(keysOf(readers), keysOf(writers), time);
   dispatchSignals();
@@ -459,8 +466,8 @@ function turnLoop() {
   runImmediates();
 }
 
-// Returns whether there is work that ends by itself, which excludes intervals, servers and the connections that they
-// have accepted.
+// Returns whether there is work that ends by itself. Intervals, servers and the connections that
+// servers have accepted do not count.
 function isBusy() {
   if (completions.length > 0 || host.immediateInfo[1] > 0 || writers.size > 0) return true;
   const ends = (handle) => handle.held && !handle.stays;
@@ -474,13 +481,13 @@ function isBusy() {
   return false;
 }
 
-// Runs the event loop for a cell, until the cell and the work that it has started are done. Work that remains continues
-// with the next cell.
+// Runs the event loop for a cell, until the cell and the work that it has started are done.
+// Intervals and servers continue with the next cell.
 host.runCell = function(isDone) {
   while (isDone() ? isBusy() : alive()) turnLoop();
 };
 
-// Each cell has a standard input of its own.
+// Forgets the standard input of the last cell, because each cell has one of its own.
 host.forgetInput = function() {
   host.unwatch(0);
   host.binding('process_methods').forgetStdin();

@@ -1,6 +1,6 @@
-// The binding serdes: V8's format of values (`v8.serialize`), version 15, which tests in processes of their own and
-// messages of child processes use, too. A value is a tag followed by the data that the tag requires; objects are
-// numbered in the order in which they begin.
+// The binding serdes: V8's format of values (`v8.serialize`), version 15. The test runner and child
+// processes also use it for their messages. A value is a tag followed by the data that the tag
+// requires. Objects are numbered in the order in which they begin.
 (function (native, host) {
 'use strict';
 
@@ -125,7 +125,7 @@ class Serializer {
     }
     const size = text.length * 2;
     const head = 1 + Math.max(1, Math.ceil((32 - Math.clz32(size)) / 7));
-    // The units begin at an even offset.
+    // The UTF-16 units must begin at an even offset.
     if ((this.#length + head) % 2 === 1) this.#byte(0);
     this.#tag('c');
     this.#varint(size);
@@ -139,7 +139,7 @@ class Serializer {
       return this.#varint(id);
     }
     const { types } = host;
-    // A view comes after its buffer.
+    // The buffer of a view is written before the view.
     if (ArrayBuffer.isView(value) && !this.#viewsAreHosts && !this.#ids.has(value.buffer)) this.#object(value.buffer);
     this.#ids.set(value, this.#ids.size);
     if (ArrayBuffer.isView(value)) return this.#viewsAreHosts ? this.#host(value) : this.#view(value);
@@ -180,7 +180,7 @@ class Serializer {
     counts.forEach((count) => this.#varint(count));
   }
 
-  // The number of properties that still existed when they were written.
+  // Writes properties, and returns the number of those that still existed when it was their turn.
   #properties(value, keys) {
     let count = 0;
     for (const key of keys) {
@@ -388,7 +388,7 @@ class Deserializer {
     return bits & 1 ? -value : value;
   }
 
-  // An object gets its number before its contents are read.
+  // Numbers an object. This must happen before its contents are read.
   #keep(object) {
     this.#objects.push(object);
     return object;

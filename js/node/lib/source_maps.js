@@ -1,18 +1,21 @@
-// Maps positions in generated code to the source, so that stack traces name the file that was written by hand.
+// Maps positions in generated code to its source, because stack traces should show the file that
+// was written by hand.
 //
-// The maps (ECMA-426) of files that this program has transformed are stored. With --enable-source-maps, the map that
-// a file names by `sourceMappingURL` is read when a trace of the file is made.
+// The maps (ECMA-426) of the files that this program has transformed are stored here. With
+// --enable-source-maps, the map that another file names by `sourceMappingURL` is read when a trace
+// has a position in the file.
 (function (native, host) {
 'use strict';
 
-// File (not a URL) to `{ mappings, sources }`, where `sources` are the names to show.
+// For each file (not URL), its map: `{ mappings, sources }`, where `sources` are the names to show.
 host.sourceMaps = new Map();
 host.endProcessMaps = () => host.sourceMaps.clear();
 
 const DIGITS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
 const VALUE = Object.fromEntries([...DIGITS].map((c, i) => [c, i]));
 
-// Lines of `[column, source, line, column]`, all from 0.
+// Decodes the field `mappings` of a source map. Returns the segments of each line, which are
+// `[column, source, line in the source, column in the source]`, all counted from 0.
 host.decodeMappings = function(mappings) {
   const at = [0, 0, 0, 0, 0];
   return mappings.split(';').map((line) => {
@@ -46,7 +49,7 @@ const encodeNumber = (n) => {
   return text;
 };
 
-// The inverse.
+// Encodes segments as the field `mappings`, the inverse of `decodeMappings`.
 host.encodeMappings = function(lines) {
   const at = [0, 0, 0, 0];
   return lines.map((segments) => {
@@ -59,7 +62,7 @@ host.encodeMappings = function(lines) {
   }).join(';');
 };
 
-// Returns the segment that contains a position (line and column from 0).
+// Returns the segment that contains a position, whose line and column are counted from 0.
 host.segmentAt = function(lines, line, column) {
   const segments = lines[line];
   if (segments === undefined || segments.length === 0) return undefined;
@@ -72,7 +75,7 @@ host.segmentAt = function(lines, line, column) {
   return segments[low];
 };
 
-// Returns the map that a file names itself.
+// Returns the map that a file names by `sourceMappingURL`; undefined if there is none.
 function namedMap(file) {
   const { getOptionValue } = host.require('internal/options');
   if (!getOptionValue('--enable-source-maps')) return undefined;
@@ -102,8 +105,8 @@ function mapOf(file) {
   return host.sourceMaps.get(file);
 }
 
-// A call site with another position. Its methods are those of a prototype, as V8 has them: source-map-support copies
-// sites by the names that their prototype has.
+// A call site with a different position. Its methods are on its prototype, as in V8, because
+// source-map-support copies a site by the names on the prototype.
 const METHODS = [
   'getThis', 'getTypeName', 'getFunction', 'getFunctionName', 'getMethodName', 'getEvalOrigin', 'isToplevel', 'isEval', 'isNative',
   'isConstructor', 'isAsync', 'isPromiseAll', 'getPromiseIndex', 'getScriptHash', 'getEnclosingLineNumber',
@@ -149,9 +152,9 @@ host.mapSites = function(sites) {
   });
 };
 
-// --- errors of syntax ---------------------------------------------------------------------------------------
+// --- syntax errors -------------------------------------------------------------------------------
 
-// Adds to a syntax error of the engine the line at which the parser stops, as Node shows it.
+// Adds the line at which the parser stops to a syntax error of the engine, as Node shows it.
 host.showPlace = function(error, source, filename, kind) {
   const arrow = host.privateSymbols.arrow_message_private_symbol;
   if (error === null || typeof error !== 'object' || typeof error[arrow] === 'string') return error;

@@ -1,4 +1,5 @@
-// Handles of pipes, terminals and children: pipe_wrap, tty_wrap, stream_wrap, process_wrap, spawn_sync.
+// The handles of pipes, terminals and children: the bindings pipe_wrap, tty_wrap, stream_wrap,
+// process_wrap and spawn_sync.
 (function (native, host) {
 'use strict';
 
@@ -6,11 +7,12 @@ const { ArrayBuffer, Uint8Array } = globalThis;
 const { max, min } = Math;
 
 const EOF = -4095;
-// The number of bytes that are read at once, and the number that a pipe accepts without waiting (PIPE_BUF).
+// The maximum number of bytes of one read.
 const PIECE = 65536;
+// The number of bytes that a pipe with room accepts without waiting (PIPE_BUF).
 const ATOMIC = 4096;
 
-// A stream over a descriptor, as net.Socket expects its handle.
+// A stream over a descriptor, with the methods that net.Socket calls on its handle.
 class Stream {
   held = true;
   reading = false;
@@ -63,7 +65,7 @@ class Stream {
     this.onread(n > 0 ? buffer.slice(0, n) : undefined);
   }
 
-  // Performs every kind of write.
+  // Writes bytes. All methods that write call it.
   put(req, bytes) {
     const state = host.binding('stream_wrap').streamBaseState;
     state[2] = bytes.length;
@@ -86,8 +88,8 @@ class Stream {
     return 0;
   }
 
-  // Writes as much as is accepted without waiting and returns the number of bytes. Programs that write and then close
-  // rely on it.
+  // Writes as much as is accepted without waiting, and returns the number of bytes. Programs that
+  // write and then close at once rely on it.
   #writeSome(bytes) {
     const fd = this.writeFd ?? this.fd;
     let at = 0;
@@ -106,7 +108,7 @@ class Stream {
     }
   }
 
-  // Called when there is room for a piece.
+  // Writes the next piece. The loop calls this when there is room for one.
   writable() {
     const first = this.#queue[0];
     if (first === undefined) {
@@ -192,8 +194,9 @@ class Stream {
 
 const refused = () => host.uvErrno('ENOTSUP');
 
-// A channel between a process and its child (`fork`) is two pipes. The child reads from the descriptor that
-// NODE_CHANNEL_FD names, and writes to the one that is a fixed number above it.
+// The type of a channel between a process and its child (`fork`), which is two pipes. The child
+// reads from the descriptor that NODE_CHANNEL_FD names, and writes to the descriptor UPWARD above
+// it.
 const IPC = 2;
 const UPWARD = 64;
 
@@ -207,7 +210,7 @@ class Pipe extends Stream {
     return super.open(fd);
   }
   writeUtf8String(req, text, handle) {
-    // Sockets are not passed to other processes.
+    // Sockets cannot be passed to other processes.
     return handle ? refused() : super.writeUtf8String(req, text);
   }
   bind() { return refused(); }
@@ -242,7 +245,7 @@ host.Stream = Stream;
 
 // --- children --------------------------------------------------------------------------------
 
-// Returns the program with a name, searched for as by execvp(3).
+// Returns the path of a program, which is searched for as by execvp(3).
 function findProgram(file, env, cwd) {
   const runnable = (path) => {
     const stat = native.tryStat(path, true);
@@ -264,7 +267,8 @@ function findProgram(file, env, cwd) {
   throw denied ? 'EACCES' : 'ENOENT';
 }
 
-// Returns the program to run for a file: the interpreter of its `#!` line, or the file itself.
+// Returns the program to run for a file, and its arguments. The program is the interpreter in the
+// file's `#!` line, or the file itself.
 function interpreted(path, args, depth = 0) {
   let head;
   try {
@@ -294,7 +298,8 @@ function environmentPairs(pairs) {
   return [out, object];
 }
 
-// Starts a program; `fds` alternates between numbers of the child and ours.
+// Starts a program, and returns its process id. `fds` has descriptors of the child and of this
+// process in turn.
 function start({ file, args, cwd, envPairs, detached }, fds) {
   const [pairs, env] = environmentPairs(envPairs);
   if (cwd === '') throw 'ENOENT';
@@ -335,7 +340,8 @@ class Process {
     return 0;
   }
 
-  // Creates one of the child's streams; ends that only the child uses are added to `ours`, to be closed.
+  // Creates one of the child's streams. Descriptors that only the child needs are added to `ours`,
+  // and are closed here later.
   #stream(entry, number, fds, ours) {
     switch (entry.type) {
       case 'pipe':

@@ -1,6 +1,6 @@
-// Code from strings, switched off: by Node's --disallow-code-generation-from-strings (`eval` and the constructors of
-// functions), or by the session's policy (`vm` and modules of data: URLs, too). Modules in files, the command line
-// and cells still run.
+// Switches code from strings off. Node's --disallow-code-generation-from-strings does this for
+// `eval` and the constructors of functions, and the session's policy also for `vm` and modules in
+// data: URLs. Modules in files, code on the command line and cells still run.
 (function (native, host) {
 'use strict';
 
@@ -14,8 +14,8 @@ function replace(object, name, value) {
   Object.defineProperty(object, name, { ...Object.getOwnPropertyDescriptor(object, name), value });
 }
 
-// Makes a constructor that refuses every call, with the name, length and prototype of the engine's own, which cannot be
-// reached any more.
+// Returns a constructor that refuses every call. It has the name, length and prototype of the
+// engine's own constructor, which scripts can no longer reach.
 function refusing(original, parent) {
   const made = { [original.name]: function(...parameters) { refuse(parameters); } }[original.name];
   Object.defineProperty(made, 'length', { value: 1, configurable: true });
@@ -37,7 +37,7 @@ function switchOff() {
   replace(globalThis, 'Function', Function);
 }
 
-// What `vm` makes of strings.
+// Makes the functions of `vm` that run strings refuse them.
 function switchOffVm() {
   const vm = host.require('vm');
   host.vm = { ...vm };
@@ -45,14 +45,15 @@ function switchOffVm() {
     if (name in vm) vm[name] = { [name]: () => refuse() }[name];
   }
   vm.Script = class Script { constructor() { refuse(); } };
-  // The same classes by their old way.
+  // `process.binding` is an older way to reach the same classes.
   const { process } = host;
   const { binding } = process;
   process.binding = (name) => `${name}` === 'contextify' ? refuse() : binding(name);
   host.refuseStrings = refuse;
 }
 
-// Called when a process begins.
+// Switches code from strings off if an option requests it or the policy requires it. This is called
+// when a process begins.
 host.restrictStrings = function(isAsked) {
   const allowed = native.stringsAllowed();
   if (isAsked || !allowed) switchOff();

@@ -1,18 +1,20 @@
 'use strict';
 
-// Stands for Node's internal/tls/wrap: TLS is spoken by the sandbox's host. A TLSSocket is the connection to a host
-// outside whose requests are https; there are no servers of TLS, and none on the session's loopback can be spoken to.
+// Replaces Node's internal/tls/wrap, because the sandbox's host speaks TLS. A TLSSocket is a
+// connection to another host whose requests are https. A program cannot be a TLS server, and cannot
+// connect to one on the session's loopback.
 
 const net = require('net');
 const JSStreamSocket = require('internal/js_stream_socket');
 const { kEmptyObject } = require('internal/util');
 const { ERR_FEATURE_UNAVAILABLE_ON_PLATFORM } = require('internal/errors').codes;
 
-// Set for connections that are begun at once.
+// The option of sockets that begin to connect at once.
 const kBegins = Symbol('kBegins');
 
-// The handle of a connection over a stream of the program's own (a proxy's tunnel, say), over which TLS is not possible.
-// Packages look for the class of `_parentWrap` as they are loaded.
+// The handle of a connection over a program's own stream, such as a tunnel through a proxy. TLS
+// over such a stream is not possible. The handle exists because packages look for the class of
+// `_parentWrap` when they are loaded.
 class StreamHandle {
   constructor(wrap) { this._parentWrap = wrap; }
   close(callback) { if (callback) process.nextTick(callback); }
@@ -38,7 +40,7 @@ class TLSSocket extends net.Socket {
     this.servername = options.servername;
     this._tlsOptions = options;
     if (socket) this._parent = socket;
-    // Such a connection fails when it is begun, by `connect`.
+    // Such a connection fails later, when `connect` begins it.
     if (isStream && !options[kBegins]) return;
     if (socket && !socket.connecting) process.nextTick(() => this.#secure());
     else (socket ?? this).once('connect', () => this.#secure());
@@ -66,7 +68,7 @@ class TLSSocket extends net.Socket {
     this.emit('secureConnect');
   }
 
-  // What is not known of the host's connection.
+  // Nothing is known about the host's connection, so these return defaults.
   getPeerCertificate() { return {}; }
   getPeerX509Certificate() { return undefined; }
   getX509Certificate() { return undefined; }
@@ -89,7 +91,8 @@ class TLSSocket extends net.Socket {
   enableTrace() {}
 }
 
-// connect(options), connect(port, host, options), each with a callback.
+// Returns the options and the callback of connect(options, callback) or connect(port, host,
+// options, callback).
 function connectOptions(args) {
   const [options, callback] = net._normalizeArgs(args);
   for (const one of args.slice(1)) if (one !== null && typeof one === 'object') Object.assign(options, one);

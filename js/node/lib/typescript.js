@@ -1,8 +1,9 @@
 'use strict';
 
-// Stands for Node's internal/modules/typescript: types and JSX go away, enums and the like become code (Node alone
-// refuses these), and the map of what came out is kept for stack traces. Then what TypeScript's users expect of
-// names of modules: `./x.js` is `x.ts`, and `paths` of tsconfig.json.
+// Replaces Node's internal/modules/typescript. It removes types, turns JSX, enums and similar
+// syntax into code (Node refuses these), and keeps the source maps for stack traces. It also
+// resolves names of modules as users of TypeScript expect: `./x.js` may mean `x.ts`, and `paths` of
+// tsconfig.json applies.
 
 const { host } = internalBinding('host');
 const { native } = host;
@@ -11,7 +12,7 @@ const { codes } = require('internal/errors');
 
 // --- tsconfig.json ----------------------------------------------------------------------------------
 
-// JSON with comments and commas at ends, as tsconfig.json may have them.
+// Parses JSON with comments and trailing commas, which tsconfig.json may have.
 function parseJSONC(text) {
   const plain = text.replace(/^\ufeff/, '').replace(/("(?:\\.|[^"\\])*")|\/\/[^\n]*|\/\*[^]*?\*\//g, (all, string) => string ?? '');
   return JSON.parse(plain.replace(/("(?:\\.|[^"\\])*")|,(?=\s*[}\]])/g, (all, string) => string ?? ''));
@@ -26,7 +27,7 @@ function fail(file, why) {
   return new Error(`${file}: ${why}`);
 }
 
-// What `extends` names: a file, or one in a package.
+// Returns the file that `extends` names: a path, or a file in a package.
 function extended(name, from) {
   const tries = (base) => [base, `${base}.json`, `${base}/tsconfig.json`];
   if (/^\.{0,2}\//.test(name) || name === '.' || name === '..') return tries(resolve(dirname(from), name)).find(isFile);
@@ -36,7 +37,7 @@ function extended(name, from) {
   }
 }
 
-// The options of a file, with those of the files that it extends beneath them.
+// Returns the options of a file. They override those of the files that it extends.
 function readConfig(file, above = []) {
   if (above.includes(file)) throw fail(file, `extends itself by way of ${above.at(-1)}`);
   let json;
@@ -55,7 +56,7 @@ function readConfig(file, above = []) {
   const own = json.compilerOptions ?? {};
   Object.assign(options, own);
   if (typeof own.baseUrl === 'string') options.baseUrl = resolve(dirname(file), own.baseUrl);
-  // `paths` begin at `baseUrl`, or at the file in which they stand.
+  // `paths` are relative to `baseUrl`, or to the folder of the file that has them.
   if (own.paths !== undefined) options.pathsFrom = dirname(file);
   return options;
 }
@@ -63,7 +64,8 @@ function readConfig(file, above = []) {
 const configs = new Map();
 const NONE = { __proto__: null };
 
-// The options for files of a folder: those of the nearest tsconfig.json, never of one above node_modules.
+// Returns the options for files in a folder, from the nearest tsconfig.json in it or above it.
+// Files in node_modules have no options.
 function configOf(folder) {
   if (configs.has(folder)) return configs.get(folder);
   let found = NONE;
@@ -75,7 +77,7 @@ function configOf(folder) {
   return found;
 }
 
-// What the transformation wants of them.
+// Returns the options for a file that the transformation needs.
 function transformOptions(filename, kind) {
   const config = configOf(dirname(filename));
   const old = /^es(3|5|6|20(1\d|20|21))$/i.test(config.target ?? '');
@@ -89,9 +91,9 @@ function transformOptions(filename, kind) {
   };
 }
 
-// --- text to text -----------------------------------------------------------------------------------------
+// --- transformation ------------------------------------------------------------------------------
 
-// The error of a text that is refused, with the line that Node shows above it.
+// Returns the error for a text that is refused, with the line that Node shows above it.
 function refusal({ message, line, column, length, text }, filename, code) {
   const error = code === undefined ? new SyntaxError(message) : new code(message);
   error[host.privateSymbols.arrow_message_private_symbol] =
@@ -99,13 +101,15 @@ function refusal({ message, line, column, length, text }, filename, code) {
   return error;
 }
 
-// What the package of a file says of it; names like .mts say it themselves.
+// Returns 'module' if the package of a file declares that kind. The names of other files, such as
+// .mts, determine their kinds.
 function kindOf(filename) {
   if (!/\.(ts|tsx|jsx)$/.test(filename)) return undefined;
   return host.binding('modules').getNearestParentPackageJSONType(filename) === 'module' ? 'module' : undefined;
 }
 
-// Of the last text: it is asked for its format, then for itself.
+// The last text that was transformed. Node's library requests each text twice: for its format, and
+// to run it.
 let last = {};
 
 function stripTypeScriptModuleTypes(source, filename) {
@@ -117,7 +121,7 @@ function stripTypeScriptModuleTypes(source, filename) {
   return done.code;
 }
 
-// `module.stripTypeScriptTypes`: our line with the source map is removed, because no map was requested.
+// Implements `module.stripTypeScriptTypes`. The empty first line of the transformation is removed.
 function stripTypeScriptTypes(code, options = {}) {
   const { validateString, validateObject, validateOneOf } = require('internal/validators');
   validateString(code, 'code');
@@ -145,7 +149,8 @@ const TYPED = /\.(?:[mc]?ts|tsx|jsx)$/;
 const EXTENSIONS = ['.ts', '.tsx', '.mts', '.cts', '.js', '.jsx', '.mjs', '.cjs', '.json'];
 const WRITTEN = { __proto__: null, '.js': ['.ts', '.tsx', '.jsx'], '.mjs': ['.mts'], '.cjs': ['.cts'], '.jsx': ['.tsx'] };
 
-// The file that a path without the right end means.
+// Returns the file that a path means, which may have another extension, no extension, or name a
+// folder. Returns undefined if there is none.
 function fileOf(path) {
   const end = extname(path);
   for (const other of WRITTEN[end] ?? []) {
@@ -158,7 +163,8 @@ function fileOf(path) {
   return undefined;
 }
 
-// Of `paths` the exact name, else the pattern with the longest beginning (TypeScript's rule).
+// Returns the targets of a specifier in `paths`: those of the exact name, otherwise those of the
+// matching pattern with the longest beginning (TypeScript's rule).
 function mapped(specifier, config) {
   let best;
   for (const [pattern, targets] of Object.entries(config.paths ?? {})) {
@@ -176,7 +182,8 @@ function mapped(specifier, config) {
   return best.targets.map((t) => t.replace('*', () => part));
 }
 
-// The file of a specifier by `paths` and `baseUrl` of the file that has it.
+// Returns the file of a specifier by `paths` and `baseUrl`, which are those for the file that
+// contains the specifier. Returns undefined if there is none.
 function byConfig(specifier, parent) {
   const config = configOf(dirname(parent));
   if (config === NONE || /^(\.{0,2}\/|node:|file:|data:|#)/.test(specifier)) return undefined;
@@ -188,12 +195,13 @@ function byConfig(specifier, parent) {
   return config.baseUrl === undefined ? undefined : fileOf(resolve(config.baseUrl, specifier));
 }
 
-// Whether a file's imports are read as TypeScript reads them: it is one, or the command is `tsx`.
+// Returns whether a file's imports are resolved as TypeScript resolves them. This is so if the file
+// is TypeScript or JSX, or the command is `tsx`.
 function applies(parent) {
   return parent !== undefined && !parent.includes('/node_modules/') && (host.tsx === true || TYPED.test(parent));
 }
 
-// The file that Node's own resolution has not found.
+// Returns the file of a relative specifier that Node's own resolution has not found.
 function missing(specifier, parent) {
   return /^\.{0,2}(\/|$)/.test(specifier) ? fileOf(resolve(dirname(parent), specifier)) : undefined;
 }

@@ -1,8 +1,9 @@
-// Bindings about values of the language: types, util, errors, task_queue, async hooks, symbols, messaging.
+// The bindings for values of the language: types, util, errors, task_queue, async_wrap, messaging
+// and async_context_frame.
 (function (native, host) {
 'use strict';
 
-// --- types: kinds of objects by the engine's own number of each ----------------
+// --- types: classes of objects, by the engine's number for each ----------------
 
 const { ArrayBuffer, Uint8Array } = globalThis;
 const { isView } = ArrayBuffer;
@@ -56,13 +57,14 @@ function isIndex(key) {
 }
 
 function getOwnNonIndexProperties(object, filter) {
-  // V8's bits: 2 leaves out what is not enumerable, 16 symbols.
+  // The bits are V8's: 2 excludes properties that are not enumerable, 16 excludes symbols.
   const fits = (key) => !isIndex(key) && !(filter & 16 && typeof key === 'symbol') &&
     !(filter & 2 && !Object.prototype.propertyIsEnumerable.call(object, key));
   return Reflect.ownKeys(object).filter(fits);
 }
 
-// The name of the constructor that made an object, as V8's JSReceiver::GetConstructorName returns it.
+// Returns the name of the constructor that made an object, like V8's
+// JSReceiver::GetConstructorName.
 function getConstructorName(object) {
   for (let o = object; o !== null; o = Object.getPrototypeOf(o)) {
     const descriptor = Object.getOwnPropertyDescriptor(o, 'constructor');
@@ -167,7 +169,7 @@ host.bindings.util = () => ({
 const dataView = number(new DataView(new ArrayBuffer(1)));
 const uint8 = number(new Uint8Array(1));
 
-// Lines of an .env file as Node documents `util.parseEnv`.
+// Parses the lines of an .env file, as Node documents for `util.parseEnv`.
 host.parseEnv = function(text) {
   const out = {};
   const LINE = /^\s*(?:export\s+)?([\w.-]+)\s*=[ \t]*(?:"((?:\\"|[^"])*)"|'([^']*)'|`([^`]*)`|([^\n#]*))?.*$/gm;
@@ -179,7 +181,7 @@ host.parseEnv = function(text) {
 
 // --- errors ----------------------------------------------------------------------
 
-// QuickJS calls this for each error; the header is V8's, which QuickJS leaves out.
+// Returns the first line of a trace, which V8 writes and QuickJS does not.
 function header(error) {
   try {
     return Error.prototype.toString.call(error);
@@ -207,10 +209,11 @@ const site = {
   getPosition() { return 0; },
   toString() {
     const plain = this.getFunctionName();
-    // V8 adds the type of the receiver, which the engine does not know; this function has only one.
+    // V8 adds the type of the receiver, which the engine does not know. This function always has
+    // the same one.
     const name = plain === 'processTicksAndRejections' ? `process.${plain}` : plain;
     const file = this.getFileName();
-    // V8 has functions of the language without a place, constructors by `new`.
+    // V8 shows functions of the language without a place, and constructors with `new`.
     if (this.isNative() || file === null) {
       return `${/^[A-Z]/.test(name) ? 'new ' : ''}${name || '<anonymous>'} (<anonymous>)`;
     }
@@ -218,13 +221,13 @@ const site = {
     return name ? `${name} (${place})` : place;
   },
 };
-// What the engine calls code that is in no function, and functions without a name.
+// The engine's names for functions without a name, and for code outside of functions.
 const NAMELESS = [undefined, '', '<eval>', '<module>', '<anonymous>'];
 function completeSites(sites) {
   if (sites.length === 0) return;
   const proto = Object.getPrototypeOf(sites[0]);
   if (Object.hasOwn(proto, 'getPosition')) return;
-  // Code of a script's or module's own has no function's name in V8.
+  // In V8, code outside of functions has no function name.
   const { getFunctionName } = proto;
   Object.defineProperty(proto, 'getFunctionName', {
     __proto__: null, writable: true, configurable: true, enumerable: false,
@@ -240,11 +243,11 @@ function completeSites(sites) {
   }
 }
 
-// Frames of our own JavaScript are hidden.
+// Hides the frames of our own JavaScript.
 const debug = native.environ().includes('WASIBOX_JS_PARTS');
 const inner = (s) => !debug && ( (s.getFileName() ?? '').startsWith('host:') || (s.isNative() && (s.getFunctionName() === 'call' || s.getFunctionName() === 'apply')));
 
-// V8 leaves out the constructors of an error's own classes.
+// Returns a trace without the constructors of the error's own classes, which V8 omits, too.
 function belowConstructors(error, sites) {
   let at = 0;
   let kind = error.constructor;
@@ -254,8 +257,8 @@ function belowConstructors(error, sites) {
   return sites.slice(at);
 }
 
-// Returns the text of a trace of at most `limit` frames; or what the script's own prepareStackTrace makes of
-// them, which is a property of `Constructor`, the `Error` of the realm that the error was made in.
+// Returns the text of a trace of at most `limit` frames. If the script has set a prepareStackTrace,
+// returns its result. It is a property of `Constructor`, the `Error` of the realm of the error.
 function traceOf(error, sites, { Constructor, limit }) {
   const mapped = host.mapSites(host.placedSites(sites.filter((s) => !inner(s)).slice(0, limit)));
   // Node's library replaces the trace of an error that it shows itself (in the REPL).
@@ -265,7 +268,7 @@ function traceOf(error, sites, { Constructor, limit }) {
     replacements.delete(error);
     return replace(error, mapped);
   }
-  // Where a context's own `Error` has none, that of the main one counts.
+  // If the `Error` of a context has none, that of the main realm applies.
   const own = Constructor.prepareStackTrace;
   const users = typeof own === 'function' ? own : Error.prepareStackTrace;
   if (typeof users === 'function' && users !== host.defaultPrepare) return users(error, mapped);
@@ -274,22 +277,24 @@ function traceOf(error, sites, { Constructor, limit }) {
   return text;
 }
 
-// Frames that the engine collects beyond `Error.stackTraceLimit`, because those of this half and constructors are
-// taken out before frames are counted. The engine collects no more than 64.
+// The number of frames that the engine collects beyond `Error.stackTraceLimit`. They are needed
+// because our own frames and those of constructors are removed before frames are counted. The
+// engine collects at most 64 frames.
 const FRAMES_BEYOND = 8;
 
-// Makes errors of one realm have traces as V8's: `Constructor` is that realm's `Error`.
+// Makes the traces of a realm's errors like V8's. `Constructor` is the realm's `Error`.
 host.traceErrors = function(Constructor) {
   const { captureStackTrace: capture } = Constructor;
   const limitOf = Object.getOwnPropertyDescriptor(Constructor, 'stackTraceLimit').set;
   const callCapture = called(capture);
   let limit = 10;
-  // Whether captureStackTrace is at work: the engine then sets `stack` to what is returned.
+  // Whether captureStackTrace is running. The engine then sets `stack` to the result of
+  // prepareStackTrace.
   let capturing = false;
 
-  // The engine asks when an error is made, and again when a `finally` has passed it on: the first
-  // trace stays. `stack` is an own property, as in V8, and made when it is read first, so that a
-  // message that is set later is in it.
+  // The engine calls this when an error is created, and again when a `finally` has passed the error
+  // on; only the first trace counts. As in V8, `stack` is an own property. Its text is made when it
+  // is first read, so it has a message that was set after the error was created.
   function prepareStackTrace(error, sites) {
     if (error === null || (typeof error !== 'object' && typeof error !== 'function')) return undefined;
     completeSites(sites);
@@ -315,7 +320,8 @@ host.traceErrors = function(Constructor) {
     return undefined;
   }
 
-  // The engine keeps this one; what scripts see and set is a property of its own, which is read for each trace.
+  // The engine keeps this function. The property that scripts see and set is a different one, which
+  // is read for each trace.
   Constructor.prepareStackTrace = prepareStackTrace;
   Object.defineProperty(Constructor, 'prepareStackTrace', { value: undefined, writable: true, enumerable: false, configurable: true });
   Object.defineProperty(Constructor, 'stackTraceLimit', {
@@ -386,7 +392,7 @@ host.bindings.task_queue = (table) => {
 };
 host.onRejection = (promise, handled, reason) => host.hooks.rejected?.(handled ? 1 : 0, promise, reason);
 
-// --- async hooks: ids are counted, promises are not followed -------------------------
+// --- async hooks: ids are counted, but promises are not tracked ----------------------
 
 host.bindings.async_wrap = (table) => {
   const { async_hook_fields: fields, async_id_fields: ids, constants: k } = table;
@@ -426,9 +432,10 @@ host.bindings.async_wrap = (table) => {
   };
 };
 
-// --- the rest that is about values -----------------------------------------------------
+// --- cloning and messages ----------------------------------------------------------------
 
-// `structuredClone` (HTML, 2.7): the kinds that scripts have; functions and symbols are refused.
+// Clones a value like `structuredClone` (HTML, 2.7). Functions, symbols and objects that cannot be
+// cloned throw a DataCloneError.
 function structuredClone(value, options) {
   const seen = new Map();
   const refuse = (what) => {
@@ -496,7 +503,8 @@ function structuredClone(value, options) {
 }
 
 host.bindings.messaging = () => {
-  // Two ends of a channel in one process: a message is cloned, and arrives in a later turn.
+  // The two ends of a channel are in one process. A message is cloned, and arrives in a later turn
+  // of the loop.
   const ends = new WeakMap();
   class MessagePort {
     constructor() { return Reflect.construct(EventTarget, [], new.target); }

@@ -1,4 +1,4 @@
-// The binding zlib: Node's handles over streams of deflate.
+// The binding zlib: Node's handles for streams of deflate.
 (function (native, host) {
 'use strict';
 
@@ -36,7 +36,7 @@ class Zlib {
     return this.stream(bytes, [0, bytes.length], bytes, [0, 0], 255)[0] === 1;
   }
 
-  // zlib detects the format by the first bytes.
+  // Detects the format by the first bytes, as zlib does, and opens the stream.
   decide(input, at, length) {
     if (length === 0) return;
     const second = length > 1 ? input[at + 1] : 0x8b;
@@ -44,7 +44,7 @@ class Zlib {
     this.open();
   }
 
-  // One call of write: until the input is used or the output is full.
+  // Runs one call of `write`: until the input is used up or the output is full.
   run(flush, input, inOff, inLength, out, outOff, outLength) {
     const bytes = input === null || input === undefined ? new Uint8Array(0) : host.view(input);
     const target = host.view(out);
@@ -84,7 +84,8 @@ class Zlib {
     return this.check(code, flush, room);
   }
 
-  // The error that Node makes of zlib's code; true if there is none.
+  // Reports the error that Node makes from zlib's code, and returns false; returns true if there is
+  // no error.
   check(code, flush, room) {
     if (code === Z_BUF_ERROR || code === Z_OK) {
       if (flush === Z_FINISH && room !== 0 && !this.deflates && !this.ended) return this.fail('unexpected end of file', Z_BUF_ERROR);
