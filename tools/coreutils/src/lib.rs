@@ -1,13 +1,17 @@
-//! The coreutils of the multicall program `box`, and small tools that people expect beside them.
+//! The coreutils of the multicall program `box`, and small tools that users expect with them.
 //!
 //! | folder | contents |
 //! |---|---|
 //! | `table` | the list of applets that `tools/box` merges |
-//! | `own` | our own tools; they use only [`box_applet::Ctx`], so that the shell can run the small ones in its own process |
-//! | `uutils` | adapters of those tools of uutils coreutils that behave as GNU's and need nothing that WASI lacks |
+//! | `own` | our own tools |
+//! | `uutils` | adapters of tools of uutils coreutils |
 //! | `common` | code that several tools share |
 //!
-//! The standard is GNU coreutils 9.1 on Linux with byte-order collation: output, messages and statuses.
+//! Our own tools use only [`box_applet::Ctx`], so the shell can run the small ones in its own
+//! process. A tool of uutils is adapted if it behaves as GNU's does and needs nothing that WASI
+//! lacks.
+//!
+//! Output, messages and statuses follow GNU coreutils 9.1 on Linux with byte-order collation.
 //! Deliberately absent: SELinux contexts, extended attributes, terminal control.
 #![forbid(unsafe_code)]
 

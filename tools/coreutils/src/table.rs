@@ -1,6 +1,7 @@
 //! All applets of this crate, sorted by name: one explicit list.
 //!
-//! `quick` ones neither read standard input, nor block, nor start commands.
+//! Applets declared with `Applet::quick` may run in the shell's own process, because they neither
+//! block for long nor start commands.
 
 use box_applet::Applet;
 

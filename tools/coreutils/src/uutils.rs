@@ -1,16 +1,17 @@
-//! Adapters of uutils coreutils: each wraps `uumain` of one crate as a spawn-only applet.
+//! Adapters of uutils coreutils: each wraps `uumain` of one crate as an applet that runs only as a
+//! process.
 //!
-//! uutils' tools use `std`'s global streams, environment and directory, hence
-//! [`Applet::globals`]. Their texts live in Fluent resources that are embedded at compile time and
-//! must be set up before `uumain` ([`uucore::locale::setup_localization`]), because otherwise
-//! messages are bare keys.
+//! The adapters are declared with [`Applet::globals`], because uutils' tools use `std`'s global
+//! streams, environment and directory. The tools' texts live in Fluent resources that are embedded
+//! at compile time. They must be set up before `uumain`
+//! ([`uucore::locale::setup_localization`]), because otherwise messages are bare keys.
 //!
 //! | file | contents |
 //! |---|---|
 //! | `uutils/arguments` | command lines, from GNU's rules to clap's |
-//! | `uutils/digests` | options of the tools of sums that exclude each other |
+//! | `uutils/digests` | mutually exclusive options of the checksum tools |
 //! | `uutils/help` | the text of `--help` |
-//! | `uutils/numbers` | bounds of numbers |
+//! | `uutils/numbers` | bounds of the numbers that options take |
 //! | `uutils/refusal` | clap's errors, in GNU's words |
 
 mod arguments;
@@ -40,7 +41,7 @@ fn implied_options(util: &str) -> &'static [&'static str] {
 /// Returns the reason for refusing a call that the library would accept and get wrong.
 fn refusal_reason(util: &str, argv: &[OsString]) -> Option<&'static str> {
     match util {
-        // It would lock standard input twice.
+        // The library would lock standard input twice.
         "comm" if argv.iter().filter(|a| *a == "-").count() > 1 => {
             Some("both files cannot be standard input")
         }
@@ -53,8 +54,8 @@ fn help_text(util: &str) -> String {
     help::find_page(util).map(|page| page.text(util)).unwrap_or_default()
 }
 
-/// Runs a tool of uutils; it handles localisation, exit status, closed pipes and the final flush
-/// for all adapters.
+/// Runs a tool of uutils and returns its exit status. Localisation, closed pipes and the final
+/// flush are handled here for all adapters.
 fn run_adapted(
     util: &str,
     argv: Vec<OsString>,
@@ -62,8 +63,8 @@ fn run_adapted(
     uumain: fn(std::vec::IntoIter<OsString>) -> i32,
 ) -> i32 {
     silence_closed_pipes();
-    // uucore takes the tool's name for messages from the process's own argv: the second
-    // word when called as `box NAME`.
+    // uucore takes the tool's name for messages from the process's own argv. The name is the
+    // second word if the call is `box NAME`.
     let own = |n| std::env::args_os().nth(n).map(std::path::PathBuf::from);
     let is_called = |p: Option<std::path::PathBuf>| {
         p.is_some_and(|p| {
@@ -94,7 +95,8 @@ fn run_adapted(
             return 1;
         }
     };
-    // These come before `--` only if they replace any work.
+    // `rewrite_arguments` writes one of these as the first word only if it replaces the tool's
+    // work; an operand of the same text comes after `--`.
     let text = match argv.get(1).and_then(|word| word.to_str()) {
         Some("--help") => Some(help_text(util)),
         Some("--version") => Some(box_applet::version::version_text(util)),
@@ -116,8 +118,8 @@ fn run_adapted(
     }
 }
 
-/// Makes a panic about a closed pipe (`println!` after the reader has gone) end the process with
-/// the status a shell reports for SIGPIPE, silently.
+/// Makes a panic about a closed pipe (`println!` after the reader has gone) end the process
+/// silently, with the status that a shell reports for SIGPIPE.
 fn silence_closed_pipes() {
     box_sys::events::end_by_closed_pipes();
     let previous = std::panic::take_hook();
@@ -129,7 +131,7 @@ fn silence_closed_pipes() {
     }));
 }
 
-/// Ours where there are no options.
+/// The adapter of `cksum`. A call without options runs our own tool instead.
 pub(crate) const CKSUM: Applet = Applet::globals(
     "cksum",
     |argv| run_adapted("cksum", argv, uu_cksum::uu_app, run_cksum),
@@ -139,7 +141,7 @@ pub(crate) const CKSUM: Applet = Applet::globals(
 
 fn run_cksum(argv: std::vec::IntoIter<OsString>) -> i32 {
     let files = argv.as_slice().get(1..).unwrap_or_default();
-    // Operands stand after `--`.
+    // If `--` is the first word, there are only operands.
     if let Some((_, files)) = files.split_first().filter(|(first, _)| *first == "--") {
         own::cksum::run(files)
     } else {
@@ -191,10 +193,10 @@ mod tests {
 
     use super::help_text;
 
-    /// Options that are the same as others, or without meaning here.
+    /// Options that duplicate others or have no meaning here.
     const UNLISTED: &[&str] = &["---debug", "---presume-input-tty"];
 
-    /// Returns the options that a page lacks.
+    /// Returns the options of a tool that its page does not list.
     fn missing_options(util: &str, mut command: Command) -> Vec<String> {
         let mut missing = Vec::new();
         let text = help_text(util);

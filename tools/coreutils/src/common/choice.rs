@@ -1,12 +1,14 @@
-//! Words that an option takes as its argument. They may be abbreviated like long options.
+//! Parses option arguments that are words from a list. The words may be abbreviated, as long
+//! options may.
 
 use super::quote;
 
-/// Returns the value in `choices` for `word`, which may be abbreviated. Synonyms are adjacent and
-/// have the same value. `option` is the option's name in messages.
+/// Returns the value in `choices` for `word`, which may be abbreviated. Synonyms must be adjacent
+/// and have the same value. `option` is the option's name in messages.
 ///
 /// # Errors
-/// The message about a word that is unknown or ambiguous; GNU's tools end with status 1 after it.
+/// The word is unknown or ambiguous. The error holds the message, after which GNU's tools end with
+/// status 1.
 pub(crate) fn choice<T: Copy + PartialEq>(
     choices: &[(&str, T)],
     word: &[u8],

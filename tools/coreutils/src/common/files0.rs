@@ -1,11 +1,15 @@
-//! `--files0-from=F`: file names that end with NUL, from a file or standard input.
+//! The option `--files0-from=F`, which reads NUL-terminated file names from a file or standard
+//! input.
 
 use box_applet::{Ctx, Exit};
 
 use super::{input, quote};
 
-/// Returns the names and the number of unusable ones, each of which was reported. `Err` holds the
-/// status to end with if the list itself cannot be read, or if there are operands, too.
+/// Returns the usable names, and the number of unusable ones, each of which has been reported.
+///
+/// # Errors
+/// The list itself cannot be read, or there are operands, too. The error holds the exit status;
+/// the message has been printed.
 pub(crate) fn read(
     ctx: &mut Ctx<'_>,
     list: &[u8],

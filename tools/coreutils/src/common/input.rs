@@ -8,7 +8,7 @@ use box_applet::{Ctx, Exit, InputSource, OutStream, StdInput};
 
 use super::quote;
 
-/// The number of bytes that are read from a file at once.
+/// The maximum number of bytes that one call reads from a file.
 pub(crate) const BLOCK: usize = 128 * 1024;
 
 /// Standard input or a file.
@@ -91,8 +91,9 @@ pub(crate) fn write_output(out: &mut impl Write, data: &[u8]) -> Result<(), Copy
     out.write_all(data).map_err(|_| CopyStop::Write)
 }
 
-/// Calls `f` with each line, without its delimiter, and whether it had one. Lines are slices of the
-/// read buffer; only lines that span two buffers are copied. `f` returns whether to continue.
+/// Calls `f` with each line, without its delimiter, and with a flag that says whether the line had
+/// one. `f` returns whether to continue. Lines are slices of the read buffer; only lines that span
+/// two buffers are copied.
 pub(crate) fn for_each_line(
     reader: &mut impl BufRead,
     delimiter: u8,
@@ -179,7 +180,7 @@ pub(crate) fn for_each_block(
     }
 }
 
-/// Calls `f` with a reader of each file and standard output, and reports files that cannot be read.
+/// Calls `f` for each file with its reader and standard output. Reports files that cannot be read.
 pub(crate) fn for_each_file(
     ctx: &mut Ctx<'_>,
     files: &[Vec<u8>],
@@ -249,7 +250,8 @@ pub(crate) fn extra_operand(ctx: &mut Ctx<'_>, operand: &[u8]) -> Exit {
     usage_error(ctx, &[b"extra operand ", &quote::quote_in_sentence(operand)])
 }
 
-/// Prints GNU's message `missing operand`, with the operand after which one was expected.
+/// Prints GNU's message `missing operand`. `after` is the operand after which another one was
+/// expected.
 pub(crate) fn missing_operand(ctx: &mut Ctx<'_>, after: Option<&[u8]>) -> Exit {
     match after {
         Some(a) => usage_error(ctx, &[b"missing operand after ", &quote::quote_in_sentence(a)]),

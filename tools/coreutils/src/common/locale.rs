@@ -1,4 +1,4 @@
-//! The character set that the locale variables select: UTF-8, or bytes.
+//! Widths of characters and texts on a terminal.
 
 /// Returns the number of columns that a character takes on a terminal.
 pub(crate) fn char_width(c: char) -> usize {

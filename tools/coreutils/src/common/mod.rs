@@ -2,12 +2,12 @@
 //!
 //! | file | contents |
 //! |---|---|
-//! | `choice` | words as arguments of options, in full or abbreviated |
+//! | `choice` | option arguments that are words, in full or abbreviated |
 //! | `files0` | `--files0-from` |
-//! | `input` | operands and standard input as one reader; lines without copying |
-//! | `quote` | file names in messages and listings, GNU's quoting styles |
+//! | `input` | operands and standard input as one reader; lines without copying; messages |
+//! | `quote` | file names in messages and listings, in GNU's quoting styles |
 //! | `number` | counts and sizes with suffixes, human-readable sizes |
-//! | `locale` | UTF-8 or bytes; widths on a terminal |
+//! | `locale` | widths on a terminal |
 //! | `paths` | resolution of symbolic links, backups, prompts |
 //! | `tree` | walks of directory trees, without recursion |
 

@@ -27,7 +27,7 @@ pub(crate) fn error_suffix(e: NumberError) -> &'static [u8] {
     }
 }
 
-/// Parses a plain decimal number; `None` if it is none, or does not fit.
+/// Parses an unsigned decimal number; returns `None` if the text is not one or does not fit.
 pub(crate) fn parse_decimal(text: &[u8]) -> Option<u64> {
     if text.is_empty() || !text.iter().all(u8::is_ascii_digit) {
         return None;
@@ -35,7 +35,7 @@ pub(crate) fn parse_decimal(text: &[u8]) -> Option<u64> {
     count(text).ok()
 }
 
-/// The reason why the number of an option is refused, if a wrong suffix has a message of its own.
+/// The reason why the number of an option is refused. A wrong suffix has a message of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CountError {
     Invalid,
@@ -67,7 +67,7 @@ impl CountError {
 }
 
 /// Parses a number at the beginning of a text as `strtoumax(3)` does, after optional blanks and a
-/// plus sign; returns it with the rest of the text.
+/// plus sign. Returns the number with the rest of the text, or `None` if there are no digits.
 pub(crate) fn leading(text: &[u8]) -> Option<(Result<u64, CountError>, &[u8])> {
     let blanks = text.iter().take_while(|c| c.is_ascii_whitespace() || **c == 0x0b).count();
     let text = &text[blanks..];
@@ -95,7 +95,7 @@ pub(crate) fn count(text: &[u8]) -> Result<u64, CountError> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum BoundError {
     Invalid,
-    /// It is out of bounds, but not too large for GNU's tools.
+    /// The number is out of bounds, but GNU's tools do not call it too large.
     OutOfRange,
     TooLarge,
 }
@@ -111,8 +111,7 @@ impl BoundError {
     }
 }
 
-/// Parses a whole text as a signed number by the rules of `strtoimax(3)`. The number must lie
-/// within the bounds, which are included.
+/// Parses a whole text as a signed number by the rules of `strtoimax(3)`. The bounds are inclusive.
 ///
 /// # Errors
 /// The text is not a number, or the number is out of bounds. As in GNU's tools, a number beyond
@@ -131,8 +130,8 @@ pub(crate) fn parse_bounded(text: &[u8], (least, most): (i64, i64)) -> Result<i6
     }
 }
 
-/// The scale on which `ls`, `du` and `df` print sizes: units of a block, or human-readable forms
-/// such as `4.0K`.
+/// The scale on which `ls`, `du` and `df` print sizes: as a number of blocks, or in human-readable
+/// form such as `4.0K`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SizeScale {
     /// `-h` (1024) or `--si` (1000).

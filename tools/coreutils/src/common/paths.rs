@@ -1,4 +1,4 @@
-//! Resolution of symbolic links, backups, prompts.
+//! Resolution of symbolic links, backups of existing files, and prompts.
 
 use std::io::{self, BufRead, Write};
 use std::path::{Path, PathBuf};
@@ -23,8 +23,8 @@ pub(crate) enum MissingComponents {
     All,
 }
 
-/// Returns the absolute path without symbolic links, `.` and `..`, as `realpath(3)` does, which
-/// WASI's std lacks. `path` is absolute.
+/// Returns an absolute path without symbolic links, `.` and `..`, as `realpath(3)` does. WASI's
+/// std has no such function. `path` must be absolute.
 pub(crate) fn canonical_path(path: &Path, missing: MissingComponents) -> io::Result<PathBuf> {
     let text = to_bytes(path);
     let mut walk = CanonicalWalk {
@@ -61,7 +61,7 @@ struct CanonicalWalk {
     rest: Vec<Vec<u8>>,
     /// The number of links followed so far.
     links: usize,
-    /// Whether the path ends with a slash, so that it must lead to a directory.
+    /// Whether the path ends with `/` or `/.` and must therefore lead to a directory.
     wants_dir: bool,
     /// Whether nothing is looked up any more, because a component does not exist or is not a
     /// directory.
@@ -121,7 +121,7 @@ impl CanonicalWalk {
     }
 }
 
-/// Returns `to` relative to the directory `from`; both are canonical.
+/// Returns `to` relative to the directory `from`. Both paths must be canonical.
 pub(crate) fn relative_path(to: &Path, from: &Path) -> Vec<u8> {
     let split = |p: &Path| -> Vec<Vec<u8>> {
         to_bytes(p).split(|c| *c == b'/').filter(|c| !c.is_empty()).map(<[u8]>::to_vec).collect()
@@ -133,7 +133,7 @@ pub(crate) fn relative_path(to: &Path, from: &Path) -> Vec<u8> {
     if parts.is_empty() { b".".to_vec() } else { parts.join(&b'/') }
 }
 
-/// Returns whether a path leads below a directory, with all links resolved.
+/// Returns whether a path is below a directory after all links are resolved.
 pub(crate) fn is_inside(path: &Path, dir: &Path) -> bool {
     match (
         canonical_path(path, MissingComponents::All),
@@ -163,7 +163,8 @@ pub(crate) fn is_same_file(a: &box_sys::Stat, b: &box_sys::Stat) -> bool {
     a.ino != 0 && a.dev == b.dev && a.ino == b.ino
 }
 
-/// Prints a question to stderr and reads an answer; returns true if it starts with `y` or `Y`.
+/// Prints a question to standard error and reads an answer; returns whether the answer starts with
+/// `y` or `Y`.
 pub(crate) fn confirm_question(ctx: &mut Ctx<'_>, question: &[u8]) -> bool {
     let _ = ctx.stdout.flush();
     let text = [ctx.name.as_bytes(), b": ", question, b" "].concat();
@@ -177,7 +178,7 @@ fn read_answer(stdin: &mut StdInput) -> bool {
     matches!(line.first(), Some(b'y' | b'Y'))
 }
 
-/// How existing files are kept (`cp`, `mv`, `ln`, `install`: `-b`, `--backup`, `-S`).
+/// The way `cp`, `mv`, `ln` and `install` keep existing files (`-b`, `--backup`, `-S`).
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Backup {
     pub kind: BackupKind,
@@ -195,8 +196,10 @@ pub(crate) enum BackupKind {
 }
 
 impl Backup {
-    /// Reads a command's options `--backup`, `-b` and `--suffix`. `Err`, after a message, means
-    /// that the control word is unknown.
+    /// Reads a command's options `--backup`, `-b` and `--suffix`.
+    ///
+    /// # Errors
+    /// The control word is unknown. The error holds the exit status; the message has been printed.
     pub(crate) fn from_options<I: Copy + PartialEq>(
         ctx: &mut Ctx<'_>,
         p: &ParsedOptions<I>,
@@ -212,8 +215,11 @@ impl Backup {
         })
     }
 
-    /// Interprets the values of `--backup[=CONTROL]` (outer `None`: not given) and `--suffix`.
-    /// `Err` holds an unknown control word.
+    /// Interprets the values of `--backup[=CONTROL]` and `--suffix`. `control` is `None` if the
+    /// option is not given, and `Some(None)` if it has no value.
+    ///
+    /// # Errors
+    /// The control word is unknown. The error holds the word.
     fn new(
         control: Option<Option<&[u8]>>,
         suffix: Option<&[u8]>,
@@ -237,7 +243,8 @@ impl Backup {
         Ok(Backup { kind, suffix: suffix.unwrap_or(b"~").to_vec() })
     }
 
-    /// Moves an existing file out of the way; returns its new name as shown to the user.
+    /// Renames an existing file to its backup name, and returns that name. Returns `None` if there
+    /// is no such file or no backup is wanted.
     pub(crate) fn make(&self, ctx: &Ctx<'_>, file: &[u8]) -> io::Result<Option<Vec<u8>>> {
         if self.kind == BackupKind::None || meta::stat(&ctx.path(file), false).is_err() {
             return Ok(None);

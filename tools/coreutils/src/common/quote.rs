@@ -7,10 +7,10 @@ use box_text::number::utf8_len;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum QuoteStyle {
     Literal,
-    /// For the shell, if necessary; control characters stay as they are.
+    /// Quotes for the shell where necessary; control characters stay as they are.
     Shell,
     ShellAlways,
-    /// For the shell, if necessary; control characters become `$'\n'` and the like.
+    /// Quotes for the shell where necessary; control characters become `$'\n'` and the like.
     ShellEscape,
     ShellEscapeAlways,
     C,
@@ -33,13 +33,14 @@ impl QuoteStyle {
     }
 }
 
-/// Quotes a name in any case: `'x'`. Messages use it for a file named within a sentence.
+/// Quotes a name even where it is not necessary: `'x'`. Messages that name a file within a sentence
+/// use this form.
 pub(crate) fn quote_in_sentence(name: &[u8]) -> Vec<u8> {
     quote_name(name, QuoteStyle::ShellEscapeAlways)
 }
 
-/// Quotes a name if necessary, also because of a colon. Messages of the form `TOOL: FILE: reason`
-/// use it.
+/// Quotes a name if necessary; a colon makes it necessary, too. Messages such as
+/// `TOOL: FILE: reason` use this form.
 pub(crate) fn quote_with_colon(name: &[u8]) -> Vec<u8> {
     if name.contains(&b':') {
         quote_in_sentence(name)
@@ -78,7 +79,8 @@ pub(crate) fn quote_name(name: &[u8], style: QuoteStyle) -> Vec<u8> {
     }
 }
 
-/// Returns whether a character cannot be shown as it is.
+/// Returns whether a character is a control character or an invalid byte, which cannot be shown as
+/// it is.
 fn is_control(c: &[u8]) -> bool {
     match c {
         [b] => *b < 0x20 || *b >= 0x7f,
@@ -88,7 +90,7 @@ fn is_control(c: &[u8]) -> bool {
     }
 }
 
-/// Splits a text into characters as slices; invalid bytes are slices of their own.
+/// Splits a text into characters as slices. Each invalid byte is a slice by itself.
 fn split_characters(mut text: &[u8]) -> impl Iterator<Item = &[u8]> {
     std::iter::from_fn(move || {
         let n = utf8_len(text);

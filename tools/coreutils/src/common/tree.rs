@@ -35,7 +35,8 @@ pub(crate) fn refuse_root(ctx: &mut Ctx<'_>, shown: &[u8], note: &[u8]) {
     ctx.error("use --no-preserve-root to override this failsafe");
 }
 
-/// Calls `f` for an operand and, if `recursive`, everything below it, parents first.
+/// Calls `f` for an operand and, if `recursive`, for everything below it, parents first. Without
+/// `recursive` an operand that is a link is followed even with [`LinkPolicy::Never`].
 pub(crate) fn walk_tree(
     ctx: &mut Ctx<'_>,
     operand: &[u8],
@@ -43,9 +44,9 @@ pub(crate) fn walk_tree(
     links: LinkPolicy,
     f: &mut dyn FnMut(&mut Ctx<'_>, &[u8], Visit<'_>),
 ) {
-    // Names still to visit, the next one last, each with whether it is the operand itself.
+    // The names still to visit, the next one last. The flag marks the operand itself.
     let mut todo = vec![(operand.to_vec(), true)];
-    // The directories above the current entry, for the detection of loops through links.
+    // The directories entered so far. None is entered twice, because links may form loops.
     let mut seen: Vec<(u64, u64)> = Vec::new();
     while let Some((name, first)) = todo.pop() {
         let follow = match links {

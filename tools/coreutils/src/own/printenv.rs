@@ -1,4 +1,4 @@
-//! `printenv` (GNU).
+//! `printenv` (GNU): prints environment variables.
 
 use std::io::Write;
 

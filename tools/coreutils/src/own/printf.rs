@@ -1,5 +1,5 @@
-//! `printf` (POSIX XCU printf; GNU manual "printf invocation"). The walk over the format is
-//! [`box_text::printf::command`]; here are GNU's messages.
+//! `printf` (POSIX XCU printf; GNU manual "printf invocation"). [`box_text::printf::command`]
+//! interprets the format; this file has GNU's messages.
 
 use std::io::Write;
 use std::ops::ControlFlow::{self, Break, Continue};
@@ -43,7 +43,7 @@ const HELP: HelpPage = HelpPage::new(
 
 struct PrintfApplet<'a, 'c> {
     ctx: &'a mut Ctx<'c>,
-    /// Standard output has refused to take more.
+    /// Whether a write to standard output has failed.
     refused: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Processes that the guest knows of.
+//! The list of running processes, for `ps`, `pgrep` and `kill`.
 
 use box_applet::Ctx;
 
@@ -8,13 +8,13 @@ pub(super) struct ProcessInfo {
     pub parent: u32,
     pub group: u32,
     pub session: u32,
-    /// Time of the processor, in milliseconds.
+    /// The processor time used, in milliseconds.
     pub time: u64,
     pub command: String,
     pub args: String,
 }
 
-/// Parses the list that our host gives ([`box_sys::PROCESSES`]).
+/// Parses the list of processes that our host provides ([`box_sys::PROCESSES`]).
 fn parse_processes(mut text: &[u8]) -> Vec<ProcessInfo> {
     let mut list = Vec::new();
     while let Some(end) = text.iter().position(|b| *b == b'\n') {
@@ -42,16 +42,18 @@ fn parse_processes(mut text: &[u8]) -> Vec<ProcessInfo> {
     list
 }
 
-/// Returns the numbers of the processes that have not ended, where our host lists them. Signal 0 also
-/// reaches one that has ended and that its parent has not waited for.
+/// Returns the numbers of the processes that have not ended, or `None` if there is no list from our
+/// host. Signal 0 is not enough to find them, because it also reaches a process that has ended but
+/// that its parent has not waited for.
 pub(super) fn living_pids() -> Option<Vec<u32>> {
     let text = std::fs::read(box_sys::PROCESSES).ok()?;
     let list: Vec<u32> = parse_processes(&text).iter().map(|p| p.pid).collect();
     (!list.is_empty()).then_some(list)
 }
 
-/// Returns all processes: from our host's list, otherwise from `/proc` if there is one, otherwise
-/// only this process and its parent, because WASIX knows of no others.
+/// Returns all processes, sorted by number. They come from our host's list, or from `/proc` if
+/// there is no list. Without both, only this process and its parent are returned, because WASIX
+/// knows no others.
 pub(super) fn all_processes(ctx: &Ctx<'_>) -> Vec<ProcessInfo> {
     let mut list = match std::fs::read(box_sys::PROCESSES) {
         Ok(text) => parse_processes(&text),
@@ -100,7 +102,7 @@ fn of_proc(pid: u32) -> Option<ProcessInfo> {
     let fields: Vec<&str> = stat.get(close + 1..).unwrap_or_default().split_whitespace().collect();
     let number = |n: usize| fields.get(n).and_then(|f| f.parse().ok()).unwrap_or(0);
     let (parent, group, session) = (number(1), number(2), number(3));
-    // Ticks of a hundredth of a second.
+    // A tick is a hundredth of a second.
     let time = (u64::from(number(11)) + u64::from(number(12))) * 10;
     let raw = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
     let args = String::from_utf8_lossy(&raw).trim_end_matches('\0').replace('\0', " ");

@@ -1,5 +1,5 @@
-//! `pwd` (POSIX XCU pwd): `-L` trusts `$PWD` if it names the same directory, `-P` (GNU's
-//! default for the program) resolves symbolic links.
+//! `pwd` (POSIX XCU pwd). `-L` prints `$PWD` if it names the working directory. `-P`, which is
+//! the default of GNU's program, resolves symbolic links.
 
 use std::io::Write;
 

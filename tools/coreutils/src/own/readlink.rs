@@ -1,4 +1,4 @@
-//! `readlink` and `realpath` (GNU).
+//! `readlink` and `realpath` (GNU), which print the targets of symbolic links and absolute paths.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use box_sys::path::to_bytes;
 use crate::common::paths::{MissingComponents, canonical_path, relative_path};
 use crate::common::{input, quote};
 
-/// An option of `readlink`.
+/// An option of `readlink` or `realpath`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum ReadlinkFlag {
     Canonicalize,
@@ -124,7 +124,7 @@ const REALPATH: Spec<ReadlinkFlag> = Spec::new(
 )
 .with_examples(&[("realpath --relative-to=DIR FILE", "The way from DIR to FILE")]);
 
-/// Removes `.`, `..` and doubled slashes by text alone.
+/// Removes `.`, `..` and repeated slashes from an absolute path without looking at the file system.
 fn lexical_path(path: &Path) -> PathBuf {
     let mut parts: Vec<&[u8]> = Vec::new();
     for c in to_bytes(path).split(|c| *c == b'/') {
@@ -138,7 +138,7 @@ fn lexical_path(path: &Path) -> PathBuf {
     PathBuf::from(box_sys::path::os_string(text))
 }
 
-/// The way paths are resolved and shown.
+/// The way paths are resolved.
 struct Resolver {
     missing: MissingComponents,
     /// Whether symbolic links are kept.
@@ -164,7 +164,8 @@ impl Resolver {
     }
 }
 
-/// The directory that relative paths begin at, and the directory below which paths are relative.
+/// The directory at which relative paths begin (`--relative-to`), and the directory below which
+/// paths are shown as relative (`--relative-base`).
 struct RelativeRoot {
     to: Option<PathBuf>,
     base: Option<PathBuf>,
@@ -185,7 +186,7 @@ impl RelativeRoot {
         };
         let to = directory(ReadlinkFlag::RelativeTo)?;
         let base = directory(ReadlinkFlag::RelativeBase)?;
-        // A base that the start is not below has no effect on it.
+        // Paths are relative only if the start is in or below the base.
         let to = match (to, &base) {
             (Some(to), Some(base)) => Some(to).filter(|to| to.starts_with(base)),
             (to, base) => to.or(base.clone()),

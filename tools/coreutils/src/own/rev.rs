@@ -1,4 +1,4 @@
-//! `rev` (util-linux): each line's characters in reverse order.
+//! `rev` (util-linux): prints the characters of each line in reverse order.
 
 use std::io::Write;
 
@@ -52,7 +52,7 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
 fn reverse_characters(line: &[u8], out: &mut Vec<u8>) {
     let mut at = line.len();
     while at > 0 {
-        // A character begins at most four bytes back; invalid bytes stand alone.
+        // A character begins at most four bytes back. An invalid byte counts as a character.
         let start = (1..=4.min(at))
             .find(|n| {
                 box_text::number::utf8_len(&line[at - n..at]) == *n

@@ -53,7 +53,7 @@ enum RmPrompt {
     Never,
     Once,
     Always,
-    /// Without an option: write-protected files, if standard input is a terminal.
+    /// Ask about write-protected files if standard input is a terminal. This is the default.
     Protected,
 }
 
@@ -137,14 +137,16 @@ fn is_root(ctx: &Ctx<'_>, operand: &[u8]) -> bool {
                 .is_ok_and(|p| p == std::path::Path::new("/"))
 }
 
-/// A directory being emptied: its name, its entries still to go, whether all went well.
+/// A directory that is being emptied.
 struct EmptiedDir {
     name: Vec<u8>,
+    /// The entries still to be removed.
     entries: Vec<Vec<u8>>,
+    /// Whether everything below has been removed without a failure.
     ok: bool,
 }
 
-/// Removes one operand with all below it, without recursion: trees may be deep.
+/// Removes one operand with everything below it. Does not recurse, because trees may be deep.
 fn operand_tree(ctx: &mut Ctx<'_>, operand: &[u8], o: &RmOptions) -> bool {
     let mut stack: Vec<EmptiedDir> = Vec::new();
     let mut root_dev = None;
@@ -170,7 +172,8 @@ fn operand_tree(ctx: &mut Ctx<'_>, operand: &[u8], o: &RmOptions) -> bool {
     result
 }
 
-/// Removes a file, or opens a directory for emptying. Returns false after a failure.
+/// Removes a file, or pushes a directory on the stack of those to be emptied. Returns false after a
+/// failure.
 fn remove_or_enter(
     ctx: &mut Ctx<'_>,
     name: Vec<u8>,
@@ -219,7 +222,7 @@ fn remove_or_enter(
     true
 }
 
-/// Prints GNU's message; returns false.
+/// Prints GNU's message `cannot remove`; returns false.
 fn cannot_remove(ctx: &mut Ctx<'_>, name: &[u8], e: &io::Error) -> bool {
     input::report_cannot(ctx, "cannot remove", name, e);
     false

@@ -1,4 +1,4 @@
-//! `seq` (GNU): numbers from FIRST to LAST. Decimal operands are computed exactly.
+//! `seq` (GNU): prints the numbers from FIRST to LAST. Decimal operands are computed exactly.
 
 mod digits;
 
@@ -37,17 +37,18 @@ const SPEC: Spec<SeqFlag> = Spec::new(
 .with_footer("Numbers are printed with as many decimals as FIRST and STEP have.")
 .posix_order();
 
-/// A number as written.
+/// A parsed operand.
 #[derive(Clone, Debug)]
 struct SeqNumber {
     text: Vec<u8>,
     value: f64,
-    /// Value times ten to the `places`, where that is exact.
+    /// The value times ten to the power of `places`; `None` if the number is not decimal.
     exact: Option<BigInt>,
+    /// The number of decimal places; `usize::MAX` if the number is not decimal.
     places: usize,
-    /// Whether it is a fixed-point decimal (no exponent, no hexadecimal).
+    /// Whether the number is decimal: neither hexadecimal nor infinite.
     fixed: bool,
-    /// Digits before the point, sign included, as `-w` counts them.
+    /// The number of characters before the point, sign included, as `-w` counts them.
     width: usize,
 }
 
@@ -85,7 +86,8 @@ fn parse_number(text: &[u8]) -> Option<SeqNumber> {
     let whole = &mantissa[..dot.unwrap_or(mantissa.len())];
     let fraction = dot.map_or(&[][..], |d| &mantissa[d + 1..]);
     let exponent = exponent.filter(|e| (-4000..4000).contains(e))?;
-    // The exponent moves the point: for example, `1e3` and `1.5e1` have no places after it, `1.25e1` has one.
+    // The exponent moves the point. For example, `1e3` and `1.5e1` have no decimal places, and
+    // `1.25e1` has one.
     let places = usize::try_from(fraction.len() as i64 - exponent).unwrap_or(0);
     let all: Vec<u8> = [whole, fraction].concat();
     let zeros = usize::try_from(exponent - fraction.len() as i64).unwrap_or(0);
@@ -103,7 +105,7 @@ fn power_of_ten(exponent: usize) -> BigInt {
     BigInt::from(10).pow(u32::try_from(exponent).unwrap_or(u32::MAX))
 }
 
-/// The range to count, and the format of the numbers.
+/// The range to print, and the format of the numbers.
 struct SeqPlan {
     first: SeqNumber,
     step: SeqNumber,
@@ -174,7 +176,7 @@ fn no_number(ctx: &mut Ctx<'_>, operand: &[u8]) -> Exit {
     )
 }
 
-/// Parses the arguments. Negative numbers are operands, not options.
+/// Parses the arguments; returns the options and the operands. Negative numbers are operands.
 fn parse(
     ctx: &mut Ctx<'_>,
     args: &[Vec<u8>],
@@ -197,19 +199,21 @@ fn parse(
     Ok((p, operands))
 }
 
-/// Numbers as whole multiples of a power of ten, which are exact.
+/// A range of decimal numbers, each as an integer: the number times a power of ten. The numbers
+/// are exact.
 struct Integers {
     first: i128,
     step: i128,
     last: i128,
-    /// The divisor that drops the digits of a number that are not shown.
+    /// The divisor that drops the decimal places that are not shown.
     unit: i128,
     places: usize,
     width: usize,
 }
 
 impl SeqPlan {
-    /// Converts to decimal fixed-point numbers; `None` if they have another form, or are too large.
+    /// Converts the range to integers. Returns `None` if the numbers are not shown as fixed-point
+    /// decimals or do not fit in 128 bits.
     fn to_integers(&self) -> Option<Integers> {
         let SeqShow::Fixed(places) = self.show else { return None };
         let SeqPlan { first, step, last, .. } = self;
@@ -224,7 +228,7 @@ impl SeqPlan {
             (true, false) => i128::MIN,
             (false, _) => scale(last, deep)?,
         };
-        // A first operand written as -0 keeps room for its sign.
+        // The operands' own widths are used, so that a first operand `-0` keeps room for its sign.
         let width = first.width.max(if endless { 0 } else { last.width });
         Some(Integers {
             first: scale(first, deep)?,
@@ -241,7 +245,7 @@ impl SeqPlan {
     }
 }
 
-/// The same for numbers beyond 128 bits.
+/// The same as [`Integers`] for numbers that do not fit in 128 bits.
 struct Large {
     first: BigInt,
     step: BigInt,
@@ -253,11 +257,12 @@ struct Large {
 }
 
 impl SeqPlan {
-    /// Converts to decimal fixed-point numbers of any size; `None` if they have another form.
+    /// Converts the range to integers of any size. Returns `None` if the numbers are not shown as
+    /// fixed-point decimals, or if an infinite end lies in the opposite direction of the steps.
     fn large(&self) -> Option<Large> {
         let SeqShow::Fixed(places) = self.show else { return None };
         let SeqPlan { first, step, last, .. } = self;
-        // An infinite end in the direction of the steps is never reached.
+        // An infinite end that lies in the direction of the steps is never reached.
         let endless = last.value.is_infinite() && (last.value > 0.0) == (step.value > 0.0);
         let deep = places.max(if endless { 0 } else { last.places });
         let scale =
@@ -355,7 +360,7 @@ impl Integers {
         to.write_all(&out)
     }
 
-    /// Prints whole numbers from 0 up, which most calls ask for.
+    /// Prints non-negative whole numbers in ascending order. Most calls need only this.
     fn print_count_up(&self, step: u32, separator: &[u8], to: &mut OutStream) -> io::Result<()> {
         let mut digits = SeqDigits::new(self.first.unsigned_abs());
         let mut left = (self.last - self.first) / i128::from(step);
@@ -376,12 +381,12 @@ impl Integers {
     }
 }
 
-/// Appends `value` divided by ten to the `places`, padded with zeros to `width`.
+/// Appends `value` divided by ten to the power of `places`, padded with zeros to `width`.
 fn push_fixed(out: &mut Vec<u8>, value: i128, places: usize, width: usize, negative_zero: bool) {
     let negative = value < 0 || negative_zero;
     let mut buf = [0u8; 48];
     let mut at = buf.len();
-    // Most numbers fit in 64 bits, whose division is much faster.
+    // Most numbers fit in 64 bits, and division of 64 bits is much faster.
     match u64::try_from(value.unsigned_abs()) {
         Ok(mut n) => loop {
             at -= 1;
@@ -475,10 +480,10 @@ impl SeqFormat {
     }
 }
 
-/// Prints numbers as floating point.
+/// Prints the numbers by a format, or as floating-point numbers if an operand is not decimal.
 fn print_floats(plan: &SeqPlan, to: &mut OutStream) -> io::Result<()> {
     let SeqPlan { first, step, last, .. } = plan;
-    // Operands that are decimal stay exact for formats too: 0.3 is reached from 0.1.
+    // Decimal operands are exact with a format, too. For example, 0.3 is reached from 0.1.
     let scaled = exact_values(first, step, last);
     let value = |i: u64| match &scaled {
         Some((first, step, last, unit)) => {
@@ -532,7 +537,8 @@ impl SeqShow {
     }
 }
 
-/// Converts all three operands to one decimal scale.
+/// Returns the three operands as integers at a common power of ten, and its exponent. Returns
+/// `None` if an operand is not decimal.
 fn exact_values(
     first: &SeqNumber,
     step: &SeqNumber,

@@ -33,7 +33,7 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     if p.operands.is_empty() {
         return Err(input::usage_error(ctx, &[b"no command specified"]));
     }
-    // The leader of a process group cannot begin a session: a child does.
+    // The leader of a process group cannot begin a session, so a child process does.
     if p.has_option(SetsidFlag::Fork) || ctx.procs.begin_session().is_err() {
         let mut argv = vec![b"setsid".to_vec()];
         argv.extend(p.operands.iter().cloned());

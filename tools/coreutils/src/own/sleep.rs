@@ -1,4 +1,4 @@
-//! `sleep` (POSIX XCU sleep; GNU: fractions, suffixes `s m h d`, sums, `infinity`).
+//! `sleep` (POSIX XCU sleep; from GNU: fractions, suffixes `s m h d`, sums, `infinity`).
 
 use std::time::Duration;
 
@@ -55,7 +55,7 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
         return Ok(Exit::FAILURE);
     }
     let _ = std::io::Write::flush(&mut ctx.stdout);
-    // Long waits in pieces: a host may not take a span of centuries.
+    // A long wait is done in pieces, because a host may refuse a span of centuries.
     let mut left = to_duration(total);
     while !left.is_zero() {
         let piece = left.min(Duration::from_secs(86_400));

@@ -1,4 +1,4 @@
-//! `stat` (GNU): `-c`, `--printf`, `-L`, `-t`, `-f`.
+//! `stat` (GNU): prints the metadata of files and file systems.
 
 use std::borrow::Cow;
 use std::io::Write;
@@ -55,11 +55,11 @@ const TERSE: &[u8] = b"%n %s %b %f %u %g %D %i %h %t %T %X %Y %Z %W %o\n";
 const FS_DEFAULT: &[u8] = b"  File: \"%n\"\n    ID: %-8i Namelen: %-7l Type: %T\nBlock size: %-10s Fundamental block size: %S\nBlocks: Total: %-10b Free: %-10f Available: %a\nInodes: Total: %-10c Free: %d\n";
 const FS_TERSE: &[u8] = b"%n %i %l %t %s %S %b %f %a %c %d\n";
 
-/// Bytes per block and per transfer that we report.
+/// The number of bytes per block and per transfer that we report.
 const IO_BLOCK: u64 = 4096;
 
-/// Returns the number of 512-byte blocks of a file: its size in whole transfers, because WASI has
-/// no call for it.
+/// Returns the number of 512-byte blocks that a file takes. It is computed from the size, rounded
+/// up to whole transfers, because WASI has no call for it.
 pub(crate) fn block_count(s: &Stat) -> u64 {
     match s.kind {
         FileKind::File | FileKind::Dir => s.size.div_ceil(IO_BLOCK) * (IO_BLOCK / 512),
@@ -67,23 +67,24 @@ pub(crate) fn block_count(s: &Stat) -> u64 {
     }
 }
 
-/// Returns type and mode as text, for example `drwxr-xr-x`.
+/// Returns the type and mode of a file as text, for example `drwxr-xr-x`.
 pub(crate) fn mode_string(s: &Stat) -> String {
     format!("{}{}", s.kind.letter(), mode::mode_letters(s.mode))
 }
 
 struct StatFile<'a> {
     name: &'a [u8],
-    /// `'link' -> 'target'`
+    /// The name as `%N` prints it, for example `'link' -> 'target'`.
     quoted: Vec<u8>,
     stat: Stat,
     mount: Vec<u8>,
 }
 
 struct StatPlan {
-    /// The format of `--format`, or the default that replaces it.
+    /// The format of `--format`.
     format: Option<Vec<u8>>,
-    /// `--printf`, whose escapes are resolved, and warned of, for each file.
+    /// The format of `--printf`. Its escapes are resolved for each file, so a warning about one is
+    /// repeated, too.
     printf: Option<Vec<u8>>,
     terse: bool,
     file_system: bool,
@@ -165,7 +166,7 @@ fn examine_file<'f>(
         };
         input::report_cannot(ctx, what, name, &e)
     })?;
-    // Without a format names are shown as they are.
+    // The default formats show names without quotes.
     let show = |name: &[u8]| {
         if plan.format.is_some() || plan.printf.is_some() {
             quote::quote_name(name, plan.quoting)
@@ -201,14 +202,15 @@ impl StatPlan {
 }
 
 fn quote_style(ctx: &Ctx<'_>) -> quote::QuoteStyle {
-    // %N quotes like `ls` does, by QUOTING_STYLE, but always.
+    // `%N` uses QUOTING_STYLE as `ls` does. Its default style quotes every name.
     match ctx.env.get(b"QUOTING_STYLE").and_then(quote::QuoteStyle::parse) {
         Some(s) => s,
         None => quote::QuoteStyle::ShellEscapeAlways,
     }
 }
 
-/// Resolves the escapes of `--printf`; an unknown one becomes its letter, with a warning.
+/// Resolves the escapes of `--printf`. An unknown escape becomes its letter, and a warning is
+/// printed.
 fn unescape_format(ctx: &mut Ctx<'_>, text: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(text.len());
     let mut at = 0;
@@ -264,7 +266,8 @@ fn unescape_format(ctx: &mut Ctx<'_>, text: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Widths beyond this are refused, because each takes as much memory.
+/// The maximum width and precision of a directive. Larger ones are refused, because they would take
+/// as much memory.
 const MAX_WIDTH: usize = 1 << 20;
 
 /// A value of a directive.
@@ -275,7 +278,7 @@ enum StatValue {
     Signed(i64),
     Octal(u64),
     Hex(u64),
-    /// Seconds and nanoseconds: a precision shows a fraction.
+    /// Seconds and nanoseconds. A precision asks for a fraction.
     Time(i64, u32),
 }
 
@@ -295,7 +298,7 @@ fn expand_format(
             rest = &rest[1..];
             continue;
         }
-        // Flags, width, precision; then perhaps H or L; then the letter.
+        // A directive has flags, a width and a precision, then perhaps H or L, and then the letter.
         let n = rest.iter().take_while(|c| b"'-+ #0123456789.I".contains(c)).count();
         let mut end = n;
         let part = match rest.get(end) {
@@ -315,7 +318,7 @@ fn expand_format(
         if letter == b'%' {
             return Err([b"%", &rest[..=end]].concat());
         }
-        // `I` asks for other digits, of which this locale has none.
+        // `I` asks for the locale's own digits, but this locale has none.
         let mut flags: Vec<u8> = rest[..n].iter().copied().filter(|c| *c != b'I').collect();
         flags.push(b's');
         let Some(d) = printf::parse(&flags) else { break };
@@ -328,7 +331,7 @@ fn expand_format(
             directive_value(letter, part, f, &plan.zone, names)
         };
         match value {
-            // A precision without digits asks for all digits of a time.
+            // A point without digits after it asks for all digits of a time's fraction.
             Some(StatValue::Time(seconds, nanos)) if flags.ends_with(b".s") => {
                 let spec = printf::ConversionSpec { precision: Some(9), ..d.spec };
                 put_value(out, &spec, StatValue::Time(seconds, nanos));
@@ -422,7 +425,7 @@ fn directive_value(
         b's' => StatValue::Signed(i64::try_from(s.size).unwrap_or(i64::MAX)),
         b'u' => StatValue::Number(u64::from(s.uid)),
         b'U' => StatValue::Text(names.user(s.uid).unwrap_or("UNKNOWN").as_bytes().to_vec()),
-        // No birth time is recorded: the oldest time known, as it is for a file never changed.
+        // WASI reports no birth time. GNU prints `-` and 0 for an unknown one.
         b'w' => StatValue::Text(b"-".to_vec()),
         b'W' => StatValue::Number(0),
         b'x' => StatValue::Text(time_text(s.atime, zone)),
@@ -435,7 +438,7 @@ fn directive_value(
     })
 }
 
-/// Returns a figure of the file system. The session tree has no fixed size, so the figures are
+/// Returns a value of the file system. The session's tree has no fixed size, so the values are
 /// those of its quota, as in `df`.
 fn fs_value(letter: u8, f: &StatFile<'_>) -> Option<StatValue> {
     let space = super::df::disk_space();

@@ -1,4 +1,4 @@
-//! `strings` (binutils; POSIX XCU strings): printable runs in files.
+//! `strings` (POSIX XCU strings; binutils): prints the printable runs in files.
 
 use box_applet::opts::{Opt, Spec};
 use box_applet::{Ctx, Ended, Exit};
@@ -44,19 +44,20 @@ const SPEC: Spec<StringsFlag> = Spec::new(
     ],
 );
 
-/// The encoding of characters: `-e`.
+/// The encoding of characters (`-e`).
 #[derive(Clone, Copy)]
 struct StringsEncoding {
-    /// Bytes of each character.
+    /// The number of bytes of each character.
     unit: usize,
     big_endian: bool,
-    /// Bytes from 0x80 up are printable.
+    /// Whether bytes from 0x80 up are printable.
     high: bool,
 }
 
 struct StringsPlan {
+    /// The minimum number of characters of a run.
     least: usize,
-    /// `o`, `d` or `x`: the base of positions.
+    /// The base in which offsets are printed: `o`, `d` or `x`.
     radix: Option<u8>,
     encoding: StringsEncoding,
     all_space: bool,
@@ -91,7 +92,7 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     Ok(exit)
 }
 
-/// Converts `-8`, an old form, to `-n 8`.
+/// Converts an obsolete option such as `-8` to `-n8`.
 fn modern_option(arg: &[u8]) -> Vec<u8> {
     match arg.strip_prefix(b"-") {
         Some(d) if !d.is_empty() && d.iter().all(u8::is_ascii_digit) => [b"-n", d].concat(),
@@ -138,7 +139,10 @@ fn parse_plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<StringsPlan, Exit> 
     })
 }
 
-/// Parses the argument of `-n`, a number in any base that fits in C's `unsigned`. The error is a message.
+/// Parses the argument of `-n`, a number in C's notation that must fit in C's `unsigned`.
+///
+/// # Errors
+/// The argument is not such a number, or it is 0. The error holds the message.
 fn parse_least(text: &[u8]) -> Result<usize, String> {
     let shown = String::from_utf8_lossy(if text.is_empty() { b"0" } else { text });
     let n = box_text::number::parse_integer(text, 0);
@@ -174,7 +178,7 @@ impl StringsPlan {
             || self.all_space && (10..=13).contains(&c)
     }
 
-    /// Calls `emit` with the position and text of each run that is long enough.
+    /// Calls `emit` with the offset and text of each run that is long enough.
     fn find_runs(
         &self,
         data: &[u8],
@@ -195,7 +199,7 @@ impl StringsPlan {
         Ok(())
     }
 
-    /// Emits the runs of characters that have several bytes.
+    /// Does the same as [`StringsPlan::find_runs`] for characters of several bytes.
     fn wide_runs(
         &self,
         data: &[u8],

@@ -1,5 +1,5 @@
-//! Facts of the system: `uname arch hostname nproc uptime tty logname sync clear`. The guest
-//! answers as a small Linux machine, so that scripts that ask take their usual path.
+//! Small tools about the system: `uname arch hostname nproc uptime tty logname sync clear`. They
+//! describe the guest as a small Linux machine, so that scripts take their usual path.
 
 use std::io::Write;
 
@@ -11,7 +11,7 @@ use box_text::time::strftime;
 use crate::common::input;
 use crate::common::number::CountError;
 
-/// Kernel name, release, version and machine as `uname` reports them.
+/// The kernel's name, release and version, and the machine, as `uname` reports them.
 const SYSTEM: [&str; 4] = ["Linux", "6.1.0-wasibox", "#1 SMP Wasibox", "wasm32"];
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -47,7 +47,7 @@ const UNAME: Spec<UnameFlag> = Spec::new(
     ],
 );
 
-/// Returns the name of the host.
+/// Returns the name of the host, from `/etc/hostname` if it has one.
 pub(super) fn host_name() -> String {
     let file = std::fs::read_to_string("/etc/hostname").unwrap_or_default();
     let name = file.trim();
@@ -81,7 +81,7 @@ pub(crate) fn run_uname(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
             words.push(text);
         }
     }
-    // `-a` leaves out the facts that are unknown.
+    // `-a` leaves out values that are unknown, so these two need their own options.
     if p.has_option(UnameFlag::Processor) {
         words.push("unknown");
     }
@@ -186,7 +186,7 @@ pub(crate) fn run_nproc(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     };
     let mut count = std::thread::available_parallelism().map_or(1, |n| n.get() as u64);
     if !p.has_option(NprocFlag::All) {
-        // OMP_NUM_THREADS may be a list; the first number counts.
+        // The value of OMP_NUM_THREADS may be a list, of which the first number counts.
         let omp = |name: &[u8]| {
             let v = ctx.env.get(name)?;
             number(v.split(|c| *c == b',').next()?.trim_ascii()).filter(|n| *n > 0)
@@ -216,8 +216,7 @@ const UPTIME: Spec<UptimeFlag> = Spec::new(
     ],
 );
 
-/// Returns the seconds since start, from `/proc/uptime` if there is one, otherwise by this
-/// process's clock.
+/// Returns the seconds since the machine started, from `/proc/uptime`; 0 if there is no such file.
 fn up_seconds() -> u64 {
     let text = std::fs::read_to_string("/proc/uptime").unwrap_or_default();
     text.split(['.', ' ']).next().and_then(|s| s.parse().ok()).unwrap_or(0)
@@ -335,7 +334,8 @@ pub(crate) fn run_sync(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let mut exit = Exit::SUCCESS;
     for f in &p.operands {
         match std::fs::File::open(ctx.path(f)) {
-            // A directory or device that cannot be synced has nothing to lose here.
+            // Failures to sync are ignored, because a directory or device that cannot be synced has
+            // no data to lose here.
             Ok(file) => {
                 drop(if p.has_option(SyncFlag::Data) { file.sync_data() } else { file.sync_all() })
             }

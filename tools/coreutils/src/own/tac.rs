@@ -1,4 +1,5 @@
-//! `tac` (GNU): records in reverse order. `-r` makes the separator a regular expression of Emacs' kind.
+//! `tac` (GNU): prints the records of files in reverse order. With `-r` the separator is a regular
+//! expression in Emacs' syntax.
 
 mod backwards;
 
@@ -44,7 +45,7 @@ impl TacSeparator {
             Some(b"") if p.has_option(TacFlag::Regex) => {
                 return Err(input::report_failure(ctx, &[b"separator cannot be empty"]));
             }
-            // An empty separator is a NUL.
+            // An empty separator means NUL.
             Some(b"") => b"\0",
             Some(text) => text,
             None => b"\n",
@@ -59,7 +60,7 @@ impl TacSeparator {
         })
     }
 
-    /// Returns the places of the separator in a text.
+    /// Returns the start and end of each separator in a text, in ascending order.
     fn find_places(&self, text: &[u8]) -> Vec<(usize, usize)> {
         let mut places = match self {
             TacSeparator::Regex(regex) => find_separators(regex, text),
@@ -103,7 +104,7 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     Ok(exit)
 }
 
-/// Opens an operand that is a regular file, so that reading can begin at its end.
+/// Opens an operand if it is a regular file, which can be read from its end.
 fn open_regular(ctx: &Ctx<'_>, operand: &[u8]) -> Option<std::fs::File> {
     let opened = if operand == b"-" { None } else { std::fs::File::open(ctx.path(operand)).ok() }?;
     opened.metadata().is_ok_and(|m| m.is_file()).then_some(opened)
@@ -122,9 +123,10 @@ fn read_error(ctx: &mut Ctx<'_>, file: &[u8], e: &std::io::Error) -> Exit {
     input::report_failure(ctx, &[&shown, b": read error: ", text.as_bytes()])
 }
 
-/// Returns matches from the end of the text backwards, each ending where the one after it begins.
+/// Returns the matches of a regular expression in ascending order, without overlap.
 fn find_separators(regex: &Regex, text: &[u8]) -> Vec<(usize, usize)> {
-    // GNU searches backwards: a match is the latest start that matches before the previous one.
+    // GNU searches backwards: each match has the last possible start before the match found
+    // previously.
     let mut out = Vec::new();
     let mut limit = text.len();
     loop {
@@ -138,7 +140,7 @@ fn find_separators(regex: &Regex, text: &[u8]) -> Vec<(usize, usize)> {
                 }
                 _ => {}
             }
-            // Nothing from here to the end: far matches are found by one forward search.
+            // One forward search now and then shows whether there is any match left.
             if start % 4096 == 0 && regex.find_at(hay, 0).is_none() {
                 break;
             }
@@ -155,7 +157,8 @@ fn find_separators(regex: &Regex, text: &[u8]) -> Vec<(usize, usize)> {
     out
 }
 
-/// Returns the places of a fixed separator, the last ones first, without overlap.
+/// Returns the occurrences of a fixed separator in ascending order, without overlap. They are
+/// searched from the end, as GNU does.
 fn from_end(separator: &[u8], text: &[u8]) -> Vec<(usize, usize)> {
     let mut out = Vec::new();
     let finder = memchr::memmem::FinderRev::new(separator);

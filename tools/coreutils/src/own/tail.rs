@@ -1,5 +1,5 @@
-//! `tail` (POSIX XCU tail; GNU `-c -f -F -n -q -s -v -z --pid --retry`, `+NUM`). Following is by
-//! polling: there is no inotify on the guest.
+//! `tail` (POSIX XCU tail; GNU `-c -f -F -n -q -s -v -z --pid --retry`, `+NUM`). Files are followed
+//! by polling, because the guest has no inotify.
 
 mod follow;
 
@@ -71,7 +71,8 @@ const SPEC: Spec<TailFlag> = Spec::new(
 .with_footer(words::SIZES)
 .reads_standard_input();
 
-/// Converts the obsolete forms `+5`, `-5c`, `-3f` to options; only with at most one file.
+/// Converts the obsolete forms `+5`, `-5c` and `-3f` to options. They are accepted only with at
+/// most one file. Returns `None` if the arguments have no such form.
 fn translate_obsolete(args: &[Vec<u8>]) -> Option<Vec<Vec<u8>>> {
     let (first, rest) = args.split_first()?;
     let plus = first.starts_with(b"+");
@@ -87,7 +88,7 @@ fn translate_obsolete(args: &[Vec<u8>]) -> Option<Vec<Vec<u8>>> {
     let body = &first[1..];
     let digits = body.iter().take_while(|c| c.is_ascii_digit()).count();
     let (n, letters) = body.split_at(digits);
-    // Without digits, `-c` and `-f` are ordinary options and `+` alone is a file.
+    // Without digits, `-c` and `-f` are ordinary options, and `+` alone is a file.
     let bare = digits == 0 && (letters.is_empty() || !plus && !matches!(letters, b"l" | b"b"));
     if !fits && (digits == 0 || plus) || bare {
         return None;
@@ -111,7 +112,7 @@ fn translate_obsolete(args: &[Vec<u8>]) -> Option<Vec<Vec<u8>>> {
     Some(out)
 }
 
-/// The parts to print, and the files.
+/// The part of each file to print, and the files.
 struct TailPlan {
     count: HeadCount,
     delimiter: u8,
@@ -157,7 +158,8 @@ fn parse_plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<TailPlan, Exit> {
     })
 }
 
-/// Parses the options about following; their numbers are checked even if no file is followed.
+/// Parses the options for following files; returns `None` if none is followed. The numbers are
+/// checked in either case.
 fn parse_follow(
     ctx: &mut Ctx<'_>,
     p: &ParsedOptions<TailFlag>,
@@ -175,7 +177,7 @@ fn parse_follow(
         Some(text) => Some(parse_bounded(ctx, text, "PID", i64::from(i32::MAX))?),
         None => None,
     };
-    // Files are looked at each time, so that the number is only checked.
+    // Every poll checks all files, so this number has no effect.
     if let Some(text) = p.last_value(TailFlag::MaxUnchangedStats) {
         parse_bounded(ctx, text, "maximum number of unchanged stats between opens", i64::MAX)?;
     }
@@ -187,7 +189,7 @@ fn parse_follow(
     Ok(wanted.then_some(FollowPlan { by_name, retry, interval, pid }))
 }
 
-/// Parses a number of an option that is at most `most`.
+/// Parses the number of an option, which must be between 0 and `most`.
 fn parse_bounded(ctx: &mut Ctx<'_>, text: &[u8], noun: &str, most: i64) -> Result<i64, Exit> {
     let mut wrong = |e: BoundError| {
         let shown = quote::quote_in_sentence(text);
@@ -199,8 +201,10 @@ fn parse_bounded(ctx: &mut Ctx<'_>, text: &[u8], noun: &str, most: i64) -> Resul
     }
 }
 
-/// Prints the end of each file; returns the files that may be followed, and the status so far.
-/// `Err` if standard output cannot be written.
+/// Prints the end of each file; returns the files that may be followed, and the exit status so far.
+///
+/// # Errors
+/// Standard output cannot be written.
 fn print_ends(ctx: &mut Ctx<'_>, plan: &TailPlan) -> Result<(Vec<FollowedFile>, Exit), Exit> {
     let retry = plan.follow.as_ref().is_some_and(|f| f.retry);
     let mut exit = Exit::SUCCESS;
@@ -245,7 +249,7 @@ fn print_ends(ctx: &mut Ctx<'_>, plan: &TailPlan) -> Result<(Vec<FollowedFile>, 
             Err(CopyStop::Write) => return Err(Exit::FAILURE),
         }
         if let InputFile::File(f) = reader {
-            // The buffer was read to the end, so the descriptor stands there too.
+            // The whole buffer has been printed, so reading continues at the position of the file.
             printed.push(FollowedFile { name: file.clone(), file: Some(f.into_inner()), stat });
         }
     }
@@ -276,7 +280,7 @@ fn end_of(
     }
 }
 
-/// Skips to byte or line `n`, counted from 1.
+/// Skips the input up to byte or line `count.n`, counted from 1.
 fn skip_to(reader: &mut InputFile<'_>, count: HeadCount, delimiter: u8) -> Result<(), CopyStop> {
     let mut left = count.n.saturating_sub(1);
     if count.bytes
@@ -284,7 +288,7 @@ fn skip_to(reader: &mut InputFile<'_>, count: HeadCount, delimiter: u8) -> Resul
     {
         match f.seek(SeekFrom::Start(left.min(i64::MAX as u64))) {
             Ok(_) => return Ok(()),
-            // No file is so long.
+            // The offset is larger than any file can be.
             Err(e) if e.kind() == std::io::ErrorKind::InvalidInput => {
                 return Err(CopyStop::Read(e));
             }
@@ -312,12 +316,12 @@ fn skip_to(reader: &mut InputFile<'_>, count: HeadCount, delimiter: u8) -> Resul
     })
 }
 
-/// Returns the start of the last part of a regular file, found from its end; `None` if it cannot
-/// seek.
+/// Returns the offset at which the part to print begins, which is searched from the end of the
+/// file. Returns `None` if the file is not a regular file with a known size.
 fn seek_start(file: &mut File, count: HeadCount, delimiter: u8) -> Result<Option<u64>, CopyStop> {
     let regular = file.metadata().is_ok_and(|m| m.is_file());
     let size = match file.seek(SeekFrom::End(0)) {
-        // Files of size 0 may be made up on reading, as those in /proc.
+        // The contents of a file of size 0 may be generated when it is read, as in /proc.
         Ok(n) if n > 0 && regular => n,
         _ => {
             let _ = file.seek(SeekFrom::Start(0));
@@ -340,7 +344,7 @@ fn seek_start(file: &mut File, count: HeadCount, delimiter: u8) -> Result<Option
         file.read_exact(part).map_err(CopyStop::Read)?;
         for at in memchr::memrchr_iter(delimiter, part) {
             let at = start + at as u64;
-            // The delimiter that ends the last line separates nothing.
+            // The delimiter at the end of the file begins no line.
             if at + 1 == size {
                 continue;
             }
@@ -367,7 +371,8 @@ fn last_bytes(reader: &mut InputFile<'_>, n: u64, out: &mut OutStream) -> Result
     write_output(out, &held[held.len().saturating_sub(keep)..])
 }
 
-/// Writes the last lines of a stream: whole blocks are kept as long as they can matter.
+/// Writes the last lines of a stream. Blocks of the stream are held in memory as long as the last
+/// lines may begin in them.
 fn last_lines(
     reader: &mut InputFile<'_>,
     n: u64,

@@ -1,4 +1,4 @@
-//! `tee` (POSIX XCU tee; GNU `-p --output-error`).
+//! `tee` (POSIX XCU tee; GNU `-p --output-error`): copies standard input to several outputs.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufRead, Write};
@@ -35,7 +35,7 @@ const SPEC: Spec<TeeFlag> = Spec::new(
 /// The effect of a failed write.
 #[derive(Clone, Copy, PartialEq)]
 enum TeeMode {
-    /// A closed pipe ends tee, as SIGPIPE would.
+    /// A closed pipe at standard output ends tee, as SIGPIPE would.
     Signal,
     Warn,
     WarnNoPipe,
@@ -44,7 +44,7 @@ enum TeeMode {
 }
 
 impl TeeMode {
-    /// Parses the word after `--output-error=`.
+    /// Parses the argument of `--output-error`.
     fn parse(word: &[u8]) -> Option<TeeMode> {
         Some(match word {
             b"warn" => TeeMode::Warn,
@@ -97,7 +97,7 @@ fn parse_plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<TeePlan, Exit> {
     Ok(TeePlan { mode, append: p.has_option(TeeFlag::Append), files: p.operands })
 }
 
-/// Opens the files; returns those that could be opened, and the status so far.
+/// Opens the files; returns those that could be opened, and the exit status so far.
 fn open_outputs(ctx: &mut Ctx<'_>, plan: &TeePlan) -> Result<(Outputs, Exit), Exit> {
     let mut options = OpenOptions::new();
     options.write(true).create(true).append(plan.append).truncate(!plan.append);
@@ -117,7 +117,7 @@ fn open_outputs(ctx: &mut Ctx<'_>, plan: &TeePlan) -> Result<(Outputs, Exit), Ex
     Ok((outputs, exit))
 }
 
-/// Copies standard input until its end, or until no output is left.
+/// Copies standard input until its end or until no output is left.
 fn copy_input(ctx: &mut Ctx<'_>, mode: TeeMode, mut outputs: Outputs, exit: Exit) -> Ended {
     let mut exit = exit;
     let mut stdout_open = true;
@@ -135,8 +135,7 @@ fn copy_input(ctx: &mut Ctx<'_>, mode: TeeMode, mut outputs: Outputs, exit: Exit
         }
         ctx.stdin.consume(block.len());
         if stdout_open {
-            // The block is flushed at once, not when a buffer is full, because the reader may be
-            // waiting for it.
+            // The block is flushed at once, because the reader may be waiting for it.
             let written = ctx.stdout.write_all(&block).and_then(|()| ctx.stdout.flush());
             if let Err(e) = written {
                 stdout_open = false;
@@ -150,8 +149,10 @@ fn copy_input(ctx: &mut Ctx<'_>, mode: TeeMode, mut outputs: Outputs, exit: Exit
     }
 }
 
-/// Handles a failed write to standard output: ends the copy, or returns a status that may have
-/// changed.
+/// Handles a failed write to standard output. Returns the new exit status if it changes.
+///
+/// # Errors
+/// The copy must end; the error is the exit status.
 fn stdout_failed(ctx: &mut Ctx<'_>, mode: TeeMode, e: &io::Error) -> Result<Option<Exit>, Exit> {
     if e.kind() == io::ErrorKind::BrokenPipe && mode == TeeMode::Signal {
         return Err(Exit::SIGPIPE);
@@ -164,7 +165,11 @@ fn stdout_failed(ctx: &mut Ctx<'_>, mode: TeeMode, e: &io::Error) -> Result<Opti
     if mode.exits() { Err(Exit::FAILURE) } else { Ok(Some(Exit::FAILURE)) }
 }
 
-/// Writes a block to each file; those that fail are left out from now on.
+/// Writes a block to each file, and removes the files whose writes fail. Returns the new exit
+/// status if it changes.
+///
+/// # Errors
+/// The copy must end; the error is the exit status.
 fn write_files(
     ctx: &mut Ctx<'_>,
     mode: TeeMode,

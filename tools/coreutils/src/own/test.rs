@@ -1,5 +1,6 @@
-//! `test` and `[` (POSIX XCU test; GNU manual "test invocation"). The grammar is [`box_applet::condition`]; here are
-//! GNU's integers, which have any number of digits, and its messages.
+//! `test` and `[` (POSIX XCU test; GNU manual "test invocation"). The grammar is in
+//! [`box_applet::condition`]. This file has GNU's integers, which may have any number of digits,
+//! and GNU's messages.
 
 use std::cmp::Ordering;
 
@@ -120,10 +121,11 @@ impl Applet<'_, '_> {
     }
 }
 
-/// Returns the message about an error, with the word that is quoted within it.
+/// Returns the message about an error as the text before the word that it quotes, that word, and
+/// the text after it.
 fn message(problem: &ConditionProblem) -> (&'static str, Option<&[u8]>, &'static str) {
     match problem {
-        // Only a word in the form of an operator is called one.
+        // Only a word that looks like an operator is called one.
         ConditionProblem::NotUnary { operator, .. } if matches!(operator[..], [b'-', _]) => {
             ("", Some(operator), ": unary operator expected")
         }
@@ -143,11 +145,11 @@ fn message(problem: &ConditionProblem) -> (&'static str, Option<&[u8]>, &'static
 /// An integer of any length.
 struct Integer<'t> {
     negative: bool,
-    /// Without zeros at the beginning: none for 0.
+    /// The digits without leading zeros; empty for the number 0.
     digits: &'t [u8],
 }
 
-/// Parses an integer with a sign and blanks around it.
+/// Parses an integer with an optional sign and white space around it.
 fn integer(text: &[u8]) -> Result<Integer<'_>, ConditionProblem> {
     let (negative, digits) = match text.trim_ascii() {
         [b'-', digits @ ..] => (true, digits),

@@ -1,5 +1,7 @@
-//! Commands that run another command: `nice nohup stdbuf chroot-less time`.
-//! The guest has one priority and no terminal to lose, so these mostly pass on.
+//! Commands that run another command: `nice nohup stdbuf time`.
+//!
+//! The guest has one priority and no terminal that could hang up, so most of them only run the
+//! command.
 
 use std::fs::OpenOptions;
 use std::io::Write;
@@ -13,15 +15,15 @@ use box_sys::{WaitStatus, events, signal};
 
 use crate::common::{input, quote};
 
-/// Replaces this process with a command, so that signals to this process reach it; `failure` is the tool's
-/// own status for its own errors.
+/// Replaces this process with a command, so that signals to this process reach the command. Returns
+/// the exit status.
 fn replace_process(ctx: &mut Ctx<'_>, argv: &[Vec<u8>], stdout: ChildStream) -> Exit {
     let command = ChildCommand { argv: argv.to_vec(), stdout, ..ChildCommand::default() };
     let status = command.replace(ctx);
     status_of(ctx, argv, status)
 }
 
-/// Runs a command as a child of this process.
+/// Runs a command as a child of this process; returns the exit status.
 fn run(ctx: &mut Ctx<'_>, argv: &[Vec<u8>]) -> Exit {
     let status = ChildCommand::new(argv.to_vec())
         .start(ctx)
@@ -64,7 +66,7 @@ const NICE: Spec<NiceFlag> = Spec::new(
 .posix_order();
 
 pub(crate) fn run_nice(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
-    // `-10` and `--10` are the old form of `-n 10` and `-n -10`.
+    // `-10` and `--10` are obsolete forms of `-n 10` and `-n -10`.
     let mut args = args.to_vec();
     if let Some(first) = args.first_mut() {
         let digits = first.strip_prefix(b"-").unwrap_or_default();
@@ -205,7 +207,7 @@ pub(crate) fn run_time(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let start = Instant::now();
     let exit = run(ctx, &p.operands);
     let seconds = start.elapsed().as_secs_f64();
-    // WASI has no call for the processor time of children: the time that passed stands for it.
+    // WASI has no call for the processor time of children, so the elapsed time is reported for it.
     let text = if p.has_option(TimeFlag::Portability) {
         format!("real {seconds:.2}\nuser {seconds:.2}\nsys 0.00\n").into_bytes()
     } else {
@@ -232,7 +234,7 @@ pub(crate) fn run_time(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
 const TIME_DEFAULT: &[u8] = b"%Uuser %Ssystem %Eelapsed %PCPU (0avgtext+0avgdata %Mmaxresident)k\n0inputs+0outputs (0major+0minor)pagefaults 0swaps";
 const TIME_VERBOSE: &[u8] = b"\tCommand being timed: \"%C\"\n\tElapsed (wall clock) time (h:mm:ss or m:ss): %E\n\tExit status: %x";
 
-/// The figures of a command that `time` reports.
+/// The measurements that `time` reports about a command.
 struct TimeReport<'a> {
     seconds: f64,
     exit: Exit,
@@ -240,7 +242,7 @@ struct TimeReport<'a> {
 }
 
 impl TimeReport<'_> {
-    /// Formats the figures by a format of `time -f`, and appends a newline.
+    /// Formats the measurements by a format of `time -f`, and appends a newline.
     fn show(&self, format: &[u8]) -> Vec<u8> {
         let mut out = Vec::new();
         let mut it = format.iter();
@@ -261,7 +263,7 @@ impl TimeReport<'_> {
         out
     }
 
-    /// Appends the value of `%` and a letter.
+    /// Appends the value of a conversion, which is `%` and a letter.
     fn convert(&self, letter: Option<u8>, out: &mut Vec<u8>) {
         let seconds = self.seconds;
         match letter {

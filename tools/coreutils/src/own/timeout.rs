@@ -60,9 +60,9 @@ fn parse_interval(ctx: &mut Ctx<'_>, text: &[u8]) -> Result<Duration, Exit> {
 
 struct TimeoutPlan {
     signal: u8,
-    /// The time after the signal at which the command is killed.
+    /// The time between the signal and KILL.
     kill_after: Option<Duration>,
-    /// Zero for none.
+    /// The time limit; zero means none.
     limit: Duration,
     command: Vec<Vec<u8>>,
     preserve_status: bool,
@@ -119,25 +119,25 @@ fn start_command(ctx: &mut Ctx<'_>, command: &[Vec<u8>]) -> Result<Child, Exit> 
     })
 }
 
-/// Sends a signal to the command and all that it has started.
+/// Sends a signal to the command and all processes that it has started.
 fn send_signal(ctx: &mut Ctx<'_>, pid: u32, n: u8, plan: &TimeoutPlan) {
     if plan.verbose {
         let name = signal::name(n).unwrap_or_else(|| n.to_string());
         let shown = quote::quote_in_sentence(&plan.command[0]);
         ctx.error_bytes(&[b"sending signal ", name.as_bytes(), b" to command ", &shown]);
     }
-    // GNU's runs the command in a process group and signals all of it.
+    // GNU's timeout runs the command in a process group, and signals the whole group.
     let _ = ctx.procs.kill_tree(pid, n);
 }
 
-/// Waits for the command, and ends it when its time is up.
+/// Waits for the command, and ends it when the time limit is reached.
 fn wait_or_end(ctx: &mut Ctx<'_>, pid: u32, plan: &TimeoutPlan) -> Ended {
-    /// Most commands end soon: short steps first.
+    /// The first interval between two checks. It is short, because most commands end soon.
     const FIRST_STEP: Duration = Duration::from_micros(200);
-    // On other runtimes a guest process without a handler takes no notice of TERM.
+    // On runtimes other than ours, a guest process without a handler ignores TERM.
     let deaf = cfg!(target_os = "wasi") && !std::path::Path::new(box_sys::PIPE_DIR).exists();
     let start = Instant::now();
-    // The last signal, and when the first was sent.
+    // The last signal that was sent, and the time at which the first one was sent.
     let mut sent: Option<(u8, Instant)> = None;
     let mut step = FIRST_STEP;
     let status = loop {
@@ -158,7 +158,7 @@ fn wait_or_end(ctx: &mut Ctx<'_>, pid: u32, plan: &TimeoutPlan) -> Ended {
                     sent = Some((signal::KILL, at));
                     step = FIRST_STEP;
                 }
-                // As the default action of it is to end, it is ended.
+                // The default action of the signal would end the process, so KILL does it.
                 None if deaf && at.elapsed() >= Duration::from_millis(100) => {
                     let _ = ctx.procs.kill(pid, signal::KILL);
                     sent = Some((last, at + Duration::from_secs(3600)));
@@ -167,13 +167,13 @@ fn wait_or_end(ctx: &mut Ctx<'_>, pid: u32, plan: &TimeoutPlan) -> Ended {
             },
             _ => {}
         }
-        // Never past the limit.
+        // The sleep ends at the limit at the latest.
         let left = if sent.is_none() { plan.limit.saturating_sub(start.elapsed()) } else { step };
         std::thread::sleep(step.min(left).max(Duration::from_micros(100)));
         step = (step * 2).min(Duration::from_millis(10));
     };
     Ok(match sent {
-        // A command that had to be killed reports so.
+        // The status 137 says that the command was killed.
         Some((last, _)) if !plan.preserve_status => {
             Exit(if last == signal::KILL || plan.signal == signal::KILL { 137 } else { 124 })
         }

@@ -1,8 +1,9 @@
-//! Command lines of adapted tools: read as `getopt_long(3)` reads them, by the options that the tool itself declares,
-//! and written again in the one form that clap reads the same way.
+//! Command lines of adapted tools. They are parsed by the rules of `getopt_long(3)`, with the
+//! options that the tool itself declares, and rewritten in a form that clap cannot read
+//! differently.
 //!
-//! So a value may begin with a dash, an optional argument ends a cluster, names may be abbreviated, an option may be
-//! repeated, and errors are in the words of GNU.
+//! Therefore a value may begin with a dash, an optional argument ends a cluster, names may be
+//! abbreviated, and an option may be repeated. Errors have GNU's wording.
 
 use std::ffi::OsString;
 
@@ -14,15 +15,15 @@ use super::digests;
 use super::numbers;
 use super::refusal::{self, UsageRefusal};
 
-/// Obsolete options: a number after the dash.
+/// The meaning of obsolete options, which are a number after a dash.
 #[derive(Clone, Copy)]
 enum ObsoleteDigits {
     No,
-    /// The first digit takes the rest of the word; together they are the argument of this long option.
+    /// The rest of the word, from the first digit on, is the argument of this long option.
     Rest(&'static str),
 }
 
-/// Returns the long option that a number stands for in the tool.
+/// Returns the meaning of a number after a dash for the tool.
 fn digits_of(util: &str) -> ObsoleteDigits {
     match util {
         "fold" => ObsoleteDigits::Rest("width"),
@@ -31,20 +32,21 @@ fn digits_of(util: &str) -> ObsoleteDigits {
     }
 }
 
-/// An option as it was given: its id, its spelling, and whether it may be given repeatedly.
+/// One spelling of an option that the tool declares.
 struct OptionMeaning {
     id: String,
-    /// As clap reads it: with one dash if it has no long name.
+    /// The spelling for clap: the long name, or one dash and the letter if there is none.
     written: String,
     is_repeatable: bool,
 }
 
 const DIGITS: &str = "0123456789";
 
-/// Returns the command line for clap; an error is what GNU says about it.
+/// Returns the command line for clap.
 ///
 /// # Errors
-/// An option that is unknown or lacks its argument, a missing or an extra operand.
+/// An option is unknown or lacks its argument, a value is refused, or an operand is missing or
+/// extra. The error holds GNU's message.
 pub(super) fn rewrite_arguments(
     util: &str,
     mut command: Command,
@@ -111,7 +113,7 @@ pub(super) fn rewrite_arguments(
     let is_posix = std::env::var_os("POSIXLY_CORRECT").is_some();
     let parsed = parse_words(&by_reference, &same, is_posix, &words);
     let OptionRows { options, operands } = match parsed {
-        // The tool prints them itself.
+        // The caller prints the help and the version.
         Err(UsageError::Help) => return Ok(name.into_iter().chain(["--help".into()]).collect()),
         Err(UsageError::Version) => {
             return Ok(name.into_iter().chain(["--version".into()]).collect());
@@ -138,7 +140,7 @@ pub(super) fn rewrite_arguments(
         if !counts[at] || meaning.written.is_empty() || !meaning.is_repeatable && !is_last {
             continue;
         }
-        // Of its two algorithms the one that is asked for last counts; the library prefers one.
+        // The last of the two algorithms given counts, but the library always prefers the same one.
         if util == "sum" && options[at + 1..].iter().any(|(later, _)| !same(*row, *later)) {
             continue;
         }
@@ -159,8 +161,8 @@ pub(super) fn rewrite_arguments(
     }
 }
 
-/// Returns whether an option that is given again must have the same value; for other options the
-/// last one counts.
+/// Returns whether a repeated option must have the same value each time. Of other options the last
+/// value counts.
 fn is_single(util: &str, id: &str) -> bool {
     match util {
         "join" => matches!(id, "1" | "2" | "j" | "e" | "t"),
@@ -169,7 +171,7 @@ fn is_single(util: &str, id: &str) -> bool {
     }
 }
 
-/// Refuses operands that the tool does not take, and a line that lacks one.
+/// Refuses a command line that has too few or too many operands.
 fn check_operands(command: &Command, operands: &[Vec<u8>]) -> Result<(), UsageRefusal> {
     let (mut least, mut most) = (0, 0usize);
     for arg in command.get_positionals() {
@@ -188,8 +190,8 @@ fn check_operands(command: &Command, operands: &[Vec<u8>]) -> Result<(), UsageRe
     Err(UsageRefusal::Usage(message))
 }
 
-/// Writes what a tool takes apart from getopt's rules as options of today: `fmt -20`, `join -o 1.1 1.2 2.1`,
-/// `join -j1 N`.
+/// Rewrites obsolete options that do not follow getopt's rules in their modern form: `fmt -20`,
+/// `join -o 1.1 1.2 2.1` and `join -j1 N`.
 fn modern_words(util: &str, words: Vec<Vec<u8>>) -> Vec<Vec<u8>> {
     let mut words = words;
     match (util, words.first_mut()) {
@@ -202,7 +204,7 @@ fn modern_words(util: &str, words: Vec<Vec<u8>>) -> Vec<Vec<u8>> {
     }
 }
 
-/// Returns the words of `join` with one word for each list of fields.
+/// Rewrites the words of `join` so that each list of fields is one word, and `-j1 N` is `-1 N`.
 fn joined_fields(words: Vec<Vec<u8>>) -> Vec<Vec<u8>> {
     let is_number = |word: &[u8]| !word.is_empty() && word.iter().all(u8::is_ascii_digit);
     let is_field = |word: &[u8]| match word {
@@ -266,7 +268,7 @@ mod tests {
         assert_eq!(rewrite_arguments(util, command(), line), want, "{util} {words:?}");
     }
 
-    // The rules are those of getopt_long(3), digits those of fold 9.1.
+    // The expected values follow getopt_long(3); those with digits follow fold 9.1.
     #[test]
     fn lines() {
         check("t", &["-bw", "-1", "f"], Ok(&["--bytes", "--width=-1", "--", "f"]));

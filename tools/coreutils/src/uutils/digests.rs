@@ -1,21 +1,21 @@
-//! Combinations of options that the tools of sums refuse, before the library sees them.
+//! Checks the options of the checksum tools for combinations that GNU's tools refuse, before the
+//! library sees them.
 
 use super::refusal::UsageRefusal;
 
-/// Options that need `--check`.
+/// The options that need `--check`.
 const FOR_CHECKS: [&str; 5] = ["ignore-missing", "status", "warn", "quiet", "strict"];
 
-/// Returns whether a tool prints sums and checks them by one set of options.
+/// Returns whether a tool is one of those that both print and check digests.
 fn is_digest_tool(util: &str) -> bool {
     matches!(util, "b2sum" | "md5sum") || util.starts_with("sha") && util.ends_with("sum")
 }
 
-/// Returns which of the options count, given by their names in the order of the command line: a
-/// `--text` before
-/// `--tag` does not.
+/// Returns for each option whether it counts. `names` are the options' names in the order of the
+/// command line. A `--text` before `--tag` does not count.
 ///
 /// # Errors
-/// Options that exclude each other, in GNU's words.
+/// Two options exclude each other. The error holds GNU's message.
 pub(super) fn check_digest_options(util: &str, names: &[&str]) -> Result<Vec<bool>, UsageRefusal> {
     let mut counts = vec![true; names.len()];
     if !is_digest_tool(util) {
@@ -28,7 +28,7 @@ pub(super) fn check_digest_options(util: &str, names: &[&str]) -> Result<Vec<boo
     let has =
         |name: &str| names.iter().zip(&counts).any(|(other, counts)| *counts && *other == name);
     let is_check = has("check");
-    // Of the options about what is printed the last one counts.
+    // Of the options that choose what is printed, only the last one counts.
     let is_of_output = |name: &&str| matches!(*name, "status" | "warn" | "quiet");
     let output = names.iter().copied().rfind(is_of_output);
     let only_for_checks = FOR_CHECKS

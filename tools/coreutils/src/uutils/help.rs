@@ -1,15 +1,16 @@
-//! The help of adapted tools, in words of our own, because much of the libraries' is GNU's.
+//! The help pages of adapted tools. They have our own wording, because much of the libraries' help
+//! text is GNU's.
 //!
-//! A test compares the pages with the options that the libraries declare.
+//! A test checks that the pages list all options that the libraries declare.
 
 use box_applet::help::{HelpPage, HelpSection, words};
 
-/// Returns the page of a tool; a tool without one does not pass the tests.
+/// Returns the page of a tool. A tool without a page fails the tests.
 pub(super) fn find_page(util: &str) -> Option<&'static HelpPage<'static>> {
     PAGES.iter().find(|(name, _)| *name == util).map(|(_, page)| page)
 }
 
-/// The options of the tools for digests.
+/// The options of `md5sum` and the `sha*sum` tools.
 const DIGEST_OPTIONS: &[(&str, &str)] = &[
     ("  -c, --check", "Read digests and names from the FILEs, and compare"),
     ("  -b, --binary", "Print * before names"),
@@ -23,7 +24,7 @@ const DIGEST_OPTIONS: &[(&str, &str)] = &[
     ("  -w, --warn", "With -c: report lines that are no digests"),
 ];
 
-/// Those of `b2sum`.
+/// The options of `b2sum`.
 const B2_OPTIONS: &[(&str, &str)] = &[
     ("  -l, --length=BITS", "Print digests of BITS bits, a multiple of 8 (512)"),
     ("  -c, --check", "Read digests and names from the FILEs, and compare"),
@@ -38,7 +39,7 @@ const B2_OPTIONS: &[(&str, &str)] = &[
     ("  -w, --warn", "With -c: report lines that are no digests"),
 ];
 
-/// Those of `base32` and `base64`.
+/// The options of `base32` and `base64`.
 const BASE_OPTIONS: &[(&str, &str)] = &[
     ("  -d, -D, --decode", "Decode instead"),
     ("  -i, --ignore-garbage", "With -d: skip characters outside of the alphabet"),

@@ -1,12 +1,13 @@
-//! Numbers of options, within the bounds that GNU's tools have, before a library that would panic sees them.
+//! Checks the numbers that options take against the bounds of GNU's tools, because some of the
+//! libraries would panic at larger ones.
 
 use super::refusal::UsageRefusal;
 
-/// The treatment of a number that is larger than the largest one.
+/// The treatment of a number above the upper bound.
 #[derive(Clone, Copy)]
 enum Above {
     Refused,
-    /// The same as this one.
+    /// The number is replaced by this one.
     Meaning(&'static str),
 }
 
@@ -38,7 +39,8 @@ const U64: i128 = u64::MAX as i128;
 
 use Above::{Meaning, Refused};
 
-/// As GNU coreutils 9.1 has them. A least number of `i128::MIN` leaves small ones to the library.
+/// The bounds of GNU coreutils 9.1. If the lower bound is `i128::MIN`, the library checks for
+/// numbers that are too small.
 const BOUNDS: &[NumberBound] = &[
     bound("b2sum", "length", "length", (i128::MIN, U64), Refused),
     bound("base32", "wrap", "wrap size", (i128::MIN, I64), Meaning("0")),
@@ -54,30 +56,30 @@ const BOUNDS: &[NumberBound] = &[
     bound("shuf", "head-count", "line count", (i128::MIN, U64), Meaning("18446744073709551615")),
 ];
 
-/// Numbers that the libraries write out as columns, of which they can only have so many.
+/// The largest numbers of columns that the libraries can handle, by tool and option.
 const COLUMNS: &[(&str, &str, i128)] =
     &[("ptx", "gap-size", 1_000_000), ("ptx", "width", 1_000_000)];
 
 const TOO_LARGE: &str = "Value too large for defined data type";
 
-/// Returns the value of an option as the library is to see it.
+/// Returns the value of an option as it is passed to the library.
 ///
 /// # Errors
-/// A number that is out of its bounds.
+/// The number is out of its bounds.
 pub(super) fn checked(util: &str, option: &str, value: Vec<u8>) -> Result<Vec<u8>, UsageRefusal> {
     let Some(bound) = BOUNDS.iter().find(|b| b.util == util && b.option == option) else {
         return Ok(value);
     };
-    // Blanks before a number count for nothing.
+    // Blanks before a number are ignored.
     let value = value.trim_ascii_start().to_vec();
     let Some(n) = number(&value) else { return Ok(value) };
     let refused = |why: &str| {
         let shown = String::from_utf8_lossy(&value);
-        // This tool says no more.
+        // `ptx` gives no reason.
         let why = if util == "ptx" { String::new() } else { format!(": {why}") };
         Err(UsageRefusal::Value(format!("invalid {}: '{shown}'{why}", bound.noun)))
     };
-    // The columns of `fold` are read without a sign.
+    // `fold` accepts no sign, so the library refuses a negative number.
     if n < 0 && util == "fold" {
         return Ok(value);
     }
@@ -97,7 +99,8 @@ pub(super) fn checked(util: &str, option: &str, value: Vec<u8>) -> Result<Vec<u8
     Ok(value)
 }
 
-/// Parses a whole text as a number; one with too many digits becomes a very large one.
+/// Parses a whole text as a number. A number with too many digits becomes the largest or smallest
+/// one.
 fn number(text: &[u8]) -> Option<i128> {
     let (sign, digits) = match text {
         [b'-', digits @ ..] => (-1, digits),
@@ -117,7 +120,7 @@ fn number(text: &[u8]) -> Option<i128> {
 mod tests {
     use super::{UsageRefusal, checked};
 
-    // As GNU coreutils 9.1 answers.
+    // Expected values: GNU coreutils 9.1.
     #[test]
     fn bounds() {
         let check = |util: &str, option: &str, value: &str| {

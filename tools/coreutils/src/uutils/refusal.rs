@@ -1,8 +1,9 @@
-//! The errors of clap, in the words that GNU's tools have for them.
+//! Converts the errors of clap to the messages of GNU's tools.
 
 use clap::error::{ContextKind, ContextValue, Error};
 
-/// The name that a tool gives to the value of an option, if it is not the option's name.
+/// The nouns that messages use for the values of options, by tool and option. Without an entry the
+/// noun is the option's name.
 const NOUNS: &[(&str, &str, &str)] = &[
     ("fmt", "--goal", "width"),
     ("join", "-a", "field number"),
@@ -13,18 +14,18 @@ const NOUNS: &[(&str, &str, &str)] = &[
     ("shuf", "--input-range", "input range"),
 ];
 
-/// The reason why a command line is refused; the text is without the tool's name.
+/// The reason why a command line is refused. The text does not contain the tool's name.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum UsageRefusal {
-    /// It is not as options are written, so that there is a hint at `--help`.
+    /// The command line is malformed; a hint about `--help` follows the message.
     Usage(String),
-    /// An option's value is none of its values.
+    /// The value of an option is not one that it accepts.
     Value(String),
 }
 
 /// Returns the refusal for an error of clap.
 pub(super) fn of_error(util: &str, error: &Error) -> UsageRefusal {
-    // An option with a list of values is named with the list, which is a hint's place.
+    // GNU's tools print a hint after the list of an option's values; `join` has no such list.
     let has_list = matches!(error.get(ContextKind::ValidValue), Some(ContextValue::Strings(list)) if !list.is_empty());
     if error.get(ContextKind::InvalidValue).is_none() || has_list && util != "join" {
         return UsageRefusal::Usage(error_text(util, error));
@@ -39,7 +40,7 @@ fn error_text(util: &str, error: &Error) -> String {
         Some(ContextValue::Strings(texts)) => Some(texts.join("' '")),
         _ => None,
     };
-    // The option as clap shows it, without the name of its argument.
+    // Clap shows the name of the argument after the option; it is cut off.
     let option = text_of(ContextKind::InvalidArg).unwrap_or_default();
     let option = option.split([' ', '=', '[']).next().unwrap_or_default();
     if let Some(value) = text_of(ContextKind::InvalidValue) {

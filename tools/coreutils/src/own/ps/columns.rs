@@ -14,17 +14,17 @@ pub(super) enum PsContent {
     GroupName,
     GroupNumber,
     State,
-    /// Time of the processor as hours, minutes and seconds.
+    /// The processor time as days, hours, minutes and seconds.
     Time,
-    /// The same as minutes and seconds.
+    /// The processor time as minutes and seconds.
     Minutes,
-    /// The same in seconds.
+    /// The processor time in seconds.
     Seconds,
     /// The program's name.
     Command,
     /// The whole command line.
     Arguments,
-    /// The same for every process, because nothing more is known here.
+    /// A text that is the same for every process, because the value is not known here.
     Same(&'static str),
 }
 
@@ -33,11 +33,11 @@ use PsContent::{
     Session, State, Time, UserName, UserNumber,
 };
 
-/// A column as it is known by name.
+/// A column that the user-defined format can name.
 struct KnownColumn {
     names: &'static [&'static str],
     title: &'static str,
-    /// Texts are at the left if this is negative.
+    /// The width in characters; texts are aligned left if it is negative.
     width: i8,
     content: PsContent,
 }
@@ -51,7 +51,7 @@ const fn known_column(
     KnownColumn { names, title, width, content }
 }
 
-/// The names of the user-defined format with the headings and widths of `ps` of procps 4.0.2.
+/// The columns of the user-defined format, with the headings and widths of procps 4.0.2.
 const KNOWN: &[KnownColumn] = &[
     known_column(&["pid"], "PID", 7, Pid),
     known_column(&["tgid"], "TGID", 7, Pid),
@@ -150,7 +150,8 @@ pub(super) struct PsColumn {
 }
 
 impl PsColumn {
-    /// Parses a column of a user-defined format, which may have a width and a title: `args:40=WHAT`.
+    /// Parses a column of a user-defined format, which may have a width and a title, for example
+    /// `args:40=WHAT`.
     pub(super) fn parse(text: &str) -> Option<PsColumn> {
         const WIDEST: usize = 10_000;
         let (name, title) = match text.split_once('=') {
@@ -168,14 +169,15 @@ impl PsColumn {
         Some(PsColumn { width, title, is_text: known.width < 0, content: known.content })
     }
 
-    /// Writes a text as a cell of the column; the last one of a row is not filled up, and nothing is cut from it.
+    /// Formats a text as a cell of the column. The last cell of a row is neither padded nor cut if
+    /// it is aligned left.
     pub(super) fn cell(&self, text: &str, is_last: bool) -> String {
         let width = self.width;
         match (self.is_text, is_last) {
             (true, true) => text.to_string(),
             (true, false) => {
                 let cut = match self.content {
-                    // A name that is cut says so.
+                    // A cut name ends with a plus sign.
                     UserName | GroupName if text.chars().count() > width => {
                         text.chars().take(width.saturating_sub(1)).chain(['+']).collect()
                     }
@@ -188,7 +190,7 @@ impl PsColumn {
     }
 }
 
-/// The process that the listing is for; all processes belong to its user.
+/// The `ps` process itself, with its user and group, to which all processes belong.
 pub(super) struct Viewer {
     pub pid: u32,
     pub user: (u32, String),
@@ -222,7 +224,7 @@ impl PsContent {
         }
     }
 
-    /// Compares two processes by the values of this column: numbers as numbers.
+    /// Compares two processes by the values of this column. Numbers are compared as numbers.
     pub(super) fn compare(
         self,
         a: &ProcessInfo,

@@ -1,9 +1,10 @@
-//! Processes beneath their parents (`ps --forest`).
+//! The order and the branches that show processes below their parents (`ps --forest`).
 
 use super::super::processes::ProcessInfo;
 use super::options::Forest;
 
-/// Returns the processes with children after their parents, each with the prefix of its command.
+/// Returns the processes with children after their parents, and for each process the text that
+/// precedes its command.
 pub(super) fn arrange_forest(
     list: Vec<ProcessInfo>,
     kind: Forest,
@@ -15,8 +16,8 @@ pub(super) fn arrange_forest(
         all.filter(|(_, p)| p.parent == pid && !is_root(p)).map(|(at, _)| at).collect()
     };
     let mut order: Vec<(usize, String)> = Vec::new();
-    // A stack of the indexes still to be shown, the next one last, each with the prefix of its children's commands,
-    // and whether a sibling follows.
+    // The stack of the processes still to be shown, the next one last. Each entry has the
+    // process's index, the stem of its branch, its depth, and whether a sibling follows.
     let mut open: Vec<(usize, String, usize, bool)> = Vec::new();
     let roots: Vec<usize> = (0..list.len()).filter(|at| is_root(&list[*at])).collect();
     open.extend(roots.into_iter().rev().map(|at| (at, String::new(), 0, false)));
@@ -45,7 +46,7 @@ mod tests {
     use super::super::super::processes::ProcessInfo;
     use super::{Forest, arrange_forest};
 
-    // As ps 4.0.2 draws them.
+    // Expected values: ps 4.0.2.
     #[test]
     fn trees() {
         let process = |pid, parent| ProcessInfo {

@@ -2,9 +2,9 @@
 //!
 //! | file | contents |
 //! |---|---|
-//! | `options` | the three ways options are written |
-//! | `columns` | the columns that a process can have |
-//! | `forest` | processes beneath those that have begun them |
+//! | `options` | options in their three syntaxes |
+//! | `columns` | the columns that can be shown |
+//! | `forest` | processes below their parents |
 
 mod columns;
 mod forest;
@@ -52,7 +52,7 @@ const HELP: HelpPage = HelpPage::new(
 )
 .with_examples(&[("ps -o pid,args", "Number and command line of each")]);
 
-/// The message about a command line with an error.
+/// The hint after an error in the command line.
 const USAGE: &str = "\nUsage:\n ps [options]\n\nTry 'ps --help' for more information.";
 
 pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
@@ -85,7 +85,7 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let columns = options.columns();
     let mut lines = Vec::new();
     let heading = format_line(&columns, |column| column.title.clone());
-    // The last column is cut, not the others.
+    // A line is never cut to less than the heading, so only the last column loses text.
     let width = options.line_width.map_or(usize::MAX, |width| width.max(heading.chars().count()));
     if !options.no_heading && columns.iter().any(|column| !column.title.is_empty()) {
         lines.push(heading);

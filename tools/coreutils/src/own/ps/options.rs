@@ -1,19 +1,19 @@
-//! Options of `ps`: with a dash as System V has them, without one as BSD has them, and long ones.
+//! Options of `ps` in three syntaxes: System V's with a dash, BSD's without one, and long options.
 
 use box_sys::AccountNames;
 
 use super::columns::PsColumn;
 
-/// The reason why a command line is not run.
+/// The reason why no processes are listed.
 pub(super) enum PsAnswer {
     Help,
     Version,
     Error(String),
-    /// The same, but without its dash the word may be BSD's.
+    /// An error in a word that, without its dash, may be valid in BSD's syntax.
     ErrorOrBsd(String),
 }
 
-/// A criterion that selects processes; one that meets any criterion is shown.
+/// A criterion that selects processes. A process is shown if it meets any of the criteria.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Selection {
     All,
@@ -25,18 +25,18 @@ pub(super) enum Selection {
     User(u32),
     Group(u32),
     Command(String),
-    /// Processes with this terminal: none has one here.
+    /// Processes with a given terminal. No process has a terminal here.
     Terminal,
 }
 
-/// The way child processes are shown beneath their parents.
+/// The way child processes are shown below their parents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Forest {
     Indented,
     Drawn,
 }
 
-/// A sort key, and whether it counts backwards.
+/// A sort key and its direction.
 pub(super) struct SortKey {
     pub column: PsColumn,
     pub is_reverse: bool,
@@ -47,14 +47,14 @@ pub(super) struct SortKey {
 pub(super) struct PsOptions {
     pub selections: Vec<Selection>,
     pub is_negated: bool,
-    /// Columns of `-o`.
+    /// The columns of `-o`.
     format: Vec<PsColumn>,
-    /// Columns of `-O`.
+    /// The columns of `-O`.
     added: Vec<PsColumn>,
-    /// Letters of formats, those without a dash in upper case.
+    /// The letters of the predefined formats; those of BSD's syntax are in upper case.
     formats: Vec<u8>,
     is_bsd: bool,
-    /// `ps ax` shows arguments, `ps axc` names.
+    /// Whether commands are shown by name (`ps axc`), and not with their arguments (`ps ax`).
     names_only: bool,
     threads: bool,
     spids: bool,
@@ -72,10 +72,11 @@ fn usage_error<T>(text: impl Into<String>) -> Parsed<T> {
 }
 
 impl PsOptions {
-    /// Parses the arguments. One that System V does not know is read as BSD's: `ps -aux`.
+    /// Parses the arguments. If a word with a dash has a letter that System V's syntax lacks, all
+    /// words are read in BSD's syntax, as in `ps -aux`.
     ///
     /// # Errors
-    /// The text to print instead: help, the version, or a message about the error.
+    /// Help or the version is asked for, or the arguments are wrong.
     pub(super) fn parse(args: &[Vec<u8>]) -> Parsed<PsOptions> {
         let texts: Vec<String> =
             args.iter().map(|arg| String::from_utf8_lossy(arg).into_owned()).collect();
@@ -151,7 +152,7 @@ impl PsOptions {
     }
 }
 
-/// The arguments, and the settings that they have made so far.
+/// The arguments that are still to be read, and the settings made so far.
 struct PsReader<'a> {
     rest: std::slice::Iter<'a, String>,
     made: PsOptions,
@@ -159,7 +160,7 @@ struct PsReader<'a> {
 }
 
 impl PsReader<'_> {
-    /// Reads all; `only_bsd` reads words with a dash as those without.
+    /// Reads all arguments. With `only_bsd`, a word with one dash is read as if it had none.
     fn read(args: &[String], only_bsd: bool) -> Parsed<PsOptions> {
         let mut reader =
             PsReader { rest: args.iter(), made: PsOptions::default(), names: AccountNames::load() };
@@ -176,7 +177,7 @@ impl PsReader<'_> {
         Ok(reader.made)
     }
 
-    /// Parses the letters after a dash.
+    /// Parses the letters after a dash, in System V's syntax.
     fn system_v(&mut self, letters: &str) -> Parsed<()> {
         for (at, letter) in letters.char_indices() {
             let attached = &letters[at + letter.len_utf8()..];
@@ -205,7 +206,7 @@ impl PsReader<'_> {
         Ok(())
     }
 
-    /// Parses letters without a dash.
+    /// Parses letters in BSD's syntax.
     fn bsd(&mut self, letters: &str) -> Parsed<()> {
         self.made.is_bsd = true;
         for (at, letter) in letters.char_indices() {
@@ -236,7 +237,7 @@ impl PsReader<'_> {
         Ok(())
     }
 
-    /// Parses a word after two dashes.
+    /// Parses a long option without its two dashes.
     fn long(&mut self, text: &str) -> Parsed<()> {
         let (name, attached) = match text.split_once('=') {
             Some((name, value)) => (name, Some(value.to_string())),
@@ -295,7 +296,7 @@ impl PsReader<'_> {
                     Some(value) => value,
                     None => self.value("", &format!("--{name}"))?,
                 };
-                // A group of this name is the process's, where the letter may also mean a session.
+                // `--group` always means the group of a process; `-g` may also mean a session.
                 let letter = if letter == 'g' && name == "group" { 'G' } else { letter };
                 self.option(letter, &value)?;
             }
@@ -324,7 +325,7 @@ impl PsReader<'_> {
         usage_error(format!("{subject} must follow {option}"))
     }
 
-    /// Takes up an option with a value; `P` stands for `--ppid`.
+    /// Applies an option with a value. The letter `P` means `--ppid`.
     fn option(&mut self, letter: char, value: &str) -> Parsed<()> {
         match letter {
             'o' => {
@@ -371,8 +372,8 @@ impl PsReader<'_> {
         Ok(())
     }
 
-    /// Parses sort keys: names of columns, each with a sign before it, which is minus for
-    /// descending order.
+    /// Parses sort keys. Each is the name of a column, with an optional sign before it; a minus
+    /// sign means descending order.
     fn sort(&mut self, keys: &str) -> Parsed<()> {
         for key in keys.split(',') {
             let (is_reverse, name) = match key.strip_prefix('-') {

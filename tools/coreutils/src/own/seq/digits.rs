@@ -1,14 +1,16 @@
-//! Whole numbers that are counted up as digits, because a division for each digit of each number took most of
-//! `seq`'s time.
+//! Whole numbers that are incremented as decimal digits. A division for each digit of each number
+//! took most of `seq`'s time.
 
-/// Digits of the largest number (`i128::MAX`), and one more.
+/// The number of digits of the largest number (`i128::MAX`), and one more.
 const WIDTH: usize = 40;
-/// The size of one copy, in bytes: most numbers with their separator fit in it, and the surplus bytes are cut.
+/// The size of one copy, in bytes. Most numbers fit in it with their separator; surplus bytes are
+/// cut off.
 const SHORT: usize = 16;
 
-/// A number from 0 up.
+/// A non-negative whole number as decimal digits.
 pub(super) struct SeqDigits {
-    /// The digits, and a byte that separates them from the next number's.
+    /// The digits, right-aligned in the first `WIDTH` bytes, and then the separator if it is a
+    /// single byte. The rest lets a copy of fixed size start at any digit.
     digits: [u8; WIDTH + SHORT],
     /// The position of the first digit.
     at: usize,
@@ -31,7 +33,8 @@ impl SeqDigits {
         &self.digits[self.at..WIDTH]
     }
 
-    /// Appends the digits and a separator. One of a single byte is copied with them.
+    /// Appends the digits and a separator to `out`. A separator of one byte is copied together with
+    /// the digits.
     pub(super) fn push(&mut self, separator: &[u8], out: &mut Vec<u8>) {
         let [byte] = separator else {
             out.extend_from_slice(self.as_bytes());
@@ -46,13 +49,13 @@ impl SeqDigits {
         out.truncate(end);
     }
 
-    /// Adds to the number, which must stay within the largest one.
+    /// Adds `n` to the number. The sum must not have more digits than fit.
     pub(super) fn add(&mut self, n: u32) {
         let (mut n, mut at) = (u64::from(n), WIDTH);
         while n > 0 && at > 0 {
             at -= 1;
             let sum = u64::from(self.digits[at] - b'0') + n;
-            // Mostly there is no carry, and division takes as long as all the rest.
+            // There is rarely a carry, and the division would take as long as everything else.
             n = if sum < 10 { 0 } else { sum / 10 };
             self.digits[at] = b'0' + (sum - 10 * n) as u8;
         }

@@ -1,8 +1,8 @@
-//! The functions of FIPS 180-4, by the numbers that options and tags have for them.
+//! The hash functions of FIPS 180-4, by their numbers in options and their names in tags.
 
 use sha2::digest::DynDigest;
 
-/// A function that makes a sum.
+/// A hash function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ShaAlgorithm {
     Sha1,
@@ -14,7 +14,7 @@ pub(super) enum ShaAlgorithm {
     Sha512To256,
 }
 
-/// Every function, its number, and its name in tags.
+/// All functions, each with its number in options and its name in tags.
 const TABLE: [(ShaAlgorithm, u64, &str); 7] = [
     (ShaAlgorithm::Sha1, 1, "SHA1"),
     (ShaAlgorithm::Sha224, 224, "SHA224"),
@@ -26,18 +26,18 @@ const TABLE: [(ShaAlgorithm, u64, &str); 7] = [
 ];
 
 impl ShaAlgorithm {
-    /// Returns the function of this number in options, such as 512224.
+    /// Returns the function with a number in options, such as 512224.
     pub(super) fn from_number(number: u64) -> Option<ShaAlgorithm> {
         TABLE.iter().find(|(_, n, _)| *n == number).map(|(algorithm, ..)| *algorithm)
     }
 
-    /// Returns the function of this name in tags, such as `SHA512/224`.
+    /// Returns the function with a name in tags, such as `SHA512/224`.
     pub(super) fn from_tag(name: &[u8]) -> Option<ShaAlgorithm> {
         TABLE.iter().find(|(_, _, tag)| tag.as_bytes() == name).map(|(algorithm, ..)| *algorithm)
     }
 
-    /// Returns the function whose sums have a given number of hexadecimal digits; where two have,
-    /// `asked` if it is one of them.
+    /// Returns the function whose sums have a given number of hexadecimal digits. If two functions
+    /// have it and `asked` is one of them, returns `asked`.
     pub(super) fn from_digits(digits: usize, asked: ShaAlgorithm) -> Option<ShaAlgorithm> {
         if asked.digits() == digits {
             return Some(asked);
@@ -61,7 +61,7 @@ impl ShaAlgorithm {
         }
     }
 
-    /// Returns a state that has seen nothing yet.
+    /// Returns the initial state of a computation.
     pub(super) fn begin(self) -> Box<dyn DynDigest> {
         match self {
             ShaAlgorithm::Sha1 => Box::new(sha1::Sha1::default()),

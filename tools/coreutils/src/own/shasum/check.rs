@@ -1,4 +1,4 @@
-//! Lists of sums, which are compared with the files they name.
+//! Checks lists of sums (`-c`): compares each sum with that of the file it is listed for.
 
 use std::io::{self, BufRead, Write};
 
@@ -8,9 +8,9 @@ use super::algorithm::ShaAlgorithm;
 use super::digest::{self, ReadMode};
 use crate::common::input;
 
-/// The choices for `-c`: how strict it is, and which messages it prints.
+/// The settings of `-c`.
 pub(super) struct CheckOptions {
-    /// The function of sums whose length two functions have.
+    /// The function to use for a sum whose length fits two functions.
     pub algorithm: ShaAlgorithm,
     pub ignores_missing: bool,
     pub is_quiet: bool,
@@ -25,11 +25,11 @@ struct ListedSum {
     algorithm: ShaAlgorithm,
     mode: ReadMode,
     name: Vec<u8>,
-    /// In small letters.
+    /// Hexadecimal digits in lower case.
     sum: Vec<u8>,
 }
 
-/// The lines of a list by what came of them.
+/// The number of lines of a list with each result.
 #[derive(Default)]
 struct CheckCounts {
     sums: u64,
@@ -39,7 +39,7 @@ struct CheckCounts {
     matched: u64,
 }
 
-/// Checks all lists; returns the status. A list that cannot be read ends the work.
+/// Checks all lists; returns the exit status. Stops at a list that cannot be read.
 pub(super) fn check_lists(ctx: &mut Ctx<'_>, lists: &[Vec<u8>], options: &CheckOptions) -> Ended {
     let mut exit = Exit::SUCCESS;
     for list in lists {
@@ -62,7 +62,7 @@ fn read_lines(ctx: &mut Ctx<'_>, list: &[u8]) -> io::Result<Vec<Vec<u8>>> {
     reader.split(b'\n').collect()
 }
 
-/// Checks the lines of a list; returns whether all is well.
+/// Checks the lines of a list; returns whether the check succeeded.
 fn check_lines(
     ctx: &mut Ctx<'_>,
     list: &[u8],
@@ -106,7 +106,7 @@ fn check_lines(
     Ok(report_counts(ctx, list, &counts, options))
 }
 
-/// Reports what is wrong with a list as a whole; returns whether nothing is.
+/// Prints the warnings about a list as a whole; returns whether the check of the list succeeded.
 fn report_counts(
     ctx: &mut Ctx<'_>,
     list: &[u8],
@@ -152,8 +152,8 @@ fn report_counts(
         && !(options.is_strict && counts.malformed > 0)
 }
 
-/// Parses a line of a list: `SUM  NAME`, or with a tag `SHA256 (NAME) = SUM`. A backslash at its
-/// start says that there are escapes in the name.
+/// Parses a line of a list: `SUM  NAME`, or with a tag `SHA256 (NAME) = SUM`. If the line begins
+/// with a backslash, the name contains escapes.
 fn parse_line(line: &[u8], asked: ShaAlgorithm) -> Option<ListedSum> {
     let line = line.trim_ascii_start();
     let (line, is_escaped) = match line.strip_prefix(b"\\") {
@@ -188,7 +188,7 @@ fn parse_plain(line: &[u8], asked: ShaAlgorithm) -> Option<LineParts<'_>> {
     Some((algorithm, ReadMode::from_letter(*letter)?, name, sum))
 }
 
-/// Returns a name with its newlines and backslashes as two characters each.
+/// Escapes the newlines and backslashes in a name with a backslash each.
 pub(super) fn escape_name(name: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(name.len());
     for byte in name {

@@ -1,4 +1,4 @@
-//! Files to sums, in the modes of reading.
+//! Computes the sum of a file in one of the reading modes.
 
 use std::io::{self, BufRead};
 
@@ -8,22 +8,22 @@ use sha2::digest::DynDigest;
 use super::algorithm::ShaAlgorithm;
 use crate::common::input;
 
-/// Bytes by which Perl's `-T` tells texts from other files.
+/// The number of bytes at the start of a file by which Perl's `-T` recognises text.
 const TEXT_SAMPLE: usize = 512;
 
-/// The meaning of a file's bytes.
+/// The way the bytes of a file are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ReadMode {
     Text,
     Binary,
-    /// CR and CR LF of a text are LF.
+    /// In a text, CR and CR LF count as LF.
     Universal,
-    /// The digits 0 and 1 are bits, and all else is nothing.
+    /// The digits 0 and 1 are bits, and all other bytes are ignored.
     Bits,
 }
 
 impl ReadMode {
-    /// Returns the letter before the name in a list.
+    /// Returns the character that marks the mode before the name in a list.
     pub(super) fn letter(self) -> char {
         match self {
             ReadMode::Text => ' ',
@@ -33,7 +33,7 @@ impl ReadMode {
         }
     }
 
-    /// Returns the mode of a letter in a list.
+    /// Returns the mode that a character marks in a list.
     pub(super) fn from_letter(letter: u8) -> Option<ReadMode> {
         match letter {
             b' ' => Some(ReadMode::Text),
@@ -48,7 +48,7 @@ impl ReadMode {
 /// Returns the sum of a file in hexadecimal digits; `-` is standard input.
 ///
 /// # Errors
-/// A file that cannot be read, or bits that make up no whole byte.
+/// The file cannot be read, or the number of bits is not a multiple of eight.
 pub(super) fn file_sum(
     ctx: &mut Ctx<'_>,
     file: &[u8],
@@ -80,8 +80,8 @@ fn for_each_block(reader: &mut impl BufRead, mut f: impl FnMut(&[u8])) -> io::Re
     }
 }
 
-/// Returns whether Perl takes a file for a text by its beginning: UTF-8, or few bytes that are not
-/// text.
+/// Returns whether Perl would recognise a file as text by its first block. A text has no NUL byte,
+/// and it is UTF-8 or at most a third of its bytes are unusual.
 fn is_text(block: &[u8]) -> bool {
     let sample = &block[..block.len().min(TEXT_SAMPLE)];
     if sample.contains(&0) {
@@ -89,7 +89,7 @@ fn is_text(block: &[u8]) -> bool {
     }
     let is_utf8 = match std::str::from_utf8(sample) {
         Ok(_) => true,
-        // A character may extend beyond the sample.
+        // The sample may end within a character.
         Err(e) => e.error_len().is_none() && block.len() > sample.len(),
     };
     let odd = sample.iter().filter(|byte| {

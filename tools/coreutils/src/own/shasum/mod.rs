@@ -1,13 +1,14 @@
-//! `shasum`, the program of Perl's Digest::SHA 6.04: sums of all the functions that FIPS 180-4 has.
+//! `shasum`, the program of Perl's Digest::SHA 6.04: prints and checks sums of all hash functions
+//! in FIPS 180-4.
 //!
 //! | file | contents |
 //! |---|---|
-//! | `algorithm` | the functions, by their numbers |
-//! | `digest` | files to sums, in the modes of reading |
-//! | `check` | lists of sums, which are compared with the files |
+//! | `algorithm` | the hash functions, by number and name |
+//! | `digest` | the sum of a file, in each reading mode |
+//! | `check` | lists of sums, compared with the files |
 //!
-//! Deviation: with `-0`, bits that make up no whole byte are refused, because the library of sums
-//! takes bytes.
+//! Deviation: with `-0`, a number of bits that is not a multiple of eight is refused, because the
+//! library that computes the sums takes only bytes.
 
 mod algorithm;
 mod check;

@@ -1,5 +1,5 @@
-//! `--debug`: each line with its keys underlined, and warnings about options that may not mean what
-//! was meant.
+//! The output of `--debug`: each line with its keys underlined, and warnings about options that may
+//! not have the intended effect.
 
 use std::io::{self, Write};
 
@@ -17,7 +17,7 @@ pub(super) struct DebugWriter<'o> {
     options: &'o SortOptions,
     /// Whether characters are UTF-8 sequences; otherwise each byte takes a column.
     utf8: bool,
-    /// The line that is not yet at its end.
+    /// The beginning of a line whose end has not been written yet.
     line: Vec<u8>,
 }
 
@@ -40,7 +40,7 @@ impl<'o> DebugWriter<'o> {
             line.iter().map(|byte| if *byte == b'\t' { b'>' } else { *byte }).collect();
         self.out.write_all(&[&shown[..], b"\n"].concat())?;
         let o = self.options;
-        // Without options that change the order the line is its only key.
+        // Without keys and ordering options, the line itself is the only key.
         let is_line_alone = !o.keyed && o.global.is_default();
         if !is_line_alone {
             for key in &o.keys {
@@ -83,7 +83,8 @@ impl Write for DebugWriter<'_> {
     }
 }
 
-/// Returns the part of a line that a key compares: of a number or a month no more than itself.
+/// Returns the start and end of the part of a line that a key compares. If the key is a number or a
+/// month, only the number or month itself is marked.
 fn marked_range(key: &LineKey, line: &[u8]) -> (usize, usize) {
     let (start, end) = key.range(line);
     let text = line.get(start..end).unwrap_or_default();
@@ -103,7 +104,7 @@ fn marked_range(key: &LineKey, line: &[u8]) -> (usize, usize) {
     (start + blanks, start + blanks + length)
 }
 
-/// Returns the length of the decimal number at the start; 0 if there is none.
+/// Returns the length of the decimal number at the start of a text; 0 if there is none.
 fn numeric_length(text: &[u8]) -> usize {
     let digits = |from: usize| {
         text.get(from..).unwrap_or_default().iter().take_while(|byte| byte.is_ascii_digit()).count()
@@ -120,7 +121,7 @@ fn numeric_length(text: &[u8]) -> usize {
     if count > 0 { end } else { 0 }
 }
 
-/// Prints what a user may want to know about the options.
+/// Prints GNU's warnings about the options.
 pub(super) fn warn_about_options(ctx: &mut Ctx<'_>, o: &SortOptions) {
     let locale = match locale_name(&ctx.env) {
         None => "text ordering performed using simple byte comparison".to_string(),
@@ -154,14 +155,14 @@ pub(super) fn warn_about_options(ctx: &mut Ctx<'_>, o: &SortOptions) {
     warn_about_ignored(ctx, o);
 }
 
-/// Returns the name of the locale of the order; `None` if it is the C locale.
+/// Returns the name of the locale that selects the collation; `None` if it is the C locale.
 fn locale_name(env: &Env) -> Option<String> {
     let names: [&[u8]; 3] = [b"LC_ALL", b"LC_COLLATE", b"LANG"];
     let name = names.iter().find_map(|name| env.get(name).filter(|value| !value.is_empty()))?;
     (!matches!(name, b"C" | b"POSIX")).then(|| String::from_utf8_lossy(name).into_owned())
 }
 
-/// Returns whether the blanks before a field count, where a user may not have thought of them.
+/// Returns whether a key includes blanks before a field, which is often not intended.
 fn has_significant_blanks(key: &LineKey) -> bool {
     let order = &key.order;
     // Characters of the first field are counted from the start of the line.
@@ -176,7 +177,7 @@ fn has_significant_blanks(key: &LineKey) -> bool {
             || !order.skip_end && key.end_char > 0)
 }
 
-/// Warns about options for all keys that no key takes, because each has options of its own.
+/// Warns about global ordering options that no key uses, because each key has its own options.
 fn warn_about_ignored(ctx: &mut Ctx<'_>, o: &SortOptions) {
     if !o.keyed {
         return;
@@ -203,7 +204,7 @@ fn warn_about_ignored(ctx: &mut Ctx<'_>, o: &SortOptions) {
 mod tests {
     use super::numeric_length;
 
-    // As GNU sort 9.1 underlines them.
+    // Expected values: the underlines of GNU sort 9.1.
     #[test]
     fn numbers() {
         for (text, length) in

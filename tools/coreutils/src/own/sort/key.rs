@@ -21,11 +21,11 @@ pub(super) enum SortKind {
 /// The letters of ordering options, in the order of GNU's messages.
 const LETTERS: &[u8] = b"bdfghiMnRrV";
 
-/// Ordering options of a key or of the whole sort.
+/// The ordering options of a key or of the whole sort.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Ordering {
     pub kind: SortKind,
-    /// Letters of all kinds that were given, for the check of incompatible ones.
+    /// The letters of all kinds that were given. They are needed to detect incompatible ones.
     kinds: Vec<u8>,
     pub dictionary: bool,
     pub printable: bool,
@@ -37,7 +37,7 @@ pub(super) struct Ordering {
 }
 
 impl Ordering {
-    /// Adds an option letter; `b` counts for the start or end of the key.
+    /// Adds an option letter. `start` and `end` say for which ends of the key a `b` counts.
     pub(super) fn add_letter(&mut self, letter: u8, start: bool, end: bool) {
         let kind = match letter {
             b'b' => {
@@ -74,7 +74,7 @@ impl Ordering {
         }
     }
 
-    /// Returns whether no ordering option (`r` aside) was given.
+    /// Returns whether no ordering option other than `r` was given.
     pub(super) fn is_default(&self) -> bool {
         self.kind == SortKind::Text
             && !self.dictionary
@@ -84,7 +84,10 @@ impl Ordering {
             && !self.skip_end
     }
 
-    /// Checks that no options contradict each other.
+    /// Checks that the options are compatible.
+    ///
+    /// # Errors
+    /// Two options are incompatible. The error holds GNU's message.
     pub(super) fn check_letters(&self) -> Result<(), Vec<u8>> {
         let mut letters = self.kinds.clone();
         let text = self.dictionary || self.printable;
@@ -130,12 +133,12 @@ impl Ordering {
         if self.fold { c.to_ascii_uppercase() } else { c }
     }
 
-    /// Returns whether text keys compare by their plain bytes.
+    /// Returns whether text keys are compared byte by byte.
     pub(super) fn is_plain(&self) -> bool {
         !self.dictionary && !self.printable && !self.fold
     }
 
-    /// Compares two keys; `reverse` is not applied.
+    /// Compares two keys without applying `reverse`.
     pub(super) fn compare_keys(&self, a: &[u8], b: &[u8]) -> Order {
         match self.kind {
             SortKind::Text if self.is_plain() => a.cmp(b),
@@ -169,8 +172,8 @@ impl Ordering {
         h.finish()
     }
 
-    /// Returns a number whose order never contradicts that of the keys: where two numbers differ,
-    /// they decide.
+    /// Returns a number for a key. If the numbers of two keys differ, they have the same order as
+    /// the keys.
     pub(super) fn key_prefix(&self, key: &[u8]) -> u64 {
         match self.kind {
             SortKind::Text if self.is_plain() => match key.first_chunk::<8>() {
@@ -194,7 +197,7 @@ impl Ordering {
         }
     }
 
-    /// Returns whether equal prefixes mean equal keys for lines of this kind.
+    /// Returns whether equal prefixes mean equal keys for this kind of comparison.
     pub(super) fn prefix_decides(&self) -> bool {
         self.kind == SortKind::Month
     }
@@ -206,9 +209,9 @@ pub(super) struct LineKey {
     /// The number of the first field, from 0.
     pub start_field: usize,
     pub start_char: usize,
-    /// The number of the last field, from 0; `None`: to the end of the line.
+    /// The number of the last field, from 0; `None` if the key extends to the end of the line.
     pub end_field: Option<usize>,
-    /// 0: to the end of the field.
+    /// The number of characters of the last field; 0 if the key extends to the end of the field.
     pub end_char: usize,
     pub tab: Option<u8>,
     pub order: Ordering,
@@ -274,7 +277,7 @@ impl LineKey {
             Some(tab) => {
                 for i in (0..fields).rev() {
                     match memchr::memchr(tab, &line[at..]) {
-                        // The separator itself is skipped unless the key ends before it.
+                        // The separator is skipped unless the key ends before it.
                         Some(n) => at += n + usize::from(i > 0 || self.end_char > 0),
                         None => {
                             at = line.len();
@@ -302,7 +305,7 @@ impl LineKey {
     }
 }
 
-/// Returns the end of the next field: blanks, then bytes that are not blank.
+/// Returns the end of the next field, which consists of blanks and then bytes that are not blank.
 fn next_field(line: &[u8], at: usize) -> usize {
     let rest = &line[at..];
     let blanks = rest.iter().take_while(|c| is_blank(**c)).count();
@@ -310,7 +313,8 @@ fn next_field(line: &[u8], at: usize) -> usize {
 }
 
 impl SortOptions {
-    /// Compares by the keys from number `from` on; returns `Equal` if all of them are equal.
+    /// Compares two lines by the keys from index `from` on; returns `Equal` if all of them are
+    /// equal.
     pub(super) fn compare_keys(&self, from: usize, a: &[u8], b: &[u8]) -> Order {
         for key in self.keys.iter().skip(from) {
             let ((s, e), (t, f)) = (key.range(a), key.range(b));
@@ -322,7 +326,7 @@ impl SortOptions {
         Order::Equal
     }
 
-    /// Compares lines whose keys are all equal, by their whole text unless the sort is stable.
+    /// Compares lines whose keys are all equal: by their whole text, unless the sort is stable.
     pub(super) fn last_resort(&self, a: &[u8], b: &[u8]) -> Order {
         if self.stable {
             return Order::Equal;

@@ -1,5 +1,5 @@
-//! Lines in memory: one buffer, and per line its place with a cached prefix of its first key,
-//! so that most comparisons touch neither the text nor the key's definition.
+//! Lines in memory. All text is in one buffer. Each line has its position there and a cached prefix
+//! of its first key, so most comparisons need neither the text nor the key's definition.
 
 use std::cmp::Ordering;
 use std::io::{self, BufRead, Read, Write};
@@ -11,11 +11,11 @@ struct SortLine {
     prefix: u64,
     start: usize,
     len: usize,
-    /// The first key within the line.
+    /// The start and end of the first key within the line.
     key: (usize, usize),
 }
 
-/// Lines read so far.
+/// The lines read so far.
 #[derive(Default)]
 pub(super) struct SortLines {
     text: Vec<u8>,
@@ -25,15 +25,15 @@ pub(super) struct SortLines {
 }
 
 impl SortLines {
-    /// Reads on; returns true if the memory bound is reached before the end of the file. A last
-    /// line without terminator gets one.
+    /// Reads more lines; returns true if the memory bound is reached before the end of the input. A
+    /// last line without a terminator gets one.
     pub(super) fn fill_from(
         &mut self,
         reader: &mut InputFile<'_>,
         o: &SortOptions,
     ) -> io::Result<bool> {
         if let InputFile::File(f) = reader {
-            // One allocation for a file of known size.
+            // A file of known size needs only one allocation.
             let size = f.get_ref().metadata().map_or(0, |m| usize::try_from(m.len()).unwrap_or(0));
             self.text.reserve(size.min(o.memory) + 1);
         }
@@ -60,7 +60,7 @@ impl SortLines {
         if let InputFile::File(f) = reader
             && f.buffer().is_empty()
         {
-            // Straight from the file into the text.
+            // The bytes go directly from the file to the text.
             let before = self.text.len();
             let got = f.get_mut().take(STEP as u64).read_to_end(&mut self.text)?;
             debug_assert_eq!(self.text.len(), before + got);
@@ -96,7 +96,7 @@ impl SortLines {
         self.open = start;
     }
 
-    /// Forgets the complete lines; the beginning of an unfinished one is kept.
+    /// Drops the complete lines; keeps the beginning of an unfinished one.
     pub(super) fn clear(&mut self) {
         self.text.drain(..self.open);
         self.lines.clear();
@@ -119,8 +119,8 @@ impl SortLines {
             if order.is_eq() && !decided {
                 let (x, y) = (bytes(a), bytes(b));
                 let (x, y) = (&x[a.key.0..a.key.1], &y[b.key.0..b.key.1]);
-                // Equal prefixes of plain text have eight equal bytes already, unless one is
-                // shorter and padded with zeros.
+                // If the prefixes of plain text are equal and both keys are at least eight bytes
+                // long, their first eight bytes are equal. A shorter key is padded with zeros.
                 order = match (plain_text, x.get(8..), y.get(8..)) {
                     (true, Some(x), Some(y)) => x.cmp(y),
                     _ => first.compare_keys(x, y),
@@ -134,7 +134,7 @@ impl SortLines {
         };
         let simple = !o.keyed && !o.stable && plain_text && !first.skip_start;
         if simple {
-            // The key is the line: equal keys are equal lines.
+            // The key is the whole line, so lines with equal keys are equal.
             self.lines.sort_unstable_by(keys);
         } else if o.stable {
             self.lines
@@ -144,7 +144,7 @@ impl SortLines {
         }
     }
 
-    /// Writes the sorted lines, of equal ones only the first with `-u`.
+    /// Writes the sorted lines; with `-u`, only the first of equal ones.
     pub(super) fn write(&self, out: &mut dyn Write, o: &SortOptions) -> Result<(), CopyStop> {
         let mut previous: Option<&SortLine> = None;
         let mut buf = Vec::with_capacity(68 * 1024);

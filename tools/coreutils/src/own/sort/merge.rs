@@ -1,4 +1,4 @@
-//! Merging of sorted runs: files of `-m`, and parts of inputs larger than the memory bound.
+//! Merging of sorted runs: the files of `-m`, and parts of inputs larger than the memory bound.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, BufWriter, Cursor, Seek, SeekFrom, Write};
@@ -26,7 +26,7 @@ impl SortRun {
         SortRun::new(Box::new(Cursor::new(text)))
     }
 
-    /// Writes sorted lines to an unlinked temporary file.
+    /// Writes sorted lines to an unlinked temporary file; returns a run that reads it.
     pub(super) fn spill_lines(lines: &SortLines, o: &SortOptions) -> io::Result<SortRun> {
         let (mut read, write) = box_sys::preview1::spool()?;
         let mut out = BufWriter::with_capacity(64 * 1024, write);
@@ -59,7 +59,7 @@ pub(super) fn merge_runs(
     o: &SortOptions,
     out: &mut dyn Write,
 ) -> Result<(), CopyStop> {
-    // Indexes of runs that have a line, the smallest line first.
+    // The indexes of the runs that have a line, in the order of these lines.
     let mut order: Vec<usize> = Vec::new();
     for i in 0..runs.len() {
         if runs[i].advance_line(o.delimiter).map_err(CopyStop::Read)? {

@@ -1,13 +1,13 @@
-//! `sort` (POSIX XCU sort; GNU). Byte-order collation.
+//! `sort` (POSIX XCU sort; GNU), with byte-order collation.
 //!
 //! | file | contents |
 //! |---|---|
 //! | `options` | options and keys (`-k F.C,F.C`) |
-//! | `key` | where a key lies in a line, and how two keys compare |
-//! | `number` | comparison of numbers in text, months, versions |
+//! | `key` | the position of a key in a line, and the comparison of two keys |
+//! | `number` | comparison of numbers in text, months and versions |
 //! | `lines` | lines in memory, sorted by a cached prefix of their first key |
 //! | `debug` | underlined keys and warnings (`--debug`) |
-//! | `merge` | sorted files merged (`-m`, and inputs larger than the memory bound) |
+//! | `merge` | merging of sorted files (`-m`, and inputs larger than the memory bound) |
 
 mod debug;
 mod key;
@@ -89,7 +89,7 @@ fn run_sort(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<(), Exit> {
         }
         return Err(check_order(ctx, &files[0], &o, kind));
     }
-    // All inputs are checked before the output, which may be one of them.
+    // All inputs are checked before the output is opened, because it may be one of them.
     for f in files.iter().filter(|f| *f != b"-") {
         if let Err(e) = File::open(ctx.path(f)) {
             let why = box_sys::error_text(&e);
@@ -101,16 +101,17 @@ fn run_sort(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<(), Exit> {
     sorted.map_err(|fatal| fatal.report(ctx))
 }
 
-/// Reports the error in the options; returns the exit status.
+/// Reports an error in the options; returns the exit status.
 fn wrong_options(ctx: &mut Ctx<'_>, wrong: SortUsageError) -> Exit {
     match wrong {
-        // An unknown word of an option ends with 1 in GNU, by argmatch's own default.
+        // GNU sort ends with 1 after an unknown word of an option, because 1 is the default of
+        // gnulib's argmatch.
         SortUsageError::Word(text) => input::usage_error(ctx, &[&text]),
         SortUsageError::Other(text) => report_refusal(ctx, &[&text]),
     }
 }
 
-/// Prints a message; returns the status of a sort that was not done.
+/// Prints a message; returns the exit status for errors.
 fn report_refusal(ctx: &mut Ctx<'_>, parts: &[&[u8]]) -> Exit {
     ctx.error_bytes(parts);
     Exit::USAGE
@@ -143,8 +144,8 @@ fn input_files(ctx: &mut Ctx<'_>, p: &ParsedOptions<SortFlag>) -> Result<Vec<Vec
     }
 }
 
-/// Calls `f` with the output. The output file is opened only when all input has been read, because
-/// it may be an input.
+/// Calls `f` with the output. Callers have read all input by now, because the output file, which is
+/// opened here, may be one of the inputs.
 fn with_output(
     ctx: &mut Ctx<'_>,
     o: &SortOptions,
@@ -183,8 +184,8 @@ fn sort_files(ctx: &mut Ctx<'_>, files: &[Vec<u8>], o: &SortOptions) -> Result<(
             if !more {
                 break;
             }
-            // The memory bound is reached, so that the lines in memory go to a temporary file,
-            // sorted.
+            // The memory bound is reached, so the lines in memory are sorted and go to a temporary
+            // file.
             lines.sort(o);
             let run = SortRun::spill_lines(&lines, o).map_err(|e| {
                 SortFatal::file_error("cannot create temporary file in", b"/tmp", &e)
@@ -225,7 +226,8 @@ fn merge_files(ctx: &mut Ctx<'_>, files: &[Vec<u8>], o: &SortOptions) -> Result<
     with_output(ctx, o, |out| merge::merge_runs(runs, o, out))
 }
 
-/// Reports the first line out of order (`-c` and `-C`).
+/// Checks the order of a file's lines (`-c` and `-C`); returns the exit status. With `-c`, reports
+/// the first line that is out of order.
 fn check_order(ctx: &mut Ctx<'_>, file: &[u8], o: &SortOptions, kind: Check) -> Exit {
     let mut reader = match input::open_operand(&mut ctx.stdin, &ctx.cwd, file) {
         Ok(r) => r,

@@ -1,4 +1,4 @@
-//! Comparison of numbers in text of any length, sizes, months and versions.
+//! Comparison of numbers of any length, sizes, months and versions, which are given as text.
 
 use std::cmp::Ordering;
 
@@ -9,7 +9,8 @@ fn skip_blanks(text: &[u8]) -> &[u8] {
     &text[n..]
 }
 
-/// Sign, digits before the point without leading zeros, digits after it without trailing ones.
+/// The parts of a decimal number: its sign, the digits before the point without leading zeros, and
+/// the digits after it without trailing zeros.
 struct SortParts<'a> {
     negative: bool,
     whole: &'a [u8],
@@ -56,13 +57,14 @@ fn compare_parts(a: &SortParts<'_>, b: &SortParts<'_>) -> Ordering {
     }
 }
 
-/// Compares by `-n`: the decimal number at the start; a missing one counts as 0.
+/// Compares texts by `-n`: by the decimal number at the start, which is 0 if it is missing.
 pub(super) fn compare_numeric(a: &[u8], b: &[u8]) -> Ordering {
     compare_parts(&split_number(a).0, &split_number(b).0)
 }
 
-/// Returns the first 15 significant digits of the number as a float, in an order-keeping form. They
-/// are cut, not rounded, so that a larger number never gets a smaller value.
+/// Returns the first 15 significant digits of a number as the bits of a float, in a form that keeps
+/// their order. Further digits are cut off and not rounded, so a larger number never gets a smaller
+/// value.
 pub(super) fn numeric_prefix(key: &[u8]) -> u64 {
     const DIGITS: usize = 15;
     let (p, _) = split_number(key);
@@ -74,7 +76,7 @@ pub(super) fn numeric_prefix(key: &[u8]) -> u64 {
     }
     let mut exponent = (p.whole.len() - used) as i32;
     if exponent == 0 {
-        // Zeros at the start of a fraction are not significant digits but must be counted.
+        // Zeros at the start of a fraction change the exponent but are not significant digits.
         for d in p.fraction {
             if used >= DIGITS {
                 break;
@@ -98,13 +100,14 @@ pub(super) fn numeric_prefix(key: &[u8]) -> u64 {
     order_bits(if p.negative { -value } else { value })
 }
 
-/// Returns the bits of a float in a form that compares as the float does.
+/// Returns the bits of a float as an integer that has the same order as the float.
 fn order_bits(value: f64) -> u64 {
     let bits = (value + 0.0).to_bits();
     if bits >> 63 == 1 { !bits } else { bits | 1 << 63 }
 }
 
-/// Compares by `-h`: sign, then the unit, then the number. For example, `2K` is less than `1M`.
+/// Compares texts by `-h`: by sign, then by unit, then by number. For example, `2K` is less than
+/// `1M`.
 pub(super) fn compare_human(a: &[u8], b: &[u8]) -> Ordering {
     fn unit_rank(rest: &[u8]) -> i32 {
         let letter = rest.first().copied().unwrap_or_default();
@@ -128,7 +131,8 @@ pub(super) fn compare_human(a: &[u8], b: &[u8]) -> Ordering {
     signed(&x, unit_rank(xr)).cmp(&signed(&y, unit_rank(yr))).then_with(|| compare_parts(&x, &y))
 }
 
-/// Compares by `-g`: no number < NaN < numbers in order.
+/// Compares texts by `-g`. Texts without a number come first, then NaN, then numbers in their
+/// order.
 pub(super) fn compare_general(a: &[u8], b: &[u8]) -> Ordering {
     let ((x, xn), (y, yn)) = (parse_float(a), parse_float(b));
     match (xn > 0, yn > 0) {
@@ -152,12 +156,13 @@ pub(super) fn month_number(text: &[u8]) -> usize {
     all.chunks_exact(3).position(|m| m == name).map_or(0, |i| i + 1)
 }
 
-/// Compares by version, as `ls -v` and `sort -V` do (Debian's order, with file suffixes set aside).
+/// Compares texts as versions, for `ls -v` and `sort -V`. The order is Debian's, and file suffixes
+/// are compared only if the rest is equal.
 pub(crate) fn compare_version(a: &[u8], b: &[u8]) -> Ordering {
     if a == b {
         return Ordering::Equal;
     }
-    // Empty, `.`, `..` and then hidden files come first.
+    // The empty name comes first, then `.`, `..` and hidden files, then all other names.
     let rank = |t: &[u8]| match t {
         b"" => 0,
         b"." => 1,
@@ -196,7 +201,7 @@ fn suffix_len(text: &[u8]) -> usize {
         }
         at += 1;
     }
-    // A suffix is not the whole name.
+    // A suffix never is the whole name.
     if in_suffix && begin > 0 {
         start = begin;
     }
@@ -213,7 +218,7 @@ fn char_weight(c: Option<u8>) -> i32 {
     }
 }
 
-/// Compares runs of non-digits by character and runs of digits by value, in turn.
+/// Compares runs of non-digits by character and runs of digits by value, alternately.
 fn parts_order(a: &[u8], b: &[u8]) -> Ordering {
     let (mut i, mut j) = (0, 0);
     let digit = |t: &[u8], at: usize| t.get(at).is_some_and(u8::is_ascii_digit);

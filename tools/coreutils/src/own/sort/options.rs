@@ -124,14 +124,14 @@ pub(super) enum Check {
     Quiet,
 }
 
-/// The comparison of lines, and the output of the result.
+/// The settings of a sort.
 pub(super) struct SortOptions {
     pub keys: Vec<LineKey>,
-    /// Whether keys are given; otherwise the one key is the whole line.
+    /// Whether keys are given; otherwise the only key is the whole line.
     pub keyed: bool,
-    /// The ordering options that are in no key.
+    /// The ordering options that are not part of a key.
     pub global: KeyOrdering,
-    /// Whether keys are underlined.
+    /// Whether the keys are underlined in the output.
     pub debug: bool,
     pub reverse: bool,
     pub stable: bool,
@@ -140,17 +140,18 @@ pub(super) struct SortOptions {
     pub merge: bool,
     pub check: Option<Check>,
     pub output: Option<Vec<u8>>,
-    /// Bytes of lines held in memory before a part is written out.
+    /// The number of bytes of lines that are held in memory before they are written to a temporary
+    /// file.
     pub memory: usize,
 }
 
-/// The default memory bound: half of the most that a wasm32 guest can have. Hosts usually allow less and say so by
-/// `-S`.
+/// The default memory bound in bytes, an eighth of what a wasm32 guest can address. `-S` sets a
+/// lower one.
 const DEFAULT_MEMORY: usize = 512 << 20;
 
 /// An error in the options, as a message.
 pub(super) enum SortUsageError {
-    /// A word that the option does not take.
+    /// An option's argument is not one of its words.
     Word(Vec<u8>),
     Other(Vec<u8>),
 }
@@ -196,17 +197,20 @@ impl SortOptions {
     }
 }
 
-/// Options that may be repeated with the same value only, and the names of their values in messages.
+/// The options that may be repeated only with the same value, and the names of the values in
+/// messages.
 const SINGLES: &[(SortFlag, &str)] = &[
     (SortFlag::Output, "output files"),
     (SortFlag::CompressProgram, "compress programs"),
     (SortFlag::RandomSource, "random sources"),
 ];
 
-/// The most files that can be merged at once: those that a process may have open (`ulimit -n`), without the streams.
+/// The maximum number of files that can be merged at once: the number of files that a process may
+/// have open (`ulimit -n`), minus the three standard streams.
 const MOST_OPEN: u64 = 1024 - 3;
 
-/// Checks numbers that change nothing here: there is one thread, and as many files are merged as there are.
+/// Checks the numbers of `--parallel` and `--batch-size`. They have no effect, because there is one
+/// thread and all files are merged at once.
 fn check_counts(p: &ParsedOptions<SortFlag>) -> Result<(), Vec<u8>> {
     for text in p.all_values(SortFlag::Parallel) {
         match numbers::count(text) {
@@ -236,18 +240,18 @@ fn check_counts(p: &ParsedOptions<SortFlag>) -> Result<(), Vec<u8>> {
 }
 
 impl SortOptions {
-    /// Returns whether a key is shuffled.
+    /// Returns whether a key is sorted in random order.
     pub(super) fn is_random(&self) -> bool {
         self.keys.iter().any(|key| key.order.kind == SortKind::Random)
     }
 
-    /// Makes the random order the one of `seed`.
+    /// Sets the seed of the random order.
     pub(super) fn set_seed(&mut self, seed: u64) {
         self.keys.iter_mut().for_each(|key| key.order.seed = seed);
     }
 }
 
-/// Returns a seed that depends on all of `bytes`, the same one each time.
+/// Returns a seed that depends on all of `bytes` and on nothing else.
 pub(super) fn mix(bytes: &[u8]) -> u64 {
     use std::hash::{DefaultHasher, Hasher};
     let mut hasher = DefaultHasher::new();
@@ -255,7 +259,7 @@ pub(super) fn mix(bytes: &[u8]) -> u64 {
     hasher.finish()
 }
 
-/// Returns the letter of an ordering option, as it may also be in a key.
+/// Returns the letter that an ordering option has in a key, or `None` if it is another option.
 fn order_letter(flag: SortFlag) -> Option<u8> {
     Some(match flag {
         SortFlag::IgnoreLeadingBlanks => b'b',
@@ -300,13 +304,13 @@ fn global_order(p: &ParsedOptions<SortFlag>) -> Result<KeyOrdering, SortUsageErr
     Ok(global)
 }
 
-/// Returns the keys, or one that is the whole line.
+/// Returns the keys; if none is given, a single key that is the whole line.
 fn parse_keys(p: &ParsedOptions<SortFlag>, global: &KeyOrdering) -> Result<Vec<LineKey>, Vec<u8>> {
     let tab = parse_separator(p)?;
     let mut keys =
         p.all_values(SortFlag::Key).map(parse_key).collect::<Result<Vec<LineKey>, _>>()?;
     for key in &mut keys {
-        // A key without options of its own takes the global ones.
+        // A key without ordering options takes the global ones.
         if key.order.is_default() && !key.order.reverse {
             key.order = global.clone();
         }
@@ -323,7 +327,7 @@ fn parse_keys(p: &ParsedOptions<SortFlag>, global: &KeyOrdering) -> Result<Vec<L
     Ok(keys)
 }
 
-/// Returns whether the input is only checked, and how (`-c`, `-C` and `--check`).
+/// Returns the kind of check that `-c`, `-C` or `--check` asks for, or `None` for a sort.
 fn parse_check(p: &ParsedOptions<SortFlag>) -> Result<Option<Check>, SortUsageError> {
     const WORDS: [(&str, Check); 3] =
         [("quiet", Check::Quiet), ("silent", Check::Quiet), ("diagnose-first", Check::Loud)];
@@ -354,14 +358,14 @@ fn parse_check(p: &ParsedOptions<SortFlag>) -> Result<Option<Check>, SortUsageEr
     }
 }
 
-/// Parses the argument of `-S`: a number counts in KiB, with `b` in bytes; `%` of an unknown memory means the
-/// default.
+/// Parses the argument of `-S`; returns a number of bytes. A plain number counts KiB, and one with
+/// `b` counts bytes. `%` means the default, because the size of the memory is unknown.
 fn parse_memory(text: &[u8]) -> Result<usize, Vec<u8>> {
     const LEAST: usize = 64 << 10;
     let fault = |e: CountError| e.message("-S", text);
     let (number, suffix) = match numbers::leading(text) {
         Some((number, suffix)) => (number.map_err(fault)?, suffix),
-        // A letter alone is one of its units.
+        // A letter alone means one unit.
         None if matches!(text, [letter] if !b"b%".contains(letter)) => (1, text),
         None => return Err(fault(CountError::Invalid)),
     };
@@ -401,14 +405,15 @@ fn parse_separator(p: &ParsedOptions<SortFlag>) -> Result<Option<u8>, Vec<u8>> {
     Ok(tab)
 }
 
-/// Seeds `-R` differently each time.
+/// Returns a seed for `-R`, a different one each time.
 fn random_seed() -> u64 {
     use std::hash::{BuildHasher, Hasher};
     std::collections::hash_map::RandomState::new().build_hasher().finish()
 }
 
-/// Returns the arguments with `+F.C -F.C`, positions from 0, written as `-k` (GNU manual, "sort invocation"): where
-/// `_POSIX2_VERSION` asks for the standard of 2001, a `+F` alone is a file.
+/// Rewrites the obsolete keys `+F.C -F.C`, whose positions count from 0, as `-k` (GNU manual, "sort
+/// invocation"). If `_POSIX2_VERSION` asks for the standard of 2001, a `+F` without an end is a
+/// file.
 pub(super) fn modern_keys(
     args: &[Vec<u8>],
     env: &box_applet::Env,
@@ -426,7 +431,7 @@ pub(super) fn modern_keys(
         }
         if is_option {
             words.push(word.clone());
-            // Solaris has `-y` with a number.
+            // `-y` may have a number, as on Solaris.
             let is_number = |next: &&Vec<u8>| next.iter().all(u8::is_ascii_digit);
             if word != b"-y" || rest.next_if(is_number).is_none() {
                 words.extend(rest.next_if(|_| SPEC.takes_next(word)).cloned());
@@ -447,7 +452,7 @@ pub(super) fn modern_keys(
             if !is_order(letters) {
                 return Err(bad_key(next, "stray character in field spec").into());
             }
-            // Without characters the key ends before the field, that is with the one before.
+            // Without a character the key ends with the field before this one.
             let end = match char {
                 0 => format!(",{}", field.max(1)),
                 char => format!(",{}.{char}", field.saturating_add(1)),
@@ -460,8 +465,8 @@ pub(super) fn modern_keys(
     Ok(words)
 }
 
-/// Parses the field and the character of an obsolete position, and returns them with the rest; `None` if there is
-/// no number.
+/// Parses the field and the character of an obsolete position; returns them with the rest of the
+/// text, or `None` if a number is missing.
 fn position(text: &[u8]) -> Option<(usize, usize, &[u8])> {
     let (field, rest) = count(text)?;
     match rest.strip_prefix(b".") {
@@ -470,15 +475,16 @@ fn position(text: &[u8]) -> Option<(usize, usize, &[u8])> {
     }
 }
 
-/// Parses a number that counts fields or characters, capped at the largest, and returns it with the rest of the
-/// text.
+/// Parses a number that counts fields or characters; returns it with the rest of the text. A number
+/// that is too large becomes the largest one.
 fn count(text: &[u8]) -> Option<(usize, &[u8])> {
     let (value, rest) = numbers::leading(text)?;
     let value = value.ok().and_then(|n| usize::try_from(n).ok());
     Some((value.unwrap_or(usize::MAX), rest))
 }
 
-/// Returns the message about an end `-F.` with no number after the point.
+/// Returns the message about an obsolete end of a key that has no number after its point, such as
+/// `-F.`.
 fn bad_count(end: &[u8]) -> Vec<u8> {
     let point = end.iter().position(|c| *c == b'.').map_or(end.len(), |at| at + 1);
     let rest = quote::quote_in_sentence(&end[point..]);

@@ -2,11 +2,11 @@
 //!
 //! | file | contents |
 //! |---|---|
-//! | `options` | options and how they cut |
-//! | `names` | names of the pieces |
-//! | `output` | files and commands that pieces go to |
+//! | `options` | options, and the way of splitting that they choose |
+//! | `names` | the names of the pieces |
+//! | `output` | the files and commands to which the pieces go |
 //!
-//! Deviation: `-n` of an input whose size cannot be known before reads it whole; GNU 9.1 refuses.
+//! Deviation: with `-n`, an input of unknown size is read into memory; GNU 9.1 refuses it.
 
 mod names;
 mod options;
@@ -21,7 +21,8 @@ use crate::common::{input, quote};
 use options::{SPEC, SplitCut, SplitOptions, SplitRefusal, SplitWay};
 use output::SplitOutputs;
 
-/// The input, apart from the applet's streams, because commands are started while it is read.
+/// The input. It is separate from the applet's streams, because commands are started while it is
+/// read.
 enum SplitReader {
     Stdin(StdInput),
     File(BufReader<File>),
@@ -59,7 +60,7 @@ impl BufRead for SplitReader {
 /// The reason why a split ends early.
 enum SplitStop {
     Read(io::Error),
-    /// An end with this status, after a message.
+    /// Another error; the message has been printed, and this is the exit status.
     Ended(Exit),
 }
 
@@ -140,17 +141,18 @@ fn open(ctx: &mut Ctx<'_>, name: &[u8]) -> Result<SplitReader, Exit> {
     }
 }
 
-/// Returns the number of bytes that are still to be read; an input of unknown size is read whole.
+/// Returns the number of bytes that are still to be read. An input of unknown size is read into
+/// memory first.
 fn size(reader: &mut SplitReader) -> io::Result<u64> {
     let known = |file: &File| -> Option<u64> {
         let meta = file.metadata().ok().filter(|meta| meta.is_file())?;
-        // A shared position counts from where it is.
+        // The file may be shared, so its position need not be the beginning.
         let mut file = file;
         let at = file.stream_position().ok()?;
         Some(meta.len().saturating_sub(at))
     };
     let found = match reader {
-        // The bytes in the buffer have been read before.
+        // The reader's buffer is still empty, so the position of the file is that of the reader.
         SplitReader::File(r) => known(r.get_ref()).filter(|n| *n > 0),
         SplitReader::Stdin(r) => match r.source() {
             InputSource::File(file) => known(file).filter(|n| *n > 0),
@@ -168,7 +170,7 @@ fn size(reader: &mut SplitReader) -> io::Result<u64> {
     Ok(size)
 }
 
-/// Passes on at most `most` bytes of the input as they come; returns how many there were.
+/// Passes at most `most` bytes of the input to `put`, block by block; returns their number.
 fn pass(
     reader: &mut SplitReader,
     most: u64,
@@ -191,7 +193,8 @@ fn pass(
     Ok(most - left)
 }
 
-/// Passes on the parts of lines; the second argument says whether the line ends there.
+/// Calls `put` with each part of a line, and with a flag that says whether the line ends there.
+/// `put` returns whether to continue.
 fn for_each_part(
     reader: &mut SplitReader,
     separator: u8,
@@ -252,14 +255,14 @@ fn by_bytes(
     }
 }
 
-/// Fills each piece with the lines that fit; a line that is longer than a piece is cut.
+/// Fills each piece with as many whole lines as fit. A line that is longer than a piece is cut.
 fn by_line_bytes(
     reader: &mut SplitReader,
     outputs: &mut SplitOutputs<'_, '_>,
     most: u64,
     separator: u8,
 ) -> Result<(), SplitStop> {
-    // The line that is not yet at its end, and how much of whole lines the open piece has.
+    // The beginning of an unfinished line, and the length of the whole lines in the open piece.
     let (mut line, mut whole): (Vec<u8>, u64) = (Vec::new(), 0);
     fn put(
         line: &mut Vec<u8>,
@@ -309,17 +312,17 @@ fn by_line_bytes(
     Ok(())
 }
 
-/// The settings of the pieces that lines go to in turn.
+/// The settings of the pieces to which lines go in turn.
 struct SplitMade {
     count: u64,
     elide: bool,
     has_filter: bool,
 }
 
-/// The maximum number of bytes that are held back for files that are not open.
+/// The maximum number of bytes that are held in memory for files that are not open.
 const MOST_HELD: usize = 32 << 20;
 
-/// Distributes lines in turn to as many files, of which one is open at a time.
+/// Distributes lines in turn to `made.count` pieces, of which at most one is open at a time.
 fn in_turn(
     reader: &mut SplitReader,
     outputs: &mut SplitOutputs<'_, '_>,
@@ -386,7 +389,7 @@ fn write_out(
     Ok(())
 }
 
-/// Writes each line whose turn it is to standard output.
+/// Writes every `count`-th line to standard output, beginning with line `only`.
 fn every(
     reader: &mut SplitReader,
     ctx: &mut Ctx<'_>,
@@ -405,12 +408,12 @@ fn every(
     })
 }
 
-/// Writes to standard output; a failure is reported at the end, as in every tool.
+/// Writes to standard output. As in every tool, a failure is reported when the tool ends.
 fn put(ctx: &mut Ctx<'_>, text: &[u8]) -> Result<(), Exit> {
     ctx.stdout.write_all(text).map_err(|_| Exit::FAILURE)
 }
 
-/// Pieces of about the same size, which is the whole size divided by their number; the last one has
+/// Pieces of about the same size: the whole size divided by their number. The last piece also has
 /// the remainder.
 struct Chunks {
     cut: SplitCut,
@@ -421,12 +424,12 @@ struct Chunks {
 }
 
 impl Chunks {
-    /// Returns the end of the piece of this number, counted from 1.
+    /// Returns the offset at which a piece ends. `number` counts from 1.
     fn end(&self, number: u64) -> u64 {
         let step = self.size / self.count;
         match self.cut {
             _ if number == self.count => self.size,
-            // There is a byte for each of the first pieces at least.
+            // If there are more pieces than bytes, each of the first pieces has one byte.
             SplitCut::Bytes if step == 0 => number.min(self.size),
             _ => number.saturating_mul(step),
         }
@@ -513,7 +516,7 @@ impl Chunks {
         })
     }
 
-    /// Returns the number of the piece that holds the byte at an offset, for lines.
+    /// Returns the number of the piece to which a line that begins at an offset belongs.
     fn of_byte(&self, at: u64) -> u64 {
         match self.size / self.count {
             0 => self.count,

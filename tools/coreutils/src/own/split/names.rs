@@ -1,6 +1,6 @@
-//! Names of the pieces: the prefix, a suffix that counts up, and a fixed suffix.
+//! The names of the pieces: a prefix, a suffix that counts up, and an additional fixed suffix.
 
-/// The digits of suffixes.
+/// The alphabet in which suffixes count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum SplitDigits {
     Letters,
@@ -18,24 +18,25 @@ impl SplitDigits {
     }
 }
 
-/// The error that no more names of this length exist.
+/// The error that all names of the given length are used up.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct SplitExhausted;
 
-/// The names, one after another.
+/// A generator of the pieces' names.
 pub(super) struct SplitNames {
     prefix: Vec<u8>,
     digits: SplitDigits,
-    /// Digits of the next suffix, as places in the alphabet; `None` after the last one.
+    /// The digits of the next suffix, as indexes in the alphabet; `None` after the last one.
     next: Option<Vec<usize>>,
-    /// Whether suffixes become longer when those of this length are used up.
+    /// Whether suffixes become longer when those of one length are used up.
     grows: bool,
+    /// The additional suffix.
     more: Vec<u8>,
 }
 
 impl SplitNames {
-    /// Returns names with suffixes of a length, beginning with the digits `start`, which are not
-    /// longer than that.
+    /// Returns a generator of names whose suffixes have `length` digits and begin with `start`,
+    /// which must not be longer.
     pub(super) fn new(
         prefix: &[u8],
         digits: SplitDigits,
@@ -66,7 +67,8 @@ impl SplitNames {
             if places[at] < last {
                 places[at] += 1;
                 if self.grows && at == 0 && places[0] == last {
-                    // The last digit is kept for longer suffixes, so that names stay in order.
+                    // The last digit as the first one of a suffix announces longer suffixes, so
+                    // that the names stay sorted.
                     self.prefix.push(self.digits.alphabet()[last]);
                     return Some(vec![0; places.len() + 1]);
                 }
@@ -82,7 +84,7 @@ impl SplitNames {
 mod tests {
     use super::{SplitDigits, SplitExhausted, SplitNames};
 
-    // As GNU split 9.1 names them.
+    // Expected values: the names of GNU split 9.1.
     #[test]
     fn names_in_order() {
         let mut names = SplitNames::new(b"x", SplitDigits::Decimal, (2, b""), true, b".t");

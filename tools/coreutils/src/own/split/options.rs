@@ -78,13 +78,13 @@ pub(super) const SPEC: Spec<SplitFlag> = Spec::new(
 )
 .reads_standard_input();
 
-/// The maximum number of files that a call makes by `-n`.
+/// The maximum number of files that a call with `-n` makes.
 const MOST_CHUNKS: u64 = 10_000_000;
 
-/// The longest suffix: no file name is as long as that.
+/// The maximum length of a suffix, which is longer than any file name may be.
 const LONGEST_SUFFIX: usize = 5000;
 
-/// The unit in which `-n` divides.
+/// The way `-n` divides the input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum SplitCut {
     Bytes,
@@ -98,7 +98,8 @@ pub(super) enum SplitWay {
     Lines(u64),
     Bytes(u64),
     LineBytes(u64),
-    /// A number of pieces, or only the one of a number from 1, which goes to standard output.
+    /// The input is divided into `count` pieces. If `only` is given, just the piece with this
+    /// number, counted from 1, is written, to standard output.
     Chunks {
         cut: SplitCut,
         count: u64,
@@ -117,7 +118,7 @@ pub(super) struct SplitOptions {
 
 /// The reason why the options are refused.
 pub(super) enum SplitRefusal {
-    /// With the hint at `--help`.
+    /// The message is followed by the hint about `--help`.
     Usage(Vec<u8>),
     Value(Vec<u8>),
 }
@@ -209,7 +210,7 @@ fn sized(text: &[u8]) -> Result<u64, SplitRefusal> {
     let noun = "number of bytes";
     match number::parse_size(text) {
         Ok(0) => Err(out_of_range(noun, text)),
-        // No file is larger.
+        // No file can be larger.
         Ok(n) if i64::try_from(n).is_err() => {
             Err(invalid(noun, text, ": Value too large for defined data type"))
         }
@@ -221,7 +222,7 @@ fn sized(text: &[u8]) -> Result<u64, SplitRefusal> {
     }
 }
 
-/// Parses `N`, `K/N`, and both after `l/` or `r/`.
+/// Parses `N` or `K/N`, each with an optional `l/` or `r/` before it.
 fn chunks(text: &[u8]) -> Result<SplitWay, SplitRefusal> {
     let (cut, rest) = match text {
         [b'l', b'/', rest @ ..] => (SplitCut::Lines, rest),
@@ -234,7 +235,7 @@ fn chunks(text: &[u8]) -> Result<SplitWay, SplitRefusal> {
         None => (None, rest),
     };
     let number = counted(count, "number of chunks")?;
-    // No file is larger.
+    // No file can be larger.
     if i64::try_from(number).is_err() {
         let why = ": Value too large for defined data type";
         return Err(invalid("number of chunks", count, why));
@@ -321,7 +322,7 @@ fn names(p: &ParsedOptions<SplitFlag>, way: SplitWay) -> Result<SplitNames, Spli
     Ok(SplitNames::new(prefix, digits, (length, &start), grows, more))
 }
 
-/// Returns the digits of suffixes, and the first suffix if one is given.
+/// Returns the alphabet of the suffixes, and the first suffix, which is empty if none is given.
 fn start(p: &ParsedOptions<SplitFlag>) -> Result<(SplitDigits, Vec<u8>), SplitRefusal> {
     let (mut digits, mut start) = (SplitDigits::Letters, Vec::new());
     for (flag, value) in &p.options {

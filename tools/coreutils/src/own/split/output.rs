@@ -1,4 +1,4 @@
-//! Outputs of pieces: files, or commands that read them.
+//! The destinations of the pieces: files, or commands that read them.
 
 use std::fs::File;
 use std::io::{self, BufWriter, ErrorKind, Write};
@@ -15,20 +15,22 @@ use crate::common::{input, paths, quote};
 /// A piece that is being written.
 enum SplitPiece {
     File(BufWriter<File>),
-    /// A command that runs, and its input while it reads.
+    /// A running command and its input, which is `None` if the command has stopped reading.
     Pipe(Option<BufWriter<File>>, Child),
-    /// The input of a command that cannot run at the same time as this process.
+    /// A temporary file with the input of a command that cannot run at the same time as this
+    /// process: the reading end and the writing end.
     Spool(File, BufWriter<File>),
 }
 
-/// All pieces, one open at a time.
+/// The writer of all pieces, which has one piece open at a time.
 pub(super) struct SplitOutputs<'c, 'a> {
     pub ctx: &'c mut Ctx<'a>,
     names: SplitNames,
     filter: Option<Vec<u8>>,
     verbose: bool,
-    /// The input, which no piece may replace.
+    /// The path of the input file, which no piece may overwrite.
     input: Option<PathBuf>,
+    /// The name of the open piece, and the piece.
     open: Option<(Vec<u8>, SplitPiece)>,
 }
 
@@ -56,7 +58,7 @@ impl<'c, 'a> SplitOutputs<'c, 'a> {
         self.create(name)
     }
 
-    /// Begins a piece of this name.
+    /// Begins a piece with this name.
     pub(super) fn create(&mut self, name: Vec<u8>) -> Result<(), Exit> {
         self.close()?;
         let piece = match self.filter.clone() {
@@ -67,7 +69,7 @@ impl<'c, 'a> SplitOutputs<'c, 'a> {
         Ok(())
     }
 
-    /// Appends to a file that was made before.
+    /// Appends to a file that already exists.
     pub(super) fn append(&mut self, name: &[u8], data: &[u8]) -> Result<(), Exit> {
         let path = self.ctx.path(name);
         let written = File::options().append(true).open(path).and_then(|mut f| f.write_all(data));
@@ -115,7 +117,7 @@ impl<'c, 'a> SplitOutputs<'c, 'a> {
         Ok(SplitPiece::Pipe(Some(BufWriter::with_capacity(64 * 1024, writer)), child))
     }
 
-    /// Runs the command, which reads `stdin`.
+    /// Starts the command with `stdin` as its standard input.
     fn run(&mut self, command: &[u8], name: &[u8], stdin: File) -> Result<Child, Exit> {
         let shell = self.ctx.env.get(b"SHELL").unwrap_or(b"/bin/sh").to_vec();
         let mut shell = ChildCommand::new(vec![shell, b"-c".to_vec(), command.to_vec()]);
@@ -129,7 +131,7 @@ impl<'c, 'a> SplitOutputs<'c, 'a> {
         })
     }
 
-    /// Writes to the open piece; a command need not read all.
+    /// Writes to the open piece. A command need not read all of its input.
     pub(super) fn write(&mut self, data: &[u8]) -> Result<(), Exit> {
         let Some((name, piece)) = &mut self.open else { return Ok(()) };
         let written = match piece {
@@ -148,7 +150,11 @@ impl<'c, 'a> SplitOutputs<'c, 'a> {
         written.map_err(|e| input::file_error(self.ctx, name, &e))
     }
 
-    /// Ends the open piece.
+    /// Ends the open piece, and waits for its command.
+    ///
+    /// # Errors
+    /// The piece cannot be written, or its command fails. The error holds the exit status; the
+    /// message has been printed.
     pub(super) fn close(&mut self) -> Result<(), Exit> {
         let Some((name, piece)) = self.open.take() else { return Ok(()) };
         let (flushed, child) = match piece {
@@ -191,7 +197,7 @@ impl<'c, 'a> SplitOutputs<'c, 'a> {
     }
 }
 
-/// Closes a pipe whose reader has gone, and drops the bytes it has not read.
+/// Closes a pipe that nobody reads any more, and drops the buffered bytes.
 fn give_up(pipe: &mut Option<BufWriter<File>>) {
     if let Some(pipe) = pipe.take() {
         let _ = pipe.into_parts();

@@ -2,13 +2,14 @@
 //!
 //! | file | contents |
 //! |---|---|
-//! | `modes` | the modes, the special characters, the state of a terminal |
-//! | `settings` | operands, and what they do to that state |
+//! | `modes` | the modes, the special characters, and the state of a terminal |
+//! | `settings` | operands, and their effect on that state |
 //! | `show` | the forms of output |
 //!
-//! A stream that the runner gave a terminal is one here, too, but that terminal is the runner's: the guest can neither
-//! ask nor change its settings. So `stty` prints those of a sane terminal, of the size that the kernel reports, and a
-//! setting that would change one of them fails, with GNU's message about a terminal that does not take a setting.
+//! A stream of the guest is a terminal if the runner connected it to one. The terminal belongs to
+//! the host, and the guest can neither read nor change its settings. Therefore `stty` prints the
+//! settings of a sane terminal with the size that the kernel reports. A setting that would change
+//! one of them fails with GNU's message about a terminal that does not accept a setting.
 
 mod modes;
 mod settings;
@@ -62,7 +63,7 @@ const SPEC: Spec<SttyFlag> = Spec::new(
      pass8 raw sane",
 );
 
-/// A terminal, and the name it has in messages.
+/// A terminal, and its name in messages.
 struct TerminalState {
     shown: Vec<u8>,
     file: Option<Rc<File>>,
@@ -105,7 +106,8 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     })
 }
 
-/// Splits the words into options with their arguments and settings, which may begin with a dash, too.
+/// Splits the words into options with their arguments, and settings. Settings may also begin with a
+/// dash.
 fn split_words(args: &[Vec<u8>]) -> (Vec<Vec<u8>>, Vec<Vec<u8>>) {
     let (mut options, mut operands) = (Vec::new(), Vec::new());
     let mut words = args.iter();
@@ -160,14 +162,14 @@ fn read_modes(ctx: &mut Ctx<'_>, terminal: &TerminalState) -> Result<TerminalMod
     Ok(TerminalModes::sane(rows, columns))
 }
 
-/// Returns the width of lines: of the terminal, of `$COLUMNS`, or 80.
+/// Returns the width of lines: that of the terminal, or else `$COLUMNS`, or else 80.
 fn screen_width(ctx: &Ctx<'_>, modes: &TerminalModes) -> usize {
     let variable = || ctx.env.get(b"COLUMNS").and_then(number::parse_decimal);
     let known = Some(u64::from(modes.columns)).filter(|n| *n > 0).or_else(variable);
     known.and_then(|n| usize::try_from(n).ok()).filter(|n| *n > 0).unwrap_or(80)
 }
 
-/// Performs the settings in order; fails if one of them would change something.
+/// Performs the settings in order. Fails if they would change the modes.
 fn change_modes(
     ctx: &mut Ctx<'_>,
     terminal: &TerminalState,

@@ -1,6 +1,7 @@
-//! The modes of a terminal: the settings that are one or a few bits, and the values of a terminal that is sane.
+//! The modes of a terminal, which are settings of one or a few bits, and their values on a sane
+//! terminal.
 
-/// The word of `struct termios` that a mode is in; also a line of `stty -a`.
+/// The word of `struct termios` that has the bits of a mode. `stty -a` has a paragraph for each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ModeWord {
     Control,
@@ -18,7 +19,7 @@ pub(super) const WORDS: [ModeWord; 4] =
 pub(super) enum SaneValue {
     On,
     Off,
-    /// `sane` leaves it as it is.
+    /// `sane` leaves the mode as it is.
     Any,
 }
 
@@ -27,11 +28,11 @@ pub(super) enum SaneValue {
 pub(super) struct Mode {
     pub name: &'static str,
     pub word: ModeWord,
-    /// The bits of its mask that are set while the mode is on.
+    /// The bits of `mask` that are set while the mode is on.
     pub bits: u32,
     pub mask: u32,
     pub sane: SaneValue,
-    /// Whether `-NAME` switches it off; others are one of several values.
+    /// Whether `-NAME` switches the mode off. A mode that is not a switch is one of several values.
     pub is_switch: bool,
     /// Another name, which `-a` does not print.
     pub alias: Option<&'static str>,
@@ -134,7 +135,7 @@ const fn special(name: &'static str, place: usize, sane: u8) -> SpecialCharacter
     SpecialCharacter { name, place, sane }
 }
 
-/// The special characters, in the order of `stty -a`; 0 switches one off.
+/// The special characters, in the order of `stty -a`. The value 0 disables one.
 pub(super) const SPECIALS: &[SpecialCharacter] = &[
     special("intr", 0, 0x03),
     special("quit", 1, 0x1c),
@@ -172,9 +173,9 @@ pub(super) struct TerminalModes {
 }
 
 impl TerminalModes {
-    /// Returns the settings of a sane terminal of this size.
+    /// Returns the settings of a sane terminal with a given size.
     pub fn sane(rows: u32, columns: u32) -> TerminalModes {
-        // 8 bits, and `ixon`: `sane` has no word about them.
+        // Eight bits and `ixon` are set here, because `sane` leaves them as they are.
         let words = [0o60 | BAUD_38400, 0o2000, 0, 0];
         let characters = [0; CHARACTERS];
         let (line, speed) = (0, 38400);
@@ -197,7 +198,7 @@ impl TerminalModes {
         self.words[word as usize]
     }
 
-    /// Replaces a word.
+    /// Replaces a word of `struct termios`.
     pub fn put_word(&mut self, word: ModeWord, value: u32) {
         self.words[word as usize] = value;
     }
@@ -207,7 +208,7 @@ impl TerminalModes {
         self.word(mode.word) & mode.mask == mode.bits
     }
 
-    /// Switches a mode.
+    /// Switches a mode on or off.
     pub fn switch(&mut self, mode: &Mode, on: bool) {
         let rest = self.word(mode.word) & !mode.mask;
         self.put_word(mode.word, if on { rest | mode.bits } else { rest });
@@ -228,10 +229,10 @@ impl TerminalModes {
     }
 }
 
-/// `B38400` of Linux's `c_cflag`.
+/// The value `B38400` in Linux's `c_cflag`.
 const BAUD_38400: u32 = 0o17;
 
-/// Returns the mode of a name, and whether the name is an alias.
+/// Returns the mode with a name or alias.
 pub(super) fn find_mode(name: &[u8]) -> Option<&'static Mode> {
     let is_named =
         |m: &&Mode| m.name.as_bytes() == name || m.alias.is_some_and(|a| a.as_bytes() == name);

@@ -1,20 +1,20 @@
-//! The operands of `stty`: names of settings, their arguments, and what they do.
+//! The operands of `stty`: names of settings, their arguments, and their effects.
 
 use super::modes::{CHARACTERS, MIN, ModeWord, SPECIALS, TIME, TerminalModes, find_mode};
 use crate::common::number;
 use crate::common::quote;
 
-/// A mistake in an operand, found before the terminal is asked.
+/// An error in an operand, which is found before the terminal is opened.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum SettingError {
-    /// No such setting, or none that can be switched off.
+    /// There is no such setting, or it has a dash and cannot be switched off.
     Unknown(Vec<u8>),
     MissingArgument(Vec<u8>),
     BadNumber(Vec<u8>, &'static str),
 }
 
 impl SettingError {
-    /// Returns the message, and whether the hint at the help belongs to it.
+    /// Returns the message, and whether the hint about `--help` follows it.
     pub fn message(&self) -> (Vec<u8>, bool) {
         match self {
             SettingError::Unknown(word) => {
@@ -42,7 +42,7 @@ pub(super) enum Setting {
         name: &'static str,
         on: bool,
     },
-    /// A special character, `min` or `time`, by its place.
+    /// A special character, `min` or `time`, by its place in `c_cc`.
     Character {
         place: usize,
         value: u8,
@@ -56,7 +56,8 @@ pub(super) enum Setting {
     Saved(Box<SavedModes>),
     PrintSize,
     PrintSpeed,
-    /// `drain`: when changes take effect, of which there are none.
+    /// A setting without an effect here: `drain`, which says when changes are made, or an unknown
+    /// speed.
     Nothing,
 }
 
@@ -67,7 +68,7 @@ pub(super) struct SavedModes {
     characters: [u8; CHARACTERS],
 }
 
-/// Names that stand for several settings, and whether `-` may come before them.
+/// The names for several settings at once, and whether `-` may come before each name.
 const GROUPS: &[(&str, bool)] = &[
     ("LCASE", true),
     ("cbreak", true),
@@ -87,7 +88,7 @@ const GROUPS: &[(&str, bool)] = &[
     ("tabs", true),
 ];
 
-/// Bauds that a line can have.
+/// The speeds that a line can have, in baud.
 const SPEEDS: &[u32] = &[
     0, 50, 75, 110, 134, 150, 200, 300, 600, 1200, 1800, 2400, 4800, 9600, 19200, 38400, 57600,
     115_200, 230_400, 460_800, 500_000, 576_000, 921_600, 1_000_000, 1_152_000, 1_500_000,
@@ -128,7 +129,7 @@ fn parse_setting(
         b"line" => Setting::Line(parse_byte(argument()?)?),
         b"rows" => Setting::Rows(parse_number(argument()?)?),
         b"cols" | b"columns" => Setting::Columns(parse_number(argument()?)?),
-        // Another speed is ignored, as is a word that is not a number.
+        // An unknown speed is ignored, as is a word that is not a number.
         b"ispeed" => parse_speed(argument()?).map_or(Setting::Nothing, Setting::InputSpeed),
         b"ospeed" => parse_speed(argument()?).map_or(Setting::Nothing, Setting::OutputSpeed),
         b"size" => Setting::PrintSize,
@@ -141,7 +142,7 @@ fn parse_setting(
     })
 }
 
-/// Parses a setting without argument; `on` unless a dash comes before it.
+/// Parses a setting without an argument. `on` is false if there is a dash before it.
 fn parse_switch(name: &[u8], on: bool) -> Option<Setting> {
     if name == b"drain" {
         return Some(Setting::Nothing);
@@ -154,7 +155,8 @@ fn parse_switch(name: &[u8], on: bool) -> Option<Setting> {
     (on || *has_opposite).then_some(Setting::Group { name: group, on })
 }
 
-/// Parses a special character: itself, `^C`, a number, `^-` or `undef` for none.
+/// Parses a special character, which is the character itself, `^C` or a number. `^-` and `undef`
+/// mean that there is none.
 fn parse_character(word: &[u8]) -> Result<u8, SettingError> {
     match word {
         [] | b"^-" | b"undef" => Ok(0),
@@ -170,7 +172,7 @@ fn parse_byte(word: &[u8]) -> Result<u8, SettingError> {
     u8::try_from(parse_number(word)?).map_err(|_| out_of_range())
 }
 
-/// Parses a number as C writes it.
+/// Parses a number in C's notation that fits in C's `int`.
 fn parse_number(word: &[u8]) -> Result<u32, SettingError> {
     let bad = |reason| SettingError::BadNumber(word.to_vec(), reason);
     let (digits, radix) = match word {
@@ -199,7 +201,7 @@ fn parse_speed(word: &[u8]) -> Option<u32> {
     SPEEDS.contains(&n).then_some(n)
 }
 
-/// Parses what `stty -g` printed.
+/// Parses the output of `stty -g`.
 fn parse_saved(word: &[u8]) -> Option<SavedModes> {
     let text = std::str::from_utf8(word).ok()?;
     let numbers: Option<Vec<u32>> =
@@ -213,7 +215,7 @@ fn parse_saved(word: &[u8]) -> Option<SavedModes> {
     Some(SavedModes { words, characters })
 }
 
-/// Performs a setting on these modes.
+/// Applies a setting to modes.
 pub(super) fn apply_setting(modes: &mut TerminalModes, setting: &Setting) {
     match setting {
         Setting::Mode { name, on } => switch(modes, name, *on),
@@ -240,7 +242,7 @@ fn switch(modes: &mut TerminalModes, name: &[u8], on: bool) {
     }
 }
 
-/// Switches modes on, and those with a dash off.
+/// Switches modes by name: those with a dash off, the others on.
 fn switch_all(modes: &mut TerminalModes, names: &str) {
     for name in names.split(' ') {
         let bare = name.strip_prefix('-');
@@ -248,7 +250,7 @@ fn switch_all(modes: &mut TerminalModes, names: &str) {
     }
 }
 
-/// Gives special characters their usual values.
+/// Gives special characters the values they have on a sane terminal.
 fn reset_specials(modes: &mut TerminalModes, names: &[&str]) {
     for special in SPECIALS.iter().filter(|s| names.contains(&s.name)) {
         modes.characters[special.place] = special.sane;
@@ -309,7 +311,7 @@ mod tests {
         modes
     }
 
-    /// Of GNU coreutils 9.1 on a pseudo-terminal.
+    /// Expected values: GNU coreutils 9.1 on a pseudo-terminal.
     #[test]
     fn groups_do_what_their_parts_do() {
         let speed = "speed 38400 baud; line = 0;\n";

@@ -4,7 +4,7 @@ use super::modes::{
     MIN, MODES, Mode, ModeWord, SPECIALS, SaneValue, SpecialCharacter, TIME, TerminalModes, WORDS,
 };
 
-/// Lines of words, none longer than the terminal is wide.
+/// A text whose words are wrapped to the width of the terminal.
 struct WrappedLines {
     text: String,
     column: usize,
@@ -32,7 +32,7 @@ impl WrappedLines {
     }
 }
 
-/// Returns the output of `stty -a`, in lines of at most a given number of bytes.
+/// Returns the output of `stty -a`, wrapped to `width` bytes per line.
 pub(super) fn show_all(modes: &TerminalModes, width: usize) -> String {
     let mut out = WrappedLines { text: String::new(), column: 0, width };
     show_speed(&mut out, modes);
@@ -57,7 +57,8 @@ pub(super) fn show_all(modes: &TerminalModes, width: usize) -> String {
     out.text
 }
 
-/// Returns the output of `stty` alone: the speed, and what differs from a sane terminal.
+/// Returns the output of `stty` without operands: the speed, and all settings that differ from
+/// those of a sane terminal.
 pub(super) fn show_changed(modes: &TerminalModes, width: usize) -> String {
     let mut out = WrappedLines { text: String::new(), column: 0, width };
     show_speed(&mut out, modes);
@@ -82,12 +83,13 @@ pub(super) fn show_changed(modes: &TerminalModes, width: usize) -> String {
     out.text
 }
 
-/// Returns a mode as `stty` alone prints it, if it is not as on a sane terminal.
+/// Returns a mode as `stty` without operands prints it, or `None` if the mode is as on a sane
+/// terminal.
 fn show_difference(modes: &TerminalModes, mode: &Mode) -> Option<String> {
     match (modes.is_on(mode), mode.sane) {
         (false, SaneValue::On) if mode.is_switch => Some(format!("-{}", mode.name)),
         (true, SaneValue::Off) => Some(mode.name.to_string()),
-        // One of several values, of which another is the sane one.
+        // The mode is one of several values, and another of them is the sane one.
         (true, SaneValue::Any) if !mode.is_switch && has_sane_choice(mode) => {
             Some(mode.name.to_string())
         }
@@ -95,13 +97,13 @@ fn show_difference(modes: &TerminalModes, mode: &Mode) -> Option<String> {
     }
 }
 
-/// Returns whether one of the values that exclude this one is the sane one.
+/// Returns whether a mode is one of several values of which one is the sane value.
 fn has_sane_choice(mode: &Mode) -> bool {
     let is_rival = |m: &Mode| m.word == mode.word && m.mask == mode.mask && !m.is_switch;
     MODES.iter().any(|m| is_rival(m) && m.sane == SaneValue::On)
 }
 
-/// Returns the output of `stty -g`, which is also an operand that restores the settings.
+/// Returns the output of `stty -g`. It is also an operand that restores the settings.
 pub(super) fn show_saved(modes: &TerminalModes) -> String {
     let words = [ModeWord::Input, ModeWord::Output, ModeWord::Control, ModeWord::Local];
     let words = words.iter().map(|w| modes.word(*w));
@@ -126,7 +128,7 @@ fn show_counts(out: &mut WrappedLines, modes: &TerminalModes) {
     out.put(&format!("min = {}; time = {};", modes.characters[MIN], modes.characters[TIME]));
 }
 
-/// Returns a special character in the form in which it may also be given: `^C`, `M-x`, `<undef>`.
+/// Returns a special character in printable form, such as `^C`, `M-x` or `<undef>`.
 fn show_character(c: u8) -> String {
     match c {
         0 => "<undef>".to_string(),
@@ -143,7 +145,7 @@ mod tests {
     use super::super::modes::find_mode;
     use super::*;
 
-    /// Of GNU coreutils 9.1 on a pseudo-terminal, after `stty sane rows 25 cols 80`.
+    /// The output of GNU coreutils 9.1 on a pseudo-terminal after `stty sane rows 25 cols 80`.
     const SANE: &str = "\
 speed 38400 baud; rows 25; columns 80; line = 0;
 intr = ^C; quit = ^\\; erase = ^?; kill = ^U; eof = ^D; eol = <undef>;
@@ -168,7 +170,7 @@ echoctl echoke -flusho -extproc
         );
     }
 
-    /// Of GNU coreutils 9.1, as above.
+    /// Expected values: GNU coreutils 9.1 on a pseudo-terminal.
     #[test]
     fn lines_are_as_wide_as_the_terminal() {
         let shown = show_all(&TerminalModes::sane(25, 40), 40);
@@ -184,7 +186,7 @@ echoctl echoke -flusho -extproc
         );
     }
 
-    /// Of GNU coreutils 9.1: after `-icanon`, after `nl`, after `-tabs`.
+    /// Expected values: GNU coreutils 9.1 after `-icanon`, after `nl` and after `-tabs`.
     #[test]
     fn changes_are_listed_by_word() {
         let after = |names: &[&str], on: bool| {

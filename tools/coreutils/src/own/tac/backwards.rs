@@ -1,18 +1,20 @@
-//! A file from its end, so that `tac file | head` reads no more than it prints, as GNU's does.
+//! Reads a file from its end, so that `tac file | head` reads little more than it prints, as GNU's
+//! `tac` does.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 
 use crate::common::input::CopyStop;
 
-/// Bytes of one step.
+/// The number of bytes that one step reads.
 const BLOCK: usize = 64 << 10;
 
-/// Writes the records of a file, the last one first. With `before` a separator begins its record, otherwise it ends
-/// it.
+/// Writes the records of a file, the last one first. With `before`, a separator begins its record;
+/// otherwise it ends it.
 ///
-/// Memory holds one step of the file and the record that the step begins within. A record longer than that doubles the
-/// next step, so that it is copied a few times only.
+/// Only one step of the file and the end of the record that the step cuts are held in memory. A
+/// step that is within one record doubles the next step, so a long record is copied only a few
+/// times.
 pub(super) fn write(
     file: &mut File,
     separator: u8,
@@ -20,7 +22,7 @@ pub(super) fn write(
     out: &mut impl Write,
 ) -> Result<(), CopyStop> {
     let mut left = file.seek(SeekFrom::End(0)).map_err(CopyStop::Read)?;
-    // The end of a record: the bytes that follow `left` and are not written yet.
+    // The end of a record: bytes from offset `left` on that are not written yet.
     let mut rest: Vec<u8> = Vec::new();
     let mut step = BLOCK;
     while left > 0 {
@@ -31,7 +33,8 @@ pub(super) fn write(
         read_at(file, left, &mut block).map_err(CopyStop::Read)?;
         block.append(&mut rest);
         let mut end = block.len();
-        // A separator at the very end of the text ends the last record and begins none.
+        // A separator at the end of the text ends the last record. With `before` it is a record by
+        // itself.
         for at in memchr::memrchr_iter(separator, &block[..n]) {
             let cut = if before { at } else { at + 1 };
             out.write_all(&block[cut..end]).map_err(|_| CopyStop::Write)?;
@@ -53,7 +56,7 @@ fn read_at(file: &mut File, at: u64, to: &mut [u8]) -> io::Result<()> {
 mod tests {
     use super::*;
 
-    /// Computes the expected output from the whole text, by the definition of records.
+    /// Computes the expected output from the whole text.
     fn expected(text: &[u8], before: bool) -> Vec<u8> {
         let mut records: Vec<Vec<u8>> = vec![Vec::new()];
         for &byte in text {

@@ -1,4 +1,4 @@
-//! `tail -f`: prints the data that is appended to files, by polling.
+//! `tail -f`: polls files and prints the data that is appended to them.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -10,25 +10,26 @@ use box_sys::meta;
 use crate::common::{input, paths, quote};
 use crate::own::head::write_header;
 
-/// The settings by which files are followed.
+/// The settings for following files.
 pub(super) struct FollowPlan {
-    /// Whether to follow the file that has the name now, not the one that had it at first.
+    /// Whether to follow whichever file currently has the name, and not the one that had it first.
     pub by_name: bool,
     /// Whether files that do not exist may appear later.
     pub retry: bool,
     pub interval: Duration,
-    /// The process whose end also ends the following.
+    /// The process whose end also ends `tail`.
     pub pid: Option<u32>,
 }
 
-/// A file being followed.
+/// A file that is followed.
 pub(super) struct FollowedFile {
     pub name: Vec<u8>,
     pub file: Option<File>,
     pub stat: Option<box_sys::Stat>,
 }
 
-/// Writes appended data until the process dies or the output closes.
+/// Writes appended data until the process `plan.pid` ends, the output cannot be written, or no file
+/// is left. Returns the exit status.
 pub(super) fn follow_files(
     ctx: &mut Ctx<'_>,
     mut files: Vec<FollowedFile>,
@@ -68,7 +69,7 @@ pub(super) fn follow_files(
     }
 }
 
-/// Reads the data that is available now; returns its length, or `None` if there is none.
+/// Reads data that is available now; returns its length, or `None` if there is none.
 fn read_more(file: &mut File, buf: &mut [u8]) -> Option<usize> {
     loop {
         match file.read(buf) {
@@ -90,7 +91,7 @@ fn rewind_if_shorter(ctx: &mut Ctx<'_>, tailed: &mut FollowedFile) {
     }
 }
 
-/// Opens a file again if its name means another one now.
+/// Reopens a file if another file has its name now, and reports the change.
 fn reopen_file(ctx: &mut Ctx<'_>, f: &mut FollowedFile, retry: bool) {
     let path = ctx.path(&f.name);
     match meta::stat(&path, true) {

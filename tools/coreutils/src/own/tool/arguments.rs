@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-/// The types that JSON Schema knows, as a set of bits.
+/// A set of JSON Schema's types, as bits. `number` includes `integer`.
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Types(u8);
 
@@ -14,7 +14,7 @@ const OBJECT: u8 = 16;
 const NULL: u8 = 32;
 const ALL: u8 = 63;
 
-/// The depth to which schemas are searched for types.
+/// The maximum depth to which nested and referenced schemas are searched for types.
 const DEPTH: usize = 8;
 
 impl Types {
@@ -41,7 +41,8 @@ impl Types {
         }
     }
 
-    /// Returns the types that a schema allows for a value; all types if it names none.
+    /// Returns the types that a schema allows for a value; all types if the schema names none.
+    /// References are resolved in `root`.
     pub fn from_schema(root: &Value, schema: &Value) -> Types {
         Types(schema_types(root, schema, DEPTH))
     }
@@ -50,7 +51,8 @@ impl Types {
         self.0 & kind != 0
     }
 
-    /// Returns the types in words: `string`, or `string|null`; nothing if all types are allowed.
+    /// Returns the names of the types, such as `string` or `string|null`; `JSON` if all types are
+    /// allowed.
     pub fn type_words(self) -> String {
         if self.0 == ALL {
             return "JSON".into();
@@ -100,15 +102,15 @@ fn schema_types(root: &Value, schema: &Value, depth: usize) -> u8 {
     all
 }
 
-/// Returns whether help is asked for.
+/// Returns whether the words ask for help.
 pub(super) fn wants_help(words: &[Vec<u8>]) -> bool {
     words.iter().take_while(|w| *w != b"--").any(|w| w == b"--help" || w == b"-h")
 }
 
-/// Makes a JSON object of words. `read` reads standard input.
+/// Converts words to a JSON object; returns its text. `read` reads standard input.
 ///
 /// # Errors
-/// A message for people about the error.
+/// A word does not fit the schema, or standard input cannot be read. The error holds the message.
 pub(super) fn parse(
     schema: &Value,
     words: &[Vec<u8>],
@@ -117,7 +119,7 @@ pub(super) fn parse(
     if let [word] = words
         && word == b"-"
     {
-        // As it is: the host judges it.
+        // The text is returned as it is, because the host checks it.
         return read().map_err(|e| format!("standard input: {}", box_sys::error_text(&e)));
     }
     let mut line = ArgumentLine { schema, made: Map::new() };
@@ -151,7 +153,7 @@ struct ArgumentLine<'a> {
 }
 
 impl ArgumentLine<'_> {
-    /// Returns the argument that an option means, and its schema.
+    /// Returns the name and schema of the argument that an option sets.
     fn known_argument(&self, option: &str) -> Option<(&str, &Value)> {
         let all = self.schema["properties"].as_object()?;
         let same = |name: &str| name.replace('_', "-") == option.replace('_', "-");
@@ -194,7 +196,8 @@ impl ArgumentLine<'_> {
         self.put_value(name, word_value(word, types))
     }
 
-    /// Takes an option that is not the name of an argument.
+    /// Takes an option that is not the name of an argument: `--no-FLAG`, or an additional argument
+    /// if the schema allows any.
     fn take_other(
         &mut self,
         name: &str,
@@ -224,7 +227,7 @@ impl ArgumentLine<'_> {
     }
 
     fn put_value(&mut self, name: String, value: Value) -> Result<(), String> {
-        // The last one counts, as with most commands.
+        // The last of several values counts, as with most commands.
         self.made.insert(name, value);
         Ok(())
     }
@@ -237,8 +240,8 @@ impl ArgumentLine<'_> {
         Ok(())
     }
 
-    /// Takes words without an option: an object of arguments, or the required arguments that are still
-    /// missing.
+    /// Takes the words that belong to no option. They are a JSON object of arguments, or the values
+    /// of the required arguments that are still missing.
     fn take_operands(&mut self, words: &[&Vec<u8>]) -> Result<(), String> {
         let words = words.iter().map(|w| word_text(w)).collect::<Result<Vec<_>, _>>()?;
         if let [word] = words.as_slice()
@@ -267,8 +270,8 @@ impl ArgumentLine<'_> {
     }
 }
 
-/// Converts a word to the most likely value of the allowed types. A word that fits none of them stays a text,
-/// and the host reports the error.
+/// Converts a word to the most likely value of the allowed types. A word that fits none of them
+/// becomes a string, and the host reports the error.
 fn word_value(word: String, types: Types) -> Value {
     if types.0 == STRING {
         return Value::String(word);

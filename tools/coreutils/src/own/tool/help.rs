@@ -1,4 +1,4 @@
-//! Help texts that are made of schemas.
+//! Help texts that are generated from schemas.
 
 use super::arguments::Types;
 use super::host::HostToolInfo;
@@ -6,7 +6,7 @@ use box_applet::help::{HelpPage, HelpSection, words};
 use serde_json::Value;
 use std::fmt::Write;
 
-/// Columns of names at most.
+/// The maximum width of the column of names.
 const NAMES: usize = 30;
 
 /// Returns a line for each tool: its name and the first line of its description.
@@ -96,7 +96,8 @@ fn plain_value(value: &Value) -> String {
     }
 }
 
-/// Returns the text without control characters, because a terminal would obey them.
+/// Returns a text without control characters other than newlines, because a terminal would
+/// interpret them.
 fn printable_text(text: &str) -> String {
     text.chars().filter(|c| *c == '\n' || !c.is_control()).collect()
 }

@@ -1,14 +1,15 @@
-//! The requests of `tool` to the host.
+//! The requests of `tool` to the host, through a device node.
 
 use box_sys::tools::{TOOLS, ToolFailure, ToolsAnswer, ToolsRequest};
 use serde_json::Value;
 use std::fs::File;
 use std::io::{self, Read, Write};
 
-/// The reason why the host has returned nothing.
+/// The reason why there is no result from the host.
 pub(super) enum ToolCallFailure {
-    /// The session has no tools.
+    /// The session has no host tools.
     Nowhere,
+    /// The device node cannot be used, or its answer is malformed.
     Node(io::Error),
     /// A failure that the host reports, with its message.
     Host(ToolFailure, Vec<u8>),
@@ -61,7 +62,7 @@ fn ask_host(node: &mut File, request: &ToolsRequest<'_>) -> Result<ToolsAnswer, 
     }
 }
 
-/// Returns all tools, by their names.
+/// Returns the host's list of all tools.
 pub(super) fn list_tools() -> Result<Vec<HostToolInfo>, ToolCallFailure> {
     let (mut node, mut all) = (open_node()?, Vec::new());
     loop {

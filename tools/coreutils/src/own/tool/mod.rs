@@ -1,12 +1,14 @@
-//! `tool`: calls functions that the embedder of the session has registered, with JSON in and JSON out.
+//! `tool`: calls functions that the embedder of the session has registered. Arguments and results
+//! are JSON.
 //!
 //! | file | contents |
 //! |---|---|
-//! | `arguments` | a command line becomes an object of JSON, as the tool's schema names its arguments |
-//! | `help` | the text of `tool NAME --help`, made of the schema |
+//! | `arguments` | conversion of a command line to a JSON object, by the tool's schema |
+//! | `help` | the text of `tool NAME --help`, generated from the schema |
 //! | `host` | requests to the host |
 //!
-//! The host checks that arguments fit the schema; this applet only converts words to the values that they most likely mean.
+//! The host checks that arguments fit the schema. This applet only converts words to the values
+//! that they most likely mean.
 
 mod arguments;
 mod help;
@@ -69,7 +71,7 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     })
 }
 
-/// Reports why there is no result.
+/// Reports why there is no result; returns the exit status.
 fn report_failure(ctx: &mut Ctx<'_>, failed: &ToolCallFailure) -> Exit {
     let (text, exit) = match failed {
         ToolCallFailure::Nowhere => ("this session's host has no tools".into(), UNKNOWN),
@@ -95,7 +97,7 @@ fn report_failure(ctx: &mut Ctx<'_>, failed: &ToolCallFailure) -> Exit {
 
 fn print_list(ctx: &mut Ctx<'_>, as_json: bool) -> Result<Exit, ToolCallFailure> {
     let tools = match host::list_tools() {
-        // Without host tools the list is empty, because a script may ask for them anywhere.
+        // In a session without host tools the list is empty, so that scripts can always ask for it.
         Err(ToolCallFailure::Nowhere) => Vec::new(),
         tools => tools?,
     };
@@ -118,7 +120,7 @@ fn run_tool(
 ) -> Result<Exit, ToolCallFailure> {
     let tools = host::list_tools()?;
     let Some(tool) = tools.into_iter().find(|t| t.name().as_bytes() == name) else {
-        // The host knows whether there was one, or is one that may not be called.
+        // The host reports whether the tool does not exist or may not be called.
         return host::call_tool(name, b"{}").map(|_| UNKNOWN);
     };
     if as_json {
@@ -152,7 +154,7 @@ fn run_tool(
     Ok(Exit::SUCCESS)
 }
 
-/// Adds the tool's name to a message, as commands do.
+/// Adds the tool's name to each line of a failure's message, as commands do.
 fn name_failure(failed: ToolCallFailure, tool: &HostToolInfo) -> ToolCallFailure {
     match failed {
         ToolCallFailure::Host(
