@@ -1,4 +1,4 @@
-//! `touch` (POSIX XCU touch; GNU `-d -h -r -t --time`).
+//! `touch` (POSIX XCU touch; GNU `-d -h -r -t --time`): sets the times of files.
 
 use std::fs::OpenOptions;
 use std::io;
@@ -56,17 +56,18 @@ const SPEC: Spec<TouchFlag> = Spec::new(
 ]);
 
 fn to_nanos((seconds, nanos): (i64, u32)) -> u64 {
-    // Times before the epoch cannot be stored; the epoch is the nearest.
+    // Times before the epoch cannot be stored, so they become the epoch.
     u64::try_from(seconds)
         .unwrap_or(0)
         .saturating_mul(1_000_000_000)
         .saturating_add(u64::from(nanos))
 }
 
-/// The times to set, and their values.
+/// The files, and the times to set.
 struct TouchPlan {
     access: bool,
     modify: bool,
+    /// The access and modification times, in nanoseconds since the epoch.
     times: (u64, u64),
     /// Whether times other than the current ones were given.
     given: bool,
@@ -129,7 +130,8 @@ fn parse_plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<TouchPlan, Exit> {
     })
 }
 
-/// Parses the access and modification times given by the options.
+/// Parses the access and modification times that the options give; returns nanoseconds since the
+/// epoch, or `None` if no option gives a time.
 fn parse_times(
     ctx: &mut Ctx<'_>,
     p: &ParsedOptions<TouchFlag>,

@@ -1,4 +1,4 @@
-//! `tr` (POSIX XCU tr; GNU `-c -C -d -s -t`). Bytes, not characters, as in GNU.
+//! `tr` (POSIX XCU tr; GNU `-c -C -d -s -t`). As in GNU, it works on bytes and not on characters.
 
 use box_applet::help::words;
 use box_applet::opts::{Opt, Spec};
@@ -43,14 +43,14 @@ const SPEC: Spec<TrFlag> = Spec::new(
 )
 .posix_order();
 
-/// A part of a set.
+/// A part of a set, as it is written.
 #[derive(Clone, Debug, PartialEq)]
 enum TrPart {
     Bytes(Vec<u8>),
     Class(&'static str, Vec<u8>),
     /// `[=c=]`
     Equivalence(u8),
-    /// `[c*n]`; `None`: as many as are needed.
+    /// `[c*n]`; without a number, the byte is repeated as often as necessary.
     Repeat(u8, Option<usize>),
 }
 
@@ -105,7 +105,7 @@ struct TrPlan {
     truncate: bool,
 }
 
-/// Checks the number of sets.
+/// Checks the number of operands.
 fn check_operands(ctx: &mut Ctx<'_>, ops: &[Vec<u8>], what: &TrPlan) -> Result<(), Exit> {
     let least = 1 + usize::from(what.delete == what.squeeze);
     let most = if what.delete && !what.squeeze { 1 } else { 2 };
@@ -136,12 +136,13 @@ fn check_operands(ctx: &mut Ctx<'_>, ops: &[Vec<u8>], what: &TrPlan) -> Result<(
     Ok(())
 }
 
-/// Prints a further line of an error, without the name before it.
+/// Prints a further line of an error message, without the tool's name before it.
 fn print_note(ctx: &mut Ctx<'_>, text: &[u8]) {
     let _ = std::io::Write::write_all(&mut ctx.stderr, &[text, b"\n"].concat());
 }
 
-/// Reads one byte with escapes resolved: returns its value, whether it was escaped, and the bytes used.
+/// Parses a byte or an escape at the start of a text; returns the byte's value, whether it was
+/// escaped, and the number of bytes read.
 fn unescape_byte(ctx: &mut Ctx<'_>, text: &[u8]) -> (u8, bool, usize) {
     let c = text[0];
     if c != b'\\' {
@@ -157,7 +158,7 @@ fn unescape_byte(ctx: &mut Ctx<'_>, text: &[u8]) -> (u8, bool, usize) {
             while n < 3 {
                 let Some(d) = text.get(1 + n).filter(|d| (b'0'..=b'7').contains(d)) else { break };
                 let next = value * 8 + u32::from(d - b'0');
-                // \400 and up: two digits and a plain third.
+                // From \400 on, the third digit is not part of the escape.
                 if next > 255 {
                     break;
                 }
@@ -171,7 +172,8 @@ fn unescape_byte(ctx: &mut Ctx<'_>, text: &[u8]) -> (u8, bool, usize) {
     (plain, true, 2)
 }
 
-/// A set as written: bytes, and whether each was escaped, which makes it no operator.
+/// The bytes of a set, each with a flag that says whether it was escaped. An escaped byte is never
+/// an operator.
 struct ByteSet {
     bytes: Vec<(u8, bool)>,
 }
@@ -188,7 +190,7 @@ impl ByteSet {
         ByteSet { bytes }.parse_parts()
     }
 
-    /// Returns whether the operator `c` is at `i`.
+    /// Returns whether the operator `c` is at index `i`.
     fn is_operator(&self, i: usize, c: u8) -> bool {
         self.bytes.get(i) == Some(&(c, false))
     }
@@ -222,7 +224,8 @@ impl ByteSet {
         Ok(parts)
     }
 
-    /// Parses `[:class:]`, `[=c=]` or `[c*n]` at a bracket and returns it with its end; `None` for a plain bracket.
+    /// Parses `[:class:]`, `[=c=]` or `[c*n]` at a bracket; returns the part with the index of its
+    /// end, or `None` if the bracket has no special meaning.
     fn parse_bracket(&self, i: usize) -> Result<Option<(TrPart, usize)>, Vec<u8>> {
         for kind in [b':', b'='] {
             if !self.is_operator(i + 1, kind) {
@@ -251,7 +254,7 @@ impl ByteSet {
     }
 }
 
-/// Parses the characters of `[:name:]`.
+/// Returns the class with the name in `[:name:]`.
 fn parse_class(name: &[u8]) -> Result<TrPart, Vec<u8>> {
     match CLASSES.iter().find(|(n, _)| n.as_bytes() == name) {
         Some((n, holds)) => Ok(TrPart::Class(n, (0..=255).filter(|c| holds(*c)).collect())),
@@ -260,7 +263,7 @@ fn parse_class(name: &[u8]) -> Result<TrPart, Vec<u8>> {
     }
 }
 
-/// Parses the character of `[=c=]`.
+/// Returns the equivalence class of the character in `[=c=]`.
 fn parse_equivalence(name: &[u8]) -> Result<TrPart, Vec<u8>> {
     match name {
         [c] => Ok(TrPart::Equivalence(*c)),
@@ -279,7 +282,8 @@ fn reversed_range_error(low: u8, high: u8) -> Vec<u8> {
     format!("range-endpoints of '{range}' are in reverse collating sequence order").into_bytes()
 }
 
-/// Parses `[c*]` or `[c*n]` at a position: returns byte, count and end. `Some(Err)` is a bad count.
+/// Parses `[c*]` or `[c*n]` at an index; returns the byte, the count, and the index of the end.
+/// Returns `None` if the text has no such form, and `Some(Err)` with the count if it is invalid.
 #[allow(clippy::type_complexity)]
 fn parse_repeat(
     bytes: &[(u8, bool)],
@@ -305,7 +309,7 @@ fn parse_repeat(
     })
 }
 
-/// Returns the length of a set without its open-ended repeats, and how many of those there are.
+/// Returns the length of a set without its open-ended repeats, and the number of those.
 fn set_size(parts: &[TrPart]) -> (usize, usize) {
     let mut n = 0usize;
     let mut open = 0;
@@ -320,7 +324,8 @@ fn set_size(parts: &[TrPart]) -> (usize, usize) {
     (n, open)
 }
 
-/// The longest set that a translation needs, because a longer one cannot change the table of 256.
+/// The maximum number of bytes that a repeat adds to a set. More bytes could not change a table of
+/// 256 entries.
 const LIMIT: usize = 1 << 16;
 
 fn expand_set(parts: &[TrPart], fill: usize) -> Vec<u8> {
@@ -388,7 +393,8 @@ impl TrTable {
         Ok(table)
     }
 
-    /// Maps the bytes of one set to those of the other; the last one of `two` stands for more.
+    /// Maps the bytes of one set to those of the other. Unless `truncate` is set, the last byte of
+    /// `two` is repeated as often as necessary.
     fn map_sets(&mut self, one: &[u8], two: &[u8], truncate: bool) {
         let last = two.last().copied().filter(|_| !truncate);
         let more = last.into_iter().flat_map(std::iter::repeat);
@@ -417,8 +423,8 @@ impl TrTable {
         })
     }
 
-    /// Returns the fate of each byte: the byte it becomes, whether that is squeezed ([`SQUEEZED`]), and whether it is
-    /// deleted ([`DELETED`]).
+    /// Returns the fate of each byte: the byte it becomes, whether that is squeezed ([`SQUEEZED`]),
+    /// and whether it is deleted ([`DELETED`]).
     fn byte_fates(&self) -> [u16; 256] {
         std::array::from_fn(|b| {
             let c = self.map[b];
@@ -429,22 +435,24 @@ impl TrTable {
     }
 }
 
-/// Bits of a byte's fate.
+/// The bits of a byte's fate.
 const SQUEEZED: u16 = 1 << 8;
 const DELETED: u16 = 1 << 9;
 
-/// Appends the translation of a block. The table is an argument because, as a field of a struct that a closure
-/// borrows, it was loaded again for each byte, which took a tenth longer in Wasm.
+/// Appends the translation of a block. The table is an argument because, as a field of a struct
+/// that a closure borrows, it was loaded again for each byte, which took a tenth longer in Wasm.
 fn translate_block(map: &[u8; 256], block: &[u8], out: &mut Vec<u8>) {
     out.extend(block.iter().map(|b| map[usize::from(*b)]));
 }
 
-/// Writes the bytes that are neither deleted nor squeezed to the beginning of `out`, which is as long as the block;
-/// returns their number. Every byte is written, and the next one overwrites it if it is not kept, because a branch for
-/// each byte is predicted wrong so often that it took twice as long.
+/// Writes the bytes that are neither deleted nor squeezed to the beginning of `out`, which is as
+/// long as the block; returns their number.
+///
+/// Every byte is written, and the next one overwrites it if it is not kept. With a branch for each
+/// byte it took twice as long, because the branches are often mispredicted.
 fn select_bytes(fates: &[u16; 256], block: &[u8], out: &mut [u8], last: &mut Option<u8>) -> usize {
     let mut kept = 0;
-    // No byte is like the one before the first.
+    // No byte equals this value, so the first byte never counts as repeated.
     let mut before = last.map_or(u16::MAX, u16::from);
     for &b in block {
         let fate = fates[usize::from(b)];
@@ -489,7 +497,8 @@ fn check_second(second: &[TrPart], what: &TrPlan) -> Result<(), &'static str> {
     Ok(())
 }
 
-/// Checks that the sets, once expanded, can be translated to each other.
+/// Checks that the first set can be translated to the second. `one` and `two` are the expanded
+/// sets.
 fn check_translation(
     first: &[TrPart],
     second: &[TrPart],
@@ -510,7 +519,8 @@ fn check_translation(
     check_case(first, second, what.complement)
 }
 
-/// Checks that `[:upper:]` or `[:lower:]` in set 2 has a case class at the same place in set 1.
+/// Checks that each `[:upper:]` or `[:lower:]` in set 2 has one of these classes at the same
+/// position in set 1.
 fn check_case(first: &[TrPart], second: &[TrPart], complement: bool) -> Result<(), &'static str> {
     if complement {
         return Ok(());

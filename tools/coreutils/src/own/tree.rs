@@ -1,4 +1,10 @@
-//! `tree`: directory trees as drawings (the program by Steve Baker; options people use).
+//! `tree` (the program by Steve Baker, with its common options): prints directory trees.
+//!
+//! | file | contents |
+//! |---|---|
+//! | `draw` | trees as drawings |
+//! | `json` | trees as JSON |
+//! | `list` | the entries of directories that are shown |
 
 mod draw;
 mod json;
@@ -128,18 +134,18 @@ struct TreeOptions {
     ignore: Vec<GlobPattern>,
     unicode: bool,
     zone: Zone,
-    /// The size of each directory that is shown, with its contents (`--du`).
+    /// The size of each directory with its contents, by path (`--du`).
     sums: HashMap<Vec<u8>, u64>,
 }
 
-/// The totals of the entries shown so far.
+/// The numbers of entries shown so far.
 #[derive(Default)]
 struct TreeTotals {
     dirs: u64,
     files: u64,
 }
 
-/// A directory on the way down.
+/// A directory on the path to the current entry.
 struct TreeLevel {
     path: Vec<u8>,
     entries: Vec<list::TreeItem>,
@@ -212,7 +218,7 @@ impl TreeOptions {
         sizes.iter().any(|flag| self.p.has_option(*flag))
     }
 
-    /// Returns the size of all roots with their contents, if that is asked for.
+    /// Returns the size of all roots with their contents, or `None` without `--du`.
     fn total(&self) -> Option<u64> {
         let roots = self.p.operands.iter();
         self.p.has_option(TreeFlag::Du).then(|| roots.filter_map(|root| self.sums.get(root)).sum())
@@ -225,7 +231,7 @@ impl TreeOptions {
             () if self.p.has_option(TreeFlag::HumanSize) => 1024,
             () => return format!("{bytes:>11}"),
         };
-        // Rounded to the nearest, other than by `ls`.
+        // Unlike in `ls`, sizes are rounded to the nearest unit.
         let units = if base == 1000 { " kMGTPE" } else { " KMGTPE" };
         let (mut size, mut power) = (bytes, usize::from(bytes >= base));
         while size >= base * base {
@@ -250,7 +256,7 @@ impl TreeTotals {
         }
     }
 
-    /// Counts a root that cannot be listed as a file if it exists; returns whether it does.
+    /// Counts a root that is not a directory: as a file if it exists. Returns whether it exists.
     fn add_root(&mut self, ctx: &Ctx<'_>, root: &[u8]) -> bool {
         let is_there = meta::stat(&ctx.path(root), true).is_ok();
         self.files += u64::from(is_there);
@@ -258,7 +264,7 @@ impl TreeTotals {
     }
 }
 
-/// Returns the status of a root that is a directory.
+/// Returns the status of a root, or `None` if it is not a directory.
 fn directory_stat(ctx: &Ctx<'_>, root: &[u8]) -> Option<box_sys::Stat> {
     meta::stat(&ctx.path(root), true).ok().filter(|s| s.kind == FileKind::Dir)
 }

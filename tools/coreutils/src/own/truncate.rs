@@ -1,7 +1,6 @@
-//! `truncate` (GNU 9.1): files of a given size.
+//! `truncate` (GNU 9.1): sets the size of files.
 //!
-//! Sizes are signed numbers of 64 bits, as the sizes of files are. What does not fit is refused,
-//! never cut.
+//! Sizes are signed 64-bit numbers, as file sizes are. A number that does not fit is refused.
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -46,7 +45,7 @@ const SPEC: Spec<TruncateFlag> = Spec::new(
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum SizeRelation {
     Absolute,
-    /// The number has a sign.
+    /// The number has a sign and is added to the old size.
     Added,
     AtMost,
     AtLeast,
@@ -63,11 +62,12 @@ enum SizeRefusal {
     Number(Vec<u8>, NumberError),
 }
 
-/// The size that files get.
+/// The rule by which files get their new sizes.
 struct TruncatePlan {
     relation: SizeRelation,
     number: i64,
     counts_blocks: bool,
+    /// The size that replaces a file's old size.
     reference: Option<i64>,
     creates: bool,
 }
@@ -154,7 +154,7 @@ fn parse_size(text: &[u8]) -> Result<(SizeRelation, i64), SizeRefusal> {
         _ => (false, rest),
     };
     let refused = |e| SizeRefusal::Number(rest.to_vec(), e);
-    // Here `b` is not a unit.
+    // `parse_size` accepts the unit `b`, but `truncate` does not.
     if digits.ends_with(b"b") {
         return Err(refused(NumberError::Invalid));
     }
@@ -167,7 +167,7 @@ fn parse_size(text: &[u8]) -> Result<(SizeRelation, i64), SizeRefusal> {
     Ok((relation, number))
 }
 
-/// Gives a file its size; returns whether that succeeded, after a message if it did not.
+/// Sets the size of a file; returns whether that succeeded. Prints a message if it failed.
 fn truncate_file(ctx: &mut Ctx<'_>, name: &[u8], plan: &TruncatePlan) -> bool {
     let mut open = OpenOptions::new();
     open.write(true).create(plan.creates).truncate(false);
@@ -202,7 +202,7 @@ fn truncate_file(ctx: &mut Ctx<'_>, name: &[u8], plan: &TruncatePlan) -> bool {
     false
 }
 
-/// The reason why a file has no new size.
+/// The reason why no new size can be computed for a file.
 enum SizeProblem {
     Stat(io::Error),
     /// The number of blocks and the size of one.
@@ -233,18 +233,18 @@ fn new_size(file: &File, plan: &TruncatePlan) -> Result<u64, SizeProblem> {
             over => now.checked_add(number - over).ok_or(SizeProblem::Rounding)?,
         },
     };
-    // A file cannot become shorter than nothing.
+    // A negative size becomes 0.
     Ok(u64::try_from(size).unwrap_or(0))
 }
 
-/// The bytes of a block, which is the size that file systems here say they prefer.
+/// The number of bytes of a block, which is the preferred I/O size that `stat` reports here.
 const BLOCK_SIZE: u32 = 4096;
 
 #[cfg(test)]
 mod tests {
     use super::{NumberError, SizeRefusal, SizeRelation, parse_size};
 
-    // As GNU coreutils 9.1 answers.
+    // Expected values: GNU coreutils 9.1.
     #[test]
     fn sizes() {
         let refused = |text: &str, e| Err(SizeRefusal::Number(text.into(), e));

@@ -1,5 +1,5 @@
-//! `true` and `false` (POSIX XCU). They read only `--help` and `--version`, and only if that is the
-//! sole argument.
+//! `true` and `false` (POSIX XCU). They ignore their arguments, except for a single `--help` or
+//! `--version`.
 
 use box_applet::help::HelpPage;
 use box_applet::{Ctx, Ended, Exit};

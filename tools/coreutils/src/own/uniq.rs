@@ -1,4 +1,5 @@
-//! `uniq` (POSIX XCU uniq; GNU `-c -d -D -u -i -f -s -w -z --group`).
+//! `uniq` (POSIX XCU uniq; GNU `-c -d -D -u -i -f -s -w -z --group`): reports or drops repeated
+//! lines.
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -73,10 +74,11 @@ enum GroupSeparation {
 
 struct UniqOptions {
     count: bool,
-    /// Whether groups of one line are printed; `repeated`: groups of several.
+    /// Whether groups of one line are printed.
     unique: bool,
+    /// Whether groups of several lines are printed.
     repeated: bool,
-    /// All lines of a group, with empty lines around groups.
+    /// The empty lines around groups if all lines of a group are printed, otherwise `None`.
     all: Option<GroupSeparation>,
     ignore_case: bool,
     skip_fields: u64,
@@ -101,7 +103,7 @@ fn modern_options(args: &[Vec<u8>]) -> Vec<Vec<u8>> {
         match a.as_slice() {
             b"--" => ended = true,
             [b'-', rest @ ..] if !ended && digits(rest) => {
-                // Digits of separate arguments make one number: `-1 -2` is `-f 12`.
+                // The digits of separate arguments form one number: `-1 -2` is `-f 12`.
                 match fields.and_then(|i| out.get_mut(i)) {
                     Some(f) => f.extend_from_slice(rest),
                     None => {
@@ -240,7 +242,7 @@ fn parse_options(ctx: &mut Ctx<'_>, p: &ParsedOptions<UniqFlag>) -> Result<UniqO
     }
     let mut count = |flag: UniqFlag, what: &str, default: u64| match p.last_value(flag) {
         None => Ok(default),
-        // No line has more than the largest number.
+        // A number that is too large has the same effect as the largest one.
         Some(text) => number::count(text)
             .or_else(|e| match e {
                 CountError::Overflow => Ok(u64::MAX),
@@ -342,7 +344,7 @@ fn print_groups(
     let mut count = 0u64;
     let mut printed = false;
     let gap = [o.delimiter];
-    // The first line of a group waits until it is known whether the group is shown.
+    // The first line of a group is held until it is clear whether the group is shown.
     input::for_each_line(reader, o.delimiter, |line, _| {
         let same = count > 0 && o.is_same_key(&previous, line);
         if !same {
@@ -362,7 +364,8 @@ fn print_groups(
             write_output(out, line)?;
             write_output(out, &gap)?;
         }
-        // Lines that compare equal may differ: each is shown as it is, and compared to its neighbour.
+        // Lines with equal keys may differ. Each is shown as it is, and the next line is compared
+        // with it.
         previous.clear();
         previous.extend_from_slice(line);
         Ok(true)
@@ -376,7 +379,7 @@ fn print_groups(
     Ok(())
 }
 
-/// Writes the first line of a group, with an empty line before it if the groups are separated there.
+/// Writes the first line of a group, after an empty line if the kind of separation asks for one.
 fn begin_group(
     out: &mut impl Write,
     separate: GroupSeparation,

@@ -1,4 +1,4 @@
-//! `wc` (POSIX XCU wc; GNU `-L --files0-from`).
+//! `wc` (POSIX XCU wc; GNU `-L --files0-from`): counts lines, words, characters and bytes.
 
 use std::io::Write;
 
@@ -61,7 +61,7 @@ struct WcCounts {
 struct WcState {
     in_word: bool,
     column: u64,
-    /// The start of a character cut by a block's end.
+    /// The beginning of a character that the end of a block has cut.
     partial: Vec<u8>,
 }
 
@@ -101,7 +101,7 @@ struct WcPlan {
     files: Vec<Vec<u8>>,
     /// Whether the lines of output have names.
     named: bool,
-    /// Invalid names in a list of files.
+    /// The number of invalid names in the list of files.
     unusable: usize,
 }
 
@@ -134,7 +134,7 @@ fn count_all(ctx: &mut Ctx<'_>, plan: &WcPlan) -> Ended {
         let mut opened = true;
         if let Err(CopyStop::Read(e)) = result {
             exit = input::file_error(ctx, file, &e);
-            // Nothing is printed for a file that cannot be opened; a directory counts as empty.
+            // Nothing is printed for a file that cannot be opened. A directory counts as empty.
             opened = e.raw_os_error() == Some(box_sys::errno::code::EISDIR);
         }
         if opened {
@@ -149,7 +149,8 @@ fn count_all(ctx: &mut Ctx<'_>, plan: &WcPlan) -> Ended {
     Ok(exit)
 }
 
-/// Returns the width of the columns: that of the sum of the files' sizes, or 7 if one is not a regular file.
+/// Returns the width of the columns. It is the width of the sum of the files' sizes, but at least 7
+/// if one of them is not a regular file, and 1 if a single number is printed.
 fn number_width(ctx: &Ctx<'_>, files: &[Vec<u8>], columns: usize) -> usize {
     if files.len() == 1 && columns == 1 {
         return 1;
@@ -197,7 +198,7 @@ fn print_line(
     }
     if let Some(n) = name {
         out.push(b' ');
-        // A newline in a name must not look like a record's end.
+        // A newline in a name must not look like the end of a line of output.
         if n.contains(&b'\n') {
             out.extend_from_slice(&quote::quote_in_sentence(n))
         } else {
@@ -217,7 +218,7 @@ fn count_input(
         && !(show.lines || show.words || show.chars || show.width)
         && let input::InputFile::File(f) = reader
     {
-        // Only the size is asked for; a size of 0 may be of a file made up on reading.
+        // Only the size is wanted. If it is 0, the contents may be generated when the file is read.
         if let Ok(m) = f.get_ref().metadata()
             && m.is_file()
             && m.len() > 0
@@ -244,7 +245,8 @@ fn count_input(
     Ok(())
 }
 
-/// Bytes that are counted together: with steps of one byte each, counts of them fit into a byte.
+/// The number of bytes that are counted together. It is small enough for their counts to fit in a
+/// byte.
 const GROUP: usize = 128;
 
 fn count_bytes(block: &[u8], show: WcShow, c: &mut WcCounts, state: &mut WcState) {
@@ -256,8 +258,8 @@ fn count_bytes(block: &[u8], show: WcShow, c: &mut WcCounts, state: &mut WcState
     }
     let Some((first, _)) = block.split_first() else { return };
     by_bytes(std::slice::from_ref(first), c, state);
-    // Each byte is compared with the one before it: where neither is neutral, a word ends at a separator after a
-    // byte of a word.
+    // Each byte is compared with the one before it. In a group without neutral bytes, a word ends
+    // at each separator that follows a byte that is not a separator.
     let pairs = block.chunks(GROUP).zip(block[1..].chunks(GROUP));
     for (before, bytes) in pairs {
         let (mut ends, mut lines, mut neutral) = (0u8, 0u8, 0u8);
@@ -297,7 +299,7 @@ fn by_bytes(bytes: &[u8], c: &mut WcCounts, state: &mut WcState) {
     }
 }
 
-/// Counts where characters matter: UTF-8, display width.
+/// Counts a block by characters, for UTF-8 and for the display width.
 fn count_characters(block: &[u8], show: WcShow, c: &mut WcCounts, state: &mut WcState) {
     let joined;
     let mut text = block;
@@ -328,18 +330,19 @@ fn count_characters(block: &[u8], show: WcShow, c: &mut WcCounts, state: &mut Wc
         c.chars += valid.chars().count() as u64;
         match error.map(|e| (e.valid_up_to(), e.error_len())) {
             None => return,
-            // Cut by the block's end: wait for the rest.
+            // The block ends within a character, whose rest is in the next block.
             Some((at, None)) => {
                 state.partial = rest[at..].to_vec();
                 return;
             }
-            // Invalid bytes are not characters and part of no word's beginning.
+            // Invalid bytes are not characters, and they neither begin nor end a word.
             Some((at, Some(_))) => rest = &rest[at + 1..],
         }
     }
 }
 
-/// Counts one character. `opaque`: a byte above 127 where bytes are characters.
+/// Counts one character. `opaque` says that it is a byte above 127 in a locale whose characters are
+/// bytes.
 fn count_character(ch: char, opaque: bool, c: &mut WcCounts, state: &mut WcState) {
     match ch {
         '\n' | '\r' | '\x0c' => {

@@ -1,4 +1,4 @@
-//! `which` (Debian's): the files in PATH that command names refer to.
+//! `which` (Debian's): prints the files in PATH that commands run.
 
 use std::io::Write;
 

@@ -1,4 +1,4 @@
-//! `xxd`: hexadecimal dumps and back (the program of Vim).
+//! `xxd` (the program of Vim): prints hexadecimal dumps, and converts them back to bytes.
 
 use std::fs::{File, OpenOptions};
 use std::io::{BufRead, Read, Seek, SeekFrom, Write};
@@ -53,19 +53,19 @@ struct XxdOptions {
     offset: i64,
     plain: bool,
     reverse: bool,
-    /// The offset to seek to; from the end if negative.
+    /// The offset at which to start; a negative one counts from the end.
     seek: Option<i64>,
     upper: bool,
     decimal: bool,
 }
 
-/// Parses a number as `strtol` with base 0 reads it.
+/// Parses a number as `strtol` with base 0 does.
 fn parse_number(text: &[u8]) -> Option<i64> {
     let n = box_text::number::parse_integer(text, 0);
     (n.len > 0).then(|| n.signed().0)
 }
 
-/// The work to do, and its files.
+/// The options and the files.
 struct XxdPlan {
     options: XxdOptions,
     input: Vec<u8>,
@@ -82,14 +82,15 @@ fn parse_plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<XxdPlan, Exit> {
     let mut rest = args.iter().peekable();
     while let Some(word) = rest.next_if(|a| a.len() > 1 && a.starts_with(b"-")) {
         let body = word[1..].strip_prefix(b"-").unwrap_or(&word[1..]);
-        // Options are known by their first letter; -ps is the plain style.
+        // As in Vim's `xxd`, the first letter of an option decides. For example, `-ps` is `-p`.
         let Some((letter, attached)) = body.split_first() else { break };
         match letter {
             b'h' => return Err(ctx.print(&HELP.text(&ctx.name))),
             b'v' => return Err(ctx.print(&ctx.version())),
             letter if options.set(*letter) => {}
             letter => {
-                // An attached text is the value, unless it continues the option's word (`-cols`).
+                // The text attached to the letter is the value, unless it begins with a letter,
+                // because then it continues the option's name (`-cols`).
                 let is_value = attached.first().is_some_and(|c| !c.is_ascii_alphabetic());
                 let mut value =
                     || if is_value { Some(attached) } else { rest.next().map(Vec::as_slice) };
@@ -106,7 +107,7 @@ fn parse_plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<XxdPlan, Exit> {
 }
 
 impl XxdOptions {
-    /// Takes an option without value; returns false if the letter is not such an option.
+    /// Applies an option without a value; returns false if the letter is not such an option.
     fn set(&mut self, letter: u8) -> bool {
         match letter {
             b'a' => self.autoskip = !self.autoskip,
@@ -124,11 +125,11 @@ impl XxdOptions {
         true
     }
 
-    /// Takes an option with a value; returns false if the letter is not such an option.
+    /// Applies an option with a value; returns false if the letter is not such an option.
     fn set_value<'v>(&mut self, letter: u8, value: &mut dyn FnMut() -> Option<&'v [u8]>) -> bool {
         match letter {
             b'c' => {
-                // A negative number is too large, too.
+                // A negative number counts as too large.
                 self.columns = value()
                     .and_then(parse_number)
                     .map(|n| usize::try_from(n).unwrap_or(usize::MAX));
@@ -140,7 +141,7 @@ impl XxdOptions {
                 self.length = value().and_then(parse_number).and_then(|n| u64::try_from(n).ok())
             }
             b'n' => self.name = value().map(<[u8]>::to_vec),
-            // Offsets from 2^63 on are those of C's `unsigned long`.
+            // An offset may be any value of C's `unsigned long`; from 2^63 on it wraps to negative.
             b'o' => {
                 let n = value().map(|text| box_text::number::parse_integer(text, 0));
                 self.offset = n.map_or(0, |n| n.unsigned().0 as i64);
@@ -154,7 +155,7 @@ impl XxdOptions {
         true
     }
 
-    /// Returns the bytes of a row; 0 for plain dumps in one line.
+    /// Returns the number of bytes in a row; 0 if a plain dump has only one row.
     fn row_len(&self) -> usize {
         let default = if self.include {
             12
@@ -168,7 +169,7 @@ impl XxdOptions {
         self.columns.filter(|c| *c > 0 || self.plain).unwrap_or(default)
     }
 
-    /// Returns the number of bytes without a space between them.
+    /// Returns the number of bytes in a group, between which there are no spaces.
     fn group_len(&self, row: usize) -> usize {
         let default = match (self.binary, self.little) {
             (true, _) => 1,
@@ -205,7 +206,7 @@ fn convert_input(ctx: &mut Ctx<'_>, plan: &XxdPlan) -> Result<(), Exit> {
             return Err(Exit::USAGE);
         }
     };
-    // Rows without text may be as long as C's `int` counts; the others are kept in memory.
+    // The length of a row without text is limited only by C's `int`. Other rows are held in memory.
     let limit = if o.plain || o.include { i32::MAX as usize } else { 256 };
     if !o.reverse && o.columns.is_some_and(|c| c > limit) {
         return Err(input::report_failure(ctx, &[b"invalid number of columns (max. 256)."]));
@@ -288,7 +289,7 @@ fn dump_rows(
     }
 }
 
-/// Reads as much as fits, unless the end comes before.
+/// Fills a row with bytes; returns their number, which is less than the row at the end of input.
 fn fill_row(reader: &mut impl Read, row: &mut [u8]) -> Result<usize, CopyStop> {
     let mut got = 0;
     while got < row.len() {
@@ -302,7 +303,8 @@ fn fill_row(reader: &mut impl Read, row: &mut [u8]) -> Result<usize, CopyStop> {
     Ok(got)
 }
 
-/// `-a`: of lines of zeros the first is shown, then a star, and the last at the end of all.
+/// The lines of zeros in a run (`-a`). The first one is shown, and a star replaces the others. At
+/// the end of the dump, the last line is shown, too.
 #[derive(Default)]
 struct Zeros {
     lines: u64,
@@ -320,7 +322,7 @@ impl Zeros {
         Ok(())
     }
 
-    /// Ends a run of equal lines, because a different one follows.
+    /// Ends a run of lines of zeros, because a different line follows.
     fn interrupt(&mut self, out: &mut impl Write) -> Result<(), CopyStop> {
         match std::mem::take(&mut self.lines) {
             0 | 1 => Ok(()),
@@ -338,7 +340,7 @@ impl Zeros {
     }
 }
 
-/// Dumps digits alone (`-ps`).
+/// Prints a dump of digits only (`-ps`).
 fn dump_plain(
     reader: &mut impl Read,
     o: &XxdOptions,
@@ -348,7 +350,7 @@ fn dump_plain(
     let most = 64 * 1024;
     let mut row = vec![0; if columns == 0 { most } else { columns.min(most) }];
     let mut line = Vec::new();
-    // Bytes that the row still takes.
+    // The number of bytes that the current row still takes.
     let mut left = columns;
     loop {
         let part = if columns == 0 { row.len() } else { left.min(row.len()) };
@@ -367,7 +369,7 @@ fn dump_plain(
         }
         write_output(out, &line)?;
     }
-    // The end came at the end of a part.
+    // The input ended within a row, at the end of a part.
     if left != columns || columns == 0 { write_output(out, b"\n") } else { Ok(()) }
 }
 
@@ -469,12 +471,12 @@ fn hex_value(c: u8) -> Option<u8> {
     char::from(c).to_digit(16).map(|d| d as u8)
 }
 
-/// Returns the bytes of pairs of hexadecimal digits. White space is skipped. Any other byte ends an
-/// incomplete pair, and several of them end the line.
+/// Converts pairs of hexadecimal digits to bytes. White space is skipped. Any other byte ends an
+/// incomplete pair, and after several such bytes the rest of the line is skipped.
 fn digit_pairs(text: &[u8]) -> Vec<u8> {
     let mut bytes = Vec::new();
     let mut high = None;
-    // How many more bytes may be neither digits nor white space.
+    // The number of further bytes that may be neither digits nor white space.
     let mut allowed = 2;
     let mut text = text.iter();
     while let Some(&c) = text.next() {
@@ -495,7 +497,7 @@ fn digit_pairs(text: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// Parses the bytes of a row: digits until two spaces in a row, or until the columns are full.
+/// Parses the bytes of a row. The digits end at two spaces in a row or when all columns are full.
 fn row_bytes(row: &[u8], columns: usize, binary: bool) -> Vec<u8> {
     let mut bytes = Vec::new();
     let mut at = 0;
@@ -528,7 +530,8 @@ fn row_byte(text: &[u8], binary: bool) -> Option<u8> {
     }
 }
 
-/// The target of bytes. Gaps are filled with zeros in a stream and skipped in a file.
+/// The destination of the converted bytes. A gap is filled with zeros in a stream and skipped in a
+/// file.
 struct Patch<'o> {
     file: Option<File>,
     stdout: &'o mut box_applet::OutStream,

@@ -1,4 +1,4 @@
-//! `yes` (GNU): a line for ever, in large writes.
+//! `yes` (GNU): prints a line for ever, in large writes.
 
 use std::io::Write;
 
@@ -9,7 +9,8 @@ const SPEC: Spec =
     Spec::new("[STRING]...", "Print a line with the STRINGs, or y, again and again.", &[])
         .posix_order();
 
-/// Bytes per write: a pipe's capacity.
+/// The maximum number of bytes per write, which is the capacity of a pipe. A longer line is written
+/// whole.
 const CHUNK: usize = 64 * 1024;
 
 pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {

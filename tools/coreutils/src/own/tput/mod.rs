@@ -1,12 +1,14 @@
-//! `tput` (ncurses): capabilities of the terminals people name: dumb, xterm and its relatives, ansi, linux.
+//! `tput` (ncurses): prints capabilities of common terminals: dumb, xterm and its relatives, ansi
+//! and linux.
 //!
 //! | file | contents |
 //! |---|---|
 //! | `terminals.ti` | the terminals, in terminfo's source format |
-//! | `terminals` | reading that |
-//! | `parameters` | `%p1%d` and its kin |
+//! | `terminals` | the reader of that format |
+//! | `parameters` | operators of parametrised strings, such as `%p1%d` |
 //!
-//! Deliberately absent: padding (`$<5>`), terminfo files, setting the terminal up (`init`, `reset`): there is none.
+//! Deliberately absent: padding (`$<5>`), terminfo files, and the initialisation of the terminal
+//! (`init`, `reset`), because there is none.
 
 mod parameters;
 mod terminals;
@@ -40,7 +42,7 @@ const SPEC: Spec<TputFlag> = Spec::new(
 )
 .with_footer("`clear' clears the screen, `longname' prints the terminal's name.");
 
-/// The status of a system error is its number and 4.
+/// The status of a system error is its number (here ENXIO, which is 6 on Linux) plus 4.
 const NO_DEVICE: Exit = Exit(10);
 const NO_TERMINAL: Exit = Exit(3);
 const NO_CAPABILITY: Exit = Exit(4);
@@ -101,7 +103,7 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     Ok(exit)
 }
 
-/// Prints one capability; returns the status, and how many parameters it took.
+/// Prints one capability; returns the exit status, and the number of parameters that it took.
 fn print_capability(
     ctx: &mut Ctx<'_>,
     terminal: &Terminal,
@@ -129,7 +131,7 @@ fn print_capability(
     match value {
         Some(Capability::Flag) => (Exit::SUCCESS, 0),
         Some(Capability::Number(n)) => {
-            // The size that the shell knows goes before the terminal's own.
+            // The size that the shell knows takes precedence over the terminal's own.
             let variable: &[u8] = match shown.as_str() {
                 "cols" => b"COLUMNS",
                 "lines" => b"LINES",
@@ -159,7 +161,7 @@ fn print_capability(
             let _ = ctx.stdout.write_all(b"-1\n");
             (Exit::SUCCESS, 0)
         }
-        // The words that follow are its parameters.
+        // All words that follow are taken as its parameters.
         None => (Exit::FAILURE, given.len()),
     }
 }

@@ -1,12 +1,13 @@
-//! Parametrised strings (terminfo(5), "Parameterized Strings"): a small machine with a stack.
+//! Parametrised strings (terminfo(5), "Parameterized Strings"), which a small stack machine
+//! expands.
 
-/// Returns how many parameters a text takes: the highest of its `%p1` to `%p9`.
+/// Returns the number of parameters that a text takes, which is the highest of its `%p1` to `%p9`.
 pub(super) fn count_parameters(text: &[u8]) -> usize {
     let digits = text.windows(3).filter(|w| w[0] == b'%' && w[1] == b'p').map(|w| w[2]);
     digits.filter(u8::is_ascii_digit).map(|d| usize::from(d - b'0')).max().unwrap_or(0)
 }
 
-/// Returns the text with its parameters put in. A parameter that is not a number counts as 0.
+/// Returns a text with its parameters filled in. A parameter that is not a number counts as 0.
 pub(super) fn fill_parameters(text: &[u8], given: &[Vec<u8>]) -> Vec<u8> {
     let mut machine = ParameterMachine {
         parameters: [0; 9],
@@ -84,7 +85,7 @@ impl ParameterMachine<'_> {
             }
             b'e' => self.rest = skip_branch(self.rest, false),
             _ => {
-                // A number's format: flags, width, precision, and the letter.
+                // The format of a number has flags, a width, a precision, and the letter.
                 let end = before.iter().position(|c| matches!(c, b'd' | b'o' | b'x' | b'X' | b's'));
                 let Some(end) = end.filter(|e| *e < 8) else { return true };
                 let value = self.pop();
@@ -95,7 +96,7 @@ impl ParameterMachine<'_> {
         true
     }
 
-    /// Pushes a value: `%p1`, `%{12}`, `%'c'`.
+    /// Pushes the value of `%p1`, `%{12}` or `%'c'`.
     fn push(&mut self, op: u8) {
         let (value, used) = match op {
             b'p' => {
@@ -146,7 +147,7 @@ fn apply_binary(op: u8, a: i64, b: i64) -> i64 {
     }
 }
 
-/// Returns the text after the end of a branch: after its `%;`, or its `%e` if `to_else` is set.
+/// Returns the text after the end of a branch, which is its `%;`, or with `to_else` also its `%e`.
 fn skip_branch(mut rest: &[u8], to_else: bool) -> &[u8] {
     let mut depth = 0;
     while let Some(at) = rest.windows(2).position(|w| w[0] == b'%') {

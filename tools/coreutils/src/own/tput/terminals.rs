@@ -1,10 +1,11 @@
-//! Terminals in terminfo's source format (terminfo(5)): a line of names, then a capability in each line.
+//! Reads terminals in terminfo's source format (terminfo(5)). Each terminal has a line of names,
+//! and then a line for each capability.
 
 use std::collections::BTreeMap;
 
 const SOURCE: &str = include_str!("terminals.ti");
 
-/// Capabilities that a terminal of the list may lack without their names being wrong.
+/// Names of capabilities that are valid although no terminal of the list has them.
 const FLAGS: &[&str] =
     &["hs", "eo", "gn", "hc", "os", "ul", "xhp", "da", "db", "eslok", "in", "mc5i", "npc"];
 const NUMBERS: &[&str] =
@@ -37,7 +38,7 @@ impl Terminal {
     }
 }
 
-/// Returns the terminal of this name.
+/// Returns the terminal with a name.
 pub(super) fn find_terminal(name: &str) -> Option<Terminal> {
     let mut found: Option<Terminal> = None;
     for line in SOURCE.lines() {
@@ -72,7 +73,7 @@ fn add_capability(body: &'static str, terminal: &mut Terminal) {
     }
 }
 
-/// Resolves `\E`, `^X`, `\0` and the like, and removes padding.
+/// Resolves escapes such as `\E`, `^X` and `\0`, and removes padding.
 fn decode_capability(text: &[u8]) -> Vec<u8> {
     let mut out = Vec::new();
     let mut rest = text;
@@ -94,7 +95,7 @@ fn decode_capability(text: &[u8]) -> Vec<u8> {
             (b'\\', [digit @ b'0'..=b'7', ..]) => {
                 let digits = tail.iter().take(3).take_while(|c| (b'0'..=b'7').contains(c)).count();
                 let value = tail[..digits].iter().fold(0u32, |n, c| n * 8 + u32::from(c - b'0'));
-                // `\0` is written as 0x80, because a NUL ends C's strings.
+                // `\0` means 0x80, because a NUL would end a string of C.
                 out.push(if value == 0 && *digit == b'0' { 0x80 } else { value as u8 });
                 rest = &tail[digits..];
             }
@@ -117,7 +118,7 @@ fn decode_capability(text: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Returns whether terminfo has a capability of this name.
+/// Returns whether a name is that of a known capability.
 pub(super) fn is_known(name: &str) -> bool {
     let listed = |line: &str| {
         let body = line.strip_prefix('\t').unwrap_or_default();
@@ -139,7 +140,7 @@ mod tests {
         for line in SOURCE.lines().filter(|l| !l.starts_with('\t')) {
             let name = line.split('|').next().expect("a name");
             let terminal = find_terminal(name).expect("it is there");
-            // As `infocmp` shows them: the console is asked for its own.
+            // `infocmp` shows no size for the console, because programs ask the console itself.
             let size = (name != "linux").then_some(&Capability::Number(80));
             assert_eq!(terminal.get("cols"), size, "{name}");
         }

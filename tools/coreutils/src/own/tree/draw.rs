@@ -1,4 +1,4 @@
-//! Trees as drawings.
+//! Draws trees.
 
 use box_applet::{Ctx, clock};
 use box_sys::{AccountNames, FileKind, Stat};
@@ -8,7 +8,7 @@ use super::list::{TreeItem, list_entries};
 use super::{TreeFlag, TreeLevel, TreeOptions, TreeTotals, directory_stat};
 use crate::common::paths;
 
-/// The strings that the lines in front of names are made of.
+/// The strings from which the lines before names are made.
 struct TreeLines {
     bar: &'static str,
     blank: &'static str,
@@ -21,7 +21,7 @@ impl TreeLines {
         if o.p.has_option(TreeFlag::NoIndent) {
             TreeLines { bar: "", blank: "", branch: "", last: "" }
         } else if o.unicode {
-            // The bar is followed by two no-break spaces, as the original draws it.
+            // As in the original, two no-break spaces follow the bar.
             TreeLines {
                 bar: "\u{2502}\u{a0}\u{a0} ",
                 blank: "    ",
@@ -41,12 +41,12 @@ struct Drawing<'o> {
     totals: TreeTotals,
     /// The device of the root that is being drawn.
     device: u64,
-    /// Directories that were entered, to notice loops through links.
+    /// The directories that were entered, for the detection of loops through links.
     seen: Vec<(u64, u64)>,
     out: Vec<u8>,
 }
 
-/// Draws all roots and the report; returns the text, and whether all roots exist.
+/// Draws all roots and the report. Returns the text, and whether all roots exist.
 pub(super) fn draw_trees(ctx: &Ctx<'_>, options: &TreeOptions) -> (Vec<u8>, bool) {
     let mut drawing = Drawing {
         options,
@@ -62,7 +62,7 @@ pub(super) fn draw_trees(ctx: &Ctx<'_>, options: &TreeOptions) -> (Vec<u8>, bool
         match directory_stat(ctx, root) {
             Some(stat) => drawing.draw_root(ctx, root, &stat),
             None => {
-                // That a file is not a directory is not a failure.
+                // It is not a failure if a root exists but is not a directory.
                 all_found &= drawing.totals.add_root(ctx, root);
                 drawing.out.extend_from_slice(root);
                 drawing.out.extend_from_slice(b"  [error opening dir]\n");
@@ -114,7 +114,7 @@ impl Drawing<'_> {
             return;
         }
         self.out.push(b'\n');
-        // A root without entries does not count.
+        // A root without entries is not counted.
         self.totals.dirs += u64::from(!entries.is_empty());
         (self.device, self.seen) = (stat.dev, vec![(stat.dev, stat.ino)]);
         self.draw_below(ctx, TreeLevel { path: root.to_vec(), entries, next: 0 });
@@ -151,7 +151,7 @@ impl Drawing<'_> {
         }
     }
 
-    /// Returns the entries of a directory to descend into, and the note to print after its name.
+    /// Returns the entries of a directory if it is entered, and the note to print after its name.
     fn enter_dir(
         &mut self,
         ctx: &Ctx<'_>,
@@ -183,7 +183,7 @@ impl Drawing<'_> {
         (Some(entries), String::new())
     }
 
-    /// Draws a name with its notes.
+    /// Draws an entry: its details, its name, and the target of a link.
     fn draw_item(&mut self, item: &TreeItem, path: &[u8]) {
         let o = self.options;
         let details = entry_details(o, &self.names, &item.stat);
@@ -201,7 +201,7 @@ impl Drawing<'_> {
     }
 }
 
-/// Returns the note about a directory with more entries than `--filelimit`.
+/// Returns the note about a directory if it has more entries than `--filelimit` allows.
 fn too_many(o: &TreeOptions, entries: &[TreeItem]) -> Option<String> {
     let n = entries.len();
     let exceeds = o.limit.is_some_and(|limit| n > limit);
@@ -238,8 +238,9 @@ fn entry_details(o: &TreeOptions, names: &AccountNames, s: &Stat) -> Vec<u8> {
     if parts.is_empty() { Vec::new() } else { format!("[{}]  ", parts.join(" ")).into_bytes() }
 }
 
-/// Returns a name as it is shown: characters that do not print become escapes or question marks; in a locale with
-/// ASCII only, so do spaces, backslashes and all bytes above 127.
+/// Returns a name as it is shown. Characters that are not printable become escapes or question
+/// marks. In a drawing without UTF-8, this also applies to spaces, backslashes and all bytes above
+/// 127.
 fn name_of(o: &TreeOptions, name: &[u8]) -> Vec<u8> {
     let quoted = o.p.has_option(TreeFlag::Quoted);
     let mut out = Vec::new();

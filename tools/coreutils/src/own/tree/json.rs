@@ -1,4 +1,4 @@
-//! Trees as JSON: an object for each entry, directories with their contents.
+//! Writes trees as JSON. Each entry is an object, and those of directories have their contents.
 
 use box_applet::Ctx;
 use box_sys::FileKind;
@@ -7,7 +7,7 @@ use super::list::{TreeItem, list_entries};
 use super::{TreeFlag, TreeLevel, TreeOptions, TreeTotals, directory_stat};
 use crate::common::{paths, quote};
 
-/// Writes all roots and the report; returns the text, and whether all roots exist.
+/// Writes all roots and the report. Returns the text, and whether all roots exist.
 pub(super) fn json_trees(ctx: &Ctx<'_>, options: &TreeOptions) -> (Vec<u8>, bool) {
     let mut json = Json { options, totals: TreeTotals::default(), out: String::from("[\n") };
     let mut all_found = true;

@@ -1,4 +1,4 @@
-//! The entries of directories that are shown.
+//! Lists the entries of directories that are shown.
 
 use std::collections::HashMap;
 
@@ -14,7 +14,7 @@ use crate::own::sort::compare_version;
 pub(super) struct TreeItem {
     pub name: Vec<u8>,
     pub stat: Stat,
-    /// The text and the target of a link.
+    /// The text of a link, and the status of its target if it exists.
     pub target: Option<(Vec<u8>, Option<Stat>)>,
 }
 
@@ -28,7 +28,7 @@ impl TreeItem {
     }
 }
 
-/// Returns the entries of a directory that are shown, sorted.
+/// Returns the entries of a directory that are shown, in the order in which they are shown.
 pub(super) fn list_entries(
     ctx: &Ctx<'_>,
     o: &TreeOptions,
@@ -83,7 +83,8 @@ pub(super) fn list_entries(
     Ok(items)
 }
 
-/// Returns the size of each directory that is shown, including the entries that are shown in it.
+/// Returns the size of each directory that is shown, by path. It includes the entries that are
+/// shown below the directory.
 pub(super) fn sums(ctx: &Ctx<'_>, o: &TreeOptions) -> HashMap<Vec<u8>, u64> {
     let mut sums = HashMap::new();
     for root in &o.p.operands {
@@ -129,7 +130,7 @@ fn sort_items(o: &TreeOptions, items: &mut [TreeItem]) {
     }
 }
 
-/// Returns whether anything but directories is shown somewhere below (`--prune`).
+/// Returns whether anything other than a directory is shown below a directory (`--prune`).
 fn holds_files(ctx: &Ctx<'_>, o: &TreeOptions, dir: &[u8]) -> bool {
     let mut todo = vec![dir.to_vec()];
     while let Some(d) = todo.pop() {

@@ -1,4 +1,4 @@
-//! Lines to files.
+//! `uudecode`: decodes lines of text to files.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufWriter, Write};
@@ -40,20 +40,21 @@ const SPEC: Spec<UudecodeFlag> = Spec::new(
         its end; 4: it cannot be read; 8: a file cannot be made.",
 );
 
-/// The status about input that is not as `uuencode` writes it.
+/// The exit status if the input is not in the form that `uuencode` writes.
 const BAD_INPUT: Exit = Exit(2);
-/// The status about a file that cannot be read.
+/// The exit status if a file cannot be opened.
 const NO_INPUT: Exit = Exit(4);
-/// The status about a file that cannot be made or written.
+/// The exit status if a file cannot be created or written.
 const NO_OUTPUT: Exit = Exit(8);
 
 /// The reason why a file is not decoded.
 enum DecodeStop {
     Read(io::Error),
+    /// The input is malformed; the text is the message.
     Text(&'static str),
-    /// A file that cannot be made or written.
+    /// The file with this name cannot be created or written.
     Output(Vec<u8>, io::Error),
-    /// Standard output, whose errors are reported at the end.
+    /// Standard output cannot be written. It reports its errors when the tool ends.
     Stdout,
 }
 
@@ -106,7 +107,7 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     Ok(exit)
 }
 
-/// Reports why a file was not decoded; that ends the work.
+/// Reports why a file was not decoded. `Err` holds the exit status with which the tool ends.
 fn finish_file(decoded: Result<(), DecodeStop>, ctx: &mut Ctx<'_>, file: &[u8]) -> Ended {
     match decoded {
         Ok(()) => Ok(Exit::SUCCESS),
@@ -135,10 +136,10 @@ struct BeginLine {
     name: Vec<u8>,
 }
 
-/// Parses a line; `None` if it is not one before encoded data.
+/// Parses a line; returns `None` if it is not the line before encoded data.
 ///
 /// # Errors
-/// A name that is said to be base64 and is not.
+/// The line says that the name is in base64, but it is not.
 fn parse_begin(line: &[u8]) -> Result<Option<BeginLine>, DecodeStop> {
     let Some(rest) = line.strip_prefix(b"begin") else { return Ok(None) };
     let (rest, is_base64) = match rest.strip_prefix(b"-base64") {
@@ -172,11 +173,11 @@ fn parse_begin(line: &[u8]) -> Result<Option<BeginLine>, DecodeStop> {
     } else {
         name.to_vec()
     };
-    // Only permissions are taken from a file that others may have written.
+    // Only the permission bits are used, because the input may come from someone else.
     Ok(Some(BeginLine { is_base64, mode: (mode & 0o777) as u16, name }))
 }
 
-/// Reads a line without its end; `None` at the end of input.
+/// Reads a line without its end; returns false at the end of input.
 fn read_line(reader: &mut dyn BufRead, line: &mut Vec<u8>) -> io::Result<bool> {
     line.clear();
     let n = reader.read_until(b'\n', line)?;
@@ -186,7 +187,7 @@ fn read_line(reader: &mut dyn BufRead, line: &mut Vec<u8>) -> io::Result<bool> {
     Ok(n > 0)
 }
 
-/// Decodes the first file that is in the input.
+/// Decodes the first encoded file in the input.
 fn decode(
     ctx: &mut Ctx<'_>,
     reader: &mut dyn BufRead,
@@ -223,7 +224,7 @@ fn decode(
     decoded
 }
 
-/// Returns a name with the home directory instead of `~/`.
+/// Returns a name in which the home directory replaces `~/`.
 fn expand_home(ctx: &Ctx<'_>, name: &[u8]) -> Vec<u8> {
     match (name.strip_prefix(b"~/"), ctx.env.get(b"HOME")) {
         (Some(rest), Some(home)) => [home, b"/", rest].concat(),
@@ -231,11 +232,12 @@ fn expand_home(ctx: &Ctx<'_>, name: &[u8]) -> Vec<u8> {
     }
 }
 
-/// Takes data that has been decoded.
+/// A function that receives decoded data.
 type DataSink<'s> = dyn FnMut(&[u8]) -> Result<(), DecodeStop> + 's;
 
-/// Decodes lines of a length and groups of four characters, up to a line of no bytes and `end`.
-/// Blanks that a line has lost at its end are zeros.
+/// Decodes lines that consist of a length and groups of four characters. The data ends with a line
+/// of length 0 and the line `end`. Characters that are missing at the end of a line count as zeros,
+/// because they may have been blanks that were cut off.
 fn decode_lines(reader: &mut dyn BufRead, put: &mut DataSink<'_>) -> Result<(), DecodeStop> {
     let mut line = Vec::new();
     let value = |byte: u8| byte.wrapping_sub(b' ') & 63;
@@ -269,7 +271,7 @@ fn decode_lines(reader: &mut dyn BufRead, put: &mut DataSink<'_>) -> Result<(), 
     }
 }
 
-/// Decodes lines of base64, up to one of `====`.
+/// Decodes lines of base64 up to the line `====`.
 fn decode_base64(reader: &mut dyn BufRead, put: &mut DataSink<'_>) -> Result<(), DecodeStop> {
     let mut decoder = Base64Decoder::default();
     let (mut line, mut data) = (Vec::new(), Vec::new());
@@ -291,7 +293,7 @@ fn decode_base64(reader: &mut dyn BufRead, put: &mut DataSink<'_>) -> Result<(),
     }
 }
 
-/// Digits of base64 that make up no whole group yet.
+/// A decoder of base64. It holds the digits that do not form a whole group yet.
 #[derive(Default)]
 struct Base64Decoder {
     bits: u32,
@@ -299,7 +301,7 @@ struct Base64Decoder {
 }
 
 impl Base64Decoder {
-    /// Decodes digits; `=` ends a group. Returns whether there was nothing else.
+    /// Decodes digits; `=` ends a group. Returns false if there is any other character.
     fn decode(&mut self, digits: &[u8], out: &mut Vec<u8>) -> bool {
         for byte in digits {
             if *byte == b'=' {
@@ -317,7 +319,7 @@ impl Base64Decoder {
         true
     }
 
-    /// Decodes a group that has fewer digits than four.
+    /// Decodes a last group of fewer than four digits.
     fn finish(&mut self, out: &mut Vec<u8>) {
         if self.count > 1 {
             let bits = self.bits << (6 * (4 - self.count));

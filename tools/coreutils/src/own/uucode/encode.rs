@@ -1,4 +1,4 @@
-//! Files to lines.
+//! `uuencode`: encodes a file as lines of text.
 
 use std::io::{self, BufRead, Read, Write};
 
@@ -32,10 +32,10 @@ const SPEC: Spec<UuencodeFlag> = Spec::new(
     ],
 );
 
-/// The bytes of a line, but for the last.
+/// The number of bytes that every line encodes, except for the last one.
 const LINE: usize = 45;
 
-/// Returns the mode of what comes from standard input: that of a new file.
+/// Returns the mode to write for standard input, which is that of a new file.
 fn stdin_mode() -> u16 {
     0o666 & !meta::umask()
 }
@@ -76,7 +76,7 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
             write_encoded(&mut ctx.stdin, &mut ctx.stdout, (header.as_bytes(), &name), is_base64)
         }
         Some(file) => input::open_file(&ctx.path(file)).and_then(|opened| {
-            // By its name, because WASI's descriptors have no modes.
+            // The mode is looked up by name, because WASI's descriptors have no modes.
             let stat = meta::stat(&ctx.path(file), true);
             let mode = stat.map_or_else(|_| stdin_mode(), |stat| stat.mode & 0o777);
             let header = format!("{header} {mode:o} ");
@@ -93,14 +93,17 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     }
 }
 
-/// Writes everything. Errors are those of reading; the output remembers its own.
+/// Writes the header, the encoded data and the end.
+///
+/// # Errors
+/// The input cannot be read. The output remembers its own errors.
 fn write_encoded(
     reader: &mut impl BufRead,
     out: &mut impl Write,
     (header, name): (&[u8], &[u8]),
     is_base64: bool,
 ) -> io::Result<()> {
-    // What cannot be written is reported by the output at the end.
+    // A failed write only ends the loop, because the output reports it when the tool ends.
     let mut is_open = out.write_all(&[header, name, b"\n"].concat()).is_ok();
     let mut line = Vec::with_capacity(LINE);
     while is_open {
@@ -117,7 +120,7 @@ fn write_encoded(
     Ok(())
 }
 
-/// Returns a line: the number of bytes, and four characters for each three bytes.
+/// Encodes a line: the number of bytes, and then four characters for each three bytes.
 fn encode_line(line: &[u8]) -> Vec<u8> {
     let digit = |bits: usize| if bits & 63 == 0 { b'`' } else { b' ' + (bits & 63) as u8 };
     let mut out = vec![digit(line.len())];
@@ -133,7 +136,7 @@ fn encode_line(line: &[u8]) -> Vec<u8> {
 mod tests {
     use super::encode_line;
 
-    // As uuencode of sharutils 4.15.2 writes them.
+    // Expected values: uuencode of sharutils 4.15.2.
     #[test]
     fn encoded_lines() {
         assert_eq!(encode_line(b"abc"), b"#86)C");

@@ -1,9 +1,10 @@
-//! `uuencode` and `uudecode` (POSIX XCU; sharutils 4.15.2): files as lines of printable characters.
+//! `uuencode` and `uudecode` (POSIX XCU; sharutils 4.15.2), which convert files to lines of
+//! printable characters and back.
 //!
 //! | file | contents |
 //! |---|---|
-//! | `encode` | files to lines |
-//! | `decode` | lines to files |
+//! | `encode` | `uuencode` |
+//! | `decode` | `uudecode` |
 
 mod decode;
 mod encode;
