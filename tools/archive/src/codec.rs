@@ -1,7 +1,7 @@
-//! Compressed streams behind one reader and one writer.
+//! One reader and one writer for the streams of all compression formats.
 //!
-//! Any fault of the data reaches the caller as a [`CodecFault`] inside an `io::Error`, so that each
-//! program can report it in its own words.
+//! Every fault of the data reaches the caller as a [`CodecFault`] inside an `io::Error`, so that
+//! each program can report it with its own message.
 
 mod bzip2;
 mod fault;
@@ -28,7 +28,8 @@ pub enum CompressionFormat {
 /// The maximum number of bytes that [`CompressionFormat::detect`] examines.
 const MAGIC: u64 = 6;
 
-/// Returns the first bytes of a stream, by which its format is known, and the stream from its beginning.
+/// Returns the first bytes of a stream, by which its format is detected, and the whole stream again
+/// from its beginning.
 pub fn peek_head<'a>(mut raw: impl Read + 'a) -> io::Result<(Vec<u8>, Box<dyn Read + 'a>)> {
     let mut head = Vec::new();
     raw.by_ref().take(MAGIC).read_to_end(&mut head)?;
@@ -36,7 +37,7 @@ pub fn peek_head<'a>(mut raw: impl Read + 'a) -> io::Result<(Vec<u8>, Box<dyn Re
 }
 
 impl CompressionFormat {
-    /// Returns the format whose magic number the data starts with.
+    /// Returns the format whose magic number is at the start of the data.
     pub fn detect(head: &[u8]) -> Option<CompressionFormat> {
         match head {
             [0x1f, 0x8b, ..] => Some(CompressionFormat::Gzip),
@@ -47,7 +48,7 @@ impl CompressionFormat {
         }
     }
 
-    /// Returns the format that a file name's suffix means (`tar -a`).
+    /// Returns the format that the suffix of a file name stands for (`tar -a`).
     pub fn by_name(name: &[u8]) -> Option<CompressionFormat> {
         const SUFFIXES: &[(&str, CompressionFormat)] = &[
             (".gz", CompressionFormat::Gzip),
@@ -64,7 +65,7 @@ impl CompressionFormat {
         SUFFIXES.iter().find(|(s, _)| name.ends_with(s.as_bytes())).map(|(_, f)| *f)
     }
 
-    /// Returns the suffix the format's own tool adds.
+    /// Returns the suffix that the format's own tool adds to names.
     pub fn suffix(self) -> &'static str {
         match self {
             CompressionFormat::Gzip => ".gz",
@@ -88,7 +89,7 @@ impl CompressionFormat {
         }
     }
 
-    /// Returns a reader of the decompressed data; concatenated streams are read one after another.
+    /// Returns a reader of the decompressed data. Concatenated streams are read as one.
     pub fn reader<'a>(self, from: Box<dyn Read + 'a>) -> io::Result<Box<dyn Read + 'a>> {
         Ok(match self {
             CompressionFormat::Gzip => Box::new(GzipReader::new(BufReader::new(from))),
@@ -100,8 +101,8 @@ impl CompressionFormat {
         })
     }
 
-    /// Returns a writer that compresses; [`CompressionEncoder::finish`] must be called. `level` is
-    /// 0 (for xz) or 1 to 9.
+    /// Returns a writer that compresses. The caller must call [`CompressionEncoder::finish`] at the
+    /// end. `level` is 1 to 9, or 0 for xz.
     pub fn writer<'a>(
         self,
         to: Box<dyn Write + 'a>,
@@ -131,7 +132,7 @@ pub enum CompressionEncoder<'a> {
     Gzip(flate2::write::GzEncoder<Box<dyn Write + 'a>>),
     Bzip2(::bzip2::write::BzEncoder<Box<dyn Write + 'a>>),
     Xz(Box<lzma_rust2::XzWriter<Box<dyn Write + 'a>>>),
-    /// The library compresses from a reader, so the data is gathered first.
+    /// The library compresses data from a reader, so all data is collected first.
     Zstd {
         data: Vec<u8>,
         to: Box<dyn Write + 'a>,
@@ -266,7 +267,7 @@ mod tests {
         }
     }
 
-    /// The system's own tools read our output.
+    /// Checks that the system's own tools, if there are any, can read our output.
     #[test]
     fn other_implementations_agree() {
         use std::process::{Command, Stdio};

@@ -1,8 +1,8 @@
-//! `gzip` and its relatives: one command that acts by its name (gzip 1.12 manual; the
-//! others take the same everyday options).
+//! `gzip` and its relatives (gzip 1.12 manual): one command that acts according to its name. All of
+//! them take the same common options.
 //!
-//! Deviations: a level chooses speed for gzip, bzip2 and xz only; zstd has one level. The stored
-//! name and time of gzip members are neither written nor used (`-n` always).
+//! Deviations: a level has an effect with gzip, bzip2 and xz only, because zstd has one level here.
+//! The name and time in gzip members are never written, and only `-l` uses them.
 
 mod convert;
 mod list;
@@ -36,7 +36,7 @@ pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     })
 }
 
-/// Writes the results of all operands one after another into one file.
+/// Writes the results of all operands to one file, one after another.
 fn into(ctx: &mut Ctx<'_>, job: CompressJob, operands: &[Vec<u8>], output: &[u8]) -> Exit {
     let path = ctx.path(output);
     if !job.force && meta::stat(&path, false).is_ok() {
@@ -89,7 +89,7 @@ fn process_operands(ctx: &mut Ctx<'_>, job: &CompressJob, operands: &[Vec<u8>]) 
     Exit(status)
 }
 
-/// Returns the worse of two statuses: errors (1) outweigh warnings (2), which outweigh success.
+/// Returns the worse of two statuses. An error (1) is worse than a warning (2).
 fn worse_status(a: u8, b: u8) -> u8 {
     match (a, b) {
         (1, _) | (_, 1) => 1,
@@ -113,7 +113,7 @@ fn process_operand(
     let mut shown = operand.to_vec();
     let mut stat = meta::stat(&path, true);
     if stat.is_err() && job.decompress && !operand.ends_with(&job.suffix) {
-        // gunzip FILE finds FILE.gz.
+        // `gunzip FILE` also finds FILE.gz.
         let longer = [operand, &job.suffix].concat();
         let other = ctx.path(&longer);
         if let Ok(s) = meta::stat(&other, true) {
@@ -141,7 +141,7 @@ fn process_operand(
     process_file(ctx, job, &path, &shown, &stat, table)
 }
 
-/// Processes every file below a directory, in the order of their names.
+/// Processes all files below a directory in the order of their names; returns the exit status.
 fn process_tree(ctx: &mut Ctx<'_>, job: &CompressJob, operand: &[u8], table: &mut SizeTable) -> u8 {
     let names = match path::names_in(&ctx.path(operand)) {
         Ok(names) => names,
@@ -158,7 +158,7 @@ fn process_tree(ctx: &mut Ctx<'_>, job: &CompressJob, operand: &[u8], table: &mu
     status
 }
 
-/// Tests, lists or converts to standard output the data of a stream; returns the exit status.
+/// Tests or lists a stream, or converts it to standard output; returns the exit status.
 fn process_stream(
     ctx: &mut Ctx<'_>,
     job: &CompressJob,
@@ -250,7 +250,7 @@ fn process_file(
         }
     };
     let status = if sizes.has_garbage { report_garbage(ctx, job, shown) } else { 0 };
-    // Compression does not carry the set-user-ID bits over.
+    // The set-user-ID, set-group-ID and sticky bits are not copied.
     let plain = meta::Stat { mode: stat.mode & 0o777, ..*stat };
     box_applet::inherit_metadata(&plain, &target_path);
     let _ = meta::set_times(&target_path, Some(stat.atime), Some(stat.mtime), true);
@@ -265,7 +265,7 @@ fn process_file(
     status
 }
 
-/// Returns the output name; `None` if the suffix does not fit the direction.
+/// Returns the name of the output file, or `None` if the name's suffix does not fit the operation.
 fn target_name(job: &CompressJob, name: &[u8]) -> Option<Vec<u8>> {
     if !job.decompress {
         return (job.force || !name.ends_with(&job.suffix)).then(|| [name, &job.suffix].concat());

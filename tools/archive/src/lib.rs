@@ -1,16 +1,16 @@
-//! Archives and compression: `tar`, `gzip` and its relatives.
+//! Archives and compression: `tar`, `cpio`, `zip`, and `gzip` with its relatives.
 //!
 //! | file | contents |
 //! |---|---|
-//! | `codec` | gzip, bzip2, xz and zstd streams behind one reader and one writer |
+//! | `codec` | one reader and one writer for gzip, bzip2, xz and zstd streams |
 //! | `compress` | `gzip gunzip zcat bzip2 bunzip2 bzcat xz unxz xzcat zstd unzstd zstdcat` |
-//! | `cpio` | `cpio`; its own table |
-//! | `zip` | `zip`, `unzip`, `zipinfo`; its own table |
-//! | `tar` | `tar`, with headers of its own; its own table |
+//! | `cpio` | `cpio`; see its own table |
+//! | `zip` | `zip`, `unzip`, `zipinfo`; see its own table |
+//! | `tar` | `tar`; see its own table |
 //!
-//! Compression comes from libraries; the containers are read and written here, because their names
-//! are bytes and their headers are printed. Names, messages and rules follow GNU tar 1.34 and gzip
-//! 1.12.
+//! Compression comes from libraries. The archive formats are read and written here, because their
+//! names are bytes and their headers are printed. Names, messages and rules follow GNU tar 1.34 and
+//! gzip 1.12.
 #![forbid(unsafe_code)]
 
 mod codec;

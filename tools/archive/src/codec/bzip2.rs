@@ -1,4 +1,4 @@
-//! bzip2 streams, one after another.
+//! Reads concatenated bzip2 streams.
 
 use std::io::{self, BufRead, Read};
 
@@ -11,7 +11,7 @@ use super::CodecFault;
 pub struct Bzip2Reader<R: BufRead> {
     stream: Option<BzDecoder<R>>,
     is_first: bool,
-    /// Whether the stream has given data, so that its magic number was right.
+    /// Whether the current stream has produced data, which means that its magic number was right.
     has_begun: bool,
 }
 
@@ -21,8 +21,8 @@ impl<R: BufRead> Bzip2Reader<R> {
         Bzip2Reader { stream: Some(BzDecoder::new(from)), is_first: true, has_begun: false }
     }
 
-    /// Returns the fault that an error of the library is. Behind a whole stream another one follows or garbage, which
-    /// bzip2 reports and ignores.
+    /// Converts an error of the library to a fault. Data after a whole stream that is not another
+    /// stream is garbage, which bzip2 reports and ignores.
     fn fault_of(&self, e: io::Error) -> io::Error {
         let inner = e.get_ref().and_then(|inner| inner.downcast_ref::<Error>());
         match inner {

@@ -11,7 +11,7 @@ pub enum CodecFault {
     /// The stream ends too early.
     #[error("unexpected end of data")]
     Truncated,
-    /// The stream does not begin as its format asks.
+    /// The stream does not begin with the magic number of its format.
     #[error("another format")]
     OtherFormat,
     /// The data breaks the rules of its format.
@@ -20,7 +20,7 @@ pub enum CodecFault {
     /// The data is well formed, but is not the data that was compressed.
     #[error("the checksum differs")]
     Checksum,
-    /// All data was read, but something follows it that is no other member.
+    /// All data was read, but the bytes that follow are not another member.
     #[error("garbage behind the data")]
     TrailingGarbage,
 }
@@ -31,8 +31,8 @@ impl CodecFault {
         e.get_ref()?.downcast_ref::<CodecFault>().copied()
     }
 
-    /// Returns the error that a decoding library's error is for our callers: a fault of the data, or the input's own
-    /// error unchanged.
+    /// Converts an error of a decoding library. An error about the data becomes a fault, and an
+    /// error of the input is returned unchanged.
     pub(super) fn classify_error(e: io::Error) -> io::Error {
         match e.kind() {
             io::ErrorKind::UnexpectedEof => CodecFault::Truncated.into(),

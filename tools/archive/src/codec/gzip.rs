@@ -1,6 +1,6 @@
-//! gzip streams (RFC 1952): members one after another. The container is read here and not by the
-//! compression library, because `gzip -l` prints its fields and because garbage after the last
-//! member is a warning to gzip, not an error.
+//! Reads gzip streams (RFC 1952), which consist of members. Headers and trailers are read here and
+//! not by the compression library, because `gzip -l` prints their fields, and because gzip only
+//! warns about garbage after the last member.
 
 use std::io::{self, BufRead, Read};
 
@@ -9,20 +9,20 @@ use flate2::bufread::DeflateDecoder;
 
 use super::CodecFault;
 
-/// The fixed part of a member's header.
+/// The length of the fixed part of a member's header, in bytes.
 const HEADER: usize = 10;
-/// The checksum and the length after a member's data.
+/// The length of the checksum and the size after a member's data, in bytes.
 const TRAILER: usize = 8;
 const MAGIC: [u8; 2] = [0x1f, 0x8b];
 
-/// The bits of a header's flags.
+/// The bits in the flags of a header.
 const HEADER_CRC: u8 = 2;
 const EXTRA: u8 = 4;
 const NAME: u8 = 8;
 const COMMENT: u8 = 16;
 
-/// The longest name or comment that is read. A longer one is treated as damage, so that no input is
-/// read for ever.
+/// The maximum length of a name or comment, in bytes. A longer one counts as damage, so that
+/// reading always ends.
 const LONGEST_TEXT: u64 = 1 << 20;
 
 /// The fields of a member.
@@ -30,11 +30,11 @@ const LONGEST_TEXT: u64 = 1 << 20;
 pub struct GzipMember {
     /// The name of the file that was compressed, if it is stored.
     pub name: Option<Vec<u8>>,
-    /// The stored time in seconds since the epoch; 0 for none.
+    /// The stored time in seconds since the epoch; 0 if there is none.
     pub mtime: u32,
-    /// The bytes that are not compressed data: the header and the trailer.
+    /// The length of the header and the trailer, in bytes.
     pub overhead: u64,
-    /// The length of the data.
+    /// The length of the decompressed data, in bytes.
     pub size: u64,
     /// The checksum of the data.
     pub crc: u32,
@@ -49,14 +49,14 @@ pub struct GzipReader<R: BufRead> {
 }
 
 enum GzipState<R: BufRead> {
-    /// Before a member; the flag is whether it is the first.
+    /// The reader is before a member. The flag says whether it is the first one.
     Between(R, bool),
     Data(DeflateDecoder<R>),
     End,
 }
 
 impl<R: BufRead> GzipReader<R> {
-    /// Returns a reader for a stream that is at its first byte.
+    /// Returns a reader for a stream that is at its beginning.
     pub fn new(from: R) -> GzipReader<R> {
         GzipReader {
             state: GzipState::Between(from, true),
@@ -65,7 +65,7 @@ impl<R: BufRead> GzipReader<R> {
         }
     }
 
-    /// Returns the last member, once all data is read.
+    /// Returns the last member after all data has been read.
     pub fn last_member(&self) -> &GzipMember {
         &self.member
     }
@@ -126,8 +126,8 @@ impl<R: BufRead> Read for GzipReader<R> {
     }
 }
 
-/// Returns whether another member follows. Zeros, which pad an archive on tape, are skipped; other
-/// bytes are garbage.
+/// Returns whether another member follows. Zeros, which pad an archive on a tape, are skipped. Any
+/// other bytes are garbage.
 fn has_another_member<R: BufRead>(from: &mut R) -> io::Result<bool> {
     loop {
         let bytes = from.fill_buf()?;
@@ -191,7 +191,7 @@ fn skip_bytes<R: BufRead>(from: &mut R, count: u64) -> io::Result<()> {
     Ok(())
 }
 
-/// Reads a text of a header up to its NUL.
+/// Reads a NUL-terminated text of a header.
 fn read_text<R: BufRead>(from: &mut R) -> io::Result<Vec<u8>> {
     let mut text = Vec::new();
     let limit = from.by_ref().take(LONGEST_TEXT).read_until(0, &mut text)? as u64;

@@ -1,10 +1,10 @@
-//! xz streams, one after another.
+//! Reads concatenated xz streams.
 
 use std::io::{self, Read};
 
 use super::CodecFault;
 
-/// The maximum memory that a stream may use, in KiB: the need of the highest preset.
+/// The maximum memory that a stream may use, in KiB. It is enough for the highest preset.
 const MEMORY: u32 = 128 * 1024;
 
 /// A reader of the data of all streams.

@@ -1,4 +1,4 @@
-//! zstd frames, one after another.
+//! Reads concatenated zstd frames.
 
 use std::io::{self, Read};
 
@@ -14,8 +14,8 @@ pub struct ZstdReader<R: Read> {
     is_first: bool,
 }
 
-/// A reader that remembers whether it has reached the end: the decoder's errors do not show whether the data ended
-/// or was wrong.
+/// A reader that remembers whether it has reached the end, because the decoder's errors do not show
+/// whether the data ended early or was wrong.
 struct SourceEnd<R> {
     from: R,
     is_reached: bool,
@@ -30,7 +30,7 @@ impl<R: Read> Read for SourceEnd<R> {
 }
 
 impl<R: Read> ZstdReader<R> {
-    /// Opens a stream at its first frame.
+    /// Returns a reader for a stream that is at its beginning.
     pub fn new(from: R) -> ZstdReader<R> {
         ZstdReader { from: SourceEnd { from, is_reached: false }, frame: None, is_first: true }
     }

@@ -1,4 +1,4 @@
-//! One stream through the codec.
+//! Compresses or decompresses one stream.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 
@@ -8,20 +8,24 @@ use crate::codec::{CodecFault, CompressionFormat, GzipMember, GzipReader, peek_h
 /// The sizes of a conversion, for messages and lists.
 #[derive(Default)]
 pub(super) struct FileConversion {
-    /// The bytes of the compressed side.
+    /// The length of the compressed data, in bytes.
     pub packed: u64,
-    /// The bytes of the other side.
+    /// The length of the decompressed data, in bytes.
     pub plain: u64,
     /// The last member of a gzip stream.
     pub member: GzipMember,
-    /// Whether something that is not compressed data follows the data.
+    /// Whether bytes that are not compressed data follow the data.
     pub has_garbage: bool,
 }
 
-/// The bytes around the data of a gzip member without a name, as we write it.
+/// The number of bytes around the data of a gzip member as we write it, without a name.
 const GZIP_OVERHEAD: u64 = 18;
 
-/// Copies input to output through the codec. A fault of the data is a [`CodecFault`] inside the error.
+/// Copies input to output through the codec.
+///
+/// # Errors
+/// Reading or writing fails, or the data is faulty. The latter is a [`CodecFault`] inside the
+/// error.
 pub(super) fn convert_data(
     job: &CompressJob,
     input: &mut dyn Read,
@@ -62,7 +66,10 @@ pub(super) fn convert_data(
     Ok(conversion)
 }
 
-/// Returns the fault of a file that does not begin as its format does, before a file is made for its data.
+/// Checks the magic number of a file that is to be decompressed, before an output file is created.
+///
+/// # Errors
+/// Reading fails, or the magic number is wrong. The latter is a [`CodecFault`] inside the error.
 pub(super) fn check_head(job: &CompressJob, input: &mut dyn BufRead) -> io::Result<()> {
     if !job.decompress {
         return Ok(());
@@ -74,15 +81,15 @@ pub(super) fn check_head(job: &CompressJob, input: &mut dyn BufRead) -> io::Resu
     Err(missing_magic(job.format, head).into())
 }
 
-/// Returns whether a program reads data that has this format: zstd reads those of gzip and xz, too.
+/// Returns whether a program reads data of a format. zstd also reads the formats of gzip and xz.
 fn is_readable(program: CompressionFormat, data: Option<CompressionFormat>) -> bool {
     data == Some(program)
         || program == CompressionFormat::Zstd
             && matches!(data, Some(CompressionFormat::Gzip | CompressionFormat::Xz))
 }
 
-/// Returns whether `-f` does not let a program copy data of another format: bzip2 and zstd need some data to see
-/// that it is another one.
+/// Returns whether a program refuses data without a magic number even with `-f`, which otherwise
+/// copies data of other formats. bzip2 and zstd refuse an empty file.
 fn is_magic_needed(program: CompressionFormat, head: &[u8]) -> bool {
     head.is_empty() && matches!(program, CompressionFormat::Bzip2 | CompressionFormat::Zstd)
 }
@@ -95,7 +102,7 @@ fn missing_magic(format: CompressionFormat, head: &[u8]) -> CodecFault {
     let magic: &[u8] = match format {
         CompressionFormat::Gzip => &[0x1f, 0x8b],
         CompressionFormat::Bzip2 => b"BZh",
-        // xz does not say that a file ends in the middle of the number.
+        // xz does not distinguish a file that ends within the magic number.
         CompressionFormat::Xz => return CodecFault::OtherFormat,
         CompressionFormat::Zstd if head.len() < 4 => return CodecFault::Truncated,
         CompressionFormat::Zstd => return CodecFault::OtherFormat,
@@ -103,7 +110,7 @@ fn missing_magic(format: CompressionFormat, head: &[u8]) -> CodecFault {
     if magic.starts_with(head) { CodecFault::Truncated } else { CodecFault::OtherFormat }
 }
 
-/// Copies decompressed data and counts it.
+/// Copies decompressed data and counts its bytes. Garbage after the data ends the copy.
 fn copy_data(
     from: &mut dyn Read,
     out: &mut dyn Write,
@@ -127,7 +134,7 @@ fn copy_data(
     }
 }
 
-/// A reader that counts.
+/// A reader that counts bytes.
 struct ReadCount<'a> {
     from: &'a mut dyn Read,
     count: u64,
@@ -141,7 +148,7 @@ impl Read for ReadCount<'_> {
     }
 }
 
-/// A writer that counts.
+/// A writer that counts bytes.
 struct WriteCount<'a> {
     to: &'a mut dyn Write,
     count: u64,

@@ -1,4 +1,4 @@
-//! `gzip -l`: a table of compressed files, its header before the first row.
+//! The table of compressed files that `gzip -l` prints. Its header is printed before the first row.
 
 use std::io::Write;
 
@@ -9,19 +9,20 @@ use super::convert::FileConversion;
 use super::options::CompressJob;
 use super::report::saved_ratio;
 
-/// The rows so far, and the sizes of all files.
+/// The number of rows so far, and the sums of the sizes.
 #[derive(Default)]
 pub(super) struct SizeTable {
     rows: usize,
     packed: u64,
     plain: u64,
     data: u64,
-    /// The bytes of the last file that are not compressed data: gzip subtracts them from the sum, too.
+    /// The number of bytes of the last file that are not compressed data. gzip subtracts them from
+    /// the sum, too.
     overhead: u64,
 }
 
 impl SizeTable {
-    /// Counts the data of a file that has no row.
+    /// Adds the length of a file's data to the sum.
     pub(super) fn add_plain(&mut self, sizes: &FileConversion) {
         self.data += sizes.plain;
     }
@@ -31,12 +32,12 @@ impl SizeTable {
         self.overhead = 0;
     }
 
-    /// Returns the length of all data.
+    /// Returns the length of the data of all files, in bytes.
     pub(super) fn data_size(&self) -> u64 {
         self.data
     }
 
-    /// Prints the row of a file, with the time of its last change in seconds since the epoch.
+    /// Prints the row of a file. `mtime` is the time of its last change in seconds since the epoch.
     pub(super) fn print_row(
         &mut self,
         ctx: &mut Ctx<'_>,

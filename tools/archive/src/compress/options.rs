@@ -1,4 +1,5 @@
-//! The command lines of `gzip` and its relatives: most options are common to all, a few belong to one format.
+//! The command lines of `gzip` and its relatives. Most options are common to all of them, and a few
+//! belong to one format.
 
 use box_applet::help::words;
 use box_applet::opts::{Opt, Spec};
@@ -31,11 +32,11 @@ enum CompressFlag {
     NoName,
     /// gzip's `-N`.
     Name,
-    /// Accepted, without effect.
+    /// An option that is accepted without effect.
     Ignored,
 }
 
-/// The options of all of them, with those of one.
+/// Makes the specification of a command from the common options and its own.
 macro_rules! spec {
     ($($own:expr),* $(,)?) => {
         Spec::new(
@@ -127,10 +128,10 @@ const ZSTD: Spec<CompressFlag> = spec![
     ("zstd -dc FILE.zst | head", "Look at the contents"),
 ]);
 
-/// The length of `(stdin)`, the least width of names in bzip2's messages.
+/// The length of `(stdin)`, which is the minimum width of names in bzip2's messages.
 const BZIP2_STDIN: usize = 7;
 
-/// The work to do, from the command's name and options.
+/// The settings that follow from the command's name and options.
 pub(super) struct CompressJob {
     pub format: CompressionFormat,
     pub decompress: bool,
@@ -147,14 +148,14 @@ pub(super) struct CompressJob {
     /// Whether `gzip -l` shows the stored name and time.
     pub use_name: bool,
     pub operands: usize,
-    /// The width of the longest operand, to which bzip2 fills up the names that `-v` prints.
+    /// The length of the longest operand, to which bzip2 pads the names that `-v` prints.
     pub name_width: usize,
-    /// The file to which all output goes, instead of a file for each input.
+    /// The single output file that replaces a file for each input.
     pub output: Option<Vec<u8>>,
 }
 
 impl CompressJob {
-    /// Returns whether zstd prints the sizes of decompressed files, `-v` or not.
+    /// Returns whether zstd prints the sizes of decompressed files even without `-v`.
     pub fn is_zstd_summary(&self) -> bool {
         self.format == CompressionFormat::Zstd
             && self.decompress
@@ -168,8 +169,12 @@ impl CompressJob {
     }
 }
 
-/// Returns the work that the command's name and options ask for, and the operands, at least `-`; `Err` after a
-/// message or help.
+/// Returns the settings that follow from the command's name and options, and the operands, which
+/// are `-` if none are given.
+///
+/// # Errors
+/// The command line is wrong, or it asks for help. The error is the exit status; the text has been
+/// printed.
 pub(super) fn parse(
     ctx: &mut Ctx<'_>,
     args: &[Vec<u8>],
@@ -190,7 +195,7 @@ pub(super) fn parse(
     }
     let cat = name.ends_with("cat");
     if format == CompressionFormat::Gzip {
-        // `gunzip` and `zcat` are scripts that call it.
+        // The original `gunzip` and `zcat` are scripts that call gzip, so messages have its name.
         ctx.name = "gzip".into();
     }
     let (test, list) = (given.has_option(CompressFlag::Test), given.has_option(CompressFlag::List));

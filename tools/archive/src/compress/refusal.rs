@@ -1,4 +1,4 @@
-//! Files that are not replaced by their compressed form.
+//! Refuses files that must not be replaced by their compressed form.
 
 use std::path::Path;
 
@@ -7,8 +7,8 @@ use box_sys::{FileKind, meta};
 use super::options::CompressJob;
 use crate::codec::CompressionFormat;
 
-/// Returns the reason why a file is not replaced, as its text and the exit status: its other names or
-/// its special kind would be lost.
+/// Returns the message and exit status if a file is not replaced because its other names or its
+/// special kind would be lost.
 pub(super) fn replace_refusal(
     job: &CompressJob,
     path: &Path,

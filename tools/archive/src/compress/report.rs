@@ -1,4 +1,4 @@
-//! The messages about a file, in the words of each program.
+//! The messages about a file, with the wording of each program.
 
 use std::io::{self, Write};
 
@@ -8,7 +8,8 @@ use super::convert::FileConversion;
 use super::options::CompressJob;
 use crate::codec::{CodecFault, CompressionFormat};
 
-/// Reports the error of a file; returns its exit status. A closed pipe is left to the dispatcher.
+/// Reports the error of a file; returns its exit status. A closed pipe is not reported here,
+/// because the caller of the applet handles it.
 pub(super) fn report_error(
     ctx: &mut Ctx<'_>,
     job: &CompressJob,
@@ -65,8 +66,8 @@ pub(super) fn report_error(
     }
 }
 
-/// Reports bzip2's fault, which has a status of its own. The rest of bzip2's message, advice to try
-/// `bzip2recover`, is left out, because there is no such program.
+/// Reports a fault as bzip2 does; returns bzip2's exit status for it. bzip2's advice to try
+/// `bzip2recover` is left out, because there is no such program here.
 fn report_bzip2(ctx: &mut Ctx<'_>, job: &CompressJob, shown: &[u8], fault: CodecFault) -> u8 {
     let text: &[u8] = match fault {
         CodecFault::NoData | CodecFault::Truncated if job.test => b"file ends unexpectedly",
@@ -99,7 +100,7 @@ fn report_bzip2(ctx: &mut Ctx<'_>, job: &CompressJob, shown: &[u8], fault: Codec
     2
 }
 
-/// Reports that something follows the data; returns the exit status.
+/// Reports that garbage follows the data; returns the exit status.
 pub(super) fn report_garbage(ctx: &mut Ctx<'_>, job: &CompressJob, shown: &[u8]) -> u8 {
     let is_gzip = job.format == CompressionFormat::Gzip;
     let is_said = is_gzip || job.test || job.to_stdout;
@@ -120,7 +121,8 @@ pub(super) fn report_garbage(ctx: &mut Ctx<'_>, job: &CompressJob, shown: &[u8])
     if is_gzip { 2 } else { 0 }
 }
 
-/// Prints the part of `-v`'s report that precedes the work. It goes to stderr, as all of `-v`.
+/// Prints the part of `-v`'s report that precedes the work. As all of the report, it goes to
+/// standard error.
 pub(super) fn print_beginning(ctx: &mut Ctx<'_>, job: &CompressJob, shown: &[u8]) {
     if !job.verbose || job.list {
         return;
@@ -137,7 +139,7 @@ pub(super) fn print_beginning(ctx: &mut Ctx<'_>, job: &CompressJob, shown: &[u8]
     let _ = ctx.stderr.write_all(&line);
 }
 
-/// Prints the part of `-v`'s report that follows the work; `target` is the new file.
+/// Prints the part of `-v`'s report that follows the work. `target` is the name of the new file.
 pub(super) fn print_end(
     ctx: &mut Ctx<'_>,
     job: &CompressJob,
@@ -161,7 +163,7 @@ pub(super) fn print_end(
     let _ = ctx.stderr.write_all(&line);
 }
 
-/// Prints the sum of all files, as zstd does when it decompresses several.
+/// Prints the total size of all files, as zstd does when it decompresses several.
 pub(super) fn print_sum(ctx: &mut Ctx<'_>, job: &CompressJob, plain: u64) {
     if job.operands > 1 && job.is_zstd_summary() {
         let line = format!("{} files decompressed : {plain:>6} bytes total \n", job.operands);
@@ -213,7 +215,7 @@ fn xz_end(sizes: &FileConversion) -> String {
     format!(": {} / {} {ratio}\n", size_text(sizes.packed), size_text(sizes.plain))
 }
 
-/// Returns a size as xz writes it: up to 9999 of a unit, with a decimal from KiB on.
+/// Returns a size as xz prints it: at most 9999 of a unit, with a decimal place from KiB on.
 fn size_text(bytes: u64) -> String {
     if bytes <= 9999 {
         return format!("{bytes} B");
@@ -229,8 +231,8 @@ fn size_text(bytes: u64) -> String {
     String::new()
 }
 
-/// Returns how much smaller the data became, in percent; `overhead` is the part that gzip does not
-/// count as data.
+/// Returns the reduction in size in percent. `overhead` is the number of compressed bytes that gzip
+/// does not count as data.
 pub(super) fn saved_ratio(packed: u64, plain: u64, overhead: u64) -> f64 {
     if plain == 0 {
         return 0.0;

@@ -1,8 +1,9 @@
-//! `cpio -i` and `cpio -t`.
+//! `cpio -i` and `cpio -t`: extract or list an archive.
 //!
-//! A hostile archive cannot write outside the directory: slashes in front of a name and all up to a last `..` are
-//! removed, unless `--absolute-filenames` is given, and symbolic links are made last, so that no member goes through
-//! one. Hard links lead to files of the same archive only.
+//! A hostile archive cannot write outside the directory. Leading slashes of a name, and everything
+//! up to its last `..`, are removed unless `--absolute-filenames` is given. The targets of hard
+//! links are treated in the same way. Symbolic links are made last, so no member is written through
+//! a link of the same archive.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -67,10 +68,10 @@ pub fn read_archive(ctx: &mut Ctx<'_>, options: &CpioOptions) -> Result<CpioSumm
     Ok(CpioSummary { bytes: reader.count(), ok: extraction.ok })
 }
 
-/// A file with several links, by device and number.
+/// The device and inode number of a file with several links.
 type LinkKey = ((u32, u32), u64);
 
-/// The first name of a file with several links, and its place.
+/// The first extracted name of a file with several links, and its path.
 #[derive(Clone)]
 struct CpioLinkedFile {
     name: Vec<u8>,
@@ -81,19 +82,21 @@ struct CpioExtraction<'a> {
     options: &'a CpioOptions,
     names: AccountNames,
     ok: bool,
-    /// The prefixes that were removed from names, each of which is reported once.
+    /// The prefixes that were removed from names. Each of them is reported once.
     prefixes: Vec<Vec<u8>>,
-    /// The first place of each file with several links.
+    /// The files with several links that have been extracted.
     files: BTreeMap<LinkKey, CpioLinkedFile>,
-    /// Names of a file whose data comes with its last name.
+    /// The names of files with several links whose data has not come yet.
     waiting: BTreeMap<LinkKey, Vec<CpioEntry>>,
+    /// The symbolic links, with their paths and targets, which are made last.
     symlinks: Vec<(CpioEntry, PathBuf, Vec<u8>)>,
-    /// Modes and times of directories, which are set last.
+    /// The modes and times of directories, which are set last.
     dirs: BTreeMap<PathBuf, (u16, u64)>,
 }
 
 impl CpioExtraction<'_> {
-    /// Returns a name that leads nowhere outside.
+    /// Returns a name without the prefix that would lead outside the directory, and reports the
+    /// prefix. `what` describes the names in the message.
     fn safe_name(&mut self, ctx: &mut Ctx<'_>, name: &[u8], what: &str) -> Vec<u8> {
         if self.options.absolute {
             return name.to_vec();
@@ -107,7 +110,7 @@ impl CpioExtraction<'_> {
         if rest.is_empty() { b".".to_vec() } else { rest.to_vec() }
     }
 
-    /// Prints the name of an entry; with `-v` as `ls -l` does.
+    /// Prints the name of an entry; with `-v`, prints a line as `ls -l` does.
     fn print_entry(
         &self,
         ctx: &mut Ctx<'_>,
@@ -147,7 +150,8 @@ impl CpioExtraction<'_> {
         Ok(ctx.stdout.write_all(&line)?)
     }
 
-    /// Copies data and compares its sum with that of the header, in the format that has one.
+    /// Copies the data of an entry to `out`. If the format has sums, compares the data's sum with
+    /// that of the header.
     fn check_sum(
         &mut self,
         ctx: &mut Ctx<'_>,
@@ -165,7 +169,7 @@ impl CpioExtraction<'_> {
         Ok(())
     }
 
-    /// Extracts an entry.
+    /// Extracts an entry, or keeps it for later.
     fn extract_entry(
         &mut self,
         ctx: &mut Ctx<'_>,
@@ -221,7 +225,8 @@ impl CpioExtraction<'_> {
         Ok(())
     }
 
-    /// Makes the directories above a file, if that is asked for. That one cannot be made shows with the file.
+    /// Makes the directories above a file if `-d` is given. A failure is not reported, because the
+    /// file itself then cannot be created.
     fn make_parent(&self, file: &Path) {
         if self.options.makes_directories
             && let Some(parent) = file.parent()
@@ -248,7 +253,8 @@ impl CpioExtraction<'_> {
         }
     }
 
-    /// Removes the file in an entry's place; returns false if it stays, after a message.
+    /// Removes an existing file that has an entry's name. Prints a message and returns false if the
+    /// file stays.
     fn make_room(&mut self, ctx: &mut Ctx<'_>, entry: &CpioEntry, file: &Path) -> bool {
         let Ok(old) = meta::stat(file, false) else { return true };
         if !self.options.replaces && old.mtime / 1_000_000_000 >= entry.mtime {
@@ -277,7 +283,7 @@ impl CpioExtraction<'_> {
         }
     }
 
-    /// Makes another name of a file that was extracted, and says so with `-v`.
+    /// Makes another name of a file that was extracted; with `-v`, prints a message about it.
     fn link_again(&mut self, ctx: &mut Ctx<'_>, name: &[u8], first: &CpioLinkedFile, file: &Path) {
         self.make_link(ctx, name, &first.file, file);
         if self.options.verbose {
@@ -285,7 +291,8 @@ impl CpioExtraction<'_> {
         }
     }
 
-    /// Writes the data of a file, or an empty file, and the other names that wait for it.
+    /// Writes a file with its data, or an empty file if there is no `reader`, and makes the other
+    /// names that wait for it.
     fn write_file(
         &mut self,
         ctx: &mut Ctx<'_>,
@@ -323,7 +330,8 @@ impl CpioExtraction<'_> {
         Ok(())
     }
 
-    /// Makes files whose data never came, then symbolic links; sets modes and times of directories, deepest first.
+    /// Makes the files whose data never came, and then the symbolic links. Sets the modes and times
+    /// of directories, the deepest first.
     fn finish(&mut self, ctx: &mut Ctx<'_>) -> Result<(), CpioError> {
         while let Some((_, mut entries)) = self.waiting.pop_first() {
             let Some(first) = entries.pop() else { continue };
@@ -358,7 +366,7 @@ impl CpioExtraction<'_> {
     }
 }
 
-/// Half a year, in seconds: an older time is shown with its year.
+/// Half a year in seconds. An older time is shown with its year.
 const HALF_YEAR: i64 = 6 * 30 * 24 * 60 * 60;
 
 /// Returns a time as `ls -l` shows it.
@@ -370,7 +378,7 @@ fn time_text(ctx: &Ctx<'_>, mtime: u64) -> Vec<u8> {
     format_strftime(format, &ctx.zone().to_civil(seconds, 0))
 }
 
-/// A writer that sums the bytes.
+/// A writer that adds up the bytes.
 struct SumWriter<'a> {
     to: &'a mut dyn Write,
     sum: u32,

@@ -1,4 +1,4 @@
-//! `cpio -o`: the listed files into an archive.
+//! `cpio -o`: writes the listed files to an archive.
 
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
@@ -13,10 +13,10 @@ use super::entry::{CpioEntry, CpioFormat, DIRECTORY, FIFO, FILE, SYMLINK};
 use super::options::CpioOptions;
 use super::{CpioError, CpioSummary, print_progress, read_names, report_failure};
 
-/// The names of a file with several links that are not written yet, because the last one has the data.
+/// The names of a file with several links, which are held because only the last one gets the data.
 struct WaitingLinks {
     entries: Vec<CpioEntry>,
-    /// The number of its names that the list has not had yet.
+    /// The number of the file's names that have not been in the list yet.
     missing: u32,
 }
 
@@ -26,14 +26,15 @@ struct CpioWriter<'a> {
     out: Box<dyn Write + 'a>,
     written: u64,
     ok: bool,
-    /// New numbers of files, in formats whose numbers are too short, and by request.
+    /// The new inode numbers of files. They are used in formats whose numbers are too short, and by
+    /// request.
     numbers: BTreeMap<(u64, u64), u64>,
     waiting: BTreeMap<(u64, u64), WaitingLinks>,
     /// The first name of each file with several links, in the formats of `tar`.
     first_names: BTreeMap<(u64, u64), Vec<u8>>,
 }
 
-/// Writes an archive, or adds to one.
+/// Writes an archive, or appends to one.
 pub fn write_archive(ctx: &mut Ctx<'_>, options: &CpioOptions) -> Result<CpioSummary, CpioError> {
     let mut format = options.format.unwrap_or(CpioFormat::Binary);
     let mut written = 0;
@@ -120,7 +121,7 @@ impl CpioWriter<'_> {
         self.write_entry(ctx, entry)
     }
 
-    /// Returns the entry of a file; `None` for a kind that archives do not have.
+    /// Returns the entry of a file, or `None` if archives cannot hold its kind.
     fn describe_file(&mut self, name: &[u8], stat: &Stat) -> Option<CpioEntry> {
         let kind = match stat.kind {
             FileKind::Dir => DIRECTORY,
@@ -154,7 +155,7 @@ impl CpioWriter<'_> {
         })
     }
 
-    /// Writes the names of a file with several links: the last one has the data.
+    /// Writes the names of a file with several links, and the data with the last one.
     fn write_links(&mut self, ctx: &mut Ctx<'_>, key: (u64, u64)) -> Result<(), CpioError> {
         let Some(mut links) = self.waiting.remove(&key) else { return Ok(()) };
         let last = links.entries.pop();
@@ -223,7 +224,7 @@ impl CpioWriter<'_> {
         Ok(())
     }
 
-    /// Writes a header; returns false, after a message, if the format cannot hold it.
+    /// Writes a header. Prints a message and returns false if the format cannot hold it.
     fn write_header(&mut self, ctx: &mut Ctx<'_>, entry: &CpioEntry) -> io::Result<bool> {
         let header = match encode_header(self.format, entry) {
             Ok(header) => header,
@@ -239,7 +240,8 @@ impl CpioWriter<'_> {
         Ok(true)
     }
 
-    /// Writes data, filled up to `size` and to the format's alignment; returns how much there was.
+    /// Writes data, padded with zeros to `size` and to the format's alignment; returns the length
+    /// of the data.
     fn write_data(&mut self, data: &mut dyn Read, size: u64) -> io::Result<u64> {
         let copied = io::copy(&mut data.take(size), &mut self.out)?;
         let whole = size.next_multiple_of(self.format.alignment());
@@ -248,7 +250,7 @@ impl CpioWriter<'_> {
         Ok(copied)
     }
 
-    /// Writes what waits, and the end, up to a whole block.
+    /// Writes the held links and the trailer, and pads the archive to a whole block.
     fn finish(mut self, ctx: &mut Ctx<'_>, start: u64) -> Result<CpioSummary, CpioError> {
         while let Some(key) = self.waiting.keys().next().copied() {
             self.write_links(ctx, key)?;
@@ -266,7 +268,7 @@ impl CpioWriter<'_> {
     }
 }
 
-/// Returns a name without `./` in front, as GNU stores it.
+/// Returns a name without leading `./`, as GNU stores it.
 fn stored_name(name: &[u8]) -> Vec<u8> {
     let mut rest = name;
     while let Some(shorter) = rest.strip_prefix(b"./") {

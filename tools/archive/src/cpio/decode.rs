@@ -1,5 +1,5 @@
-//! Reading archives entry by entry. No length in a header is believed: names are limited, and data is read piece by
-//! piece.
+//! Reads archives entry by entry. Lengths in headers are not trusted: the length of names is
+//! limited, and data is read in pieces.
 
 use std::io::{self, Read};
 
@@ -10,10 +10,10 @@ use super::entry::{
 use crate::tar::decode::{DecodeError, TarReader};
 use crate::tar::member::{Member, MemberKind};
 
-/// The longest name, and the longest target of a symbolic link.
+/// The maximum length of a name or of a symbolic link's target, in bytes.
 const LONGEST_NAME: u64 = 1 << 16;
 
-/// A reader that counts.
+/// A reader that counts bytes.
 pub struct CountedInput<'a> {
     from: Box<dyn Read + 'a>,
     count: u64,
@@ -27,25 +27,26 @@ impl Read for CountedInput<'_> {
     }
 }
 
-/// An archive that is read.
+/// A reader of an archive.
 pub struct CpioReader<'a> {
     source: CpioSource<'a>,
     pub format: CpioFormat,
-    /// The bytes of the current entry's data that were not read, and those that fill it up.
+    /// The number of bytes of the current entry's data that have not been read.
     left: u64,
+    /// The number of bytes that pad the data.
     padding: u64,
-    /// The place of the current entry.
+    /// The offset of the current entry.
     start: u64,
 }
 
-/// The source of entries.
+/// The input, by the kind of its headers.
 enum CpioSource<'a> {
     Cpio(CountedInput<'a>),
     Tar(Box<TarReader<CountedInput<'a>>>),
 }
 
 impl<'a> CpioReader<'a> {
-    /// Opens an archive at its first byte, by which its format is known.
+    /// Opens an archive at its beginning, by which its format is detected.
     pub fn open(mut from: Box<dyn Read + 'a>) -> Result<CpioReader<'a>, CpioError> {
         let mut head = Vec::new();
         from.by_ref().take(512).read_to_end(&mut head)?;
@@ -60,21 +61,21 @@ impl<'a> CpioReader<'a> {
         Ok(CpioReader { source, format, left: 0, padding: 0, start: 0 })
     }
 
-    /// Returns the bytes read so far.
+    /// Returns the number of bytes read so far.
     pub fn count(&self) -> u64 {
         match &self.source {
             CpioSource::Cpio(input) => input.count,
-            // The first block of the end counts, as it is where GNU stops.
+            // GNU stops after the first block of the archive's end, so that block counts, too.
             CpioSource::Tar(reader) => reader.member_start() + 512,
         }
     }
 
-    /// Returns the place of the current entry; at the end, that of the trailer.
+    /// Returns the offset of the current entry, or that of the trailer at the end.
     pub fn start(&self) -> u64 {
         self.start
     }
 
-    /// Goes to the next entry; `None` at the end.
+    /// Returns the next entry, or `None` at the end of the archive.
     pub fn next_entry(&mut self) -> Result<Option<CpioEntry>, CpioError> {
         let format = self.format;
         let input = match &mut self.source {
@@ -132,7 +133,7 @@ impl<'a> CpioReader<'a> {
     }
 }
 
-/// The data of the current entry.
+/// Reads the data of the current entry.
 impl Read for CpioReader<'_> {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         let input = match &mut self.source {
@@ -152,7 +153,7 @@ impl Read for CpioReader<'_> {
     }
 }
 
-/// Returns the format of an archive that begins so.
+/// Returns the format of an archive by its first bytes.
 fn detect_format(head: &[u8]) -> Option<CpioFormat> {
     Some(match head {
         [b'0', b'7', b'0', b'7', b'0', b'1', ..] => CpioFormat::New,
@@ -175,7 +176,7 @@ fn tar_error(e: DecodeError) -> CpioError {
     }
 }
 
-/// Returns the entry of a member of a tar archive.
+/// Converts a member of a tar archive to an entry.
 fn entry_of_member(member: Member) -> CpioEntry {
     let kind = match member.kind {
         MemberKind::Directory => DIRECTORY,
@@ -201,20 +202,20 @@ fn entry_of_member(member: Member) -> CpioEntry {
     }
 }
 
-/// Reads a given number of bytes, which are few.
+/// Reads exactly `count` bytes, whose number must be small.
 fn read_bytes(input: &mut CountedInput<'_>, count: u64) -> Result<Vec<u8>, CpioError> {
     let mut bytes = Vec::new();
     input.take(count).read_to_end(&mut bytes)?;
     if (bytes.len() as u64) < count { Err(CpioError::Truncated) } else { Ok(bytes) }
 }
 
-/// Parses a number of digits.
+/// Parses a field of digits as a number.
 fn parse_digits(field: &[u8], radix: u32) -> Result<u64, CpioError> {
     let text = std::str::from_utf8(field).map_err(|_| CpioError::Malformed)?;
     u64::from_str_radix(text.trim(), radix).map_err(|_| CpioError::Malformed)
 }
 
-/// Reads a header of hexadecimal digits; returns the length of the name, too.
+/// Reads a header of hexadecimal digits; returns the entry and the length of its name.
 fn read_new(input: &mut CountedInput<'_>) -> Result<(CpioEntry, u64), CpioError> {
     let bytes = read_bytes(input, 110)?;
     if !matches!(&bytes[..6], b"070701" | b"070702") {
@@ -241,7 +242,7 @@ fn read_new(input: &mut CountedInput<'_>) -> Result<(CpioEntry, u64), CpioError>
     Ok((entry, name))
 }
 
-/// Reads a header of octal digits.
+/// Reads a header of octal digits; returns the entry and the length of its name.
 fn read_old(input: &mut CountedInput<'_>) -> Result<(CpioEntry, u64), CpioError> {
     let bytes = read_bytes(input, 76)?;
     if &bytes[..6] != b"070707" {
@@ -264,7 +265,8 @@ fn read_old(input: &mut CountedInput<'_>) -> Result<(CpioEntry, u64), CpioError>
     Ok((entry, number(59, 6)?))
 }
 
-/// Reads a header of numbers of 16 bits, of which two are one of 32 with the high half first.
+/// Reads a header of 16-bit numbers; returns the entry and the length of its name. Two 16-bit
+/// numbers form a 32-bit number with the high half first.
 fn read_binary(input: &mut CountedInput<'_>) -> Result<(CpioEntry, u64), CpioError> {
     let bytes = read_bytes(input, 26)?;
     let half = |i: usize| u32::from(u16::from_le_bytes([bytes[2 * i], bytes[2 * i + 1]]));
@@ -335,7 +337,8 @@ mod tests {
         }
     }
 
-    /// Whatever an archive holds, reading ends without a panic and without memory for lengths that are only claimed.
+    /// Checks that reading a damaged archive ends without a panic, and without allocating memory
+    /// for lengths that are only claimed.
     #[test]
     fn hostile_archives_end() {
         let mut state = 99_u64;

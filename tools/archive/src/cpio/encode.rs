@@ -58,7 +58,7 @@ fn new_header(
     Ok([magic, &digits].concat().into_bytes())
 }
 
-/// Returns the number of a device in 16 bits.
+/// Returns the number of a device, reduced to 16 bits.
 fn short_device((major, minor): (u32, u32)) -> u64 {
     u64::from((major & 0xff) << 8 | minor & 0xff)
 }

@@ -1,6 +1,6 @@
-//! A file in an archive.
+//! An entry of an archive, and the archive formats.
 
-/// The bits of a mode that are the kind of a file.
+/// The bits of a mode that give the kind of a file.
 pub const KIND: u32 = 0o170_000;
 pub const DIRECTORY: u32 = 0o040_000;
 pub const FILE: u32 = 0o100_000;
@@ -15,21 +15,22 @@ pub const TRAILER: &[u8] = b"TRAILER!!!";
 /// A format of archives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CpioFormat {
-    /// Hexadecimal digits (`newc`), the new portable format.
+    /// `newc`, the new portable format, whose numbers are hexadecimal digits.
     New,
-    /// The same with a sum of each file's bytes (`crc`).
+    /// `crc`, which is `newc` with the sum of each file's bytes.
     Sum,
-    /// Octal digits (`odc`), the format of POSIX.1.
+    /// `odc`, the format of POSIX.1, whose numbers are octal digits.
     Old,
-    /// Numbers of 16 bits (`bin`).
+    /// `bin`, whose numbers have 16 bits.
     Binary,
-    /// `tar`'s, of ustar or of Unix version 7.
+    /// The format ustar of `tar`.
     Ustar,
+    /// The format of `tar` in Unix version 7.
     Tar,
 }
 
 impl CpioFormat {
-    /// Returns the format of a name, in small or capital letters.
+    /// Returns the format with a name, which is in lower case or in upper case.
     pub fn by_name(name: &[u8]) -> Option<CpioFormat> {
         if name.iter().any(u8::is_ascii_lowercase) && name.iter().any(u8::is_ascii_uppercase) {
             return None;
@@ -45,12 +46,12 @@ impl CpioFormat {
         })
     }
 
-    /// Returns whether only the last of several hard links has the data.
+    /// Returns whether only the last of several hard links to a file has the data.
     pub fn has_late_data(self) -> bool {
         matches!(self, CpioFormat::New | CpioFormat::Sum)
     }
 
-    /// Returns to how many bytes names and data are filled up.
+    /// Returns the number of bytes to a multiple of which headers and data are padded.
     pub fn alignment(self) -> u64 {
         match self {
             CpioFormat::New | CpioFormat::Sum => 4,
@@ -68,25 +69,25 @@ pub struct CpioEntry {
     /// The kind and the permission bits.
     pub mode: u32,
     pub ino: u64,
-    /// The device that holds the file.
+    /// The major and minor number of the device that holds the file.
     pub dev: (u32, u32),
-    /// The device that the file is.
+    /// The major and minor number of the file if it is a device.
     pub rdev: (u32, u32),
     pub nlink: u32,
     pub uid: u32,
     pub gid: u32,
-    /// Seconds since the epoch.
+    /// The time of the last modification, in seconds since the epoch.
     pub mtime: u64,
-    /// The length of the data, which is the target of a symbolic link.
+    /// The length of the data. The data of a symbolic link is its target.
     pub size: u64,
-    /// The sum of the data's bytes, in the format that has it.
+    /// The sum of the data's bytes, in the format that has one.
     pub sum: u32,
-    /// The other name of a hard link, in the formats of `tar`, or the target of a symbolic link there.
+    /// In the formats of `tar`, the target of a hard or symbolic link.
     pub link: Option<Vec<u8>>,
 }
 
 impl CpioEntry {
-    /// Returns the bits of the kind.
+    /// Returns the bits of the mode that give the kind.
     pub fn kind(&self) -> u32 {
         self.mode & KIND
     }

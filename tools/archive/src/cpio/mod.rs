@@ -1,14 +1,16 @@
-//! `cpio` (GNU cpio 2.13 manual): archives of the files whose names standard input lists.
+//! `cpio` (GNU cpio 2.13 manual): writes archives of the files that standard input lists, and reads
+//! archives.
 //!
 //! | file | contents |
 //! |---|---|
 //! | `options` | the command line |
-//! | `entry`, `decode`, `encode` | headers of the formats newc, crc, odc and bin; ustar and tar are `tar`'s |
+//! | `entry`, `decode`, `encode` | headers of newc, crc, odc and bin; `tar` has ustar and tar |
 //! | `copy_in` | `-i` and `-t`; defences against hostile archives |
 //! | `copy_out` | `-o` |
 //! | `pass` | `-p` |
 //!
-//! Deviations: names in archives lead nowhere outside the directory unless `--absolute-filenames` is given.
+//! Deviation: extraction writes nothing outside the directory unless `--absolute-filenames` is
+//! given.
 
 mod copy_in;
 mod copy_out;
@@ -25,7 +27,7 @@ use box_sys::error_text;
 
 use options::{CpioMode, CpioOptions};
 
-/// Status of a run that had errors.
+/// The exit status of a run that had errors.
 const FAILED: Exit = Exit(2);
 
 /// Runs `cpio`.
@@ -66,9 +68,9 @@ pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
 
 /// The totals of a run.
 struct CpioSummary {
-    /// The bytes of the archive, or of the files that were copied.
+    /// The length of the archive, or of the files that were copied, in bytes.
     bytes: u64,
-    /// Whether nothing has failed.
+    /// Whether everything has succeeded.
     ok: bool,
 }
 
@@ -108,7 +110,7 @@ fn report_failure(ctx: &mut Ctx<'_>, name: &[u8], what: &str, e: &io::Error) {
     ctx.error_bytes(&[name, text.as_bytes()]);
 }
 
-/// Returns the names that standard input lists, line by line or with a NUL after each.
+/// Returns the names that standard input lists, each in a line or with a NUL after it.
 fn read_names(ctx: &mut Ctx<'_>, options: &CpioOptions) -> io::Result<Vec<Vec<u8>>> {
     let end = if options.has_nul { 0 } else { b'\n' };
     let mut names = Vec::new();
@@ -127,7 +129,7 @@ fn read_names(ctx: &mut Ctx<'_>, options: &CpioOptions) -> io::Result<Vec<Vec<u8
     }
 }
 
-/// Prints what `-v` or `-V` says of a file.
+/// Prints a file's name for `-v`, or a dot for `-V`.
 fn print_progress(ctx: &mut Ctx<'_>, options: &CpioOptions, name: &[u8]) {
     if options.verbose {
         let _ = ctx.stderr.write_all(&[name, b"\n"].concat());

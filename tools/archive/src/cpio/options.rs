@@ -161,7 +161,7 @@ pub struct CpioOptions {
     pub block_size: u64,
 }
 
-/// Reports a mistake of the command line; returns the status.
+/// Reports an error in the command line; returns the exit status.
 fn usage_error(ctx: &mut Ctx<'_>, message: &str) -> Exit {
     ctx.error(message);
     hint(ctx);
@@ -173,14 +173,18 @@ fn hint(ctx: &mut Ctx<'_>) {
     let _ = std::io::Write::write_all(&mut ctx.stderr, line);
 }
 
-/// Parses the command line; `Err` after a message or help.
+/// Parses the command line.
+///
+/// # Errors
+/// The command line is wrong, or it asks for help. The error is the exit status; the text has been
+/// printed.
 pub fn parse(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<CpioOptions, Exit> {
     let given = match SPEC.parse(args) {
         Ok(given) => given,
         Err(UsageError::Message(m)) => {
             ctx.error(&m);
             hint(ctx);
-            // sysexits(3), `EX_USAGE`.
+            // 64 is `EX_USAGE` of sysexits(3).
             return Err(Exit(64));
         }
         Err(e) => return Err(SPEC.answer_usage(ctx, e, FAILED)),
@@ -237,7 +241,7 @@ pub fn parse(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<CpioOptions, Exit> {
         has_nul: has(CpioFlag::Nul),
         quiet: has(CpioFlag::Quiet),
         numeric: has(CpioFlag::Numeric),
-        // A list shows names as they are.
+        // A list shows names as they are in the archive.
         absolute: (has(CpioFlag::Absolute) || has(CpioFlag::List)) && !has(CpioFlag::NoAbsolute),
         resets_access: has(CpioFlag::ResetAccess),
         links: has(CpioFlag::Link),

@@ -1,4 +1,4 @@
-//! `cpio -p`: the listed files copied to a directory.
+//! `cpio -p`: copies the listed files to a directory.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -11,13 +11,13 @@ use box_sys::{FileKind, Stat, meta, path};
 use super::options::CpioOptions;
 use super::{CpioError, CpioSummary, print_progress, read_names, report_failure};
 
-/// The copies so far.
+/// The state of the copying.
 struct CopyState {
     bytes: u64,
     ok: bool,
     /// The first copy of each file with several links.
     links: BTreeMap<(u64, u64), Vec<u8>>,
-    /// Modes and times of directories, which are set last.
+    /// The modes and times of directories, which are set last.
     dirs: BTreeMap<PathBuf, Stat>,
 }
 
@@ -65,7 +65,8 @@ pub fn copy_files(ctx: &mut Ctx<'_>, options: &CpioOptions) -> Result<CpioSummar
     Ok(CpioSummary { bytes: state.bytes, ok: state.ok })
 }
 
-/// Returns whether the file in a copy's place stays, after a message; otherwise it is removed.
+/// Returns whether an existing file that has the name of a copy is kept. Prints a message in that
+/// case, and removes the file otherwise.
 fn is_kept(
     ctx: &mut Ctx<'_>,
     options: &CpioOptions,
@@ -78,12 +79,12 @@ fn is_kept(
         ctx.error_bytes(&[shown, b" not created: newer or same age version exists"]);
         return true;
     }
-    // A directory is not removed; that shows when the copy cannot be made.
+    // A directory cannot be removed in this way; then the error is reported when the copy fails.
     let _ = std::fs::remove_file(target);
     false
 }
 
-/// Copies one file to the place that `shown` names.
+/// Copies one file to the path `shown`.
 fn copy_file(
     ctx: &Ctx<'_>,
     options: &CpioOptions,

@@ -423,8 +423,9 @@ impl TrTable {
         })
     }
 
-    /// Returns the fate of each byte: the byte it becomes, whether that is squeezed ([`SQUEEZED`]),
-    /// and whether it is deleted ([`DELETED`]).
+    /// Returns the fate of each byte: the byte that replaces it, a bit that says whether runs of the
+    /// replacement are squeezed ([`SQUEEZED`]), and a bit that says whether the byte is deleted
+    /// ([`DELETED`]).
     fn byte_fates(&self) -> [u16; 256] {
         std::array::from_fn(|b| {
             let c = self.map[b];
@@ -439,8 +440,8 @@ impl TrTable {
 const SQUEEZED: u16 = 1 << 8;
 const DELETED: u16 = 1 << 9;
 
-/// Appends the translation of a block. The table is an argument because, as a field of a struct
-/// that a closure borrows, it was loaded again for each byte, which took a tenth longer in Wasm.
+/// Appends the translation of a block to `out`. The table is an argument, because a field of a
+/// struct that a closure borrows was loaded again for each byte, which took a tenth longer in Wasm.
 fn translate_block(map: &[u8; 256], block: &[u8], out: &mut Vec<u8>) {
     out.extend(block.iter().map(|b| map[usize::from(*b)]));
 }
