@@ -1,7 +1,10 @@
-"""``python manylinux.py FILE...``: the oldest Linux that all of these programs and libraries run on, as a wheel's platform tag.
+"""Prints the platform tag for programs and libraries: the oldest Linux that all of them run on.
 
-auditwheel decides: it reads what they want of the C library (versions of symbols), of other libraries and of the processor. It
-takes wheels, so the files go into a wheel of nothing else. ``python manylinux.py WHEEL`` asks about a wheel that is finished.
+``python manylinux.py FILE...`` prints the tag for a wheel with these files, and
+``python manylinux.py WHEEL`` that of a finished wheel.
+
+auditwheel decides by what the files require of the C library (versions of symbols), of other
+libraries and of the processor. It accepts only wheels, so the files are put into a wheel for this.
 """
 
 from __future__ import annotations
@@ -16,7 +19,11 @@ from pathlib import Path
 
 
 def audited(wheel: Path) -> str:
-    """The tag: ``manylinux_2_34_x86_64``, or ``linux_x86_64`` for what needs more than every distribution has."""
+    """Returns the tag of a wheel.
+
+    This is a tag such as ``manylinux_2_34_x86_64``, or ``linux_x86_64`` if the wheel needs
+    something that not every distribution has.
+    """
     command = [sys.executable, "-m", "auditwheel", "show", "--json", str(wheel)]
     shown = subprocess.run(command, check=False, capture_output=True, text=True)
     if shown.returncode:
@@ -25,7 +32,7 @@ def audited(wheel: Path) -> str:
 
 
 def tag(files: list[Path]) -> str:
-    """The tag of a wheel with these files."""
+    """Returns the tag of a wheel with these files."""
     plain = sysconfig.get_platform().replace("-", "_").replace(".", "_")
     with tempfile.TemporaryDirectory() as folder:
         wheel = Path(folder) / f"probe-0-py3-none-{plain}.whl"

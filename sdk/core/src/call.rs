@@ -6,24 +6,24 @@ use wasibox::{CallEvent, CallOptions, Cancel, Exec, Outcome, Session, Streams};
 /// Returns the call that options in JSON describe, with its standard input.
 ///
 /// # Errors
-/// Returns an error if they are no call.
+/// Returns an error if the options do not describe a call.
 pub fn parse_call(options: &str, stdin: Vec<u8>) -> Result<Exec, Refusal> {
     let exec = serde_json::from_str::<CallOptions>(options)?;
     let exec = exec.into_exec(stdin)?;
-    // Before anything begins, so that the caller gets the error at once.
+    // The check is done here because the caller then gets the error before anything begins.
     exec.check()?;
     Ok(exec)
 }
 
-/// A receiver of output: whether it is standard error, and its bytes.
+/// A function that receives output: whether it is standard error, and its bytes.
 pub type Chunk<'a> = &'a (dyn Fn(bool, &[u8]) + Sync);
 
 /// Runs a call until it ends or is cancelled. With `chunk`, output is passed on as it is written,
 /// in addition to the outcome.
 ///
 /// # Errors
-/// Returns an error if the call could not be started or was cancelled before, or if the session's
-/// process died. A command that fails is an outcome.
+/// Returns an error if the call could not be started or was cancelled before it began, or if the
+/// session's process died. A command that fails is an outcome, not an error.
 pub fn run(
     session: &Session,
     mut exec: Exec,

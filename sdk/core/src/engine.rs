@@ -1,4 +1,4 @@
-//! Engines, and sessions from options.
+//! Makes engines and opens sessions, both from options in JSON.
 
 use crate::policy::policy_from;
 use serde::Deserialize;
@@ -28,7 +28,7 @@ struct SdkEngineOptions {
     warm: Option<usize>,
     #[serde(default)]
     awake: Option<usize>,
-    /// The idle time in seconds; 0 is for ever.
+    /// The time without a call after which a session goes to sleep, in seconds; 0 means never.
     #[serde(default)]
     idle: Option<f64>,
     #[serde(default)]
@@ -75,7 +75,7 @@ pub fn engine_from_options(
     Ok(Engine::new(options)?)
 }
 
-/// The options of opening a session.
+/// Which session may be opened: an existing one, a new one, or either.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum OpenMode {
@@ -92,7 +92,7 @@ pub enum OpenMode {
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Opener {
-    /// The store's file; without one the session is in memory.
+    /// The store's file. Without one, the session is kept in memory.
     store: Option<PathBuf>,
     name: Option<String>,
     open: OpenMode,
@@ -171,7 +171,7 @@ impl Opener {
     }
 }
 
-/// Creates a copy of a session; without a name it gets one that is free.
+/// Creates a copy of a session. Without a name, the copy gets one that is free.
 ///
 /// # Errors
 /// Returns an error if the name is taken, or the session works in a workspace.
@@ -181,7 +181,7 @@ pub fn fork_session(session: &Session, name: Option<&str>) -> Result<Session, Re
         return Ok(session.fork(name)?);
     }
     let base = session.name()?;
-    // So that the names of forks of forks do not grow.
+    // Without this, the names of forks of forks would grow.
     let base = base.rsplit_once("-fork").map_or(base.as_str(), |(base, _)| base).to_owned();
     loop {
         let name = format!("{base}-fork{}", COUNT.fetch_add(1, Ordering::Relaxed));

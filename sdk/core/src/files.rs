@@ -1,4 +1,4 @@
-//! Whole files, and file requests as JSON.
+//! Reads and writes whole files and snapshots, and carries out file requests in JSON.
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -39,7 +39,7 @@ pub fn read_file(session: &Session, path: &str) -> Result<Vec<u8>, Refusal> {
             all.extend_from_slice(&data.0);
         }
         match next_offset {
-            // A file that shrinks meanwhile ends here, too.
+            // A file that has become shorter meanwhile ends here, too.
             Some(next) if next > offset => {}
             _ => return Ok(all),
         }
@@ -75,7 +75,8 @@ pub fn write_file(
     }
 }
 
-/// Writes the session to one file (`.wbs`), completely or not at all.
+/// Writes a snapshot of the session to a file (`.wbs`), completely or not at all. With `all`, the
+/// snapshot has the session's whole history.
 ///
 /// # Errors
 /// Returns an error if the store is damaged, or the file cannot be written.

@@ -1,14 +1,14 @@
-//! The common core of the packages for other languages: the crate `wasibox` behind calls that take
-//! and return JSON texts, bytes and numbers, so that each language has the same terms and the same
-//! errors.
+//! The common core of the packages for other languages. It offers the crate `wasibox` by functions
+//! that take and return JSON texts, bytes and numbers, so all languages have the same terms and the
+//! same errors.
 //!
 //! | topic | file |
 //! |---|---|
-//! | an engine from options | `engine` |
-//! | a policy from data, and from a policy file | `policy` |
-//! | a call: its options, its streams as they are written | `call` |
-//! | whole files, file requests | `files` |
-//! | a session's history, its log | `past` |
+//! | engines and sessions from options | `engine` |
+//! | a policy from data and from a policy file | `policy` |
+//! | a call: its options, and its output as it is written | `call` |
+//! | whole files, snapshots and file requests | `files` |
+//! | a session's history and log | `past` |
 //! | the program's functions that guests may call | `tools` |
 //! | threads on which calls block | `threads` |
 //!

@@ -1,13 +1,13 @@
-//! A session's history, as JSON.
+//! Returns a session's history, tags and log, mostly as JSON.
 
 use serde_json::{Value, json};
 use wasibox::Refusal;
 use wasibox::{Answer, CommitSummary, HistoryRequest, Request, Session, Streams};
 
-/// The maximum number of bytes of a command that are shown.
+/// The maximum number of bytes of a command in the history.
 const COMMAND: usize = 64 << 10;
 
-/// Returns all commits, the oldest first.
+/// Returns all commits as JSON, the oldest first.
 ///
 /// # Errors
 /// Returns an error if the store cannot be read.
@@ -27,7 +27,7 @@ pub fn head_number(session: &Session) -> Result<u64, Refusal> {
     Ok(session.head()?.number)
 }
 
-/// Returns the tags and the numbers of their commits.
+/// Returns the tags, each with the number of its commit.
 ///
 /// # Errors
 /// Returns an error if the store cannot be read.
@@ -35,7 +35,8 @@ pub fn session_tags(session: &Session) -> Result<Vec<(String, u64)>, Refusal> {
     Ok(session.tags()?)
 }
 
-/// Returns the log, the oldest entry first: objects with a time in nanoseconds since the epoch.
+/// Returns the log as JSON, the oldest entry first. Each entry is an object with a time in
+/// nanoseconds since the epoch.
 ///
 /// # Errors
 /// Returns an error if the store cannot be read.

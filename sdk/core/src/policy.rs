@@ -1,4 +1,4 @@
-//! Policies from programs: a policy file, and the same terms as data.
+//! Makes a policy from a policy file and from data with the same terms.
 
 use serde_json::Value;
 use std::path::Path;
@@ -6,10 +6,12 @@ use wasibox::Refusal;
 use wasibox::policy::PolicyFile;
 use wasibox::{HostToolPolicy, Policy};
 
-/// Returns the policy of a file, if given, and of an object with the terms of a policy file, which
-/// take precedence: it may name another preset, change single limits, and add mounts and rules; its
-/// host tools replace the file's. Host paths in the object are relative to `dir` unless they are
-/// absolute, those in the file to the file's folder. Also returns whether walls are required.
+/// Returns the policy that a file (if any) and an object with the terms of a policy file describe,
+/// and whether walls are required.
+///
+/// The object takes precedence. It may name another preset, change single limits, and add mounts
+/// and rules; its host tools replace the file's. Relative host paths in the object are relative to
+/// `dir`, and those in the file to the file's folder.
 ///
 /// # Errors
 /// Returns an error for a file that cannot be read, and for an invalid policy.
@@ -48,7 +50,7 @@ pub fn policy_from(
     Ok((policy.policy(), policy.require_walls))
 }
 
-/// Removes null values, because TOML has no null and they mean the default.
+/// Removes null values, which mean the default, because TOML has no null.
 fn without_nulls(value: &Value) -> Value {
     match value {
         Value::Object(o) => {

@@ -1,5 +1,5 @@
-//! Threads for blocking calls, so that a program's event loop does not block: a loop's own pool is
-//! small, and a call may take as long as its guest.
+//! Threads for blocking calls, which must not block a program's event loop. The loop's own pool is
+//! too small for them, because a call may take as long as its guest.
 
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard};
@@ -7,11 +7,12 @@ use std::time::Duration;
 
 use wasibox::lock_mutex;
 
-/// The maximum number of threads; further jobs wait for one.
+/// The maximum number of threads. Further jobs wait until one is free.
 const MOST: usize = 512;
 /// The time for which a thread waits for the next job.
 const IDLE: Duration = Duration::from_secs(10);
-/// Jobs mostly wait for another process, so a small stack is enough.
+/// The stack of a thread in bytes. A small one is enough, because jobs mostly wait for another
+/// process.
 const STACK: usize = 1 << 20;
 
 type Job = Box<dyn FnOnce() + Send>;
@@ -31,7 +32,7 @@ fn lock_state() -> MutexGuard<'static, ThreadPoolState> {
     lock_mutex(&STATE)
 }
 
-/// Runs a job on another thread. The process does not wait for it when it ends.
+/// Runs a job on another thread. The process does not wait for the job when the process ends.
 ///
 /// # Errors
 /// Returns an error if no thread can be started.
@@ -48,7 +49,7 @@ pub fn spawn_job(job: impl FnOnce() + Send + 'static) -> std::io::Result<()> {
             state.threads += 1;
             Ok(())
         }
-        // One of the other threads will run it.
+        // One of the other threads will run the job.
         Err(_) if state.threads > 0 => Ok(()),
         Err(e) => {
             state.jobs.pop_back();
@@ -99,7 +100,7 @@ mod tests {
         for n in 0..40 {
             let (sender, wait) = (sender.clone(), wait.clone());
             spawn_job(move || {
-                // All except the last one wait for it.
+                // All jobs except the last one wait.
                 if n < 39 {
                     let _ = lock_mutex(&wait).recv();
                 }

@@ -1,4 +1,4 @@
-//! Host tools from packages: a description in JSON, and a function of texts.
+//! Makes host tools from a description in JSON and a function that takes and returns JSON texts.
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -18,13 +18,13 @@ struct ToolDescription {
     /// The schema of the results.
     #[serde(default)]
     output: Option<Value>,
-    /// Seconds.
+    /// The time limit of a call, in seconds.
     #[serde(default)]
     timeout: Option<f64>,
 }
 
-/// Creates a tool from a description and a blocking function. The function receives arguments and
-/// returns a result, both as JSON, or the reason for its failure.
+/// Creates a tool from a description and a blocking function. The function receives the arguments
+/// as JSON, and returns a result as JSON or the reason for its failure.
 ///
 /// # Errors
 /// Returns an error for an invalid description.
@@ -59,13 +59,14 @@ where
     })
 }
 
-/// Converts the return value of a function.
+/// Parses the result that a tool's function has returned.
 fn tool_result(given: Result<String, String>) -> Result<Value, ToolError> {
     serde_json::from_str(&given.map_err(ToolError::new)?)
         .map_err(|e| ToolError::new(format!("its result: {e}")))
 }
 
-/// Creates a tool from its description: name, text and the schema of its arguments.
+/// Creates a tool from its description. `make` receives the name, the text and the schema of the
+/// arguments.
 fn describe_tool(
     definition: &str,
     make: impl FnOnce(String, String, Value) -> Result<HostTool, ToolDefinitionError>,

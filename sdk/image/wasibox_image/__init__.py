@@ -1,4 +1,4 @@
-"""The image of Wasibox, compressed, for the package ``wasibox``, which unpacks it at its first use."""
+"""The compressed image of Wasibox, which the package ``wasibox`` unpacks when it is first used."""
 
 from __future__ import annotations
 
@@ -8,5 +8,5 @@ __version__ = "0.1.0"
 
 
 def bundle() -> str:
-    """The folder with the image and its machine code."""
+    """Returns the path of the folder with the image and its machine code."""
     return os.path.join(os.path.dirname(__file__), "data")

@@ -1,4 +1,4 @@
-//! `_native.Engine`.
+//! The class `_native.Engine`, and the function that unpacks an image.
 
 use crate::failure::python_error;
 use crate::own::ForkSafe;
@@ -12,8 +12,8 @@ use wasibox_sdk::{Opener, wasibox};
 #[pyclass(frozen, module = "wasibox._native")]
 pub struct Engine(ForkSafe<wasibox::Engine>);
 
-/// Calls a function of Python's with a line. An exception is written to `sys.stderr`, because no
-/// caller waits for it.
+/// Calls a Python function with a line. An exception is written to `sys.stderr`, because there is
+/// no caller to raise it to.
 fn call_progress(progress: &Py<PyAny>, line: &str) {
     Python::attach(|py| {
         if let Err(e) = progress.call1(py, (line,)) {
@@ -36,7 +36,7 @@ impl Engine {
         made.map(|engine| Engine(ForkSafe::new(engine))).map_err(python_error)
     }
 
-    /// Opens or creates a session as `opener` (JSON) says.
+    /// Opens or creates a session. `opener` has its options in JSON.
     fn open(&self, py: Python<'_>, opener: &str) -> PyResult<Session> {
         let engine = self.0.get()?;
         let opened = py.detach(|| Opener::parse(opener)?.open(engine));
@@ -69,7 +69,7 @@ impl Engine {
         Ok(listed.map_err(python_error)?.into_iter().map(|info| info.name).collect())
     }
 
-    /// Forgets a session of a store.
+    /// Removes a session from a store.
     fn remove(&self, py: Python<'_>, store: PathBuf, name: &str) -> PyResult<()> {
         let engine = self.0.get()?;
         py.detach(|| engine.store(&store)?.remove(name)).map_err(python_error)
@@ -80,7 +80,7 @@ impl Engine {
         Ok(self.0.get()?.awake())
     }
 
-    /// Waits until workers are ready.
+    /// Waits until the warm workers are ready.
     fn warm_up(&self, py: Python<'_>) -> PyResult<()> {
         let engine = self.0.get()?;
         py.detach(|| {
@@ -92,7 +92,7 @@ impl Engine {
     }
 }
 
-/// Unpacks a bundle's image and machine code; gives the image's path.
+/// Unpacks a bundle's image and machine code. Returns the path of the image.
 #[pyfunction]
 #[pyo3(signature = (bundle, images, artifacts=None, progress=None))]
 pub fn unpack(
@@ -108,7 +108,8 @@ pub fn unpack(
             call_progress(progress, &step.to_string());
         }
     };
-    // A text: a `PathBuf` would become a `pathlib.Path`, whose import takes 3 ms.
+    // The path is returned as a text, because a `PathBuf` would become a `pathlib.Path`, whose
+    // import takes 3 ms.
     py.detach(|| wasibox::bundle::unpack_bundle(&bundle, &images, artifacts.as_deref(), &say))
         .map(PathBuf::into_os_string)
         .map_err(python_error)

@@ -1,4 +1,4 @@
-//! Failures as an exception, which the package turns into its classes.
+//! The exception for failures, which the package turns into exceptions of its own classes.
 
 use pyo3::PyErr;
 use wasibox_sdk::Refusal;

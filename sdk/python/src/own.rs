@@ -1,11 +1,11 @@
-//! Objects that belong to the process that made them.
+//! Objects that only the process that made them may use.
 
 use crate::failure::python_error;
 use pyo3::PyResult;
 use wasibox_sdk::{Refusal, RefusalKind};
 
-/// Something that a copy of the process (`os.fork`) has neither use for nor may end: its workers
-/// are the parent's.
+/// A value that a forked process (`os.fork`) may neither use nor drop, because the workers of an
+/// engine belong to the parent.
 pub struct ForkSafe<T> {
     process: u32,
     value: Option<T>,
@@ -19,7 +19,7 @@ impl<T> ForkSafe<T> {
     /// Returns the value.
     ///
     /// # Errors
-    /// In a copy of the process.
+    /// Returns an error in a forked process.
     pub fn get(&self) -> PyResult<&T> {
         let is_ours = self.process == std::process::id();
         self.value.as_ref().filter(|_| is_ours).ok_or_else(|| {

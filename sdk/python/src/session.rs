@@ -1,4 +1,4 @@
-//! `_native.Session`.
+//! The classes `_native.Session` and `_native.Cancel`.
 
 use crate::failure::python_error;
 use crate::own::ForkSafe;
@@ -37,7 +37,7 @@ impl Cancel {
 #[pyclass(frozen, module = "wasibox._native")]
 pub struct Session(Mutex<Option<ForkSafe<wasibox::Session>>>);
 
-/// Status, standard output, standard error, and the rest of the outcome as JSON.
+/// The exit code, standard output, standard error, and the rest of the outcome as JSON.
 type OutcomeParts<'py> = (u8, Bound<'py, PyBytes>, Bound<'py, PyBytes>, String);
 
 impl Session {
@@ -110,7 +110,7 @@ impl Session {
         Ok((status, PyBytes::new(py, &stdout), PyBytes::new(py, &stderr), rest))
     }
 
-    /// Ends the running call, or the next one.
+    /// Ends the running call or, if there is none, the next one.
     fn interrupt(&self) -> PyResult<()> {
         self.get()?.interrupter().interrupt();
         Ok(())
@@ -227,7 +227,7 @@ impl Session {
         Ok(keys.iter().map(|k| PyBytes::new(py, k)).collect())
     }
 
-    /// Ends the Python interpreter; the next cell begins a new one.
+    /// Ends the interpreters. The next cell begins a new one.
     fn reset(&self, py: Python<'_>) -> PyResult<()> {
         self.with(py, |s| Ok(s.reset()?))
     }

@@ -1,4 +1,4 @@
-//! Functions in Python as host tools.
+//! Makes Python functions host tools.
 
 use crate::wait::ThreadGuard;
 use pyo3::prelude::*;
@@ -17,7 +17,7 @@ impl ToolCall {
     }
 }
 
-/// A function in Python. It is dropped with Python's global lock held.
+/// A Python function. It is dropped with Python's global lock held.
 struct PythonFunction(Option<Py<PyAny>>);
 
 impl Drop for PythonFunction {
@@ -28,7 +28,7 @@ impl Drop for PythonFunction {
     }
 }
 
-/// Creates a host tool from its description and a function in Python. The function takes a
+/// Creates a host tool from its description and a Python function. The function takes a
 /// [`ToolCall`] and the arguments, and returns whether it succeeded, and the result or the reason.
 pub fn host_tool(description: &str, act: Py<PyAny>) -> Result<HostTool, Refusal> {
     let act = PythonFunction(Some(act));
@@ -45,8 +45,8 @@ pub fn host_tool(description: &str, act: Py<PyAny>) -> Result<HostTool, Refusal>
             None => Err(ended()),
             Some(Ok((true, result))) => Ok(result),
             Some(Ok((false, why))) => Err(why),
-            // The function returns whatever the tool raises as a reason, so this is an exception
-            // that ends the thread.
+            // The function catches the tool's own exceptions and returns them as reasons, so this
+            // is an exception that ends the thread.
             Some(Err(e)) => Err(e.to_string()),
         }
     })

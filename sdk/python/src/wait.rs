@@ -1,4 +1,4 @@
-//! Waiting without Python's lock.
+//! Waits for calls without holding Python's global lock, and runs functions on other threads.
 
 use crate::failure::python_error;
 use pyo3::prelude::*;
@@ -11,11 +11,12 @@ use wasibox_sdk::lock_mutex;
 /// The interval at which the main thread looks for signals while it waits.
 const SIGNALS: Duration = Duration::from_millis(20);
 
-/// Does something that takes time. For the main thread (`is_main`) it is done on another one, which
-/// stays for the next call, and `end` is called when a signal's handler raises.
+/// Runs `act`, which may take a long time, without Python's global lock. The main thread
+/// (`is_main`) runs it on another thread, because it must handle signals meanwhile; if a signal's
+/// handler raises an exception, `end` is called.
 ///
 /// # Errors
-/// The exception that the handler has raised; if there can be no thread.
+/// Returns the exception that the handler has raised, or an error if no thread can be started.
 pub fn wait_for<T: Send + 'static>(
     py: Python<'_>,
     is_main: bool,
@@ -27,7 +28,7 @@ pub fn wait_for<T: Send + 'static>(
     }
     let (sender, receiver) = sync_channel(1);
     let job = move || {
-        // The waiting thread is woken even if that fails.
+        // If the call panics, the panic is sent to the waiting thread.
         let _ = sender.send(catch_unwind(AssertUnwindSafe(act)));
     };
     wasibox_sdk::spawn_job(job).map_err(|e| python_error(wasibox_sdk::Refusal::from(e)))?;
@@ -54,15 +55,16 @@ pub fn wait_for<T: Send + 'static>(
     }
 }
 
-/// Threads that may still take Python's lock, and whether one has ended.
+/// The number of threads that may still take Python's global lock.
 static UNDER_WAY: Mutex<usize> = Mutex::new(0);
+/// Notified whenever such a thread has ended.
 static ENDED: Condvar = Condvar::new();
-/// The time for which the interpreter's end waits for them. A guest's work takes any time; a thread
-/// that has reported its end needs the lock for an instant more, and releasing it while the
-/// interpreter ends is fatal.
+/// The time for which the end of the interpreter waits for these threads. A thread that has
+/// reported its result still needs the lock for a moment, and releasing it while the interpreter
+/// ends is fatal. A guest that still runs may take any time, so the wait is limited.
 const SETTLING: Duration = Duration::from_secs(1);
 
-/// Counts a thread among those that are under way.
+/// Counts a thread in [`UNDER_WAY`] until it is dropped.
 pub struct ThreadGuard;
 
 impl ThreadGuard {
@@ -83,17 +85,18 @@ fn under_way() -> MutexGuard<'static, usize> {
     UNDER_WAY.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Waits for threads that are about to end; called at the interpreter's end.
+/// Waits for threads that are about to end. The package calls this at the end of the interpreter.
 #[pyfunction]
 pub fn settle(py: Python<'_>) {
     py.detach(|| {
-        // A slower thread does not hold the end up.
+        // A thread that takes longer does not delay the end.
         let _ = ENDED.wait_timeout_while(under_way(), SETTLING, |n| *n > 0);
     });
 }
 
-/// Calls `act` on a thread of the package's, then `done` with the exception that it has raised, or
-/// None, and its result. The interpreter does not wait for such a thread when it ends.
+/// Calls `act` on a thread of the package, and then `done` with the exception that it has raised
+/// (or None) and its result (or None). The interpreter does not wait for such a thread when it
+/// ends.
 #[pyfunction]
 pub fn spawn(py: Python<'_>, act: Py<PyAny>, done: Py<PyAny>) -> PyResult<()> {
     let counted = ThreadGuard::begin();
@@ -108,7 +111,7 @@ pub fn spawn(py: Python<'_>, act: Py<PyAny>, done: Py<PyAny>) -> PyResult<()> {
             if let Err(e) = result {
                 e.write_unraisable(py, Some(done.bind(py)));
             }
-            // They are Python objects, which must not be dropped without Python's lock.
+            // Python objects must not be dropped without the lock.
             drop((act, done));
         });
     };

@@ -1,4 +1,7 @@
-"""How long calls take by the package: medians in milliseconds, as a line of JSON. ``cargo xtask bench sdk``."""
+"""Measures calls through the package, and prints medians in milliseconds as a line of JSON.
+
+``cargo xtask bench sdk`` runs this.
+"""
 
 from __future__ import annotations
 
@@ -18,12 +21,12 @@ FIRST = "import time; t = time.perf_counter(); import wasibox; s = wasibox.Sessi
 
 
 def median(times: list[float]) -> float:
-    """Milliseconds."""
+    """Returns the median of times in seconds, in milliseconds."""
     return statistics.median(times) * 1e3
 
 
 def timed(act, runs: int = RUNS) -> list[float]:
-    """Seconds of each run."""
+    """Returns the seconds of each run."""
     times = []
     for _ in range(runs):
         begun = time.perf_counter()
@@ -33,13 +36,13 @@ def timed(act, runs: int = RUNS) -> list[float]:
 
 
 def first(**env: str) -> float:
-    """Seconds of the import and the first call in a new process."""
+    """Returns the seconds of the import and the first call in a new process."""
     done = subprocess.run([sys.executable, "-c", FIRST], capture_output=True, check=True, env={**os.environ, **env})
     return float(done.stdout)
 
 
 async def cancelled(runs: int = 20) -> list[float]:
-    """Seconds from a cancellation until the session has run the next call."""
+    """Returns the seconds from each cancellation until the session has run the next call."""
     times = []
     async with wasibox.AsyncSession() as s:
         await s.exec("true")

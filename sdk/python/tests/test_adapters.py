@@ -1,4 +1,4 @@
-"""What all adapters have in common."""
+"""Checks that apply to all adapters."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The command line, as the package has it: ``wasibox`` and ``python -m wasibox``."""
+"""The command line of the package: ``wasibox`` and ``python -m wasibox``."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ COMMAND = str(BIN / "wasibox")
 
 
 def run(*command: str, **variables: str) -> subprocess.CompletedProcess[str]:
-    # What names an image elsewhere is not the package's.
+    # Without these variables, which may name another image, the package uses its own.
     given = {k: v for k, v in os.environ.items() if not k.startswith("WASIBOX_")}
     env = {**given, **variables}
     return subprocess.run(command, capture_output=True, text=True, env=env, timeout=300)
@@ -29,7 +29,7 @@ def run(*command: str, **variables: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.fixture(scope="module")
 def empty_cache(tmp_path_factory):
-    """A cache folder into which the image is unpacked once, for all tests that say nothing of it."""
+    """A cache folder into which the image is unpacked once, for all tests that use the fixture."""
     return str(tmp_path_factory.mktemp("cache"))
 
 
@@ -45,7 +45,7 @@ def test_it_has_its_image_and_speaks_of_itself(command, empty_cache):
     cached = partial(run, XDG_CACHE_HOME=empty_cache, WASIBOX_STORE=store)
     assert cached(*command, "session", "create", "a").returncode == 0
     said = cached(*command, "session", "exec", "a", "echo hi")
-    # The code that came with the image is taken: nothing is compiled.
+    # The machine code that came with the image is used, so nothing is compiled.
     assert (said.returncode, said.stdout) == (0, "hi\n"), said.stderr
     assert "compil" not in said.stderr
 
@@ -77,7 +77,7 @@ async def test_a_client_speaks_with_it(empty_cache):
 
 
 class Index(SimpleHTTPRequestHandler):
-    """The wheels of a folder, as an index of packages has them (PEP 503)."""
+    """Serves the wheels of a folder as an index of packages (PEP 503)."""
 
     def do_GET(self) -> None:
         parts = self.path.strip("/").split("/")
@@ -94,12 +94,12 @@ class Index(SimpleHTTPRequestHandler):
         self.wfile.write(page)
 
     def log_message(self, *args: object) -> None:
-        """Says nothing."""
+        """Logs nothing."""
 
 
 @pytest.fixture
 def index():
-    """The address of an index on this machine that has the packages, and nothing else."""
+    """The URL of an index on this machine that has only our packages."""
     packages = os.environ.get("WASIBOX_PACKAGES")
     assert packages, "WASIBOX_PACKAGES names the folder of the wheels: run cargo xtask sdk"
     server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Index, directory=packages))
@@ -112,7 +112,8 @@ async def test_uvx_begins_it(index, tmp_path):
     # As in a client's configuration: {"command": "uvx", "args": ["wasibox", "mcp"]}.
     given = {
         "PATH": f"{BIN}:/usr/bin:/bin",
-        # Another home has another key for machine code, so that a cache of this one's would be compiled again.
+        # Machine code is bound to a key in the home folder. A new home therefore shows whether the
+        # code of the package works without a cache.
         "HOME": str(tmp_path),
         "UV_CACHE_DIR": str(tmp_path / "uv"),
         "UV_DEFAULT_INDEX": index,

@@ -14,8 +14,10 @@ from langchain_tests.integration_tests import SandboxIntegrationTests
 from wasibox.adapters.deepagents import WasiboxBackend
 
 
-#: langchain-tests 1.1.9, the newest, is of the time of deepagents 0.6, with which all of it passes. From 0.7.0 on deepagents' own base
-#: class overwrites files that are there, and a later 0.7 gives whole paths from `glob`. `cargo xtask sdk` runs this with both.
+#: The tests that fail with newer versions of deepagents. langchain-tests 1.1.9, the newest version,
+#: was written for deepagents 0.6, with which all tests pass. From 0.7.0 on, the base class of
+#: deepagents overwrites existing files, and later releases of 0.7 return whole paths from `glob`.
+#: `cargo xtask sdk` runs the suite with both versions.
 OLDER = {
     "test_glob",
     "test_glob_basic_pattern",
@@ -35,7 +37,7 @@ def older(request):
 
 
 class TestWasiboxBackend(SandboxIntegrationTests):
-    """Over one session."""
+    """Runs the suite over one session."""
 
     @pytest.fixture(scope="class")
     def sandbox(self) -> Iterator[SandboxBackendProtocol]:

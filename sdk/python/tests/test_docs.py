@@ -27,7 +27,8 @@ BLOCKS = [
 
 @pytest.mark.parametrize("block", BLOCKS)
 def test_it_runs(block, tmp_path):
-    # A process of its own, as a reader would run it; a file, since smolagents reads the source of tools.
+    # Each block runs in a process of its own, as a reader would run it. It is written to a file
+    # because smolagents reads the source of tools.
     file = tmp_path / "block.py"
     file.write_text(block)
     done = subprocess.run(

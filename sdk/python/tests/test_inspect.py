@@ -11,7 +11,7 @@ from wasibox.adapters.inspect import WasiboxSandboxEnvironment
 
 pytestmark = pytest.mark.asyncio
 
-#: There is one user, and nobody to make another.
+#: The tests that need another user. A sandbox has only one.
 UNFIT = {"test_exec_as_user"}
 
 

@@ -11,7 +11,7 @@ import wasibox
 
 
 def resident() -> int:
-    """Bytes of this process that are in memory."""
+    """Returns the resident memory of this process in bytes."""
     with open("/proc/self/statm") as f:
         return int(f.read().split()[1]) * 4096
 
@@ -31,7 +31,8 @@ def test_10_000_calls_leave_nothing():
 
         def execs(n):
             for _ in range(n):
-                # A session's history is in memory: commands that change nothing make it grow least.
+                # The history of a session without a store is in memory. Commands that change
+                # nothing make it grow least.
                 assert s.exec(["true"], list_files=False).ok
 
         for act, warm, count, each in ((calls, 2000, 8000, 100), (reads, 500, 1500, 100)):
@@ -50,7 +51,7 @@ def test_10_000_calls_leave_nothing():
 
 
 def held() -> tuple[int, int]:
-    """Descriptors and threads of this process."""
+    """Returns the numbers of descriptors and threads of this process."""
     return len(os.listdir("/proc/self/fd")), len(os.listdir("/proc/self/task"))
 
 
@@ -79,7 +80,7 @@ def test_sessions_that_are_closed_leave_nothing():
     acts(5)
     before, memory = held(), resident()
     acts(40)
-    # Threads of calls that were given up take a moment to end.
+    # The threads of cancelled calls take a moment to end.
     until = time.monotonic() + 20
     while time.monotonic() < until and any(now > then + 4 for now, then in zip(held(), before)):
         time.sleep(0.1)

@@ -1,4 +1,7 @@
-"""The OpenAI Agents SDK's sandbox client: what its own providers are tested for, and runs of agents with a scripted model."""
+"""The sandbox client for the OpenAI Agents SDK.
+
+The tests are those of the SDK's own providers, and runs of agents with a scripted model.
+"""
 
 from __future__ import annotations
 
@@ -58,7 +61,7 @@ async def sandbox():
 
 
 def tar(**members: bytes) -> io.BytesIO:
-    """An archive of files."""
+    """Returns a tar archive of files."""
     out = io.BytesIO()
     with tarfile.open(fileobj=out, mode="w") as archive:
         for name, content in members.items():
@@ -73,7 +76,7 @@ async def text(session, path: str) -> str:
 
 
 async def asleep(session) -> bool:
-    """Whether a `sleep` is left; what is killed takes a moment to be gone."""
+    """Returns whether a `sleep` still runs. A killed process takes a moment to end."""
     for _ in range(50):
         if (await session.exec("ps | grep -q '[s]leep'")).exit_code:
             return False
@@ -90,9 +93,9 @@ async def test_commands_run_in_the_workspace_with_the_manifests_variables():
         done = await s.exec("pwd; echo $GREETING; echo e >&2; exit 3")
         assert (done.stdout, done.stderr, done.exit_code) == (b"/workspace\nhello world\n", b"e\n", 3)
         assert not done.ok()
-        # Arguments as they are, without a shell.
+        # Without a shell, arguments are passed as they are.
         assert (await s.exec("printf", "%s|", "a b", "$HOME", shell=False)).stdout == b"a b|$HOME|"
-        # One shell each: nothing stays.
+        # Each command has a shell of its own, so nothing stays.
         await s.exec("cd /; export GREETING=bye")
         assert (await s.exec("pwd; echo $GREETING")).stdout == b"/workspace\nhello world\n"
         assert (await s.exec("echo $0", shell=["bash", "-c"])).stdout == b"bash\n"
@@ -196,12 +199,12 @@ async def test_granted_paths(tmp_path):
         await s.write(Path("/tmp/c"), io.BytesIO(b""))
         with pytest.raises(WorkspaceArchiveWriteError):
             await s.write(Path("/data/b"), io.BytesIO(b""))
-        # Commands do not get further than the framework's own interface.
+        # Commands have no more access than the framework's own methods.
         assert (await s.exec("echo > /data/a")).exit_code != 0
         state = client.serialize_session_state(s.state)
     assert (tmp_path / "out/b").read_text() == "from inside\n"
     assert (tmp_path / "in/a").read_text() == "from outside\n"
-    # The host's folders are not part of what is written down, and have to be granted again.
+    # Host folders are not part of the serialized state, and must be granted again.
     assert str(tmp_path) not in json.dumps(state)
     with pytest.raises(ValueError):
         await client.resume(client.deserialize_session_state(state))
@@ -286,13 +289,13 @@ async def test_a_session_in_a_store_is_found_again(tmp_path):
         await session.exec("echo 1 > a; echo 2 > /tmp/beside")
     await client.delete(session)
     state = client.deserialize_session_state(client.serialize_session_state(session.state))
-    # As another process would.
+    # Another client opens the session, as another process would.
     other = WasiboxSandboxClient(store=tmp_path / "s.wbx")
     again = await other.resume(state)
     async with again:
-        # What no snapshot of the workspace has.
+        # A snapshot of the workspace does not have the second file.
         assert (await again.exec("cat a /tmp/beside")).stdout == b"1\n2\n"
-    # A run that was not resumed from where the files are now gets what its snapshot has.
+    # If the files have changed since the state was taken, a resumed run gets those of its snapshot.
     changed = await other.resume(state)
     await changed._inner.wasibox.exec("echo other > /workspace/a")
     async with changed:
@@ -300,7 +303,7 @@ async def test_a_session_in_a_store_is_found_again(tmp_path):
     changed.state.keep = False
     await other.delete(changed)
     assert wasibox.default_engine().sessions(tmp_path / "s.wbx") == []
-    # With the session gone, there is the snapshot.
+    # Without the session, the workspace is filled from the snapshot.
     state.keep = False
     async with await other.resume(state) as filled:
         assert (await filled.exec("cat a /tmp/beside")).stdout == b"1\n"
@@ -320,7 +323,7 @@ async def test_a_process_reads_what_is_typed(sandbox):
     script = "IFS= read -r line; printf 'got:%s\\n' \"$line\"; exit 5"
     begun = await sandbox.pty_exec_start("sh", "-c", script, shell=False, tty=True, yield_time_s=0.25)
     assert begun.process_id is not None and begun.exit_code is None and begun.output == b""
-    # Meanwhile, the sandbox is there for others.
+    # Meanwhile, the sandbox runs other commands.
     assert (await sandbox.exec("echo on")).stdout == b"on\n"
     told = await sandbox.pty_write_stdin(session_id=begun.process_id, chars="hello there\n", yield_time_s=5)
     assert told.output.replace(b"\r\n", b"\n") == b"hello there\ngot:hello there\n"

@@ -1,4 +1,4 @@
-"""The toolset for Pydantic AI, by agents of the framework with a scripted model."""
+"""The toolset for Pydantic AI, tested with the framework's agents and a scripted model."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.asyncio
 
 
 def agent(toolset, *steps, seen=None):
-    """An agent whose model makes these calls, one step after another, and then ends."""
+    """Returns an agent whose model makes these calls, one step after another, and then ends."""
     waiting = list(steps)
 
     def answer(messages, info):
@@ -35,7 +35,7 @@ def agent(toolset, *steps, seen=None):
 
 
 async def returns(toolset, *steps):
-    """What a run's tools have given to the model."""
+    """Returns the results of a run's tools that the model has got."""
     result = await agent(toolset, *steps).run("go")
     assert result.output == "done"
     parts = [part for message in result.all_messages() for part in message.parts]
@@ -81,7 +81,7 @@ async def test_each_run_has_a_session_of_its_own_which_ends_with_it():
     for one in held:
         with pytest.raises(wasibox.ClosedError):
             await one.session.exec("true")
-    # A run that calls no tool opens none.
+    # A run that calls no tool opens no session.
     assert (await agent(toolset).run("go")).output == "done"
 
 
@@ -108,7 +108,7 @@ async def test_a_failing_program_is_a_result_and_a_wrong_call_a_failure():
     assert given[3].startswith("y\ny\n") and "[1799 characters are left out]" in given[3] and len(given[3]) < 250
     assert "/nowhere" in given[4]
 
-    # More failures than a run has retries.
+    # There may be more failures than a run has retries.
     wrong = ("edit_file", {"path": "/tmp/none", "old": "a", "new": "b"})
     run = await agent(WasiboxToolset(), wrong, wrong, wrong).run("go")
     parts = [part for message in run.all_messages() for part in message.parts]

@@ -1,4 +1,4 @@
-"""Sessions, as a program uses them. Expected output is bash's, coreutils' and CPython's."""
+"""Sessions, as a program uses them. The expected output is that of bash, coreutils and CPython."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_an_outcome_tells_all(s):
     assert (out.exit_code, out.ok, out.stdout, out.stderr) == (3, False, "in", "no\n")
     assert [(f.path, f.change, f.size) for f in out.files] == [("/home/user/f", "created", 2)]
     assert 0 < out.duration < 60 and out.limit_hit is None and out.commit == s.head
-    # bytes that are no text
+    # Bytes that are not text.
     out = s.exec("printf 'a\\377'")
     assert (out.stdout, out.stdout_bytes) == ("a\ufffd", b"a\xff")
     with pytest.raises(wasibox.CommandError, match="exit code 3: why") as e:
@@ -67,7 +67,7 @@ def test_records_are_data_classes_to_others():
 def test_the_import_is_light():
     heavy = "{'asyncio', 'dataclasses', 'inspect', 'pathlib', 'typing'}"
     code = f"import sys; old = set(sys.modules); import wasibox; print(({heavy} & set(sys.modules)) - old)"
-    # Without `site`, whose files of other packages import what they like.
+    # `site` is not loaded, because it runs files of other packages, which may import anything.
     folder = os.path.dirname(os.path.dirname(wasibox.__file__))
     env = {**os.environ, "PYTHONPATH": folder}
     assert subprocess.check_output([sys.executable, "-S", "-c", code], env=env) == b"set()\n"
@@ -154,7 +154,7 @@ def test_input_of_any_length(s):
     data = os.urandom(3 << 20)
     assert s.exec("wc -c", stdin=data).stdout == f"{3 << 20}\n"
     assert s.exec("cat", stdin=data).stdout_bytes == data
-    # Nobody reads it.
+    # The command does not read its input.
     assert s.exec("true", stdin=data).ok
 
 
@@ -314,7 +314,7 @@ def test_another_thread_interrupts(s):
 
 
 def test_ctrl_c_ends_the_guest(s):
-    # Where the tests run in the background, the shell has it ignored.
+    # If the tests run in the background, the shell has made them ignore SIGINT.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     s.exec("true")
     timer = threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT))
@@ -339,7 +339,7 @@ def test_python_goes_on_while_guests_run(s):
     s.exec("sleep 1")
     done.set()
     thread.join()
-    # Were the lock held, there would be one or two.
+    # If the lock were held, there would be only one or two ticks.
     assert len(ticks) > 20
 
 

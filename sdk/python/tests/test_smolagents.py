@@ -1,4 +1,4 @@
-"""The executor for smolagents, by code agents of the framework with a scripted model."""
+"""The executor for smolagents, tested with the framework's code agents and a scripted model."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from wasibox.adapters.smolagents import WasiboxExecutor
 
 
 class Scripted(Model):
-    """Writes these cells, one a step."""
+    """A model that writes given cells, one in each step."""
 
     def __init__(self, *cells):
         super().__init__(model_id="scripted")
@@ -30,7 +30,10 @@ class Scripted(Model):
 
 @pytest.fixture
 def run():
-    """Runs an agent whose model writes these cells; its answer, and what the model has read."""
+    """A function that runs an agent whose model writes given cells.
+
+    It returns the agent's answer, and what the model has read.
+    """
     executors = []
 
     def go(*cells, tools=(), arguments=None, options=None, **agent):

@@ -65,7 +65,7 @@ def test_functions_become_tools():
         assert json.loads(called.stdout) == {"city": "Bern", "days": 1, "unit": "kelvin"}
         code = "import tools\ntools.highest([{'name': 'a', 'height': 2}, {'name': 'b', 'height': 3}])['name'], tools.plain(40), tools.highest([])"
         assert s.python(code).value_repr == "('b', 42, None)"
-        # Still a function here.
+        # A tool can still be called as a function.
         assert weather("Thun")["unit"] is Unit.CELSIUS and plain(1) == 3
         fork = s.fork()
         assert fork.python("import tools; tools.plain(1)").value_repr == "3"

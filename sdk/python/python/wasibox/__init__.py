@@ -5,8 +5,9 @@
 ...     s.exec("echo hi | wc -c").stdout
 '3\\n'
 
-A :class:`Session` is files, a shell, a Python interpreter that stays, and the history of all that.
-:class:`AsyncSession` is the same for asyncio. Sessions are granted nothing but what is said: no host file, no network.
+A :class:`Session` has files, a shell, interpreters that stay between calls, and the history of them
+all. :class:`AsyncSession` has the same methods for asyncio. A session may use only what you grant
+it: by default it has no host files and no network.
 """
 
 from __future__ import annotations
@@ -73,7 +74,8 @@ __all__ = [
 ]
 
 
-#: What needs asyncio, inspect, queue or typing: importing those takes longer than all else here.
+#: The names whose modules need asyncio, inspect, queue or typing, which take longer to import than
+#: everything else here. They are imported when they are first used.
 _LATE = {
     "AsyncKeyValues": "_aio",
     "AsyncSession": "_aio",

@@ -26,7 +26,7 @@ T = TypeVar("T")
 
 
 async def _in_thread(act: Callable[[], T]) -> T:
-    """Does something on a thread of the package's, which is not among those of the loop's executor."""
+    """Runs a function on a thread of the package, not of the loop's executor."""
     loop = asyncio.get_running_loop()
     future: asyncio.Future[T] = loop.create_future()
 
@@ -39,7 +39,7 @@ async def _in_thread(act: Callable[[], T]) -> T:
             future.set_exception(error)
 
     def done(error: BaseException | None, value: T) -> None:
-        # In a loop that was closed, nothing waits.
+        # Nobody waits for the result if the loop was closed.
         if not loop.is_closed():
             loop.call_soon_threadsafe(settle, error, value)
 
@@ -48,7 +48,7 @@ async def _in_thread(act: Callable[[], T]) -> T:
 
 
 def _in_loop(callback: OnOutput | None) -> OnOutput | None:
-    """A function that calls another one in the loop, from whatever thread."""
+    """Returns a function that calls `callback` in the loop and may be called on any thread."""
     if callback is None:
         return None
     loop = asyncio.get_running_loop()
@@ -56,16 +56,20 @@ def _in_loop(callback: OnOutput | None) -> OnOutput | None:
 
 
 class AsyncSession:
-    """A :class:`Session` whose methods are coroutines. Cancelling a call's task ends the guest::
+    """A :class:`Session` whose methods are coroutines::
 
         async with wasibox.AsyncSession() as s:
             outcome = await s.exec("echo hi | wc -c")
 
-    Outside of ``async with``, begin with ``await AsyncSession.create(...)``.
+    Without ``async with``, open a session with ``await AsyncSession.create(...)``. Cancelling the
+    task of a call ends the guest.
     """
 
     def __init__(self, **options: Any) -> None:
-        """Takes what :class:`Session` takes. The session begins at ``async with``, or at its first call."""
+        """Takes the options of :class:`Session`.
+
+        The session is opened by ``async with``, or by the first call.
+        """
         self._make: Callable[[], Session] | None = functools.partial(Session, **options)
         self._made: Session | None = None
         self._making: asyncio.Lock | None = None
@@ -85,7 +89,7 @@ class AsyncSession:
         tools: Iterable[AnyTool] = (),
         engine: Engine | None = None,
     ) -> AsyncSession:
-        """Opens a session, as :class:`Session` does."""
+        """Opens a session; see :class:`Session` for the options."""
         session = cls(
             store=store,
             name=name,
@@ -103,20 +107,20 @@ class AsyncSession:
 
     @classmethod
     async def load(cls, source: bytes | StrPath, **options: Any) -> AsyncSession:
-        """A session out of what :meth:`export` has written; see :meth:`Session.load`."""
+        """Creates a session from what :meth:`export` has written; see :meth:`Session.load`."""
         load = functools.partial(Session.load, source, **options)
         loop = asyncio.get_running_loop()
         return cls.of(await _in_thread(functools.partial(_tools.in_loop, loop, load)))
 
     @classmethod
     def of(cls, session: Session) -> AsyncSession:
-        """The same session with coroutines."""
+        """Returns an object with coroutines for the same session."""
         made = cls.__new__(cls)
         made._make, made._made, made._making = None, session, None
         return made
 
     async def set_tools(self, tools: Iterable[AnyTool]) -> None:
-        """Makes these the functions that guests may call, in place of those before."""
+        """Replaces the functions that guests may call."""
         loop, session = asyncio.get_running_loop(), await self._session()
         give = functools.partial(session.set_tools, list(tools))
         await _in_thread(functools.partial(_tools.in_loop, loop, give))
@@ -139,7 +143,7 @@ class AsyncSession:
 
     @property
     def sync(self) -> Session:
-        """The session itself. It must have begun."""
+        """The session with methods that block. It must be open already."""
         if self._made is None:
             raise RuntimeError("the session has not begun: use `async with` or `create`")
         return self._made
@@ -161,7 +165,10 @@ class AsyncSession:
         keep_background: bool = False,
         check: bool = False,
     ) -> Outcome:
-        """Runs a command to its end; see :meth:`Session.exec`. Output's callbacks are called in the loop."""
+        """Runs a command to its end; see :meth:`Session.exec`.
+
+        ``on_stdout`` and ``on_stderr`` are called in the loop.
+        """
         what, value = ("script", command) if isinstance(command, str) else ("argv", list(command))
         options = _options.call(
             what,
@@ -233,7 +240,7 @@ class AsyncSession:
         cwd: str | None = None,
         timeout: float | None = None,
     ) -> AsyncStream:
-        """Runs a command and gives its output as it comes::
+        """Runs a command, and yields its output as it is written::
 
             async with s.stream("make") as output:
                 async for chunk in output:
@@ -256,49 +263,49 @@ class AsyncSession:
         return AsyncStream(self, options, stdin)
 
     async def interrupt(self) -> None:
-        """Ends the call that runs, or the next one if none does."""
+        """Ends the running call. If there is none, ends the next one."""
         (await self._session()).interrupt()
 
     async def reset(self) -> None:
-        """Ends the Python interpreter; the next cell begins a new one."""
+        """Ends the interpreters; see :meth:`Session.reset`."""
         await self._do(Session.reset)
 
     # Files.
 
     async def read(self, path: str) -> bytes:
-        """A file's bytes."""
+        """Returns the bytes of a file."""
         return await self._do(Session.read, path)
 
     async def read_text(self, path: str, encoding: str = "utf-8", errors: str = "strict") -> str:
-        """A file's text."""
+        """Returns the text of a file."""
         return await self._do(Session.read_text, path, encoding, errors)
 
     async def write(
         self, path: str, data: bytes | bytearray | memoryview | str, *, mode: int | None = None
     ) -> None:
-        """Makes a file's content this; folders above it are made."""
+        """Replaces the contents of a file; see :meth:`Session.write`."""
         await self._do(Session.write, path, data, mode=mode)
 
     async def files(self, request: Mapping[str, Any]) -> dict[str, Any]:
-        """Any request about files, in the words of docs/files.md."""
+        """Carries out a file request and returns the answer; see :meth:`Session.files`."""
         return await self._do(Session.files, request)
 
     async def edit(self, path: str, old: str, new: str, *, replace_all: bool = False) -> str:
-        """Replaces text; see :meth:`Session.edit`."""
+        """Replaces text in a file; see :meth:`Session.edit`."""
         return await self._do(Session.edit, path, old, new, replace_all=replace_all)
 
     async def patch(self, patch: str) -> List[str]:
-        """Applies a unified diff, all of it or nothing; gives the files' paths."""
+        """Applies a unified diff; see :meth:`Session.patch`."""
         return await self._do(Session.patch, patch)
 
     async def list(self, path: str = ".", *, depth: int = 1, hidden: bool = True) -> List[Entry]:
-        """What is in a directory, so many levels deep."""
+        """Returns the entries of a directory; see :meth:`Session.list`."""
         return await self._do(Session.list, path, depth=depth, hidden=hidden)
 
     async def glob(
         self, pattern: str, path: str = ".", *, hidden: bool = False, limit: int = 1000
     ) -> List[str]:
-        """Paths that fit a pattern."""
+        """Returns the paths that match a pattern; see :meth:`Session.glob`."""
         return await self._do(Session.glob, pattern, path, hidden=hidden, limit=limit)
 
     async def grep(
@@ -311,7 +318,7 @@ class AsyncSession:
         include: Sequence[str] = (),
         limit: int = 200,
     ) -> List[Match]:
-        """Lines that match a pattern; see :meth:`Session.grep`."""
+        """Returns the lines that match a pattern; see :meth:`Session.grep`."""
         return await self._do(
             Session.grep,
             pattern,
@@ -323,54 +330,54 @@ class AsyncSession:
         )
 
     async def stat(self, path: str, *, follow: bool = True) -> Entry:
-        """What is at a path."""
+        """Returns the entry of a path; see :meth:`Session.stat`."""
         return await self._do(Session.stat, path, follow=follow)
 
     async def exists(self, path: str) -> bool:
-        """Whether something is at a path."""
+        """Returns whether a path exists."""
         return await self._do(Session.exists, path)
 
     async def delete(self, path: str, *, recursive: bool = False) -> int:
-        """Removes a file or, with ``recursive``, a directory."""
+        """Removes a file or, with ``recursive``, a directory; see :meth:`Session.delete`."""
         return await self._do(Session.delete, path, recursive=recursive)
 
     async def move(self, source: str, target: str) -> None:
-        """Gives a file or a directory another name."""
+        """Renames or moves a file or a directory."""
         await self._do(Session.move, source, target)
 
     async def make_dir(self, path: str) -> None:
-        """Makes a directory and those above it."""
+        """Creates a directory, and the missing directories above it."""
         await self._do(Session.make_dir, path)
 
     # History.
 
     async def history(self) -> List[Commit]:
-        """All commits, the oldest first."""
+        """Returns all commits; see :meth:`Session.history`."""
         return await self._do(Session.history)
 
     async def undo(self) -> int:
-        """Goes back to the commit before this one; gives its number."""
+        """Goes back to the commit before the current one; see :meth:`Session.undo`."""
         return await self._do(Session.undo)
 
     async def redo(self) -> int:
-        """Goes forward again after :meth:`undo`."""
+        """Reverts an :meth:`undo`; see :meth:`Session.redo`."""
         return await self._do(Session.redo)
 
     async def snapshot(self, tag: str | None = None) -> int:
-        """The number of the commit that it is at, to :meth:`restore` later."""
+        """Returns the number of the current commit; see :meth:`Session.snapshot`."""
         return await self._do(Session.snapshot, tag)
 
     async def restore(self, commit: int | str) -> int:
-        """Makes everything as it was at a commit."""
+        """Restores the state of a commit; see :meth:`Session.restore`."""
         return await self._do(Session.restore, commit)
 
     async def tags(self) -> dict[str, int]:
-        """The names of commits."""
+        """Returns the tags, with the numbers of their commits."""
         return await self._do(Session.tags)
 
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[AsyncSession]:
-        """Calls that count together: if the block raises, the session is as if none had been made."""
+        """Undoes all calls of a block if the block raises; see :meth:`Session.transaction`."""
         begun = await self.snapshot()
         try:
             yield self
@@ -379,40 +386,40 @@ class AsyncSession:
             raise
 
     async def fork(self, name: str | None = None) -> AsyncSession:
-        """A second session that is what this one is."""
+        """Returns a copy of the session; see :meth:`Session.fork`."""
         return type(self).of(await self._do(Session.fork, name))
 
     async def export(self, path: StrPath | None = None, *, history: bool = False) -> bytes | None:
-        """Writes the session into a file (``.wbs``); without a path gives the bytes."""
+        """Writes or returns a snapshot of the session; see :meth:`Session.export`."""
         return await self._do(Session.export, path, history=history)
 
     async def log(self) -> List[dict[str, Any]]:
-        """The session's log, the oldest entry first."""
+        """Returns the session's log; see :meth:`Session.log`."""
         return await self._do(Session.log)
 
     @property
     def kv(self) -> AsyncKeyValues:
-        """The session's key-values."""
+        """The session's keys and values; see :attr:`Session.kv`."""
         return AsyncKeyValues(self)
 
     # The workspace.
 
     async def workspace_diff(self, *paths: str) -> str:
-        """What a session over a host's folder has changed of it, as git writes it."""
+        """Returns the changes to the workspace's folder; see :meth:`Session.workspace_diff`."""
         return await self._do(Session.workspace_diff, *paths)
 
     async def workspace_apply(self, *paths: str) -> Applied:
-        """Brings what the session has changed back to the host's folder."""
+        """Applies the changes to the workspace's folder; see :meth:`Session.workspace_apply`."""
         return await self._do(Session.workspace_apply, *paths)
 
-    # Its life.
+    # Sleeping and closing.
 
     async def park(self) -> None:
-        """Gives process and memory back until the next call."""
+        """Frees the session's process and memory until the next call."""
         await self._do(Session.park)
 
     async def close(self) -> None:
-        """Lets go of the session."""
+        """Closes the session; see :meth:`Session.close`."""
         if self._made is not None:
             await _in_thread(self._made.close)
 
@@ -433,32 +440,33 @@ class AsyncSession:
 
 
 class AsyncKeyValues:
-    """A session's key-values."""
+    """The keys and values of a session."""
 
     def __init__(self, session: AsyncSession) -> None:
         self._session = session
 
     async def get(self, key: str) -> bytes | None:
-        """A value, None if there is none."""
+        """Returns the value of a key, or None if there is none."""
         return await self._session._do(lambda s: KeyValues(s).get(key))
 
     async def set(self, key: str, value: bytes | str) -> None:
-        """Sets a value."""
+        """Sets the value of a key."""
         await self._session._do(lambda s: KeyValues(s).__setitem__(key, value))
 
     async def delete(self, key: str) -> bool:
-        """Takes a value out; whether it was there."""
+        """Removes a key. Returns whether it existed."""
         return await self._session._do(lambda s: KeyValues(s).pop(key, None) is not None)
 
     async def keys(self) -> List[str]:
-        """The keys in their order."""
+        """Returns the keys, sorted."""
         return await self._session._do(lambda s: [*KeyValues(s)])
 
 
 class AsyncStream:
-    """A command's output as it comes."""
+    """The output of a command as it is written; see :meth:`AsyncSession.stream`."""
 
-    #: Chunks that wait for the reader at most; the command waits then.
+    #: The maximum number of chunks that wait for the reader. The command waits while there are so
+    #: many.
     _MOST = 64
 
     def __init__(self, session: AsyncSession, options: str, stdin: Stdin) -> None:
@@ -472,7 +480,8 @@ class AsyncStream:
         loop = asyncio.get_running_loop()
 
         def put(text: str) -> None:
-            # On a thread that reads output: while it waits, so does the command.
+            # This runs on a thread that reads output. While the thread waits, the command does,
+            # too.
             while not self._is_left:
                 if self._room.acquire(timeout=0.05):
                     loop.call_soon_threadsafe(self._chunks.put_nowait, Chunk(stream, text))
@@ -494,7 +503,7 @@ class AsyncStream:
         while True:
             chunk = await self._chunks.get()
             if chunk is None:
-                # For callers that ask again.
+                # Callers may iterate again.
                 self._chunks.put_nowait(None)
                 if not task.cancelled():
                     task.result()
@@ -504,7 +513,7 @@ class AsyncStream:
 
     @property
     def outcome(self) -> Outcome:
-        """What became of the command, once its output was read to the end."""
+        """The command's outcome. Its output must have been read to the end."""
         if self._task is None or not self._task.done():
             raise RuntimeError("the command has not ended: read its output first")
         return self._task.result()

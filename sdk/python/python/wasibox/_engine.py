@@ -1,4 +1,4 @@
-"""Engines: an image and what its sessions share."""
+"""Engines: an image with all that its sessions share."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ import threading
 from . import _native
 from ._errors import WasiboxError, raising
 
-# Neither typing nor pathlib at run time: they take longer to import than the native module.
+# typing and pathlib are not imported at run time, because they take longer to import than the
+# native module.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,12 +22,13 @@ if TYPE_CHECKING:
     Progress = Callable[[str], None]
 
 _lock = threading.Lock()
-#: The default engine, and the process that it is of: a copy of a process has none of its parent's workers.
+#: The default engine and the number of the process that made it. A forked process makes an engine
+#: of its own, because the workers belong to its parent.
 _default: tuple[int, Engine] | None = None
 
 
 def worker_program() -> str | None:
-    """The program that sessions' processes run, in this package."""
+    """Returns the path of this package's program for workers, or None if it has none."""
     path = os.path.join(os.path.dirname(__file__), "bin", "runner")
     return path if os.path.isfile(path) else None
 
@@ -39,13 +41,17 @@ def _cache() -> str:
 
 
 def _on_terminal(line: str) -> None:
-    """Tells a person what takes time; a program's log is left alone."""
+    """Prints a line about a slow step if standard error is a terminal."""
     if sys.stderr is not None and sys.stderr.isatty():
         print(f"wasibox: {line}", file=sys.stderr)
 
 
 def default_image(progress: Progress = _on_terminal) -> str:
-    """The image of ``$WASIBOX_IMAGE``, else that of the package ``wasibox-image``, unpacked at its first use."""
+    """Returns the path of the default image.
+
+    This is ``$WASIBOX_IMAGE`` if it is set. Otherwise it is the image of the package
+    ``wasibox-image``, which is unpacked when it is first used.
+    """
     named = os.environ.get("WASIBOX_IMAGE")
     if named:
         return named
@@ -60,9 +66,9 @@ def default_image(progress: Progress = _on_terminal) -> str:
 
 
 class Engine:
-    """An image and what its sessions share: machine code, workers, the rule who is awake.
+    """An image with all that its sessions share: machine code, workers, a limit of awake sessions.
 
-    Sessions that name none share :func:`default_engine`.
+    Sessions that are opened without an engine share :func:`default_engine`.
     """
 
     def __init__(
@@ -81,16 +87,19 @@ class Engine:
         """Opens an image.
 
         Args:
-            image: the image's file; by default that of ``$WASIBOX_IMAGE`` or of the package ``wasibox-image``.
-            isolation: ``process`` puts each session into a process with a jail; ``threads`` runs guests in this process, with
-                WebAssembly as the only wall.
-            warm: processes that are kept ready for sessions to come.
-            awake: sessions that have a process at once; a call of one more puts the one to sleep that was used longest ago.
-            idle: seconds without a call after which a session goes to sleep; 0: never.
-            require_walls: refuse to run on a host that lacks a wall of the jail.
-            artifacts: where machine code is kept; by default ``~/.cache/wasibox/aot``.
+            image: the file of the image. By default this is ``$WASIBOX_IMAGE``, or the image of the
+                package ``wasibox-image``.
+            isolation: ``process`` runs each session in a jailed process of its own; ``threads``
+                runs guests in this process, with WebAssembly as the only wall.
+            warm: the number of processes that are kept ready for new sessions.
+            awake: the maximum number of sessions that have a process at the same time. A call of
+                another session puts the least recently used one to sleep.
+            idle: the seconds without a call after which a session goes to sleep; 0 means never.
+            require_walls: whether to refuse a host that lacks a wall of the jail.
+            artifacts: the folder that caches machine code; by default ``~/.cache/wasibox/aot``.
             program: the program for processes, instead of the package's.
-            progress: told of what takes time, a line each, on another thread; by default a terminal is.
+            progress: a function that is called with a line for each slow step, on another thread.
+                By default, the lines are printed if standard error is a terminal.
         """
         report = _on_terminal if progress is None else progress
         path = default_image(report) if image is None else image
@@ -111,26 +120,26 @@ class Engine:
 
     @property
     def awake(self) -> int:
-        """How many sessions have a process now."""
+        """The number of sessions that have a process now."""
         return self._native.awake()
 
     def warm_up(self) -> None:
-        """Waits until the processes that are kept ready are ready."""
+        """Waits until the processes for new sessions (``warm``) are ready."""
         self._native.warm_up()
 
     def sessions(self, store: StrPath) -> list[str]:
-        """The names of a store's sessions."""
+        """Returns the names of a store's sessions."""
         with raising():
             return self._native.sessions(os.fspath(store))
 
     def remove(self, store: StrPath, name: str) -> None:
-        """Forgets a session of a store that nobody uses."""
+        """Removes a session from a store. The session must not be in use."""
         with raising():
             self._native.remove(os.fspath(store), name)
 
 
 def default_engine() -> Engine:
-    """The engine of sessions that name none, made at its first use."""
+    """Returns the engine of sessions that are opened without one, made at its first use."""
     global _default
     with _lock:
         if _default is None or _default[0] != os.getpid():

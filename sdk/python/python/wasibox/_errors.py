@@ -1,4 +1,4 @@
-"""What calls raise."""
+"""The exceptions that calls raise."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ if TYPE_CHECKING:
 
 
 class WasiboxError(Exception):
-    """Something could not be done. Those that callers tell apart have classes of their own."""
+    """The base of all exceptions of this package: something could not be done."""
 
 
 class InvalidError(WasiboxError, ValueError):
-    """The request makes no sense."""
+    """The request is invalid."""
 
 
 class NotFoundError(WasiboxError, LookupError):
-    """It speaks of a session, a commit or a command that is not there."""
+    """The request names a session, a commit or a command that does not exist."""
 
 
 class ConflictError(WasiboxError):
-    """It does not go together with what is there, such as a name that is taken."""
+    """The request conflicts with the current state, such as a name that is taken."""
 
 
 class BusyError(WasiboxError):
-    """Another process, or another call, has what it needs."""
+    """Another process or another call uses what the request needs."""
 
 
 class CancelledError(WasiboxError):
@@ -42,9 +42,10 @@ class ClosedError(WasiboxError, ValueError):
 
 
 class FileError(WasiboxError, OSError):
-    """A request about a file cannot be done; :attr:`code` says why in a word."""
+    """A file request could not be carried out; :attr:`code` is the reason in one word."""
 
-    #: ``not_found``, ``ambiguous``, ``no_match``, ...; what the file system says has C's name: ``ENOSPC``.
+    #: The reason, such as ``not_found``, ``ambiguous`` or ``no_match``. An error of the file system
+    #: has its name in C, such as ``ENOSPC``.
     code: str
 
     def __init__(self, text: str, code: str) -> None:
@@ -60,7 +61,7 @@ class FileError(WasiboxError, OSError):
         return self._text
 
 
-# The same for those who expect Python's own classes.
+# Subclasses that are also Python's own classes, for programs that catch those.
 
 
 class _MissingFile(FileError, FileNotFoundError):
@@ -93,9 +94,9 @@ _OF_CODE: dict[str, type[FileError]] = {
 
 
 class CommandError(WasiboxError):
-    """A command has failed, and the caller had asked for success (``check=True``)."""
+    """A command has failed, and the caller required success (``check=True``)."""
 
-    #: What became of it.
+    #: The outcome of the command.
     outcome: Outcome
 
     def __init__(self, outcome: Outcome) -> None:
@@ -124,7 +125,7 @@ _CLASSES: dict[str, type[WasiboxError]] = {
 
 
 def of_native(error: _native.NativeError) -> WasiboxError:
-    """The package's exception for one of the native module's."""
+    """Returns the package's exception for one of the native module."""
     kind, text, code = error.args
     if kind == "file":
         return _OF_CODE.get(code or "", FileError)(text, code or "")
@@ -132,7 +133,7 @@ def of_native(error: _native.NativeError) -> WasiboxError:
 
 
 class raising:
-    """Turns the native module's exception into the package's."""
+    """A context manager that turns exceptions of the native module into the package's."""
 
     def __enter__(self) -> None:
         pass

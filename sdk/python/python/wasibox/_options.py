@@ -1,4 +1,4 @@
-"""What sessions are granted, in the words of policy files."""
+"""The options of sessions and calls, converted to JSON with the terms of policy files."""
 
 from __future__ import annotations
 
@@ -19,29 +19,39 @@ if TYPE_CHECKING:
 class Mount(Record):
     """A host file or folder that guests see."""
 
+    #: The path of the file or folder on the host.
     host: StrPath
-    #: Guests may write to it,
+    #: Whether guests may write to it.
     writable: bool = False
-    #: and add so many bytes (a number, or a text such as ``"100M"``).
+    #: The maximum number of bytes that guests may add: a number, or a text such as ``"100M"``.
     quota: int | str | None = None
 
 
 class Network(Record):
-    """Requests that guests may make. Rules are texts such as ``"GET,POST https://*.example.com/api/"``."""
+    """The HTTP requests that guests may make.
 
+    Rules are texts such as ``"GET,POST https://*.example.com/api/"``.
+    """
+
+    #: The rules for requests that are allowed.
     allow: Sequence[str] = ()
-    #: What is not allowed after all.
+    #: The rules for requests that are refused even if ``allow`` has them.
     deny: Sequence[str] = ()
-    #: Headers that guests do not see: ``"HOST: NAME=VALUE"``, with ``${env:KEY}`` and ``${file:PATH}``.
+    #: Headers that are added to requests and that guests do not see: ``"HOST: NAME=VALUE"``. The
+    #: value may contain ``${env:KEY}`` and ``${file:PATH}``.
     secrets: Sequence[str] = ()
 
 
 class Workspace(Record):
-    """A folder of the session that begins as a zip, or as a host's folder that stays as it is."""
+    """The folder that a session works in: that of a zip, or a host folder under an overlay."""
 
+    #: The path of the zip or the folder on the host.
     path: StrPath
-    #: ``overlay``: a folder; ``zip``: a zip, replaced after each call that has changed files. By default what the path is.
+    #: ``overlay``: the path is a folder, which stays as it is until changes are applied. ``zip``:
+    #: the path is a zip, which is replaced after each call that has changed files. By default an
+    #: existing folder is an ``overlay``, and everything else a ``zip``.
     kind: Literal["overlay", "zip"] | None = None
+    #: The path that guests see.
     guest: str = "/work"
 
 
@@ -80,7 +90,7 @@ def opener(
     workspace: StrPath | Workspace | None,
     network: str | Sequence[str] | Network | None,
 ) -> str:
-    """What a session is to be, for the native module."""
+    """Returns the options of a session as JSON, for the native module."""
     said: dict[str, Any] = dict(policy) if isinstance(policy, Mapping) else {}
     if isinstance(limits, str):
         said["preset"] = limits
@@ -120,7 +130,7 @@ def call(
     list_files: bool,
     keep_background: bool,
 ) -> str:
-    """A call, for the native module."""
+    """Returns a call as JSON, for the native module."""
     options: dict[str, Any] = {what: value}
     if env:
         options["env"] = dict(env)
@@ -138,7 +148,7 @@ def call(
 
 
 def cell(language: str, code: str, *, timeout: float | None, max_output: int | None) -> str:
-    """A cell, for the native module."""
+    """Returns a call of a cell as JSON, for the native module."""
     return call(
         language,
         code,

@@ -1,4 +1,4 @@
-"""What calls give."""
+"""The results of calls."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any, Literal
 
-#: Pictures that Jupyter shows of one result, and bytes of each.
+#: The maximum number of pictures of one outcome, and the maximum number of bytes of each.
 _PICTURES, _PICTURE = 16, 8 << 20
 
 
 class FileChange(Record):
-    """A file that a call has made, changed or removed."""
+    """A file that a call has created, changed or removed."""
 
     path: str
     change: Literal["created", "modified", "deleted"]
@@ -27,7 +27,7 @@ class FileChange(Record):
 
 
 class Figure(Record):
-    """A picture that a call has made."""
+    """A picture file that a call has created or changed."""
 
     path: str
     mime_type: str
@@ -40,40 +40,50 @@ class Figure(Record):
 
 
 class Outcome(Record):
-    """What became of a command or a cell. A command that fails is an outcome, too."""
+    """How a command or a cell ended. A command that fails has an outcome, too."""
 
-    #: What a shell would report; 124 after the time limit, 130 after a cancellation, 137 after the output limit.
+    #: The exit code as a shell would report it: 124 after the time limit, 152 after the limit of
+    #: CPU time, 130 after a cancellation, 137 after the output limit.
     exit_code: int
-    #: Output as text; bytes that are not UTF-8 are replaced, and stand in :attr:`stdout_bytes`.
+    #: Standard output as text. Bytes that are not UTF-8 are replaced; :attr:`stdout_bytes` has
+    #: them.
     stdout: str
+    #: Standard error as text, like :attr:`stdout`.
     stderr: str
+    #: Standard output as bytes.
     stdout_bytes: bytes = field(repr=False)
+    #: Standard error as bytes.
     stderr_bytes: bytes = field(repr=False)
-    #: Seconds, by the clock and of all guests' CPU time.
+    #: The elapsed time in seconds.
     duration: float
+    #: The CPU time of all guests in seconds.
     cpu_time: float
-    #: Most bytes that the guests' memories had together.
+    #: The maximum number of bytes that the memories of all guests had together.
     peak_memory: int
-    #: The limit that ended the call, else the first that it ran into.
+    #: The limit that ended the call, otherwise the first limit that it ran into.
     limit_hit: str | None = None
-    #: Output was cut at its limit.
+    #: Whether output was cut at its limit.
     truncated: bool = False
+    #: The files that the call has created, changed or removed.
     files: list[FileChange] = field(default_factory=list)
-    #: More files may have changed than are listed.
+    #: Whether more files may have changed than are listed.
     files_truncated: bool = False
-    #: The value of a cell's last expression: itself where it is plain data (what JSON has), else as ``repr`` writes it;
-    #: None if it is too long (:attr:`value_bytes`).
+    #: The value of a cell's last expression. Plain data (which JSON can represent) is the value
+    #: itself; any other value is its ``repr``. None if the value was cut (:attr:`value_bytes`).
     value: Any = None
-    #: The same as ``repr`` writes it; of a long one the beginning and the end.
+    #: The ``repr`` of the value. A long one is cut in the middle.
     value_repr: str | None = None
-    #: How many bytes the value has at least, if it was cut: at 64 KiB of text, 1 MiB of JSON, ``max_output``.
+    #: The minimum number of bytes of the value if it was cut, at 64 KiB of text, 1 MiB of JSON or
+    #: ``max_output``; otherwise None.
     value_bytes: int | None = None
-    #: Processes that were left and ended with the call, and those that go on (``keep_background``).
+    #: The processes that the command left running, and that ended with the call.
     ended: list[str] = field(default_factory=list)
+    #: The processes that the command left running, and that continue (``keep_background``).
     background: list[str] = field(default_factory=list)
-    #: The cell's interpreter has ended; the next cell goes on from before this one.
+    #: Whether the cell's interpreter has ended. The next cell continues from the state before this
+    #: one.
     put_back: bool = False
-    #: The commit that the call has made.
+    #: The number of the commit that the call has made.
     commit: int | None = None
     _read: Callable[[str], bytes] | None = field(default=None, repr=False, compare=False)
 
@@ -83,7 +93,7 @@ class Outcome(Record):
         return self.exit_code == 0
 
     def check(self) -> Outcome:
-        """The outcome itself.
+        """Returns the outcome itself if the command has succeeded.
 
         Raises:
             CommandError: if the exit code is not 0.
@@ -94,7 +104,10 @@ class Outcome(Record):
 
     @property
     def figures(self) -> list[Figure]:
-        """The pictures that the call has made, as they are in the session now."""
+        """The pictures among :attr:`files`, with their current contents in the session.
+
+        There are at most 16 of them, each of at most 8 MiB.
+        """
         found = []
         for file in self.files:
             is_picture = (file.mime_type or "").startswith("image/")
@@ -103,14 +116,14 @@ class Outcome(Record):
             try:
                 found.append(Figure(file.path, str(file.mime_type), self._read(file.path)))
             except WasiboxError:
-                # Gone meanwhile, or the session is closed: its name is in the list.
+                # The file was removed meanwhile, or the session is closed.
                 continue
             if len(found) == _PICTURES:
                 break
         return found
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
-        """What Jupyter shows: output, the value, pictures."""
+        """Returns what Jupyter shows: the output, the value and the pictures."""
         text = in_words(self)
         figures = self.figures
         if not figures:
@@ -143,7 +156,7 @@ def _plain(text: str) -> str:
 
 
 def in_words(outcome: Outcome, cut: Callable[[str], str] = _plain) -> str:
-    """An outcome as a text; what has come out of the sandbox goes through `cut`."""
+    """Returns an outcome as a text. `cut` shortens each text that is from the sandbox."""
     parts = [cut(outcome.stdout)]
     if outcome.value_repr is not None:
         parts.append(cut(outcome.value_repr))
@@ -159,7 +172,7 @@ def in_words(outcome: Outcome, cut: Callable[[str], str] = _plain) -> str:
 
 
 def of_native(native: tuple[int, bytes, bytes, str], read: Callable[[str], bytes]) -> Outcome:
-    """The outcome that the native module tells."""
+    """Returns the outcome for the result of a native call."""
     exit_code, stdout, stderr, rest = native
     more: dict[str, Any] = json.loads(rest)
     value_repr = more.get("value")
@@ -177,7 +190,7 @@ def of_native(native: tuple[int, bytes, bytes, str], read: Callable[[str], bytes
         truncated=more["truncated"],
         files=[FileChange(**file) for file in more["files"]],
         files_truncated=more["files_truncated"],
-        # Part of a value would pass for another one.
+        # A part of a value could be mistaken for the whole value.
         value=more.get("value_json", value_repr if value_bytes is None else None),
         value_repr=value_repr,
         value_bytes=value_bytes,
@@ -190,49 +203,55 @@ def of_native(native: tuple[int, bytes, bytes, str], read: Callable[[str], bytes
 
 
 class Chunk(Record):
-    """Output as it comes."""
+    """A piece of a command's output."""
 
     stream: Literal["stdout", "stderr"]
     text: str
 
 
 class Commit(Record):
-    """What a session was when a call had returned."""
+    """The state of a session after a call."""
 
+    #: The number of the commit.
     number: int
+    #: The number of the commit before it.
     parent: int | None
-    #: What was called.
+    #: The command or cell of the call.
     command: str
+    #: The exit code of the call.
     exit_code: int | None
-    #: When it began, in seconds since the epoch; how long it took.
+    #: The start of the call, in seconds since the epoch.
     time: float
+    #: The duration of the call in seconds.
     duration: float
+    #: The number of files that the call has changed.
     changed_files: int
-    #: Names that it was given.
+    #: The tags of the commit.
     tags: Sequence[str] = ()
 
 
 class Entry(Record):
-    """A file as ``list`` and ``stat`` tell of it."""
+    """A file, directory or other node, as ``list`` and ``stat`` return it."""
 
     path: str
     kind: Literal["file", "directory", "symlink", "fifo", "socket", "device"]
+    #: The size in bytes.
     size: int
-    #: Permission bits.
+    #: The permission bits.
     mode: int
-    #: Seconds since the epoch.
+    #: The time of the last change of the contents, in seconds since the epoch.
     modified: float
-    #: What a symbolic link names.
+    #: The target of a symbolic link.
     target: str | None = None
 
     @property
     def is_dir(self) -> bool:
-        """Whether it is a directory."""
+        """Whether this is a directory."""
         return self.kind == "directory"
 
 
 def entry(native: dict[str, Any]) -> Entry:
-    """An entry that the native module tells."""
+    """Returns the entry for one in an answer of the native module."""
     return Entry(**{**native, "modified": native["modified"] / 1e9})
 
 
@@ -240,13 +259,15 @@ class Match(Record):
     """A line that ``grep`` has found."""
 
     path: str
+    #: The number of the line, from 1.
     line: int
     text: str
 
 
 class Applied(Record):
-    """What was brought back to a workspace's folder."""
+    """The result of applying a session's changes to the workspace's folder on the host."""
 
+    #: The paths that were changed.
     done: list[str]
-    #: Paths that were left as they are, and why.
+    #: The paths that were left as they are, each with the reason.
     left: list[tuple[str, str]]

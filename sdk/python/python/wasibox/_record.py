@@ -1,7 +1,8 @@
 """Classes of named values.
 
-What ``dataclasses`` makes, without its import and its code generation: they were two thirds of what importing this
-package took. Whoever asks for ``dataclasses.fields``, ``asdict`` or ``replace`` gets them: they are made then.
+They are like those of ``dataclasses``, but need neither its import nor its code generation, which
+took two thirds of the time to import this package. ``dataclasses.fields``, ``asdict`` and
+``replace`` work with them, because what these need is made when they are called.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ else:
 
 
 class _Field:
-    """How a value is treated that is not simply given."""
+    """The options of a field."""
 
     __slots__ = ("compare", "default", "factory", "repr")
 
@@ -38,12 +39,12 @@ def field(
     repr: bool = True,
     compare: bool = True,
 ) -> Any:
-    """A value with a default, or one that ``repr`` or comparisons pass over; as ``dataclasses.field``."""
+    """Returns the options of a field, like ``dataclasses.field``."""
     return _Field(default, default_factory, repr, compare)
 
 
 class _DataclassFields:
-    """What ``dataclasses`` looks for in a class, made when somebody looks."""
+    """The attribute of a class that ``dataclasses`` needs, which is made when it is first read."""
 
     def __get__(self, instance: Record | None, owner: type[Record]) -> dict[str, Any]:
         import dataclasses
@@ -59,14 +60,17 @@ class _DataclassFields:
 
         twin: Any = dataclasses.make_dataclass(owner.__name__, [of(name) for name in owner._fields])
         fields: dict[str, Any] = twin.__dataclass_fields__
-        # From now on without this.
+        # Replaces this descriptor.
         setattr(owner, "__dataclass_fields__", fields)
         return fields
 
 
 @dataclass_transform(frozen_default=True, field_specifiers=(field,))
 class Record:
-    """Named values, which stay as they were made; compared and shown by them."""
+    """The base of classes of named values, which cannot be changed.
+
+    Objects are compared by their values, and ``repr`` shows the values.
+    """
 
     _fields: ClassVar[dict[str, _Field]] = {}
     __dataclass_fields__ = _DataclassFields()

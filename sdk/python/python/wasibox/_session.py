@@ -26,13 +26,13 @@ if TYPE_CHECKING:
     from ._tools import AnyTool
     from ._types import Command, Limits, Mounts, OnOutput, Stdin, StrPath
 
-# Threads that have reported the end of their call release Python's lock before the interpreter
-# ends.
+# Waits at the end of the interpreter for threads that have reported the end of their call, because
+# they must release Python's lock before the interpreter ends.
 atexit.register(_native.settle)
 
 
 def _given(tools: Iterable[AnyTool]) -> List[_native.HostTool]:
-    """Tools for the native module. What reads their signatures is imported for the first one."""
+    """Returns tools for the native module. Their code is imported only if there are some."""
     made = list(tools)
     if not made:
         return []
@@ -48,7 +48,7 @@ def _bytes(data: bytes | bytearray | memoryview | str | None) -> bytes:
 
 
 class _Texts:
-    """Calls functions with text, whatever bytes come: characters that are not whole wait for the rest."""
+    """Decodes output and passes it to functions as text. Partial characters wait for the rest."""
 
     def __init__(self, on_stdout: OnOutput | None, on_stderr: OnOutput | None) -> None:
         make = codecs.getincrementaldecoder("utf-8")
@@ -66,10 +66,11 @@ class _Texts:
 
 
 class Session:
-    """Files, a shell, a Python interpreter that stays, and the history of all that.
+    """Files, a shell, interpreters that stay between calls, and the history of them all.
 
-    It is granted nothing but what is said here. Calls of a session come one after another, from whatever thread; sessions
-    run beside each other. A session without a store is gone when it is closed.
+    A session may use only what it is granted when it is opened. Its methods may be called on any
+    thread. The calls of one session run one after another, and different sessions run in parallel.
+    A session without a store is lost when it is closed.
     """
 
     def __init__(
@@ -89,16 +90,22 @@ class Session:
         """Opens a session.
 
         Args:
-            store: the file (``.wbx``) that keeps it; it is made if it is not there.
-            name: its name, in a store ``default`` if nothing is said.
-            open: whether to open the one of that name or make it, or only one of both.
-            policy: a policy file, or the same words as a mapping. What follows comes before it.
-            limits: ``"strict"``, ``"normal"``, ``"permissive"``, or limits by name: ``{"memory": "1G", "timeout": 10}``.
-            mounts: host files and folders by the path that guests see: ``{"/data": "data"}``, read-only, or a :class:`Mount`.
-            workspace: a folder or a zip that the session works in.
-            network: rules of the requests that guests may make: ``"GET https://api.example.com/"``.
-            tools: functions that guests may call, as commands and from Python; see :func:`wasibox.tool`.
-            engine: what it runs on; by default :func:`default_engine`.
+            store: the file (``.wbx``) that keeps the session. It is created if it does not exist.
+            name: the session's name; in a store it is ``default`` by default.
+            open: ``any`` opens the session of that name, or creates it if there is none. ``create``
+                only creates, and ``open`` only opens.
+            policy: a policy file, or a mapping with the same terms. The options below take
+                precedence.
+            limits: ``"strict"``, ``"normal"`` or ``"permissive"``, or limits by name, such as
+                ``{"memory": "1G", "timeout": 10}``.
+            mounts: host files and folders by the paths that guests see, such as
+                ``{"/data": "data"}``. They are read-only; a :class:`Mount` may allow writing.
+            workspace: a folder or a zip on the host that the session works in.
+            network: rules for the HTTP requests that guests may make, such as
+                ``"GET https://api.example.com/"``. By default there is no network.
+            tools: functions that guests may call, as commands and from Python; see
+                :func:`wasibox.tool`.
+            engine: the engine that runs the session; by default :func:`default_engine`.
         """
         opener = _options.opener(
             store=store,
@@ -137,7 +144,11 @@ class Session:
         tools: Iterable[AnyTool] = (),
         engine: Engine | None = None,
     ) -> Session:
-        """A session out of what :meth:`export` has written: bytes, or a file (``.wbs``). It brings no grants and no tools with it."""
+        """Creates a session from a snapshot of :meth:`export`, which is bytes or a file (``.wbs``).
+
+        A snapshot contains no grants and no tools, so they must be given here. The options are
+        those of :class:`Session`.
+        """
         opener = _options.opener(
             store=store,
             name=name,
@@ -160,7 +171,7 @@ class Session:
         return cls._of(engine, loaded)
 
     def set_tools(self, tools: Iterable[AnyTool]) -> None:
-        """Makes these the functions that guests may call, in place of those before."""
+        """Replaces the functions that guests may call."""
         given = _given(tools)
         with raising():
             self._native.set_tools(given)
@@ -182,20 +193,23 @@ class Session:
         keep_background: bool = False,
         check: bool = False,
     ) -> Outcome:
-        """Runs a command to its end. One that fails is an outcome, not an exception.
+        """Runs a command to its end. A command that fails is an outcome, not an exception.
 
         Args:
             command: a script for the session's shell, which continues with the directory, variables and
-                functions of the script before; or a list of arguments, run without the shell.
-            stdin: what it reads.
-            env: variables; of a script they stay for the next one, as after ``export``.
-            cwd: the directory; of a script it stays for the next one, as after ``cd``.
-            timeout: seconds; never more than the session's policy has.
-            max_output: bytes of output that are kept, 16 MiB if nothing is said.
-            on_stdout: called with output as it comes, on another thread. What it raises ends the command, and is raised here.
+                functions of the script before; or a list of arguments, which runs without the
+                shell.
+            stdin: the standard input.
+            env: environment variables. Those of a script stay for the next one, as after
+                ``export``.
+            cwd: the directory. That of a script stays for the next one, as after ``cd``.
+            timeout: the time limit in seconds, which cannot exceed that of the session's policy.
+            max_output: the maximum number of bytes of output; 16 MiB by default.
+            on_stdout: a function that is called with output as it is written, on another thread. If
+                it raises an exception, the command is ended, and the exception is raised here.
             on_stderr: the same for standard error.
             list_files: whether the outcome lists changed files.
-            keep_background: whether processes that are left go on.
+            keep_background: whether processes that the command leaves running continue.
             check: whether a failure raises :class:`CommandError`.
         """
         what, value = ("script", command) if isinstance(command, str) else ("argv", list(command))
@@ -223,9 +237,11 @@ class Session:
         on_stderr: OnOutput | None = None,
         check: bool = False,
     ) -> Outcome:
-        """Runs a cell in the session's Python interpreter, which stays: variables and imports are there for the next one.
+        """Runs a cell in the session's Python interpreter.
 
-        The value of the last expression is :attr:`Outcome.value`, pictures are :attr:`Outcome.figures`.
+        The interpreter stays, so the next cell has the variables and imports of this one. The value
+        of the last expression is :attr:`Outcome.value`, and pictures are :attr:`Outcome.figures`.
+        The options are those of :meth:`exec`.
         """
         options = _options.cell("python", code, timeout=timeout, max_output=max_output)
         outcome = self._call(options, stdin, on_stdout, on_stderr, _native.Cancel())
@@ -242,7 +258,10 @@ class Session:
         on_stderr: OnOutput | None = None,
         check: bool = False,
     ) -> Outcome:
-        """The same in the session's JavaScript interpreter: ``await`` and ``import`` are allowed at its top."""
+        """Runs a cell in the session's JavaScript interpreter; see :meth:`python`.
+
+        Top-level ``await`` and ``import`` are allowed.
+        """
         options = _options.cell("javascript", code, timeout=timeout, max_output=max_output)
         outcome = self._call(options, stdin, on_stdout, on_stderr, _native.Cancel())
         return outcome.check() if check else outcome
@@ -258,7 +277,8 @@ class Session:
         texts = None
         if on_stdout is not None or on_stderr is not None:
             texts = _Texts(on_stdout, on_stderr)
-        # Only the main thread hears of signals. `current_thread` would make an object of every thread.
+        # Only the main thread handles signals. `current_thread` is not used because it would create
+        # an object for each thread.
         is_main = threading.get_ident() == threading.main_thread().ident
         with raising():
             result = self._native.call(options, _bytes(stdin), texts, cancel, is_main)
@@ -275,14 +295,14 @@ class Session:
         cwd: str | None = None,
         timeout: float | None = None,
     ) -> Stream:
-        """Runs a command and gives its output as it comes::
+        """Runs a command, and yields its output as it is written::
 
             with s.stream("make") as output:
                 for chunk in output:
                     print(chunk.text, end="")
             output.outcome.exit_code
 
-        A loop that ends early ends the command.
+        Leaving the block early ends the command. The options are those of :meth:`exec`.
         """
         what, value = ("script", command) if isinstance(command, str) else ("argv", list(command))
         options = _options.call(
@@ -300,52 +320,64 @@ class Session:
         return Stream(self, options, stdin)
 
     def interrupt(self) -> None:
-        """Ends the call that runs, from another thread; or the next one, if none does."""
+        """Ends the running call, from another thread. If there is none, ends the next one."""
         with raising():
             self._native.interrupt()
 
     def reset(self) -> None:
-        """Ends the interpreters; the next cell begins a new one."""
+        """Ends the interpreters. The next cell begins a new one."""
         with raising():
             self._native.reset()
 
-    # Files. Relative paths are from the directory that the shell is in.
+    # Files. Relative paths start at the current directory of the shell.
 
     def read(self, path: str) -> bytes:
-        """A file's bytes."""
+        """Returns the bytes of a file."""
         with raising():
             return self._native.read(path)
 
     def read_text(self, path: str, encoding: str = "utf-8", errors: str = "strict") -> str:
-        """A file's text."""
+        """Returns the text of a file."""
         return self.read(path).decode(encoding, errors)
 
     def write(
         self, path: str, data: bytes | bytearray | memoryview | str, *, mode: int | None = None
     ) -> None:
-        """Makes a file's content this; folders above it are made. A text is written as UTF-8."""
+        """Replaces the contents of a file. Missing folders above it are created.
+
+        Args:
+            path: the path of the file.
+            data: the new contents; a text is written as UTF-8.
+            mode: the permission bits of the file.
+        """
         with raising():
             self._native.write(path, _bytes(data), mode)
 
     def files(self, request: Mapping[str, Any]) -> dict[str, Any]:
-        """Any request about files, in the words of docs/files.md: ``{"grep": {"pattern": "x"}}``."""
+        """Carries out a file request, such as ``{"grep": {"pattern": "x"}}``. Returns the answer.
+
+        docs/files.md describes all requests and answers.
+        """
         with raising():
             answer: dict[str, Any] = json.loads(self._native.files(json.dumps(request)))
         return answer
 
     def edit(self, path: str, old: str, new: str, *, replace_all: bool = False) -> str:
-        """Replaces text, which must be there once unless all of it is meant. Gives the place with its line numbers."""
+        """Replaces text in a file, and returns the changed place with line numbers.
+
+        The text ``old`` must occur exactly once, unless ``replace_all`` is true.
+        """
         edits = [{"old": old, "new": new, "replace_all": replace_all}]
         shown: str = self.files({"edit": {"path": path, "edits": edits}})["edited"]["shown"]
         return shown
 
     def patch(self, patch: str) -> List[str]:
-        """Applies a unified diff, all of it or nothing; gives the files' paths."""
+        """Applies a unified diff completely or not at all, and returns the paths of the files."""
         done = self.files({"apply_patch": {"patch": patch}})["patched"]
         return [file["path"] for file in done["files"]]
 
     def list(self, path: str = ".", *, depth: int = 1, hidden: bool = True) -> List[Entry]:
-        """What is in a directory, so many levels deep."""
+        """Returns the entries of a directory, ``depth`` levels deep."""
         found: List[Entry] = []
         while True:
             request = {"path": path, "depth": depth, "hidden": hidden, "offset": len(found)}
@@ -357,7 +389,7 @@ class Session:
     def glob(
         self, pattern: str, path: str = ".", *, hidden: bool = False, limit: int = 1000
     ) -> List[str]:
-        """Paths that fit a pattern: ``*``, ``?``, ``[...]``, ``{a,b}``, ``**``."""
+        """Returns the paths that match a pattern, which may have ``*?[...]{a,b}`` and ``**``."""
         request = {"pattern": pattern, "path": path, "hidden": hidden, "limit": limit}
         paths: List[str] = self.files({"glob": request})["paths"]["paths"]
         return paths
@@ -372,7 +404,10 @@ class Session:
         include: Sequence[str] = (),
         limit: int = 200,
     ) -> List[Match]:
-        """Lines that match a pattern (Perl's, unless it is ``literal``) in a file, or in all below a directory."""
+        """Returns the lines that match a pattern in a file, or in all files below a directory.
+
+        The pattern is a regular expression in Perl's syntax, or with ``literal`` a plain text.
+        """
         request = {
             "pattern": pattern,
             "path": path,
@@ -390,11 +425,11 @@ class Session:
         ]
 
     def stat(self, path: str, *, follow: bool = True) -> Entry:
-        """What is at a path."""
+        """Returns the entry of a path. With ``follow``, a symbolic link means its target."""
         return _outcome.entry(self.files({"stat": {"path": path, "follow": follow}})["stat"])
 
     def exists(self, path: str) -> bool:
-        """Whether something is at a path."""
+        """Returns whether a path exists."""
         try:
             self.stat(path)
         except FileNotFoundError:
@@ -402,18 +437,18 @@ class Session:
         return True
 
     def delete(self, path: str, *, recursive: bool = False) -> int:
-        """Removes a file or, with ``recursive``, a directory; gives how many were removed."""
+        """Removes a file or, with ``recursive``, a directory. Returns how many were removed."""
         count: int = self.files({"delete": {"path": path, "recursive": recursive}})["deleted"][
             "count"
         ]
         return count
 
     def move(self, source: str, target: str) -> None:
-        """Gives a file or a directory another name."""
+        """Renames or moves a file or a directory."""
         self.files({"move": {"from": source, "to": target}})
 
     def make_dir(self, path: str) -> None:
-        """Makes a directory and those above it."""
+        """Creates a directory, and the missing directories above it."""
         self.files({"make_dir": {"path": path}})
 
     # History.
@@ -432,27 +467,33 @@ class Session:
 
     @property
     def head(self) -> int:
-        """The number of the commit that it is at: what the last call has left."""
+        """The number of the current commit, which is the state after the last call."""
         with raising():
             return self._native.head()
 
     def history(self) -> List[Commit]:
-        """All commits, the oldest first, those that were undone too."""
+        """Returns all commits, the oldest first, with those that were undone."""
         with raising():
             return [Commit(**commit) for commit in json.loads(self._native.history())]
 
     def undo(self) -> int:
-        """Goes back to the commit before this one, with files, shell and interpreters; gives its number."""
+        """Goes back to the commit before the current one, with files, shell and interpreters.
+
+        Returns the number of that commit.
+        """
         with raising():
             return self._native.undo()
 
     def redo(self) -> int:
-        """Goes forward again after :meth:`undo`, if nothing was done since."""
+        """Reverts an :meth:`undo`, if no call was made since. Returns the number of the commit."""
         with raising():
             return self._native.redo()
 
     def snapshot(self, tag: str | None = None) -> int:
-        """The number of the commit that it is at, to :meth:`restore` later; with a tag that leads to it."""
+        """Returns the number of the current commit, for :meth:`restore`.
+
+        With a tag, the commit can also be restored by that name.
+        """
         with raising():
             number = self._native.head()
             if tag is not None:
@@ -460,7 +501,10 @@ class Session:
             return number
 
     def restore(self, commit: int | str) -> int:
-        """Makes everything as it was at a commit, by a new one, which can be undone; gives its number."""
+        """Restores the state of a commit, given by its number or a tag.
+
+        This makes a new commit, which can be undone. Returns the number of the new commit.
+        """
         with raising():
             number = dict(self._native.tags()).get(commit) if isinstance(commit, str) else commit
             if number is None:
@@ -468,13 +512,16 @@ class Session:
             return self._native.restore(number)
 
     def tags(self) -> dict[str, int]:
-        """The names of commits."""
+        """Returns the tags, with the numbers of their commits."""
         with raising():
             return dict(self._native.tags())
 
     @contextlib.contextmanager
     def transaction(self) -> Iterator[Session]:
-        """Calls that count together: if the block raises, the session is as if none had been made."""
+        """Begins a block of calls. If the block raises an exception, none of them has any effect.
+
+        Their commits are then discarded for good.
+        """
         begun = self.head
         try:
             yield self
@@ -487,14 +534,15 @@ class Session:
             self._native.roll_back(number)
 
     def fork(self, name: str | None = None) -> Session:
-        """A second session that is what this one is, and shares with it what neither changes."""
+        """Returns a copy of the session. The two share all data that neither changes."""
         with raising():
             return type(self)._of(self._engine, self._native.fork(name))
 
     def export(self, path: StrPath | None = None, *, history: bool = False) -> bytes | None:
-        """Writes the session as it is, or with all its history, into a file (``.wbs``); without a path gives the bytes.
+        """Writes a snapshot of the session to a file (``.wbs``). Without a path, returns its bytes.
 
-        :meth:`load` makes a session of it, here or elsewhere.
+        With ``history``, the snapshot has all commits, otherwise only the current one. :meth:`load`
+        creates a session from a snapshot, on this machine or another one.
         """
         with raising():
             if path is None:
@@ -503,56 +551,73 @@ class Session:
             return None
 
     def log(self) -> List[dict[str, Any]]:
-        """The session's log, the oldest entry first: calls, requests, with times in nanoseconds since the epoch."""
+        """Returns the session's log of calls and requests, the oldest entry first.
+
+        Times are in nanoseconds since the epoch.
+        """
         with raising():
             entries: List[dict[str, Any]] = json.loads(self._native.log())
         return entries
 
     @property
     def kv(self) -> KeyValues:
-        """The session's key-values, which outlive calls and undo; guests have them as the command ``kv``."""
+        """The session's keys and values, which calls and undo do not change.
+
+        Guests read and write them with the command ``kv``.
+        """
         return KeyValues(self)
 
     # The workspace.
 
     def workspace_diff(self, *paths: str) -> str:
-        """What a session over a host's folder has changed of it, as git writes it."""
+        """Returns the session's changes to the host folder of its workspace, as a diff like git's.
+
+        With paths, only of these and everything below them.
+        """
         with raising():
             text, _ = self._native.workspace_diff(list(paths))
         return text.decode("utf-8", "replace")
 
     def workspace_apply(self, *paths: str) -> Applied:
-        """Brings what the session has changed back to the host's folder. The session runs nothing more after this."""
+        """Applies the session's changes to the host folder of its workspace.
+
+        With paths, only these and everything below them. Files that have changed on the host
+        meanwhile are left as they are (:attr:`Applied.left`). The session can run no more calls
+        after this.
+        """
         with raising():
             done, left = self._native.workspace_apply(list(paths))
         return Applied(done, left)
 
-    # Its life.
+    # Sleeping and closing.
 
     def park(self) -> None:
-        """Gives process and memory back until the next call."""
+        """Frees the session's process and memory until the next call."""
         with raising():
             self._native.park()
 
     @property
     def is_awake(self) -> bool:
-        """Whether it has a process now."""
+        """Whether the session has a process or threads now."""
         with raising():
             return self._native.is_awake()
 
     @property
     def missing_walls(self) -> List[str] | None:
-        """The walls of the jail that this host lacks; None before the first call, or without a process."""
+        """The walls of the jail that this host lacks.
+
+        None before the first call, and if the session has no process of its own.
+        """
         with raising():
             return self._native.missing_walls()
 
     def close(self) -> None:
-        """Lets go of the session. One without a store is gone with that."""
+        """Closes the session. A session without a store is lost."""
         self._native.close()
 
     @property
     def closed(self) -> bool:
-        """Whether it was closed."""
+        """Whether the session is closed."""
         return self._native.is_closed()
 
     def __enter__(self) -> Session:
@@ -573,7 +638,7 @@ class Session:
 
 
 class KeyValues(MutableMapping[str, bytes]):
-    """A session's key-values."""
+    """The keys and values of a session, as a mapping."""
 
     def __init__(self, session: Session) -> None:
         self._session = session

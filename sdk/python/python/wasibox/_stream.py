@@ -1,4 +1,4 @@
-"""A command's output as it comes."""
+"""Streams: the output of a command as it is written."""
 
 from __future__ import annotations
 
@@ -20,9 +20,10 @@ if TYPE_CHECKING:
 
 
 class Stream(Iterable[Chunk]):
-    """A command's output as it comes."""
+    """The output of a command as it is written; see :meth:`wasibox.Session.stream`."""
 
-    #: Chunks that wait for the reader at most; the command waits then.
+    #: The maximum number of chunks that wait for the reader. If there are so many, the command
+    #: waits.
     _MOST = 64
 
     def __init__(self, session: Session, options: str, stdin: Stdin) -> None:
@@ -57,7 +58,7 @@ class Stream(Iterable[Chunk]):
         while True:
             chunk = self._chunks.get()
             if chunk is None:
-                # For callers that ask again.
+                # Callers may iterate again.
                 self._chunks.put(None)
                 if self._error is not None:
                     raise self._error
@@ -66,7 +67,11 @@ class Stream(Iterable[Chunk]):
 
     @property
     def outcome(self) -> Outcome:
-        """What became of the command; waits for its end. Output that nobody has read is passed over."""
+        """The command's outcome. Waits for its end, and skips output that was not read.
+
+        Raises:
+            CancelledError: if :meth:`close` has ended the command.
+        """
         for _ in self:
             pass
         if self._outcome is None:
@@ -74,7 +79,7 @@ class Stream(Iterable[Chunk]):
         return self._outcome
 
     def close(self) -> None:
-        """Ends the command if it runs."""
+        """Ends the command if it is running."""
         if not self._ended.is_set():
             self._is_left = True
             self._cancel.cancel()

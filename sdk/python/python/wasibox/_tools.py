@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, Union, overload
 
 from . import _native
 
-# Importing asyncio takes as long as all other imports together, so it is done only if there are tools.
+# asyncio is imported only if there are tools, because that takes as long as all other imports.
 if TYPE_CHECKING:
     import asyncio
 
@@ -25,13 +25,13 @@ T = TypeVar("T")
 
 
 class ToolError(Exception):
-    """Raised by a tool to tell its caller in the sandbox why there is no result, in these words."""
+    """An exception that a tool raises to fail. Its caller in the sandbox gets exactly this text."""
 
 
 class Tool:
     """A function that guests may call, with a name, a description and a JSON Schema of its arguments.
 
-    Calling it calls the function.
+    Calling a tool calls the function. The options are those of :func:`tool`.
     """
 
     def __init__(
@@ -61,7 +61,8 @@ class Tool:
         return self.function(*args, **kwargs)
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
-        # A method is one of its object: it is given as `tools=[tool(object.method)]`.
+        # A decorated method is bound to its object, as usual. `tools=[tool(object.method)]` makes
+        # it a tool.
         return self if instance is None else types.MethodType(self.function, instance)
 
     def __repr__(self) -> str:
@@ -90,7 +91,7 @@ def tool(
     timeout: float | None = ...,
 ) -> Callable[[Callable[..., Any]], Tool]: ...
 def tool(function: Callable[..., Any] | None = None, /, **options: Any) -> Any:
-    """Makes a function one that guests may call::
+    """Makes a function a tool, which guests may call::
 
         @wasibox.tool
         def weather(city: str, days: int = 1) -> dict:
@@ -103,15 +104,17 @@ def tool(function: Callable[..., Any] | None = None, /, **options: Any) -> Any:
         with wasibox.Session(tools=[weather]) as s:
             s.python("import tools; tools.weather('Bern')")
 
-    Name, description and schema come from the function's name, docstring and annotations.
+    The name, the description and the schema of the arguments are taken from the function's name,
+    docstring and annotations.
 
     Args:
-        function: the function, or a coroutine function.
-        name: another name.
-        description: another description.
-        schema: another JSON Schema of the arguments; they are then given as they are.
+        function: the function, which may be a coroutine function.
+        name: a name that replaces the function's.
+        description: a description that replaces the docstring.
+        schema: a JSON Schema of the arguments that replaces the one from the annotations. The
+            function then gets the arguments as plain JSON data.
         output: a JSON Schema of the results.
-        timeout: seconds that it may take, in place of the policy's.
+        timeout: the time limit of a call in seconds, which replaces the policy's.
     """
     if function is not None:
         return Tool(function)
@@ -122,7 +125,7 @@ AnyTool = Union[Tool, Callable[..., Any]]
 
 
 class _Begun(threading.local):
-    """The loop that a session is of which is opened on this thread."""
+    """The loop of the session that is being opened on this thread."""
 
     loop: asyncio.AbstractEventLoop | None = None
 
@@ -131,7 +134,7 @@ _begun = _Begun()
 
 
 def in_loop(loop: asyncio.AbstractEventLoop, act: Callable[[], T]) -> T:
-    """Does something on a thread for a loop: coroutines of tools that are given meanwhile run there."""
+    """Calls `act` on this thread. Tools that it gives to a session run coroutines in `loop`."""
     _begun.loop = loop
     try:
         return act()
@@ -142,7 +145,10 @@ def in_loop(loop: asyncio.AbstractEventLoop, act: Callable[[], T]) -> T:
 def native(
     tools: Iterable[AnyTool],
 ) -> list[_native.HostTool]:
-    """Tools for the native module. Coroutines run on the loop of whoever opens the session, else on one of the package's."""
+    """Returns tools for the native module.
+
+    Their coroutines run in the loop that opens the session, otherwise in a loop of the package.
+    """
     made = [one if isinstance(one, Tool) else Tool(one) for one in tools]
     if not made:
         return []
@@ -158,7 +164,7 @@ def native(
 def _act(
     tool: Tool, loop: asyncio.AbstractEventLoop | None, call: _native.ToolCall, arguments: str
 ) -> tuple[bool, str]:
-    """Carries a call out, on a thread of its own."""
+    """Carries out a call. Returns whether it succeeded, and the result or the reason."""
     import asyncio
 
     try:
@@ -193,7 +199,7 @@ def _awaited(awaitable: Any, loop: asyncio.AbstractEventLoop | None, call: _nati
             return future.result(timeout=0.05)
         except concurrent.futures.TimeoutError:
             if future.done():
-                # The coroutine has raised one itself.
+                # The coroutine itself has raised a TimeoutError.
                 return future.result()
             if call.is_cancelled():
                 future.cancel()
@@ -205,7 +211,7 @@ _loop: asyncio.AbstractEventLoop | None = None
 
 
 def _own_loop() -> asyncio.AbstractEventLoop:
-    """A loop on a thread of its own, for coroutines of programs that have none."""
+    """Returns a loop on a thread of its own, for coroutines of programs without a loop."""
     global _loop
     import asyncio
 
@@ -228,7 +234,10 @@ _FIELD = re.compile(r":param\s+(?:[^:]*\s)?(\w+):\s*(.*)$")
 
 
 def _documented(doc: str) -> tuple[str, dict[str, str]]:
-    """What is said before the arguments, and of each of them: in Google's style, or as Sphinx has it."""
+    """Splits a docstring in Google's or Sphinx's style.
+
+    Returns the text before the arguments, and the description of each argument.
+    """
     before: list[str] = []
     descriptions: dict[str, str] = {}
     section = ""
@@ -263,7 +272,7 @@ def _documented(doc: str) -> tuple[str, dict[str, str]]:
 def _derived(
     function: Callable[..., Any], descriptions: Mapping[str, str]
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The schema of a function's arguments, and their annotations."""
+    """Returns the schema of a function's arguments, and the annotation of each argument."""
     hints = typing.get_type_hints(_plain_function(function), include_extras=True)
     definitions: dict[str, Any] = {}
     properties: dict[str, Any] = {}
@@ -287,7 +296,7 @@ def _derived(
             try:
                 default = json.loads(json.dumps(parameter.default, allow_nan=False, default=_plain))
             except (TypeError, ValueError):
-                # One that JSON has no words for stays the function's.
+                # The schema does not have a default that JSON cannot represent.
                 pass
             else:
                 schema = {**schema, "default": default}
@@ -321,7 +330,7 @@ _TYPES = {
 
 
 def _schema(annotation: Any, name: str, definitions: dict[str, Any]) -> dict[str, Any]:
-    """The JSON Schema of an annotation."""
+    """Returns the JSON Schema of an annotation. Schemas of classes are added to `definitions`."""
     again = functools.partial(_schema, name=name, definitions=definitions)
     if annotation is Any or annotation is object:
         return {}
@@ -357,7 +366,7 @@ def _of_class(kind: Any, name: str, definitions: dict[str, Any]) -> dict[str, An
     if issubclass(kind, enum.Enum):
         return {"enum": [member.value for member in kind]}
     if hasattr(kind, "model_json_schema"):
-        # Of pydantic.
+        # A model of pydantic.
         schema: dict[str, Any] = kind.model_json_schema()
         definitions.update(schema.pop("$defs", {}))
         return schema
@@ -384,7 +393,7 @@ def _of_class(kind: Any, name: str, definitions: dict[str, Any]) -> dict[str, An
 
 
 def _converted(annotation: Any, value: Any) -> Any:
-    """A value of JSON, which fits the schema, as what the annotation says."""
+    """Converts a JSON value that is valid for the schema to the type of the annotation."""
     origin, arguments = typing.get_origin(annotation), typing.get_args(annotation)
     if origin is typing.Annotated:
         return _converted(arguments[0], value)
@@ -420,7 +429,7 @@ def _converted(annotation: Any, value: Any) -> Any:
 
 
 def _plain(value: Any) -> Any:
-    """What JSON has words for in place of what it has not."""
+    """Converts a value that JSON cannot represent to one that it can."""
     if isinstance(value, enum.Enum):
         return value.value
     if hasattr(value, "model_dump"):

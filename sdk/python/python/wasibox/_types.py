@@ -1,4 +1,7 @@
-"""Names of what calls are given. Annotations alone speak of them: importing this package does without typing."""
+"""Names for the types of arguments.
+
+Only annotations use them, because importing this package must not import typing.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +12,10 @@ from typing import Any, Union
 from ._options import Mount
 
 StrPath = Union[str, "os.PathLike[str]"]
-#: A preset, or limits by name: ``{"memory": "1G", "timeout": 10}``. docs/policy.md lists them.
+#: A preset, or limits by name, such as ``{"memory": "1G", "timeout": 10}``. docs/policy.md lists
+#: them.
 Limits = Union[str, Mapping[str, Any]]
-#: By the path that guests see.
+#: Host paths or mounts, by the paths that guests see.
 Mounts = Mapping[str, Union[StrPath, Mount]]
 Stdin = Union[bytes, str, None]
 OnOutput = Callable[[str], Any]

@@ -1,1 +1,1 @@
-"""Sessions as the sandboxes of other frameworks, a module each. None is imported unless it is asked for."""
+"""Sessions as sandboxes of other frameworks, a module for each. The package imports none itself."""

@@ -1,10 +1,13 @@
-"""Processes of a session that go on from call to call, for :mod:`wasibox.adapters.openai_agents`.
+"""Processes that continue from call to call, for :mod:`wasibox.adapters.openai_agents`.
 
-The calls of a session come one after another, so a process that outlives its call is a background process of the session. It
-writes to a file, which is read as it grows; one with ``tty`` reads from a named pipe. There is no terminal in the machine:
-``isatty()`` is false, and what a terminal's driver would do with what is typed is done here (:meth:`_Typed.parts`): ``^C`` and
-``^\\`` are signals, ``^D`` at the beginning of a line is the end of input, a carriage return is the end of a line, and what is
-typed is shown.
+The calls of a session run one after another, so a process that outlives its call is a background
+process of the session. It writes to a file, which is read as it grows. A process with ``tty`` reads
+its input from a named pipe.
+
+The machine has no terminal: ``isatty()`` is false. This module does what a terminal's driver would
+do with typed characters (:meth:`_Typed.parts`): ``^C`` and ``^\\`` are signals, ``^D`` at the
+beginning of a line is the end of input, a carriage return ends a line, and typed characters are
+shown.
 """
 
 from __future__ import annotations
@@ -35,9 +38,11 @@ from .. import AsyncSession, WasiboxError
 
 logger = logging.getLogger(__name__)
 
-#: Begins a process: its folder, whether it has input, its arguments. Prints the number of the shell that waits for it.
-#: Something must hold the pipe open between two writes; the end of input is the holder's end. Without `set -m` a shell has what it
-#: begins in the background ignore the keys' signals.
+#: A script that begins a process. Its arguments are the folder of the process, whether it has input
+#: (`1`), and the command. It prints the process id of the shell that waits for the process.
+#:
+#: A second process holds the pipe open between two writes, and ending it is the end of input.
+#: Without `set -m`, background processes would ignore SIGINT and SIGQUIT.
 _BEGIN = """
 set -m
 d=$1 tty=$2; shift 2
@@ -56,7 +61,7 @@ fi
 echo $!
 """
 
-#: Ends a process and all of its group, and forgets its folder.
+#: A script that ends a process with its whole group, and removes its folder.
 _END = """
 d=$1
 kill -KILL -- "-$(cat "$d/pid")"
@@ -64,13 +69,14 @@ kill -KILL "$(cat "$d/holder")" "$2"
 rm -rf "$d"
 """
 
-#: Seconds that a process may leave its input unread.
+#: The number of seconds for which a process may leave its input unread.
 _WRITE_TIMEOUT = 10.0
-#: Seconds between two looks, the shortest and the longest.
+#: The minimum and the maximum number of seconds between two looks at the output.
 _SOON, _LATE = 0.005, 0.1
-#: A session without a call goes to sleep, and processes end with it: while there are some it is looked at this often.
+#: The interval in seconds at which a session with processes gets a request. Without requests it
+#: would go to sleep, which ends its processes.
 _AWAKE = 15.0
-#: What a process gets that has vanished with its session's process.
+#: The exit code of a process that ended with its session's process.
 _KILLED = 137
 
 _SIGNALS = {"\x03": "INT", "\x1c": "QUIT"}
@@ -90,17 +96,18 @@ Part = Union[bytes, _Signal, _End]
 
 
 class _Typed:
-    """What a terminal's driver makes of what is typed."""
+    """The state of a terminal's driver: interprets typed characters."""
 
     def __init__(self) -> None:
         self._is_line_empty = True
 
     def parts(self, chars: str) -> Iterator[Part]:
-        """Bytes, signals and the end of input, in their order."""
+        """Yields bytes, signals and the end of input, in order."""
         text = ""
         for char in chars.replace("\r", "\n"):
             if char in _SIGNALS:
-                # The driver drops the line so far, but programs may have read it here: it was written before.
+                # A driver would drop the incomplete line. Here it is written, because an earlier
+                # part of it may already have been.
                 if text:
                     yield text.encode()
                 yield _Signal(_SIGNALS[char])
@@ -119,7 +126,7 @@ class _Typed:
 
 
 def shown(chars: str) -> bytes:
-    """What a terminal shows of what is typed."""
+    """Returns what a terminal shows for typed characters."""
     return "".join(_SHOWN.get(char, char) for char in chars.replace("\r", "\n")).encode()
 
 
@@ -128,16 +135,16 @@ class Entry:
     """A process."""
 
     folder: str
-    #: The number of the shell that waits for it.
+    #: The process id of the shell that waits for it.
     waiter: str
     tty: bool
     typed: _Typed = dataclasses.field(default_factory=_Typed)
     last_used: float = dataclasses.field(default_factory=time.monotonic)
-    #: Bytes of its output that were read.
+    #: The number of bytes of its output that were read.
     offset: int = 0
     chunks: deque[bytes] = dataclasses.field(default_factory=deque)
     lock: asyncio.Lock = dataclasses.field(default_factory=asyncio.Lock)
-    #: Once it has ended and its output was read to the end.
+    #: The exit code, once the process has ended and its output was read to the end.
     exit_code: int | None = None
 
 
@@ -149,7 +156,7 @@ class Processes:
         self._reserved: set[int] = set()
         self._begun = 0
         self._watch: asyncio.Task[None] | None = None
-        #: By the number that the framework knows them by.
+        #: The processes by the framework's numbers for them.
         self.alive: dict[int, Entry] = {}
 
     async def begin(
@@ -162,7 +169,7 @@ class Processes:
         seconds: float | None,
         max_tokens: int | None,
     ) -> PtyExecUpdate:
-        """Begins a process, and gives what it writes in so many seconds."""
+        """Begins a process, and returns the output of its first `seconds`."""
         self._begun += 1
         folder = f"/tmp/.wasibox-process-{self._begun}-{time.time_ns():x}"
         command = ["sh", "-c", _BEGIN, "sh", folder, "1" if tty else "0", *argv]
@@ -195,10 +202,10 @@ class Processes:
         seconds: float | None,
         max_tokens: int | None,
     ) -> PtyExecUpdate:
-        """Writes to a process, and gives what it writes in so many seconds."""
+        """Writes to a process, and returns its output of the next `seconds`."""
         if chars:
             if not entry.tty:
-                # The framework's own tool looks for these words.
+                # The framework's own tool recognises this text.
                 raise RuntimeError("stdin is not available for this process")
             entry.chunks.append(shown(chars))
             for part in entry.typed.parts(chars):
@@ -219,7 +226,7 @@ class Processes:
         elif isinstance(part, _End):
             script = 'kill "$(cat "$1/holder")"'
         else:
-            # One that has ended reads no more: opening the pipe would wait for ever.
+            # If the process has ended, opening the pipe would wait for ever.
             script = '[ -e "$1/status" ] || exec cat > "$1/in"'
         outcome = await self._session.exec(
             ["sh", "-c", script, "sh", entry.folder],
@@ -234,7 +241,7 @@ class Processes:
             )
 
     async def end_all(self) -> None:
-        """Ends all of them."""
+        """Ends all processes."""
         entries = list(self.alive.values())
         self.alive.clear()
         self._reserved.clear()
@@ -245,14 +252,14 @@ class Processes:
             await self._end(entry)
 
     async def _end(self, entry: Entry) -> None:
-        # Where the session is closed already, its processes are gone.
+        # If the session is closed, its processes have already ended.
         with contextlib.suppress(WasiboxError):
             await self._session.exec(
                 ["sh", "-c", _END, "sh", entry.folder, entry.waiter], list_files=False
             )
 
     async def _make_room(self) -> None:
-        """Ends the process that was used longest ago, if there are too many."""
+        """Ends the least recently used process if there are too many."""
         if len(self.alive) + 1 >= PTY_PROCESSES_WARNING:
             logger.warning("%s processes of exec_command are alive", len(self.alive) + 1)
         if len(self.alive) < PTY_PROCESSES_MAX:
@@ -269,7 +276,7 @@ class Processes:
         pause = _SOON
         await self._look(entry)
         if entry.exit_code is None and not await self._is_alive(entry):
-            # It may have ended since.
+            # The process may have ended since the first look.
             await self._look(entry)
             if entry.exit_code is None:
                 entry.exit_code = _KILLED
@@ -306,7 +313,10 @@ class Processes:
         )
 
     async def _look(self, entry: Entry) -> bool:
-        """Reads what a process has written, and whether it has ended; true if there was something."""
+        """Reads the new output of a process, and its exit code if it has ended.
+
+        Returns whether there was output.
+        """
         if entry.exit_code is not None:
             return False
         files = {}
@@ -321,7 +331,7 @@ class Processes:
             entry.chunks.append(part)
             entry.offset += len(part)
         if "status" in files:
-            # The list was made after the end, so all was read.
+            # The list of files was made after the end of the process, so all output was read.
             entry.exit_code = int(await self._session.read(f"{entry.folder}/status"))
         return entry.offset > before
 
@@ -330,7 +340,7 @@ class Processes:
         return outcome.ok
 
     async def download(self, path: str, offset: int, limit: int = 1 << 20) -> bytes:
-        """Some of a file's bytes."""
+        """Returns at most `limit` bytes of a file, from an offset."""
         request = {"path": path, "offset": offset, "limit": min(limit, 1 << 20)}
         answer = await self._session.files({"download": request})
         return base64.b64decode(answer["data"]["data"])

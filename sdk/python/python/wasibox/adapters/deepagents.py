@@ -5,7 +5,8 @@
 
     agent = create_deep_agent(backend=WasiboxBackend())
 
-Files go by the session's own interface; what deepagents does by commands (listing, searching, editing) runs in the sandbox.
+Files are read and written by file requests of the session. deepagents lists, searches and edits
+files by commands, which run in the sandbox.
 """
 
 from __future__ import annotations
@@ -21,12 +22,12 @@ from deepagents.backends.sandbox import BaseSandbox
 
 from .. import FileError, Session
 
-#: Seconds that a command may take if nothing is said.
+#: The default time limit of a command, in seconds.
 _TIMEOUT = 120
-#: Bytes of output that a command's answer has at most.
+#: The maximum number of bytes of a command's output.
 _OUTPUT = 1 << 20
 
-#: Why a file cannot be had, in the framework's words.
+#: The framework's names for errors of files.
 _ERRORS = {
     "not_found": "file_not_found",
     "ENOENT": "file_not_found",
@@ -40,7 +41,10 @@ _ERRORS = {
 
 
 class WasiboxBackend(BaseSandbox):
-    """A backend over a session: a given one, or one of its own with the options of :class:`wasibox.Session`."""
+    """A backend over a session.
+
+    Without a given session it opens one of its own, with the options of :class:`wasibox.Session`.
+    """
 
     def __init__(self, session: Session | None = None, *, timeout: int = _TIMEOUT, **options: Any) -> None:
         self.session = Session(**options) if session is None else session
@@ -52,10 +56,13 @@ class WasiboxBackend(BaseSandbox):
         return self.session.name
 
     def execute(self, command: str, *, timeout: int | None = None) -> ExecuteResponse:
-        """Runs a command in a shell of its own: directory and variables do not stay, as the framework expects."""
-        # Both streams in the order in which they are written.
+        """Runs a command in a new shell.
+
+        Directory and variables do not stay for the next command, as the framework expects.
+        """
+        # Both streams are merged, in the order in which they are written.
         argv = ["bash", "-c", 'exec bash -c "$1" 2>&1', "bash", command]
-        # 0 stands for no limit; the session's policy has one.
+        # 0 means no limit but that of the session's policy.
         seconds = self._timeout if timeout is None else timeout
         outcome = self.session.exec(
             argv, timeout=seconds or None, max_output=_OUTPUT, list_files=False
@@ -68,7 +75,7 @@ class WasiboxBackend(BaseSandbox):
         )
 
     def upload_files(self, files: list[tuple[str, bytes]]) -> list[FileUploadResponse]:
-        """Writes files, each for itself."""
+        """Writes files. An error in one of them does not affect the others."""
         return [FileUploadResponse(path=path, error=self._write(path, data)) for path, data in files]
 
     def _write(self, path: str, data: bytes) -> Any:
@@ -81,7 +88,7 @@ class WasiboxBackend(BaseSandbox):
         return None
 
     def download_files(self, paths: list[str]) -> list[FileDownloadResponse]:
-        """Reads files, each for itself."""
+        """Reads files. An error in one of them does not affect the others."""
         return [self._read(path) for path in paths]
 
     def _read(self, path: str) -> FileDownloadResponse:
@@ -94,5 +101,5 @@ class WasiboxBackend(BaseSandbox):
         return FileDownloadResponse(path=path, error=error)
 
     def close(self) -> None:
-        """Lets go of the session."""
+        """Closes the session."""
         self.session.close()

@@ -1,5 +1,7 @@
-"""Sessions as a sandbox of `Inspect <https://inspect.aisi.org.uk>`_: ``Task(..., sandbox="wasibox")``, or with a policy file
-``sandbox=("wasibox", "policy.toml")``. Each sample has a session of its own.
+"""Sessions as a sandbox of `Inspect <https://inspect.aisi.org.uk>`_.
+
+Use ``Task(..., sandbox="wasibox")``, or ``sandbox=("wasibox", "policy.toml")`` with a policy file.
+Each sample has a session of its own.
 """
 
 from __future__ import annotations
@@ -24,7 +26,7 @@ _USERS = ("user", "1000")
 
 @sandboxenv(name="wasibox")
 class WasiboxSandboxEnvironment(SandboxEnvironment):
-    """One session."""
+    """A sandbox over one session."""
 
     def __init__(self, session: AsyncSession) -> None:
         super().__init__()
@@ -32,7 +34,7 @@ class WasiboxSandboxEnvironment(SandboxEnvironment):
 
     @classmethod
     def config_files(cls) -> list[str]:
-        """The policy file that is found beside a task."""
+        """Returns the name of the policy file that a task may have in its folder."""
         return ["wasibox.toml"]
 
     @classmethod
@@ -42,7 +44,7 @@ class WasiboxSandboxEnvironment(SandboxEnvironment):
         config: SandboxEnvironmentConfigType | None,
         metadata: dict[str, str],
     ) -> dict[str, SandboxEnvironment]:
-        """A session for a sample, under the policy file that the task names."""
+        """Opens a session for a sample, with the policy file that the task names."""
         if config is not None and not isinstance(config, str):
             raise ValueError("the configuration of the sandbox 'wasibox' is a policy file")
         return {"default": cls(await AsyncSession.create(policy=config))}
@@ -55,7 +57,7 @@ class WasiboxSandboxEnvironment(SandboxEnvironment):
         environments: dict[str, SandboxEnvironment],
         interrupted: bool,
     ) -> None:
-        """Ends a sample's sessions."""
+        """Closes the sessions of a sample."""
         for environment in environments.values():
             await environment.as_type(cls).session.close()
 
@@ -70,7 +72,7 @@ class WasiboxSandboxEnvironment(SandboxEnvironment):
         timeout_retry: bool = True,
         concurrency: bool = True,
     ) -> ExecResult[str]:
-        """Runs a command by its arguments."""
+        """Runs a command, which is a list of arguments."""
         if user is not None and user not in _USERS:
             raise SandboxUserUnsupportedError(f"guests are the user 'user', not {user!r}")
         limit = SandboxEnvironmentLimits.MAX_EXEC_OUTPUT_SIZE
@@ -102,7 +104,7 @@ class WasiboxSandboxEnvironment(SandboxEnvironment):
         return posixpath.join("/home/user", path)
 
     async def write_file(self, file: str, contents: str | bytes) -> None:
-        """Makes a file's content this."""
+        """Replaces the contents of a file."""
         await self.session.write(await self._absolute(file), contents)
 
     @overload
@@ -112,7 +114,7 @@ class WasiboxSandboxEnvironment(SandboxEnvironment):
     async def read_file(self, file: str, text: Literal[False]) -> bytes: ...
 
     async def read_file(self, file: str, text: bool = True) -> str | bytes:
-        """A file's content."""
+        """Returns the contents of a file."""
         path = await self._absolute(file)
         entry = await self.session.stat(path)
         if entry.size > SandboxEnvironmentLimits.MAX_READ_FILE_SIZE and not entry.is_dir:

@@ -8,12 +8,15 @@
     config = RunConfig(sandbox=SandboxRunConfig(client=WasiboxSandboxClient()))
     await Runner.run(agent, "...", run_config=config)
 
-What sandboxes are granted is said to the client, never in options or in a persisted state: whoever can change the JSON of a
-paused run can name another session of the client's store, and nothing else. Host folders come by the client's ``mounts`` or by
-the manifest's ``extra_path_grants`` with a ``host_path``, which the framework asks for anew when a state is resumed.
+The client decides what sandboxes are granted, never the options of a sandbox or a persisted state.
+Somebody who can change the JSON of a paused run can name another session of the client's store, and
+nothing else. Host folders are granted by the client's ``mounts``, or by the manifest's
+``extra_path_grants`` with a ``host_path``, which the framework requires again when a state is
+resumed.
 
-Files go by the session's own interface; listing, moving and removing are the framework's commands, run in the sandbox. Its
-checks of paths run there, too. Processes that commands leave (``exec_command`` that yields, ``write_stdin``) are in
+Files are read and written by file requests of the session. The framework lists, moves and removes
+files by commands, and checks paths by commands, too; these run in the sandbox. Processes that
+outlive their call (``exec_command`` that yields, ``write_stdin``) are in
 :mod:`wasibox.adapters._openai_processes`.
 """
 
@@ -74,25 +77,26 @@ from .. import (
 from .._types import Limits, Mounts, StrPath
 from ._openai_processes import Processes
 
-#: Who guests are. There is nobody else, and no ``sudo``.
+#: The name and the number of the only user. There is no ``sudo``.
 _USERS = ("user", "1000")
-#: Bytes of a command's output that are kept of each stream.
+#: The maximum number of bytes of each output stream of a command.
 _OUTPUT = 16 << 20
 
 
 class WasiboxSandboxClientOptions(BaseSandboxClientOptions):
-    """What may be said of one sandbox."""
+    """The options of one sandbox."""
 
     type: Literal["wasibox"] = "wasibox"
-    #: The session's name in the client's store; one is made up if nothing is said.
+    #: The session's name in the client's store. By default it is a new random name.
     name: str | None = None
-    #: Whether the session stays in the store when the sandbox is deleted, which the runner does at the end of each run. A run
-    #: that is resumed goes on with all of it then, not only with the workspace that a snapshot has.
+    #: Whether the session stays in the store when the sandbox is deleted, which the runner does at
+    #: the end of each run. A resumed run then continues with the whole session, and not only with
+    #: the workspace from a snapshot.
     keep: bool = False
 
 
 class WasiboxSandboxSessionState(SandboxSessionState):
-    """What of a sandbox can be written down."""
+    """The state of a sandbox that can be serialized."""
 
     type: Literal["wasibox"] = "wasibox"
     name: str
@@ -106,14 +110,15 @@ class WasiboxSandboxSession(BaseSandboxSession):
 
     def __init__(self, *, state: WasiboxSandboxSessionState, session: AsyncSession) -> None:
         self.state = state
-        #: The session, for what the framework has no words for: ``session._inner.wasibox.python("1 + 1")``.
+        #: The session, for features that the framework does not have, such as
+        #: ``session._inner.wasibox.python("1 + 1")``.
         self.wasibox = session
         self._processes = Processes(session)
 
-    # Its life.
+    # Starting and stopping.
 
     async def running(self) -> bool:
-        """Whether the session is open."""
+        """Returns whether the session is open."""
         return not self.wasibox.sync.closed
 
     async def _prepare_backend_workspace(self) -> None:
@@ -152,7 +157,7 @@ class WasiboxSandboxSession(BaseSandboxSession):
         return super()._prepare_exec_command(*command, shell=shell, user=None)
 
     async def _surroundings(self) -> dict[str, Any]:
-        """Where commands run, and with which variables."""
+        """Returns the directory and the environment of commands."""
         return {
             "cwd": sandbox_path_str(self.state.manifest.root),
             "env": await self.state.manifest.environment.resolve(),
@@ -189,7 +194,10 @@ class WasiboxSandboxSession(BaseSandboxSession):
             raise WorkspaceRootNotFoundError(path=posix_path_for_error(root))
 
     def supports_pty(self) -> bool:
-        """Processes may go on from call to call. There is no terminal: docs/sdk-python.md says what ``tty`` means."""
+        """Returns true, because processes may continue from call to call.
+
+        There is no terminal; docs/sdk-python.md explains what ``tty`` means.
+        """
         return True
 
     async def pty_exec_start(
@@ -202,7 +210,7 @@ class WasiboxSandboxSession(BaseSandboxSession):
         yield_time_s: float | None = None,
         max_output_tokens: int | None = None,
     ) -> PtyExecUpdate:
-        """Begins a process, and gives what it writes in so many seconds."""
+        """Begins a process, and returns the output of its first ``yield_time_s`` seconds."""
         argv = self._prepare_exec_command(*command, shell=shell, user=user)
         return await self._processes.begin(
             argv,
@@ -220,7 +228,7 @@ class WasiboxSandboxSession(BaseSandboxSession):
         yield_time_s: float | None = None,
         max_output_tokens: int | None = None,
     ) -> PtyExecUpdate:
-        """Writes to a process, and gives what it writes in so many seconds."""
+        """Writes to a process, and returns its output of the next ``yield_time_s`` seconds."""
         entry = self._resolve_pty_session_entry(
             pty_processes=self._processes.alive, session_id=session_id
         )
@@ -229,7 +237,7 @@ class WasiboxSandboxSession(BaseSandboxSession):
         )
 
     async def pty_terminate_all(self) -> None:
-        """Ends all processes that were begun."""
+        """Ends all processes."""
         await self._processes.end_all()
 
     # Files.
@@ -238,7 +246,7 @@ class WasiboxSandboxSession(BaseSandboxSession):
         return await self._validate_remote_path_access(path, for_write=for_write)
 
     async def read(self, path: Path | str, *, user: str | User | None = None) -> io.IOBase:
-        """A file's content."""
+        """Returns the contents of a file."""
         within = await self._of_user(path, user)
         try:
             return io.BytesIO(await self.wasibox.read(sandbox_path_str(within)))
@@ -261,7 +269,7 @@ class WasiboxSandboxSession(BaseSandboxSession):
     async def write(
         self, path: Path | str, data: io.IOBase, *, user: str | User | None = None
     ) -> None:
-        """Makes a file's content this; folders above it are made."""
+        """Replaces the contents of a file. Missing folders above it are created."""
         error_path = posix_path_as_path(coerce_posix_path(path))
         content = data.read()
         if isinstance(content, str):
@@ -277,14 +285,15 @@ class WasiboxSandboxSession(BaseSandboxSession):
     async def _of_user(
         self, path: Path | str, user: str | User | None, *, for_write: bool = False
     ) -> Path:
-        # There is one user, whose permissions the session's own interface has: this only refuses others.
+        # There is only one user, and file requests have that user's permissions. This refuses
+        # others.
         self._prepare_exec_command("true", shell=False, user=user)
         return await self._validate_path_access(path, for_write=for_write)
 
     # The workspace as a whole.
 
     async def persist_workspace(self) -> io.IOBase:
-        """The workspace as a tar archive."""
+        """Returns the workspace as a tar archive."""
         root = self._workspace_root_path()
         archive = f"/tmp/.wasibox-persist-{self.state.session_id.hex}.tar"
         excluded = " ".join(shell_tar_exclude_args(self._persist_workspace_skip_relpaths()))
@@ -303,7 +312,7 @@ class WasiboxSandboxSession(BaseSandboxSession):
             await self._forget(archive)
 
     async def hydrate_workspace(self, data: io.IOBase) -> None:
-        """Fills the workspace from a tar archive, none of whose members leads out of it."""
+        """Fills the workspace from a tar archive, none of whose members may lead out of it."""
         root = self._workspace_root_path()
         archive = f"/tmp/.wasibox-hydrate-{self.state.session_id.hex}.tar"
         content = data.read()
@@ -334,12 +343,12 @@ class WasiboxSandboxSession(BaseSandboxSession):
         try:
             await self.wasibox.delete(path)
         except WasiboxError:
-            # It was never written, or the session is gone, and the file with it.
+            # The file was never written, or the session is closed.
             pass
 
 
 class WasiboxSandboxClient(BaseSandboxClient[WasiboxSandboxClientOptions | None]):
-    """Makes sandboxes, each a session of its own."""
+    """Makes sandboxes. Each of them has a session of its own."""
 
     backend_id = "wasibox"
     supports_default_options = True
@@ -356,9 +365,10 @@ class WasiboxSandboxClient(BaseSandboxClient[WasiboxSandboxClientOptions | None]
         instrumentation: Instrumentation | None = None,
         dependencies: Dependencies | None = None,
     ) -> None:
-        """What its sandboxes have, in the words of :class:`wasibox.Session`.
+        """Takes the grants of all sandboxes, as options of :class:`wasibox.Session`.
 
-        Without a store a sandbox is gone when it is shut down, but for the snapshot of its workspace that the framework takes.
+        Without a store, a sandbox is lost when it is shut down. Only the snapshot of its workspace
+        that the framework takes remains.
         """
         self._store = store
         self._grants: dict[str, Any] = {"policy": policy, "limits": limits, "network": network}
@@ -386,7 +396,7 @@ class WasiboxSandboxClient(BaseSandboxClient[WasiboxSandboxClientOptions | None]
         manifest: Manifest | None = None,
         options: WasiboxSandboxClientOptions | None = None,
     ) -> SandboxSession:
-        """A new sandbox."""
+        """Creates a sandbox."""
         options = options or WasiboxSandboxClientOptions()
         if options.keep and self._store is None:
             raise ValueError("keep=True needs a client with a store")
@@ -408,7 +418,11 @@ class WasiboxSandboxClient(BaseSandboxClient[WasiboxSandboxClientOptions | None]
         return self._wrap_session(inner, instrumentation=self._instrumentation)
 
     async def resume(self, state: SandboxSessionState) -> SandboxSession:
-        """The sandbox of a state: the session in the store if it is there, else a new one that the snapshot fills."""
+        """Returns the sandbox of a state.
+
+        This is the session in the store if it exists, otherwise a new one, which is filled from the
+        snapshot.
+        """
         if not isinstance(state, WasiboxSandboxSessionState):
             raise TypeError("WasiboxSandboxClient.resume expects a WasiboxSandboxSessionState")
         state.assert_path_grants_rebound()
@@ -429,7 +443,7 @@ class WasiboxSandboxClient(BaseSandboxClient[WasiboxSandboxClientOptions | None]
         return resumed
 
     async def delete(self, session: SandboxSession) -> SandboxSession:
-        """Ends a sandbox, and forgets its session unless it is to be kept."""
+        """Shuts down a sandbox, and removes its session from the store unless ``keep`` is set."""
         inner = session._inner
         if not isinstance(inner, WasiboxSandboxSession):
             raise TypeError("WasiboxSandboxClient.delete expects a WasiboxSandboxSession")
@@ -444,12 +458,12 @@ class WasiboxSandboxClient(BaseSandboxClient[WasiboxSandboxClientOptions | None]
         return session
 
     def deserialize_session_state(self, payload: dict[str, object]) -> SandboxSessionState:
-        """A state out of what `serialize_session_state` has made."""
+        """Returns the state that ``serialize_session_state`` has serialized."""
         return self._deserialize_session_state_payload(payload, WasiboxSandboxSessionState)
 
 
 def _granted(manifest: Manifest) -> dict[str, StrPath | Mount]:
-    """The host folders that a manifest grants."""
+    """Returns the host folders that a manifest grants, as mounts."""
     return {
         grant.path: Mount(sandbox_path_grant_host_path(grant), writable=not grant.read_only)
         for grant in manifest.extra_path_grants
@@ -458,7 +472,7 @@ def _granted(manifest: Manifest) -> dict[str, StrPath | Mount]:
 
 
 def _check_manifest(manifest: Manifest) -> None:
-    """Refuses what would fail halfway: buckets are mounted by FUSE, and accounts are made by root."""
+    """Refuses a manifest that would fail halfway: buckets need FUSE, and accounts need root."""
     if manifest.users or manifest.groups:
         raise ValueError("wasibox has no users or groups but its own: commands run as 'user'")
     for path, entry in manifest.iter_entries():
@@ -470,7 +484,7 @@ def _check_manifest(manifest: Manifest) -> None:
 
 
 def _reading(path: Path | str, error: WasiboxError) -> Exception:
-    """The framework's exception for a file that cannot be read."""
+    """Returns the framework's exception for a file that cannot be read."""
     error_path = posix_path_as_path(coerce_posix_path(path))
     if isinstance(error, FileNotFoundError):
         return WorkspaceReadNotFoundError(path=error_path, cause=error)

@@ -5,8 +5,9 @@
 
     agent = Agent("anthropic:claude-sonnet-4-5", toolsets=[WasiboxToolset(limits={"memory": "1G"})])
 
-Each run of an agent has a session of its own, which is opened when a tool is first called and closed with the run. A session that is given
-is the caller's: it stays open, and what runs leave in it is there for the next one.
+Each run of an agent has a session of its own, which is opened by the first call of a tool and
+closed at the end of the run. A session that the caller gives stays open, and keeps its state from
+run to run.
 """
 
 from __future__ import annotations
@@ -23,10 +24,10 @@ from pydantic_ai.toolsets import AbstractToolset, FunctionToolset, ToolsetTool
 from .. import AsyncSession, ClosedError, ConflictError, Outcome, WasiboxError
 from .._outcome import in_words
 
-#: Characters of each stream of a call that the model is shown.
+#: The maximum number of characters of each output stream of a call that the model sees.
 _OUTPUT = 50_000
 
-#: What a tool gives: text, and pictures where a call has made some.
+#: The result of a tool: text, and the pictures that a call has made.
 Result = Union[str, list[Union[str, BinaryContent]]]
 
 _INSTRUCTIONS = (
@@ -36,7 +37,7 @@ _INSTRUCTIONS = (
 
 
 class WasiboxToolset(AbstractToolset[Any]):
-    """Tools over a session: a shell, Python cells, and files."""
+    """Tools that use a session: a shell, Python cells, and files."""
 
     def __init__(
         self,
@@ -52,13 +53,16 @@ class WasiboxToolset(AbstractToolset[Any]):
         """Makes a toolset.
 
         Args:
-            session: a session for all runs. Without one each run has its own, with the options of :class:`wasibox.Session`.
-            include: which of the tools there are.
-            timeout: seconds that a call may take; never more than the session's policy has.
-            max_output: characters of each stream of a call that the model is shown; the middle of more is left out.
-            instructions: what is said to the model of the tools as a whole.
+            session: a session for all runs. Without it, each run has its own session.
+            include: the names of the tools to offer.
+            timeout: the time limit of a call in seconds, which cannot exceed that of the session's
+                policy.
+            max_output: the maximum number of characters of each output stream of a call that the
+                model sees. A longer stream is cut in the middle.
+            instructions: a text about all tools for the model.
             id: the toolset's name, for durable execution.
-            options: of the sessions that runs have; ``tools`` are functions that code in the sandbox may call.
+            options: the options of :class:`wasibox.Session` for the sessions of runs. ``tools`` are
+                functions that code in the sandbox may call.
         """
         if session is not None and options:
             raise ValueError(f"the session is there already: {', '.join(sorted(options))}")
@@ -68,12 +72,12 @@ class WasiboxToolset(AbstractToolset[Any]):
         self._begin(session if session is not None else AsyncSession(**options))
 
     def _begin(self, session: AsyncSession) -> None:
-        """Makes the tools those of a session, which begins with its first call."""
+        """Makes the tools use a session, which their first call opens."""
         self._session, self._entered = session, 0
         known = {tool.__name__: tool for tool in _all(self)}
         if unknown := set(self._include) - set(known):
             raise ValueError(f"there are no tools {', '.join(sorted(unknown))}: there are {', '.join(known)}")
-        # Cells and scripts of a session come one after another, in the order in which the model has called them.
+        # Tools run one after another, in the order in which the model has called them.
         chosen = [known[name] for name in self._include]
         self._tools = FunctionToolset[Any](chosen, id=self._id, sequential=True)
 
@@ -84,11 +88,14 @@ class WasiboxToolset(AbstractToolset[Any]):
 
     @property
     def session(self) -> AsyncSession:
-        """The session that calls go to; of a toolset without one, that of the run that this is for."""
+        """The session that the tools use: the given one, or that of the run."""
         return self._session
 
     async def for_run(self, ctx: RunContext[Any]) -> AbstractToolset[Any]:
-        """The toolset of a run: this one with a session that was given, else one with a session of its own."""
+        """Returns the toolset of a run.
+
+        This is the toolset itself if it was given a session, otherwise a copy with a new session.
+        """
         if self._given is not None:
             return self
         run = copy.copy(self)
@@ -105,27 +112,27 @@ class WasiboxToolset(AbstractToolset[Any]):
             await self._session.close()
 
     async def get_instructions(self, ctx: RunContext[Any]) -> str | None:
-        """What is said to the model of the tools as a whole."""
+        """Returns the text about all tools for the model."""
         return self._instructions
 
     async def get_tools(self, ctx: RunContext[Any]) -> dict[str, ToolsetTool[Any]]:
-        """The tools, made of the methods below."""
+        """Returns the tools, which are the methods below."""
         return await self._tools.get_tools(ctx)
 
     async def call_tool(
         self, name: str, tool_args: dict[str, Any], ctx: RunContext[Any], tool: ToolsetTool[Any]
     ) -> Any:
-        """Calls a tool. What it fails with is said to the model; what is the program's to repair is raised."""
+        """Calls a tool. The model gets the reason for a failure that is not the program's."""
         try:
             return await self._tools.call_tool(name, tool_args, ctx, tool)
         except (ClosedError, ConflictError):
             raise
         except WasiboxError as e:
-            # Not `ModelRetry`, of which a run allows one by default: that a text does not exist is
-            # found out by trying.
+            # This is not a `ModelRetry`, because a run allows only one of those by default, and a
+            # model may try several times, such as to find a text in a file.
             raise ToolFailed(str(e)) from e
 
-    # The tools. Their docstrings are what the model reads.
+    # The tools. The model reads their docstrings.
 
     async def run_shell(self, command: str) -> Result:
         """Run a script in the sandbox's bash.
@@ -191,14 +198,14 @@ class WasiboxToolset(AbstractToolset[Any]):
 
     async def _shown(self, outcome: Outcome) -> Result:
         text = in_words(outcome, self._cut) or "[no output]"
-        # They are read out of the session, which may wait.
+        # Pictures are read from the session, and that may block.
         figures = await asyncio.to_thread(lambda: outcome.figures) if outcome.files else []
         pictures = [BinaryContent(data=figure.data, media_type=figure.mime_type) for figure in figures]
         return [text, *pictures] if pictures else text
 
 
     def _cut(self, text: str) -> str:
-        """What the model is shown of a text: its beginning and its end."""
+        """Returns the part of a text that the model sees: its beginning and its end."""
         text = text.rstrip("\n")
         half = self._max_output // 2
         left_out = len(text) - 2 * half

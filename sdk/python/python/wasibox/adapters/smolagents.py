@@ -6,9 +6,10 @@
     with CodeAgent(tools=[...], model=model, executor=WasiboxExecutor(), additional_authorized_imports=["*"]) as agent:
         agent.run("...")
 
-The code that a model writes runs in the session's Python interpreter. The agent's tools and managed agents stay in this program: the code calls
-them as host tools, so that they keep their credentials and connections, and the sandbox needs neither. The framework's own remote executors send
-tools' sources to the sandbox instead, and have no managed agents.
+The code that a model writes runs in the session's Python interpreter. The agent's tools and managed
+agents stay in this program, and the code calls them as host tools. They keep their credentials and
+connections, which the sandbox does not need. The framework's own remote executors send the sources
+of tools to the sandbox instead, and do not support managed agents.
 """
 
 from __future__ import annotations
@@ -26,13 +27,13 @@ from smolagents.utils import AgentError  # type: ignore[import-untyped]
 
 from .. import Session, Tool
 
-#: What ends an agent's run.
+#: The tool that ends an agent's run.
 _FINAL = "final_answer"
-#: Types of the framework that JSON has. `any` has no schema.
+#: The framework's types that are types of JSON Schema. `any` has no schema.
 _TYPES = {"string", "boolean", "integer", "number", "array", "object", "null"}
 
-#: Sends the final answer to the host in the framework's own form (`SafeSerializer`), whose code for sandboxes does not run by itself,
-#: and ends the cell.
+#: Code that sends the final answer to the host in the framework's own form (`SafeSerializer`), and
+#: ends the cell. The framework's code for this does not run on its own in a sandbox.
 _FINAL_CODE = """
 class FinalAnswer(BaseException):
     "The agent's run ends here."
@@ -73,7 +74,7 @@ def final_answer(*args, **kwargs):
 
 
 class WasiboxExecutor(RemotePythonExecutor):  # type: ignore[misc]
-    """Runs an agent's code in a session: a given one, or one of its own with the options of :class:`wasibox.Session`."""
+    """Runs an agent's code in a session."""
 
     def __init__(
         self,
@@ -87,15 +88,18 @@ class WasiboxExecutor(RemotePythonExecutor):  # type: ignore[misc]
         """Makes an executor.
 
         Args:
-            session: a session, which stays open; without one, one with `options`, which ends with the agent's ``cleanup``.
-            timeout: seconds that a step's code may take; never more than the session's policy has.
-            tools: host tools besides the agent's: a session's tools are set anew with each run.
-            logger: the agent's, if its log is to have the executor's lines.
-            options: of :class:`wasibox.Session`.
+            session: a session, which stays open. Without it, the executor opens a session, and
+                closes it with the agent's ``cleanup``.
+            timeout: the time limit of a step's code in seconds, which cannot exceed that of the
+                session's policy.
+            tools: host tools besides the agent's. They are given here because each run replaces the
+                session's tools.
+            logger: the agent's logger, if its log should have the executor's lines.
+            options: the options of :class:`wasibox.Session` for a session that the executor opens.
         """
         if session is not None and options:
             raise ValueError(f"the session is there already: {', '.join(sorted(options))}")
-        # Nothing is unpickled: what comes out of the sandbox is not to be trusted.
+        # Nothing is unpickled, because data from the sandbox cannot be trusted.
         super().__init__([], logger or AgentLogger(level=LogLevel.ERROR), allow_pickle=False)
         self.session = Session(**options) if session is None else session
         self._is_own = session is None
@@ -120,7 +124,7 @@ class WasiboxExecutor(RemotePythonExecutor):  # type: ignore[misc]
         return Tool(tool, name=name, description=tool.description, schema=_schema(name, tool.inputs))
 
     def _final(self, tool: Any, given: str) -> None:
-        """The answer comes out of the sandbox as JSON; the agent's own tool has the last word on it."""
+        """Takes the final answer as JSON from the sandbox, and passes it to the agent's tool."""
         args, kwargs = SafeSerializer.loads(given, allow_pickle=False)
         self._answer = [tool(*args, **kwargs)]
 
@@ -128,7 +132,7 @@ class WasiboxExecutor(RemotePythonExecutor):  # type: ignore[misc]
         """Runs a step's code.
 
         Raises:
-            AgentError: if it fails, with what it has printed.
+            AgentError: if the code fails; the error has its output.
         """
         self._answer = []
         outcome = self.session.python(code, timeout=self._timeout)
@@ -146,19 +150,19 @@ class WasiboxExecutor(RemotePythonExecutor):  # type: ignore[misc]
         return CodeOutput(output=output, logs=logs, is_final_answer=False)
 
     def install_packages(self, additional_imports: list[str]) -> list[str]:
-        """Refuses: what there is, is in the image."""
+        """Refuses to install packages, because only those in the image are available."""
         if additional_imports:
             raise ValueError(f"packages cannot be installed in the sandbox: {', '.join(additional_imports)}")
         return []
 
     def cleanup(self) -> None:
-        """Closes the session, if it is the executor's own; the agent calls this at its end."""
+        """Closes the session if the executor has opened it. The agent calls this at its end."""
         if self._is_own:
             self.session.close()
 
 
 def _schema(name: str, inputs: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
-    """A JSON Schema of a tool's inputs, which are types of the framework's."""
+    """Returns a JSON Schema of a tool's inputs, which have types of the framework."""
     properties: dict[str, Any] = {}
     for argument, spec in inputs.items():
         types = [spec["type"]] if isinstance(spec["type"], str) else list(spec["type"])
