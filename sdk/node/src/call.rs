@@ -1,4 +1,5 @@
-//! `Call`: how a call is ended from outside, and how far its output runs ahead of its reader.
+//! The class `Call`, by which a call can be ended from outside. It also limits the output that
+//! waits for its reader.
 
 use napi::bindgen_prelude::{Buffer, FnArgs, Function};
 use napi::threadsafe_function::{ThreadsafeFunction, ThreadsafeFunctionCallMode};
@@ -8,24 +9,25 @@ use std::sync::{Arc, Condvar, Mutex};
 pub use wasibox_sdk::lock_mutex;
 use wasibox_sdk::wasibox;
 
-/// Chunks of output that wait for their reader at most; the guest waits then.
+/// The maximum number of chunks of output that wait for their reader. If there are so many, the
+/// guest waits.
 const CHUNKS: u32 = 64;
 
-/// The state of a call that is visible outside it.
+/// The state of a call that other threads share.
 pub struct CallControl {
     pub cancel: wasibox::Cancel,
-    /// Of the session that the call is of, once it is known.
+    /// Interrupts the call's session, once the session is known.
     pub interrupt: Mutex<wasibox::Interrupt>,
     room: Mutex<OutputRoom>,
     changed: Condvar,
 }
 
 struct OutputRoom {
-    /// Chunks that may be passed on before the reader has taken another one.
+    /// The number of chunks that may be passed on before the reader takes another one.
     left: u32,
-    /// Output no longer waits for the reader.
+    /// Whether output no longer waits for the reader.
     is_lifted: bool,
-    /// Chunks that were passed on.
+    /// The number of chunks that were passed on.
     passed: u32,
 }
 
@@ -35,7 +37,7 @@ impl CallControl {
         lock_mutex(&self.room).passed
     }
 
-    /// Waits until there is room for one more chunk.
+    /// Waits until there is room for one more chunk, and takes that room.
     fn wait_for_room(&self) {
         let room = lock_mutex(&self.room);
         let full = |room: &mut OutputRoom| room.left == 0 && !room.is_lifted;
@@ -50,7 +52,7 @@ impl CallControl {
     }
 }
 
-/// A call that runs or is about to.
+/// A call that is running or will begin.
 #[napi]
 pub struct Call(pub(crate) Arc<CallControl>);
 
@@ -67,7 +69,7 @@ impl Call {
         }))
     }
 
-    /// Gives the call up: it is ended, or not begun.
+    /// Ends the call, or prevents it from beginning.
     #[napi]
     pub fn cancel(&self) {
         let interrupt = lock_mutex(&self.0.interrupt).clone();
@@ -82,30 +84,32 @@ impl Call {
         self.0.changed.notify_all();
     }
 
-    /// Lets output no longer wait for its reader.
+    /// Lets output continue without waiting for its reader.
     #[napi]
     pub fn lift(&self) {
         self.0.lift_bound();
     }
 }
 
-/// A function of JavaScript's that takes output: whether it is standard error, and bytes.
+/// A JavaScript function that takes output: whether it is standard error, and the bytes.
 ///
-/// It keeps the loop alive until the call has dropped it, so that pending output still arrives.
+/// It keeps the event loop alive until the call has dropped it, so pending output still arrives.
 pub struct OnOutput(ThreadsafeFunction<(bool, Buffer), (), FnArgs<(bool, Buffer)>, Status, false>);
 
 impl OnOutput {
+    /// Creates a receiver that calls `function` in the event loop.
+    ///
     /// # Errors
-    /// If Node cannot make one.
+    /// Returns an error if Node cannot create one.
     pub fn new(function: &Function<'_, FnArgs<(bool, Buffer)>, ()>) -> Result<OnOutput> {
         let built = function.build_threadsafe_function::<(bool, Buffer)>();
         Ok(OnOutput(built.build_callback(|ctx| Ok(FnArgs::from(ctx.value)))?))
     }
 
-    /// Gives bytes to the loop, as soon as there is room.
+    /// Passes bytes to the event loop as soon as there is room.
     pub fn give_bytes(&self, control: &CallControl, is_stderr: bool, bytes: &[u8]) {
         control.wait_for_room();
-        // A loop that has ended has no reader.
+        // The result is ignored, because a loop that has ended has no reader.
         self.0.call((is_stderr, Buffer::from(bytes)), ThreadsafeFunctionCallMode::NonBlocking);
     }
 }

@@ -1,4 +1,4 @@
-//! `Engine`.
+//! The native part of the class `Engine`, and the function that unpacks an image.
 
 use crate::session::NativeSession;
 use crate::settle::{js_error, run_as_promise};
@@ -13,14 +13,14 @@ use wasibox_sdk::{Opener, Refusal, wasibox};
 #[napi]
 pub struct NativeEngine(wasibox::Engine);
 
-/// A function of JavaScript's that is called with lines, and does not keep the process alive.
+/// A JavaScript function that is called with lines. It does not keep the process alive.
 type Progress = ThreadsafeFunction<String, (), String, napi::Status, false, true>;
 
 fn progress_function(callback: &Function<'_, String, ()>) -> Result<Progress> {
     callback.build_threadsafe_function().weak::<true>().build()
 }
 
-/// Opens an engine of options in JSON.
+/// Opens an engine with options in JSON.
 #[napi(ts_return_type = "Promise<NativeEngine>")]
 pub fn open_engine<'env>(
     env: &'env Env,
@@ -36,7 +36,7 @@ pub fn open_engine<'env>(
     })
 }
 
-/// Unpacks a bundle's image and machine code; gives the image's path.
+/// Unpacks a bundle's image and machine code. Returns the path of the image.
 #[napi(ts_return_type = "Promise<string>")]
 pub fn unpack<'env>(
     env: &'env Env,
@@ -59,7 +59,7 @@ pub fn unpack<'env>(
 
 #[napi]
 impl NativeEngine {
-    /// Opens or creates a session as `opener` (JSON) says.
+    /// Opens or creates a session. `opener` has its options in JSON.
     #[napi(ts_return_type = "Promise<NativeSession>")]
     pub fn open<'env>(&self, env: &'env Env, opener: String) -> Result<Object<'env>> {
         let engine = self.0.clone();
@@ -101,7 +101,7 @@ impl NativeEngine {
         })
     }
 
-    /// Forgets a session of a store.
+    /// Removes a session from a store.
     #[napi(ts_return_type = "Promise<void>")]
     pub fn remove<'env>(
         &self,
@@ -119,7 +119,7 @@ impl NativeEngine {
         u32::try_from(self.0.awake()).map_err(|e| js_error(Refusal::invalid_request(e)))
     }
 
-    /// Waits until workers are ready.
+    /// Waits until the warm workers are ready.
     #[napi(ts_return_type = "Promise<void>")]
     pub fn warm_up<'env>(&self, env: &'env Env) -> Result<Object<'env>> {
         let engine = self.0.clone();

@@ -1,4 +1,4 @@
-//! `Session`.
+//! The native part of the class `Session`.
 
 use crate::call::{Call, OnOutput, lock_mutex};
 use crate::settle::{js_error, run_as_promise};
@@ -10,17 +10,18 @@ use std::path::Path;
 use std::sync::Mutex;
 use wasibox_sdk::{Chunk, Refusal, wasibox};
 
-/// The result of a call: everything except its output is JSON.
+/// The result of a call. Everything except its output is JSON.
 #[napi(object)]
 pub struct Told {
-    /// Chunks of output that were given to the loop, some of which may still be under way.
+    /// The number of chunks of output that were passed to the event loop. Some of them may not have
+    /// arrived yet.
     pub chunks: u32,
     pub stdout: Buffer,
     pub stderr: Buffer,
     pub rest: String,
 }
 
-/// The name of a commit.
+/// A tag and the number of its commit.
 #[napi(object)]
 pub struct Tag {
     pub name: String,
@@ -44,15 +45,17 @@ pub struct Left {
 /// A session.
 #[napi]
 pub struct NativeSession {
-    /// Known without asking the session, which answers when no call runs.
+    /// The session's name. It is kept here because the session could return it only between calls.
     name: String,
     /// `None` once it is closed.
     session: Mutex<Option<wasibox::Session>>,
 }
 
 impl NativeSession {
+    /// Wraps a session.
+    ///
     /// # Errors
-    /// If it has no history.
+    /// Returns an error if the session has no history.
     pub fn new(session: wasibox::Session) -> std::result::Result<NativeSession, Refusal> {
         Ok(NativeSession { name: session.name()?, session: Mutex::new(Some(session)) })
     }
@@ -110,14 +113,14 @@ impl NativeSession {
         })
     }
 
-    /// Ends the running call, or the next one.
+    /// Ends the running call or, if there is none, the next one.
     #[napi]
     pub fn interrupt(&self) -> Result<()> {
         self.get()?.interrupter().interrupt();
         Ok(())
     }
 
-    /// Makes these the functions that guests may call.
+    /// Replaces the functions that guests may call.
     #[napi(ts_return_type = "Promise<void>")]
     pub fn set_tools<'env>(
         &self,
@@ -208,7 +211,7 @@ impl NativeSession {
         self.with(env, move |s| Ok(s.untag(&tag)?))
     }
 
-    /// Returns the tags and the numbers of their commits.
+    /// Returns the tags, each with the number of its commit.
     #[napi(ts_return_type = "Promise<Array<{ name: string, number: number }>>")]
     pub fn tags<'env>(&self, env: &'env Env) -> Result<Object<'env>> {
         self.with(env, |s| {
@@ -270,13 +273,13 @@ impl NativeSession {
         self.with(env, move |s| Ok(s.keys()?.into_iter().map(text).collect::<Vec<String>>()))
     }
 
-    /// Ends the Python interpreter; the next cell begins a new one.
+    /// Ends the interpreters. The next cell begins a new one.
     #[napi(ts_return_type = "Promise<void>")]
     pub fn reset<'env>(&self, env: &'env Env) -> Result<Object<'env>> {
         self.with(env, |s| Ok(s.reset()?))
     }
 
-    /// Gives process and memory back until the next call.
+    /// Frees the session's process and memory until the next call.
     #[napi(ts_return_type = "Promise<void>")]
     pub fn park<'env>(&self, env: &'env Env) -> Result<Object<'env>> {
         self.with(env, |s| {
@@ -328,7 +331,7 @@ impl NativeSession {
         lock_mutex(&self.session).is_none()
     }
 
-    /// Lets go of the session. A call that runs comes to its end.
+    /// Closes the session. A running call still runs to its end.
     #[napi(ts_return_type = "Promise<void>")]
     pub fn close<'env>(&self, env: &'env Env) -> Result<Object<'env>> {
         let session = lock_mutex(&self.session).take();
@@ -341,7 +344,7 @@ impl NativeSession {
 
 impl Drop for NativeSession {
     fn drop(&mut self) {
-        // Ending a process takes a moment, and the loop may be collecting garbage here.
+        // Ending a process takes a moment, and JavaScript may be collecting garbage here.
         if let Some(session) = lock_mutex(&self.session).take() {
             let _ = wasibox_sdk::spawn_job(move || drop(session));
         }

@@ -1,11 +1,11 @@
-//! Promises that other threads settle.
+//! Makes promises that other threads settle.
 
 use napi::bindgen_prelude::{Object, ToNapiValue};
 use napi::{Env, Error, Result, Status};
 use wasibox_sdk::Refusal;
 
-/// Returns a failure as an error, whose message the package's TypeScript takes apart: kind, code and text,
-/// a line each.
+/// Returns the error for a failure. Its message has the kind, the code and the text on separate
+/// lines, and the package's TypeScript half splits it.
 pub fn js_error(failure: impl Into<Refusal>) -> Error {
     let refusal: Refusal = failure.into();
     let code = refusal.code.as_deref().unwrap_or_default();
@@ -16,7 +16,7 @@ pub fn js_error(failure: impl Into<Refusal>) -> Error {
 /// Returns a promise for the result of `act` on another thread.
 ///
 /// # Errors
-/// If it cannot be created.
+/// Returns an error if the promise cannot be created, or no thread can be started.
 pub fn run_as_promise<'env, T>(
     env: &'env Env,
     act: impl FnOnce() -> std::result::Result<T, Refusal> + Send + 'static,

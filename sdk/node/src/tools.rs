@@ -1,4 +1,4 @@
-//! JavaScript functions as host tools.
+//! Makes JavaScript functions host tools.
 
 use crate::call::lock_mutex;
 use crate::settle::js_error;
@@ -45,8 +45,8 @@ impl ToolCalls {
 
 /// The number of a call and its arguments as JSON; without arguments, the call was abandoned.
 type Arguments = (u32, Option<String>);
-/// The function that executes calls. It does not keep the process alive, because a call that is
-/// waited for does.
+/// The function that executes calls. It does not keep the process alive itself; the promise of the
+/// session's call does.
 type Act = ThreadsafeFunction<Arguments, (), FnArgs<Arguments>, Status, false, true>;
 
 /// A function that guests may call: its description in JSON, and the function that executes a call.
@@ -74,7 +74,7 @@ impl Drop for ToolCallGuard {
 /// Returns a host tool whose calls JavaScript settles through `calls`.
 ///
 /// # Errors
-/// If the description of the tool is not valid.
+/// Returns an error if the description of the tool is invalid.
 pub fn host_tool(tool: &Tool<'_>, calls: &ToolCalls) -> Result<HostTool> {
     let act = tool.act.build_threadsafe_function::<Arguments>().weak::<true>();
     let act: Arc<Act> = Arc::new(act.build_callback(|ctx| Ok(FnArgs::from(ctx.value)))?);

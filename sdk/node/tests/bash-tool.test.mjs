@@ -1,4 +1,4 @@
-// The adapter with the real `bash-tool`, whose tools are called as the AI SDK calls them.
+// Tests the adapter with the real `bash-tool`, whose tools are called as the AI SDK calls them.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { generateText, stepCountIs } from "ai";

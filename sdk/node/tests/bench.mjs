@@ -1,4 +1,5 @@
-// How long calls take by the package: medians in milliseconds, as a line of JSON. `cargo xtask bench sdk`.
+// Measures calls through the package, and prints medians in milliseconds as a line of JSON.
+// `cargo xtask bench sdk` runs this.
 import { execFileSync } from "node:child_process";
 import fs from "node:fs";
 import os from "node:os";
@@ -25,11 +26,11 @@ async function timed(act, runs = RUNS) {
   return times;
 }
 
-/** Milliseconds of the import and the first call in a new process. */
+/** Returns the milliseconds of the import and the first call in a new process. */
 const first = (env = {}) =>
   Number(execFileSync(process.execPath, ["--input-type=module", "-e", FIRST], { env: { ...process.env, ...env } }));
 
-/** Milliseconds from a cancellation until the session has run the next call. */
+/** Returns the milliseconds from each cancellation until the session has run the next call. */
 async function cancelled(s, runs = 20) {
   const times = [];
   for (let n = 0; n < runs; n += 1) {

@@ -1,4 +1,4 @@
-// Output as it comes, and calls that are ended.
+// Tests output as it is written, and calls that are ended.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { once } from "node:events";
@@ -61,7 +61,7 @@ test("a stream is a loop and an outcome", () =>
       break;
     }
     await assert.rejects(endless.outcome, CancelledError);
-    // An outcome without a loop.
+    // An outcome without reading the output.
     const unread = s.stream("yes 123456789 | head -n 2000000");
     assert.equal((await unread.outcome).exitCode, 0);
     await assert.rejects(async () => {
@@ -76,7 +76,8 @@ test("a reader that is slow slows the guest", () =>
     const chunks = stream[Symbol.asyncIterator]();
     await chunks.next();
     await sleep(1000);
-    // The guest waits: 64 chunks of 64 KiB at most, of 26 MB, and what is in pipes.
+    // The guest waits. Of its 26 MB, at most 64 chunks of 64 KiB have been passed on, and some
+    // bytes are in pipes.
     assert.ok(!(await Promise.race([stream.outcome.then(() => true), sleep(0).then(() => false)])));
     let size = 0;
     for (let next = await chunks.next(); !next.done; next = await chunks.next()) size += next.value.text.length;
@@ -95,12 +96,12 @@ test("an aborted call ends the guest", () =>
         const began = performance.now();
         abort.abort();
         await assert.rejects(call, { name: "AbortError" });
-        // The session has let go of it.
+        // The session can run the next call.
         assert.equal((await s.exec(["echo", "on"])).stdout, "on\n");
         took.push(performance.now() - began);
       }
     }
-    // With a margin for a busy machine: docs/sdk-node.md has the figure.
+    // This has a margin for a busy machine; docs/sdk-node.md has the usual time.
     assert.ok(took.sort((a, b) => a - b)[4] < 500, String(took));
     for (const cell of ["python", "javascript"]) {
       await s[cell]("x = 1");
@@ -111,7 +112,7 @@ test("an aborted call ends the guest", () =>
     await assert.rejects(s.exec("true", { signal: AbortSignal.abort() }), { name: "AbortError" });
     const reason = new RangeError("mine");
     await assert.rejects(s.exec("true", { signal: AbortSignal.abort(reason) }), reason);
-    // A call that waits for another one is not begun.
+    // A call that is aborted while it waits for another one never begins.
     let hasEnded = false;
     const first = s.exec("sleep 1; echo first").finally(() => (hasEnded = true));
     await assert.rejects(s.exec("echo > /tmp/second", { signal: AbortSignal.timeout(100) }), { name: "TimeoutError" });

@@ -1,4 +1,4 @@
-// The command line, as the package has it: `npx wasibox`.
+// Tests the command line of the package, `npx wasibox`.
 import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
 import crypto from "node:crypto";
@@ -12,7 +12,7 @@ import { after, test } from "node:test";
 
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), "wasibox-"));
 after(() => fs.rmSync(folder, { recursive: true, force: true }));
-// What names an image elsewhere is not the package's.
+// Without these variables, which may name another image, the package uses its own.
 const given = Object.entries(process.env).filter(([name]) => !name.startsWith("WASIBOX_"));
 const env = { ...Object.fromEntries(given), XDG_CACHE_HOME: path.join(folder, "cache") };
 
@@ -30,12 +30,12 @@ test("it has its image and speaks of itself", () => {
   const [status, , told] = run("session", "create", ...store, "a");
   assert.equal(status, 0, told);
   const [code, said, stderr] = run("session", "exec", ...store, "a", "echo hi");
-  // The code that came with the image is taken: nothing is compiled.
+  // The machine code that came with the image is used, so nothing is compiled.
   assert.deepEqual([code, said], [0, "hi\n"], stderr);
   assert.doesNotMatch(told + stderr, /compil/);
 });
 
-/** A server on this machine with the packages of a folder, as npm's registry has them, and nothing else. */
+/** Starts a server on this machine that serves the packages of a folder as npm's registry would. */
 function registry(packages) {
   const answer = (request, response) => {
     const name = decodeURIComponent(request.url.slice(1));

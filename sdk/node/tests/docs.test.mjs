@@ -1,11 +1,12 @@
-// Every block of JavaScript and TypeScript in the guides and the package's README runs, in a process of its own.
+// Runs every block of JavaScript and TypeScript in the guides and the package's README, each in a
+// process of its own.
 import assert from "node:assert/strict";
 import { execFileSync, spawnSync } from "node:child_process";
 import fs from "node:fs";
 import { createRequire } from "node:module";
 import { test } from "node:test";
 
-/** Checks a module's types as a strict program does; the JavaScript that it is. */
+/** Checks the types of a module with strict options, and returns its JavaScript. */
 function compiled(text) {
   const folder = fs.mkdtempSync("docs-");
   try {
@@ -27,7 +28,7 @@ for (const name of process.env.WASIBOX_DOCS.split(":")) {
     test(`${name}, block ${n}`, () => {
       const script = language === "ts" ? compiled(block) : block;
       const out = execFileSync(process.execPath, ["--input-type=module", "-e", script], { timeout: 120_000 });
-      // What a comment says is what is printed.
+      // Each comment after a `console.log` is what it prints.
       const said = [...block.matchAll(/console\.log\(.*\/\/ (.*)$/gm)].map((match) => match[1]);
       assert.deepEqual(out.toString().split("\n").filter(Boolean), said);
     }),

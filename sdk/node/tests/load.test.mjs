@@ -1,4 +1,4 @@
-// Many calls, at once and one after another.
+// Tests many calls, at once and one after another.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Session } from "wasibox";
@@ -11,7 +11,7 @@ test("100 calls at once, over 200 sessions and of one", async () => {
   for (const part of [0, 100]) {
     sessions.push(...(await Promise.all(numbers(100).map((n) => Session.create({ name: `s${part + n}` })))));
   }
-  // More than have a process at once: the others sleep meanwhile.
+  // These are more sessions than may have a process at the same time, so some of them sleep.
   for (const part of [sessions.slice(0, 100), sessions.slice(100)]) {
     const got = await Promise.all(part.map((s, n) => s.exec(["echo", `${n * 7}`])));
     assert.deepEqual(got.map((o) => o.stdout), numbers(100).map((n) => `${n * 7}\n`));
@@ -34,8 +34,8 @@ test("thousands of calls leave nothing", () =>
       [async () => assert.ok((await s.exec(["true"], { listFiles: false })).ok), 100],
     ];
     for (const [act, count] of acts) {
-      // Buffers wait for the collector, as many as it pleases; so the largest size rises for some
-      // rounds and then no more. With a leak each round makes it larger.
+      // The garbage collector decides when it frees buffers, so the peak memory rises for some
+      // rounds and then stops. With a leak, it rises in each round.
       const peaks = [];
       const rises = () => peaks.length < 2 || peaks.at(-1) - peaks.at(-2) > (4 << 20);
       while (rises() && peaks.length < 8) {

@@ -9,7 +9,10 @@ import { test } from "node:test";
 const installed = "node_modules/wasibox";
 const description = JSON.parse(fs.readFileSync(`${installed}/package.json`, "utf8"));
 
-/** A copy of the package whose native module is no module, and whose description is changed. */
+/**
+ * Loads a copy of the package with a broken native module and a changed package.json, and returns
+ * the error.
+ */
 function broken(change) {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), "wasibox-"));
   fs.cpSync(`${installed}/dist`, path.join(folder, "dist"), { recursive: true });
@@ -26,12 +29,13 @@ function broken(change) {
 
 test("the description says which glibc, and that is what the files need", () => {
   const [, version] = /^>=(\d+\.\d+)$/.exec(description.config.glibc);
-  // Versions of symbols, as the files name them.
+  // The files name the versions of the symbols that they need.
   const files = [`native/wasibox.${process.platform}-${process.arch}.node`, "native/runner"];
   const names = files.flatMap((file) => fs.readFileSync(path.join(installed, file)).toString("latin1").match(/\bGLIBC_2\.\d+\b/g));
   const newest = Math.max(...names.map((name) => Number(name.split(".")[1])));
   const minor = Number(version.split(".")[1]);
-  // Tags are of distributions, so there are some between whose versions is none.
+  // auditwheel has tags only for the glibc of some distributions, so the declared version may be a
+  // few versions newer.
   assert.ok(newest <= minor && newest > minor - 8, `${newest} in the files, ${version} in the description`);
 });
 

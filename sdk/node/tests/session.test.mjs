@@ -1,4 +1,5 @@
-// Sessions, as a program uses them. Expected output is bash's, coreutils', CPython's and Node's.
+// Tests sessions as a program uses them. The expected output is that of bash, coreutils, CPython
+// and Node.
 import assert from "node:assert/strict";
 import fs from "node:fs";
 import { createRequire } from "node:module";
@@ -68,7 +69,7 @@ test("cells keep their variables, and give values and pictures", () =>
     await s.javascript("const y = await Promise.resolve(41)");
     assert.equal((await s.javascript("y + 1")).value, 42);
     assert.deepEqual((await s.javascript("({ a: [1, null] })")).value, { a: [1, null] });
-    // The smallest picture that is one: a PNG of one pixel.
+    // The smallest possible picture: a PNG of one pixel.
     const png = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
     const out = await s.python(`import base64; open("p.png", "wb").write(base64.b64decode("${png}")); open("t.txt", "w").close()`);
     const figures = await out.figures();

@@ -1,4 +1,4 @@
-// Host tools: functions of this program that guests call.
+// Tests host tools: functions of this program that guests call.
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { test } from "node:test";
@@ -88,7 +88,7 @@ test("calls run beside each other in the loop", () => {
 });
 
 test("nobody waits any more", { timeout: 60_000 }, async () => {
-  // Tools keep no loop alive, and after a call nothing else does.
+  // A tool does not keep the event loop alive, and neither does anything else after a call.
   const alive = setInterval(() => {}, 1000);
   const begun = new EventTarget();
   const execute = async (_, { signal }) => {

@@ -1,7 +1,7 @@
-// Sessions of tests.
+// Opens sessions for tests.
 import { Session } from "wasibox";
 
-/** Opens a session, does something with it, and closes it. */
+/** Opens a session, passes it to `act`, and closes it. */
 export async function using(options, act) {
   const s = await Session.create(options);
   try {
