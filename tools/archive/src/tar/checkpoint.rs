@@ -1,4 +1,5 @@
-//! `--checkpoint`: something is printed or done after every so many records of 10 KiB.
+//! `--checkpoint`: runs actions, such as printing a message, each time a number of records has been
+//! read or written.
 
 use std::fs::File;
 use std::io::Write;
@@ -7,7 +8,7 @@ use std::time::{Duration, Instant};
 use box_applet::Ctx;
 use box_text::number::human_size;
 
-/// The length of a record.
+/// The length of a record, in bytes.
 pub const RECORD: u64 = 20 * 512;
 
 /// The action at a checkpoint.
@@ -15,18 +16,18 @@ pub const RECORD: u64 = 20 * 512;
 pub enum CheckpointAction {
     /// A dot on standard output.
     Dot,
-    /// A bell on the terminal, which there is none of.
+    /// A bell on the terminal. It has no effect here.
     Bell,
-    /// A message; the text of `tar` itself if there is none.
+    /// A message; without a text, the default one of `tar`.
     Echo(Option<Vec<u8>>),
-    /// A text on the terminal, as it is, without a newline of its own.
+    /// A text on the terminal, to which no newline is added.
     Print(Vec<u8>),
     Totals,
     Sleep(u64),
 }
 
 impl CheckpointAction {
-    /// Parses the value of `--checkpoint-action`; the error is the message.
+    /// Parses the value of `--checkpoint-action`. The error is the message.
     pub fn parse(text: &[u8]) -> Result<CheckpointAction, String> {
         let (word, value) = match text.iter().position(|c| *c == b'=') {
             Some(i) => (&text[..i], Some(text[i + 1..].to_vec())),
@@ -54,7 +55,7 @@ impl CheckpointAction {
     }
 }
 
-/// Whether an archive is written or read.
+/// The direction in which the data of an archive goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CheckpointDirection {
     Write,
@@ -63,11 +64,11 @@ pub enum CheckpointDirection {
 
 /// The checkpoints of a run.
 pub struct Checkpoints {
-    /// The number of records between two checkpoints; `None` for no checkpoints.
+    /// The number of records between two checkpoints; `None` if there are no checkpoints.
     every: Option<u64>,
     actions: Vec<CheckpointAction>,
     direction: CheckpointDirection,
-    /// Records so far.
+    /// The number of records so far.
     records: u64,
     start: Instant,
 }
@@ -82,7 +83,7 @@ impl Checkpoints {
         Checkpoints { every, actions, direction, records: 0, start: Instant::now() }
     }
 
-    /// Runs the actions that are due once `bytes` of the archive are written or read.
+    /// Runs the actions that are due after `bytes` bytes of the archive have been written or read.
     pub fn advance(&mut self, ctx: &mut Ctx<'_>, bytes: u64) {
         let Some(every) = self.every.filter(|n| *n > 0) else { return };
         while self.records < bytes / RECORD {
@@ -121,7 +122,7 @@ impl Checkpoints {
                 }
                 CheckpointAction::Print(text) => {
                     let text = self.expand_text(text, number, bytes);
-                    // Without a terminal it has no reader.
+                    // Without a terminal the text is dropped.
                     if let Ok(mut terminal) = File::options().write(true).open("/dev/tty") {
                         let _ = terminal.write_all(&text);
                     }
@@ -134,7 +135,7 @@ impl Checkpoints {
         }
     }
 
-    /// Prints how much was written or read (`--totals`).
+    /// Prints the number of bytes that were written or read (`--totals`).
     pub fn print_totals(&self, ctx: &mut Ctx<'_>, bytes: u64) {
         let verb = match self.direction {
             CheckpointDirection::Write => "written",
@@ -150,9 +151,9 @@ impl Checkpoints {
         format!("({}, {}/s)", size_text(bytes), size_text(speed))
     }
 
-    /// Replaces `%u` by the checkpoint's number, `%s` by `read` or `write`, `%d` by the seconds
-    /// since the start, `%T` by the totals and `%*` by filling for the line; a backslash begins an
-    /// escape sequence.
+    /// Expands a text: replaces `%u` by the checkpoint's number, `%s` by `read` or `write`, `%d` by
+    /// the seconds since the start, and `%T` by the totals. `%*` pads the line with spaces. A
+    /// backslash begins an escape sequence.
     fn expand_text(&self, text: &[u8], number: u64, bytes: u64) -> Vec<u8> {
         let mut out = Vec::new();
         let mut rest = text.iter().copied();
@@ -195,7 +196,7 @@ impl Checkpoints {
     }
 }
 
-/// Returns a size as `--totals` writes it, such as `10KiB`.
+/// Returns a size as `--totals` prints it, such as `10KiB`.
 fn size_text(bytes: u64) -> String {
     let text = human_size(bytes, 1024);
     match text.bytes().last() {

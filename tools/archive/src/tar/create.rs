@@ -1,4 +1,4 @@
-//! Files into an archive: walking trees in the order of names.
+//! Writes files to an archive, and walks directory trees in the order of names.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs::File;
@@ -45,16 +45,16 @@ pub fn create_archive(ctx: &mut Ctx<'_>, options: &TarOptions) -> Outcome {
     fill_archive(ctx, options, encoder, ArchiveEnd::default())
 }
 
-/// The end of an archive that grows.
+/// The end of an archive to which members are added.
 #[derive(Default)]
 pub struct ArchiveEnd {
-    /// The place after the last member.
+    /// The offset after the last member.
     pub position: u64,
-    /// With `-u`, the newest time of each member; files that are not newer are not added.
+    /// With `-u`, the newest time of each member by name. Files that are not newer are not added.
     pub known: Option<HashMap<Vec<u8>, MemberTime>>,
 }
 
-/// Adds the files of the command line to an archive and ends it.
+/// Adds the files of the command line to an archive, and writes its end.
 pub fn fill_archive(
     ctx: &mut Ctx<'_>,
     options: &TarOptions,
@@ -95,14 +95,17 @@ pub fn fill_archive(
     writer.finish(ctx, end.position)
 }
 
-/// A file with several hard links: its first name, and how many of its links are not in the archive yet.
+/// A file with several hard links, one of which is in the archive.
 struct LinkedFile {
+    /// The first name, as it is stored.
     name: Vec<u8>,
+    /// The first name, as messages show it.
     shown: Vec<u8>,
+    /// The number of links that are not in the archive yet.
     missing: u32,
 }
 
-/// A file that waits to be added.
+/// A file that is to be added.
 struct SourceEntry {
     name: Vec<u8>,
     /// The device of the operand; `None` for the operand itself.
@@ -117,22 +120,22 @@ struct TarWriter<'a> {
     printer: NamePrinter<'a>,
     removed: RemovedPrefixes,
     written: u64,
-    /// The members of an archive that is updated.
+    /// The members of an archive that is updated, with their newest times.
     known: Option<HashMap<Vec<u8>, MemberTime>>,
     ok: bool,
-    /// The directory that relative operands are relative to (`-C`).
+    /// The directory at which relative operands begin (`-C`).
     dir: PathBuf,
     /// The files with several links.
     links: BTreeMap<(u64, u64), LinkedFile>,
-    /// The archive itself, which is not archived.
+    /// The device and inode number of the archive itself, which is not archived.
     own: Option<(u64, u64)>,
     names: AccountNames,
-    /// Archived files, for `--remove-files`.
+    /// The archived files, for `--remove-files`.
     done: Vec<PathBuf>,
 }
 
 impl TarWriter<'_> {
-    /// Writes the parts before the members: the pax header of the archive, and its label.
+    /// Writes the parts before the members, which are the pax header of the archive and its label.
     fn write_beginning(&mut self) -> io::Result<()> {
         if self.written > 0 {
             return Ok(());
@@ -157,14 +160,15 @@ impl TarWriter<'_> {
         Ok(())
     }
 
-    /// Adds a file or a tree. Only failures to write end the run.
+    /// Adds a file or a tree. Returns an error only if the archive cannot be written; files that
+    /// cannot be read are reported.
     fn add_tree(
         &mut self,
         ctx: &mut Ctx<'_>,
         name: &[u8],
         is_recursive: bool,
     ) -> Result<(), TarFatal> {
-        // An explicit stack: depth is the guest's choice, ours is not to overflow.
+        // The stack is explicit, because recursion could overflow in a deep tree.
         let mut stack = vec![SourceEntry { name: name.to_vec(), device: None }];
         while let Some(SourceEntry { name, device }) = stack.pop() {
             if self.options.excludes.matches_name(&name) {
@@ -212,7 +216,8 @@ impl TarWriter<'_> {
         Ok(())
     }
 
-    /// Returns whether a file is not added: the archive itself, one of another file system, or one that is too old.
+    /// Returns whether a file is not added because it is the archive itself, is on another file
+    /// system, or is too old. Prints a message about it if necessary.
     fn is_left_out(
         &mut self,
         ctx: &mut Ctx<'_>,
@@ -243,7 +248,7 @@ impl TarWriter<'_> {
         is_unchanged
     }
 
-    /// Returns the tag that a directory has, after a message.
+    /// Returns the tag that a directory has. Prints a message about it with `-v`.
     fn find_tag(&self, ctx: &mut Ctx<'_>, name: &[u8], dir: &Path) -> Option<DirectoryTag> {
         let tag = self.options.files.tags.iter().find(|tag| tag.is_in(dir))?;
         if self.options.print.verbose > 0 {
@@ -257,7 +262,8 @@ impl TarWriter<'_> {
         Some(tag.clone())
     }
 
-    /// Returns whether the archive that is updated has the file as it is. Directories are not added once more.
+    /// Returns whether the archive that is updated has a member that is not older than the file. A
+    /// directory with a member is never added again.
     fn is_known(&self, name: &[u8], stat: &Stat) -> bool {
         let Some(known) = &self.known else { return false };
         let Some(archived) = known.get(name) else { return false };
@@ -319,7 +325,8 @@ impl TarWriter<'_> {
         Ok(true)
     }
 
-    /// Returns the member of a file, with its name, kind and link; `None` if it has none, after a message.
+    /// Returns the member for a file, with its name, kind and link. Returns `None` if the file
+    /// cannot be archived or no name is left of it.
     fn describe_file(
         &mut self,
         ctx: &mut Ctx<'_>,
@@ -366,7 +373,8 @@ impl TarWriter<'_> {
         Some(member)
     }
 
-    /// Makes a member a link to the first name of its file, or notes that this is the first.
+    /// Makes a member a hard link to the first name of its file, or records the name as the first
+    /// one.
     fn note_link(&mut self, ctx: &mut Ctx<'_>, name: &[u8], stat: &Stat, member: &mut Member) {
         let key = (stat.dev, stat.ino);
         if let Some(first) = self.links.get_mut(&key) {
@@ -380,7 +388,7 @@ impl TarWriter<'_> {
         self.links.insert(key, LinkedFile { name: target, shown: name.to_vec(), missing });
     }
 
-    /// Copies a file's data; a file that is shorter than it was is filled up.
+    /// Copies a file's data. If the file has become shorter, the data is padded with zeros.
     fn write_data(
         &mut self,
         ctx: &mut Ctx<'_>,
@@ -400,7 +408,8 @@ impl TarWriter<'_> {
         Ok(())
     }
 
-    /// Reports that a file cannot be read, which is a failure unless it is to be ignored; returns false.
+    /// Reports that a file cannot be read, which makes the run fail unless `--ignore-failed-read`
+    /// is given; returns false.
     fn report_failure(
         &mut self,
         ctx: &mut Ctx<'_>,
@@ -420,8 +429,8 @@ impl TarWriter<'_> {
         self.options.names.stored_name(ctx, &mut self.removed, name, kind)
     }
 
-    /// Ends the archive, and runs the steps that wait until it is whole; returns whether nothing
-    /// has failed.
+    /// Writes the end of the archive, and then does what must wait until the archive is complete.
+    /// Returns whether everything has succeeded.
     fn finish(mut self, ctx: &mut Ctx<'_>, start: u64) -> Outcome {
         let end = (self.written + 2 * BLOCK as u64).next_multiple_of(RECORD) - self.written;
         io::copy(&mut io::repeat(0).take(end), &mut self.out)?;
@@ -448,7 +457,7 @@ impl TarWriter<'_> {
 }
 
 impl HeaderChoices {
-    /// Fills in mode, owners and time of a file as the command line has them.
+    /// Sets the mode, owner, group and time of a member from its file and the command line.
     fn fill_member(
         &self,
         member: &mut Member,
@@ -491,7 +500,8 @@ fn end_with_slash(name: &mut Vec<u8>) {
     }
 }
 
-/// Returns the number and the name that a member's owner gets: a map comes before an option for all members.
+/// Returns the number and name of a member's owner or group. A map takes precedence over an option
+/// for all members.
 fn chosen_owner(own: (u64, Vec<u8>), map: &OwnerMap, all: Option<&OwnerChoice>) -> (u64, Vec<u8>) {
     let (id, name) = own;
     match map.find_choice(id).or(all) {

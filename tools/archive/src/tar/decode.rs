@@ -1,8 +1,8 @@
-//! Reading an archive member by member: ustar and GNU headers, GNU's long names, pax records (POSIX `pax`,
-//! "pax Interchange Format"; GNU tar manual, "Tar Internals").
+//! Reads an archive member by member: ustar and GNU headers, GNU's long names, and pax records
+//! (POSIX `pax`, "pax Interchange Format"; GNU tar manual, "Tar Internals").
 //!
-//! Lengths in headers are not believed: names and records are read piece by piece up to a limit, and a
-//! header whose checksum is wrong is not used at all.
+//! Lengths in headers are not trusted: names and records are read in pieces up to a limit. A header
+//! with a wrong checksum is not used.
 
 use std::io::{self, Read};
 
@@ -10,10 +10,10 @@ use super::member::{Member, MemberKind, MemberTime};
 use super::pax::{PaxRecord, parse_records};
 use super::sparse;
 
-/// The unit of archives.
+/// The length of a block, the unit of archives, in bytes.
 pub const BLOCK: usize = 512;
 
-/// The maximum size of a name or of the records before a member, in bytes.
+/// The maximum length of a name or of the records before a member, in bytes.
 const LONGEST_EXTENSION: u64 = 16 << 20;
 
 /// The reason why reading ends.
@@ -23,7 +23,7 @@ pub enum DecodeError {
     NoArchive,
     #[error("Unexpected EOF in archive")]
     Truncated,
-    /// A long name, a list of records or a map of a sparse file that is not well formed.
+    /// A long name, a list of records or the map of a sparse file is malformed.
     #[error("Malformed extended header")]
     Malformed,
     #[error("{0}")]
@@ -36,28 +36,29 @@ impl From<DecodeError> for io::Error {
     }
 }
 
-/// A fact that a user wants to know, although reading continues.
+/// A problem that is reported although reading continues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DecodeNotice {
     /// Blocks that are not headers were skipped to find the next one.
     Skipped,
-    /// A single block of zeros, with its number, stands where two should.
+    /// There is a single block of zeros instead of two. The field is the block's number.
     LoneZeroBlock(u64),
 }
 
 /// A reader of the members of an archive.
 pub struct TarReader<R: Read> {
     from: R,
-    /// Bytes read so far.
+    /// The number of bytes read so far.
     position: u64,
-    /// Bytes of the current member's data that were not read, and the padding after it.
+    /// The number of bytes of the current member's data that have not been read.
     left: u64,
+    /// The number of bytes that pad the data.
     padding: u64,
-    /// The place of the current member's first header, extended ones included.
+    /// The offset of the current member's first header, including extended headers.
     start: u64,
     /// Whether blocks of zeros are skipped (`-i`).
     ignores_zeros: bool,
-    /// The records that hold for all members (`g` headers).
+    /// The records that apply to all members (`g` headers).
     globals: Vec<PaxRecord>,
     notices: Vec<DecodeNotice>,
     has_members: bool,
@@ -72,7 +73,8 @@ struct Extensions {
 }
 
 impl<R: Read> TarReader<R> {
-    /// Opens an archive at its first byte. `ignores_zeros` makes blocks of zeros no end.
+    /// Returns a reader for an archive at its beginning. With `ignores_zeros`, blocks of zeros do
+    /// not end the archive.
     pub fn new(from: R, ignores_zeros: bool) -> TarReader<R> {
         TarReader {
             from,
@@ -87,17 +89,18 @@ impl<R: Read> TarReader<R> {
         }
     }
 
-    /// Returns the bytes read so far.
+    /// Returns the number of bytes read so far.
     pub fn position(&self) -> u64 {
         self.position
     }
 
-    /// Returns the place of the current member's first header; at the end, that of the end's blocks.
+    /// Returns the offset of the current member's first header. After the last member, returns the
+    /// offset of the blocks that end the archive.
     pub fn member_start(&self) -> u64 {
         self.start
     }
 
-    /// Takes the notices since the last call.
+    /// Returns the notices since the last call, and clears them.
     pub fn take_notices(&mut self) -> Vec<DecodeNotice> {
         std::mem::take(&mut self.notices)
     }
@@ -108,7 +111,7 @@ impl<R: Read> TarReader<R> {
         Ok(())
     }
 
-    /// Goes to the next member; `None` at the end.
+    /// Returns the next member, or `None` at the end of the archive.
     pub fn next_member(&mut self) -> Result<Option<Member>, DecodeError> {
         self.skip_data()?;
         self.start = self.position;
@@ -164,7 +167,7 @@ impl<R: Read> TarReader<R> {
         }
     }
 
-    /// Builds the member of a header and of the extended headers before it.
+    /// Builds a member from its header and the extended headers before it.
     fn finish_member(
         &mut self,
         block: &[u8; BLOCK],
@@ -182,12 +185,12 @@ impl<R: Read> TarReader<R> {
         }
         let records = [&self.globals[..], &extensions.records[..]].concat();
         apply_records(&mut member, &records, &mut stored);
-        // The name of a directory may show its kind: old archives have no letter for it.
+        // Old archives have no letter for directories; there a trailing slash marks one.
         if letter == 0 && member.name.ends_with(b"/") {
             member.kind = MemberKind::Directory;
         }
         let has_data = member.kind.is_file() || letter == b'D';
-        // A hard link may carry the data once more (POSIX allows it); its length is in the header only.
+        // POSIX allows a hard link to have the data, too. Its length is only in the header.
         let is_link = member.kind == MemberKind::HardLink;
         self.left = if has_data || is_link { stored } else { 0 };
         if is_link && !block[257..].starts_with(b"ustar\0") {
@@ -212,7 +215,8 @@ impl<R: Read> TarReader<R> {
         Ok(member)
     }
 
-    /// Reads the map of a sparse file in GNU's old format, whose blocks follow the header.
+    /// Reads the map of a sparse file in GNU's old format, which continues in blocks after the
+    /// header.
     fn read_old_sparse(
         &mut self,
         block: &[u8; BLOCK],
@@ -246,7 +250,7 @@ impl<R: Read> TarReader<R> {
         Ok(map.into_pieces())
     }
 
-    /// Passes over the rest of the current member's data.
+    /// Skips the rest of the current member's data.
     fn skip_data(&mut self) -> Result<(), DecodeError> {
         let rest = self.left + self.padding;
         (self.left, self.padding) = (0, 0);
@@ -255,7 +259,7 @@ impl<R: Read> TarReader<R> {
         if skipped < rest { Err(DecodeError::Truncated) } else { Ok(()) }
     }
 
-    /// Reads a block; `None` at the end.
+    /// Reads a block; returns `None` at the end of input.
     fn next_block(&mut self) -> Result<Option<[u8; BLOCK]>, DecodeError> {
         let mut block = [0; BLOCK];
         let mut filled = 0;
@@ -290,13 +294,13 @@ impl<R: Read> TarReader<R> {
         Ok(text)
     }
 
-    /// Reads a long name, which ends with a NUL.
+    /// Reads a long name, which is NUL-terminated.
     fn read_text(&mut self, size: u64) -> Result<Vec<u8>, DecodeError> {
         Ok(text_field(&self.read_extension(size)?).to_vec())
     }
 }
 
-/// The stored data of the current member; a sparse file's without its holes.
+/// Reads the stored data of the current member. That of a sparse file does not include the holes.
 impl<R: Read> Read for TarReader<R> {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         let most = usize::try_from(self.left).unwrap_or(usize::MAX).min(out.len());
@@ -313,7 +317,7 @@ impl<R: Read> Read for TarReader<R> {
     }
 }
 
-/// Returns the member of a header alone.
+/// Returns the member that a header alone describes.
 fn basic_member(block: &[u8; BLOCK], letter: u8, size: u64) -> Member {
     let field = |from: usize, length: usize| &block[from..from + length];
     let mut name = text_field(field(0, 100)).to_vec();
@@ -340,7 +344,7 @@ fn basic_member(block: &[u8; BLOCK], letter: u8, size: u64) -> Member {
     member
 }
 
-/// Applies the records of extended headers to a member; `stored` is the length of its data.
+/// Applies the records of extended headers to a member, and to `stored`, the length of its data.
 fn apply_records(member: &mut Member, records: &[PaxRecord], stored: &mut u64) {
     for (key, value) in records {
         let number = || std::str::from_utf8(value).ok().and_then(|v| v.parse::<u64>().ok());
@@ -363,8 +367,8 @@ fn apply_records(member: &mut Member, records: &[PaxRecord], stored: &mut u64) {
     }
 }
 
-/// Returns whether a block is a header, by its checksum: the sum of its bytes, of which some programs take the sign
-/// into account.
+/// Returns whether a block is a header with a correct checksum. The checksum is the sum of the
+/// bytes, which some programs add up as signed numbers.
 fn is_header(block: &[u8; BLOCK]) -> bool {
     let Some(stored) = number_field(&block[148..156]) else { return false };
     let bytes =
@@ -374,13 +378,14 @@ fn is_header(block: &[u8; BLOCK]) -> bool {
     stored == unsigned || i64::try_from(stored) == Ok(signed)
 }
 
-/// Returns the text of a field: up to its first NUL.
+/// Returns the text of a field, which ends at the first NUL.
 fn text_field(field: &[u8]) -> &[u8] {
     let end = field.iter().position(|c| *c == 0).unwrap_or(field.len());
     &field[..end]
 }
 
-/// Returns the number of a field: octal digits, or GNU's binary numbers, whose first bit is set.
+/// Parses the number in a field: octal digits, or a binary number of GNU's, whose first bit is set.
+/// Returns `None` if the field is invalid or the number is negative.
 pub fn number_field(field: &[u8]) -> Option<u64> {
     match field.first()? {
         0x80 => {
@@ -405,8 +410,8 @@ pub fn number_field(field: &[u8]) -> Option<u64> {
     }
 }
 
-/// Returns the number of a field that may be negative, as only binary numbers are; 0 if it is
-/// invalid.
+/// Parses the number in a field that may be negative; returns 0 if the field is invalid. Only
+/// binary numbers can be negative.
 fn signed_field(field: &[u8]) -> i64 {
     if field.first() == Some(&0xff) {
         return field[1..].iter().fold(-1_i64, |n, c| n << 8 | i64::from(*c));
@@ -458,7 +463,7 @@ mod tests {
         assert_eq!(read_all(&sample_archive()).expect("reads"), 6);
     }
 
-    /// Corrects the checksum of the header at a place, so that its other fields are used.
+    /// Corrects the checksum of the header at an offset, so that its other fields are used.
     fn seal_header(bytes: &mut [u8], at: usize) {
         let block = &mut bytes[at..at + BLOCK];
         block[148..156].fill(b' ');
@@ -466,8 +471,8 @@ mod tests {
         block[148..156].copy_from_slice(format!("{sum:06o}\0 ").as_bytes());
     }
 
-    /// With any archive, reading ends without a panic and without memory for lengths that are only
-    /// claimed.
+    /// Checks that reading a damaged archive ends without a panic, and without allocating memory
+    /// for lengths that are only claimed.
     #[test]
     fn hostile_archives_end() {
         let clean = sample_archive();

@@ -1,4 +1,4 @@
-//! `tar -d`: members compared with files.
+//! `tar -d`: compares members with files.
 
 use std::fs::File;
 use std::io::{self, BufReader, Read, Write};
@@ -23,7 +23,8 @@ struct MemberComparison<'o> {
     ok: bool,
 }
 
-/// Compares an archive with the files; returns whether nothing has failed, and whether there is a difference.
+/// Compares an archive with files; returns whether everything has succeeded, and whether there are
+/// differences.
 pub fn compare_archive(ctx: &mut Ctx<'_>, options: &TarOptions) -> Result<(bool, bool), TarFatal> {
     let mut input = open_archive(ctx, options)?;
     let target = target_directory(ctx, options)?;
@@ -54,7 +55,8 @@ impl MemberComparison<'_> {
         self.printer.print_line(ctx, &[name, b": ", text, b"\n"].concat())
     }
 
-    /// Reports that a file cannot be read: one that is missing is a difference.
+    /// Reports that a file cannot be read. A missing file counts as a difference and not as a
+    /// failure.
     fn report_failure(&mut self, ctx: &mut Ctx<'_>, member: &Member, what: &str, e: &io::Error) {
         let is_missing = e.kind() == io::ErrorKind::NotFound;
         let warning = if is_missing { "Warning: " } else { "" };
@@ -150,7 +152,7 @@ impl MemberComparison<'_> {
         }
         let mut mtime = MemberTime::from_nanos(stat.mtime);
         if member.mtime.nanos == 0 {
-            // Most formats have no fractions of seconds.
+            // Most formats store no fractions of seconds.
             mtime.nanos = 0;
         }
         if mtime != member.mtime {
@@ -175,7 +177,7 @@ impl MemberComparison<'_> {
     }
 }
 
-/// A writer that compares the written bytes with a file.
+/// A writer that compares the bytes written to it with a file.
 struct ContentsComparison {
     other: BufReader<File>,
     is_equal: bool,

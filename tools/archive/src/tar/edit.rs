@@ -1,4 +1,5 @@
-//! Archives that change in place: `-r`, `-u`, `-A`, `--delete`, and `--test-label`.
+//! Changes archives in place (`-r`, `-u`, `-A`, `--delete`), and tests their labels
+//! (`--test-label`).
 
 use std::collections::HashMap;
 use std::fs::{File, OpenOptions};
@@ -16,7 +17,7 @@ use super::read::{ArchiveInput, open_archive};
 use super::{Outcome, TarFatal};
 use crate::codec::{CompressionEncoder, CompressionFormat, peek_head};
 
-/// Opens an archive for changes, which a compressed one does not allow.
+/// Opens an archive for changes. Refuses a compressed archive.
 fn open_for_changes(ctx: &Ctx<'_>, options: &TarOptions) -> Result<File, TarFatal> {
     let compressed = || TarFatal::Message("Cannot update compressed archives".to_string());
     if options.archive == b"-" {
@@ -36,8 +37,8 @@ fn open_for_changes(ctx: &Ctx<'_>, options: &TarOptions) -> Result<File, TarFata
     Ok(file)
 }
 
-/// Reads an archive to its end, and calls `visit` for each member with the place of its headers;
-/// returns the place after the last member.
+/// Reads an archive to its end, and calls `visit` with each member and the offset of its headers.
+/// Returns the offset after the last member.
 fn scan_archive(
     ctx: &mut Ctx<'_>,
     options: &TarOptions,
@@ -55,7 +56,7 @@ fn scan_archive(
     Ok(input.reader().member_start())
 }
 
-/// Adds files to an archive (`-r`, `-u`), over its end.
+/// Adds files to an archive (`-r`, `-u`) and overwrites its end.
 pub fn append_files(ctx: &mut Ctx<'_>, options: &TarOptions) -> Outcome {
     if meta::stat(&ctx.path(&options.archive), true).is_err() && options.archive != b"-" {
         return create_archive(ctx, options);
@@ -76,7 +77,7 @@ pub fn append_files(ctx: &mut Ctx<'_>, options: &TarOptions) -> Outcome {
     fill_archive(ctx, options, encoder, ArchiveEnd { position, known })
 }
 
-/// Returns the operands.
+/// Returns the file operands.
 fn operands(options: &TarOptions) -> impl Iterator<Item = &Vec<u8>> {
     options.items.iter().filter_map(|item| match item {
         TarItem::File(name) => Some(name),
@@ -84,7 +85,7 @@ fn operands(options: &TarOptions) -> impl Iterator<Item = &Vec<u8>> {
     })
 }
 
-/// Adds the members of other archives (`-A`).
+/// Adds the members of other archives to an archive (`-A`).
 pub fn append_archives(ctx: &mut Ctx<'_>, options: &TarOptions) -> Outcome {
     if meta::stat(&ctx.path(&options.archive), true).is_err() {
         File::create(ctx.path(&options.archive))
@@ -112,11 +113,11 @@ pub fn append_archives(ctx: &mut Ctx<'_>, options: &TarOptions) -> Outcome {
     Ok(ok)
 }
 
-/// Removes members from an archive.
+/// Removes members from an archive (`--delete`).
 pub fn delete_members(ctx: &mut Ctx<'_>, options: &TarOptions) -> Outcome {
     let file = open_for_changes(ctx, options)?;
     let mut wanted = super::list::wanted_members(options);
-    // Without operands nothing is removed; all members match then.
+    // Without operands all members would match, but then nothing is removed.
     let has_names = operands(options).next().is_some();
     let mut starts = Vec::new();
     let mut note = |member: &Member, start: u64| {
@@ -137,7 +138,7 @@ pub fn delete_members(ctx: &mut Ctx<'_>, options: &TarOptions) -> Outcome {
     Ok(wanted.report_missing(ctx))
 }
 
-/// Moves bytes of a file to a place before them.
+/// Moves bytes of a file to a lower offset.
 fn move_bytes(mut file: &File, from: u64, to: u64, length: u64) -> io::Result<()> {
     if from == to {
         return Ok(());
@@ -155,7 +156,7 @@ fn move_bytes(mut file: &File, from: u64, to: u64, length: u64) -> io::Result<()
     Ok(())
 }
 
-/// Writes the end of an archive at a place, up to a whole record.
+/// Writes the end of an archive at an offset, up to a whole record.
 fn write_end(mut file: &File, position: u64) -> io::Result<()> {
     let end = (position + 2 * BLOCK as u64).next_multiple_of(RECORD);
     file.set_len(position)?;
@@ -163,7 +164,8 @@ fn write_end(mut file: &File, position: u64) -> io::Result<()> {
     io::copy(&mut io::repeat(0).take(end - position), &mut file).map(drop)
 }
 
-/// Prints the label of an archive, or compares it with the operands; returns whether it is one of them.
+/// Prints the label of an archive. If there are operands, compares the label with them instead, and
+/// returns whether it is one of them.
 pub fn test_label(ctx: &mut Ctx<'_>, options: &TarOptions) -> Result<bool, TarFatal> {
     let mut input = open_archive(ctx, options)?;
     let first = input.next_member(ctx)?;

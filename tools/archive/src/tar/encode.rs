@@ -1,12 +1,13 @@
-//! Headers of members: GNU's format with long names, pax, ustar and that of Unix version 7.
+//! Encodes the headers of members in four formats: GNU's with long names, pax, ustar, and that of
+//! Unix version 7.
 
 use super::decode::BLOCK;
 use super::member::{Member, MemberKind, MemberTime};
 use super::pax::{PaxOptions, encode_record, header_name};
 
-/// The length of a header's field for a name.
+/// The length of the field for a name, in bytes.
 pub const NAME: usize = 100;
-/// The length of the field for the directory of a name (ustar).
+/// The length of ustar's field for the directory of a name, in bytes.
 const PREFIX: usize = 155;
 
 /// A format of archives.
@@ -19,7 +20,7 @@ pub enum ArchiveFormat {
 }
 
 impl ArchiveFormat {
-    /// Returns the format of a name (`--format`).
+    /// Returns the format with a name (`--format`).
     pub fn by_name(name: &[u8]) -> Option<ArchiveFormat> {
         Some(match name {
             b"gnu" | b"oldgnu" => ArchiveFormat::Gnu,
@@ -31,7 +32,7 @@ impl ArchiveFormat {
     }
 }
 
-/// The reason why a member has no header in a format.
+/// The reason why a member cannot be stored in a format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EncodeError {
     #[error("file name is too long (max {0}); not dumped")]
@@ -51,7 +52,7 @@ pub struct AccessTimes {
     pub ctime: MemberTime,
 }
 
-/// Makes the headers of an archive's members.
+/// An encoder for the headers of an archive's members.
 pub struct HeaderEncoder {
     format: ArchiveFormat,
     options: PaxOptions,
@@ -63,7 +64,7 @@ impl HeaderEncoder {
         HeaderEncoder { format, options }
     }
 
-    /// Returns the header of the whole archive, if it has one; `now` is its time.
+    /// Returns the header of the whole archive, which is empty if it has none. `now` is its time.
     pub fn encode_globals(&self, now: MemberTime) -> Vec<u8> {
         if self.format != ArchiveFormat::Pax || self.options.globals.is_empty() {
             return Vec::new();
@@ -81,7 +82,10 @@ impl HeaderEncoder {
         out
     }
 
-    /// Returns the header of a member with the extended headers before it.
+    /// Returns the header of a member, with the extended headers before it.
+    ///
+    /// # Errors
+    /// The format cannot hold the member.
     pub fn encode_member(
         &self,
         member: &Member,
@@ -148,12 +152,12 @@ impl HeaderEncoder {
     }
 }
 
-/// The way in which numbers that do not fit their field are stored.
+/// The way in which numbers that do not fit in their field are stored.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum FieldNumbers {
-    /// As the largest that fits: a pax record has the true one.
+    /// The field has the largest number that fits; a pax record has the real one.
     Octal,
-    /// In binary, as GNU's.
+    /// The field has a binary number, as in GNU's format.
     Binary,
 }
 
@@ -172,7 +176,7 @@ fn common_header(member: &Member, name: &[u8], numbers: FieldNumbers) -> [u8; BL
     block
 }
 
-/// Adds the checksum.
+/// Adds the checksum to a header.
 fn finish(mut block: [u8; BLOCK]) -> [u8; BLOCK] {
     block[148..156].fill(b' ');
     let sum: u32 = block.iter().map(|c| u32::from(*c)).sum();
@@ -180,7 +184,7 @@ fn finish(mut block: [u8; BLOCK]) -> [u8; BLOCK] {
     block
 }
 
-/// Adds the fields that ustar has and version 7 has not.
+/// Adds the fields that ustar has in addition to version 7's.
 fn put_ustar(block: &mut [u8; BLOCK], member: &Member, prefix: &[u8]) {
     block[257..265].copy_from_slice(b"ustar\x0000");
     put_owners(block, member);
@@ -198,7 +202,8 @@ fn put_owners(block: &mut [u8; BLOCK], member: &Member) {
     put_text(&mut block[297..329], &member.group);
 }
 
-/// Returns a member's headers in GNU's format: names that are too long come before it, the link's first.
+/// Returns a member's headers in GNU's format. Names that are too long have records of their own
+/// before the header, that of the link first.
 fn gnu_headers(member: &Member) -> Vec<u8> {
     let mut out = Vec::new();
     for (letter, text) in [(b'K', &member.link), (b'L', &member.name)] {
@@ -243,7 +248,7 @@ fn v7_header(member: &Member) -> Result<Vec<u8>, EncodeError> {
     }
     check_fields(member)?;
     let mut block = common_header(member, &member.name, FieldNumbers::Octal);
-    // The fields are not of this format, but GNU fills them in.
+    // The format does not have these fields, but GNU fills them in.
     put_device(&mut block, member, FieldNumbers::Octal);
     if member.kind == MemberKind::File {
         block[156] = 0;
@@ -251,7 +256,7 @@ fn v7_header(member: &Member) -> Result<Vec<u8>, EncodeError> {
     Ok(finish(block).to_vec())
 }
 
-/// Returns whether a format without extensions can hold a member.
+/// Checks that a format without extensions can hold a member.
 fn check_fields(member: &Member) -> Result<(), EncodeError> {
     let is_time = (0..1 << 33).contains(&member.mtime.seconds);
     if member.size >= 1 << 33 || member.uid >= 1 << 21 || member.gid >= 1 << 21 || !is_time {
@@ -260,7 +265,7 @@ fn check_fields(member: &Member) -> Result<(), EncodeError> {
     if member.link.len() > NAME { Err(EncodeError::LongLink) } else { Ok(()) }
 }
 
-/// Returns a header of an extended header.
+/// Returns the block that begins an extended header, whose data follows.
 fn extension_header(name: &[u8], letter: u8, size: usize, time: i64) -> Vec<u8> {
     let mut member = Member::new(name.to_vec(), MemberKind::Other(letter));
     member.mode = 0o644;
@@ -271,32 +276,34 @@ fn extension_header(name: &[u8], letter: u8, size: usize, time: i64) -> Vec<u8> 
     finish(block).to_vec()
 }
 
-/// Adds data, filled up to a whole block.
+/// Appends data, padded to a whole block.
 fn push_data(out: &mut Vec<u8>, data: &[u8]) {
     out.extend_from_slice(data);
     out.resize(out.len().next_multiple_of(BLOCK), 0);
 }
 
-/// Splits a name for ustar's two fields at the last slash where both fit; `None` if none does.
+/// Splits a name for ustar's two fields at the last slash at which both parts fit. Returns `None`
+/// if there is no such slash.
 fn split_name(name: &[u8]) -> Option<(&[u8], &[u8])> {
     if name.len() <= NAME {
         return Some((b"", name));
     }
     let end = name.len().min(PREFIX + 1);
-    // A slash at the end belongs to the name.
+    // A trailing slash belongs to the name.
     let is_last = |i: usize| i + 1 == name.len();
     let slash = (1..end).rev().find(|i| name[*i] == b'/' && !is_last(*i))?;
     let rest = &name[slash + 1..];
     (rest.len() <= NAME).then_some((&name[..slash], rest))
 }
 
-/// Copies a text into a field that zeros fill up, cut to its length.
+/// Copies a text to a field of zeros. The text is cut if it is too long.
 fn put_text(field: &mut [u8], text: &[u8]) {
     let n = text.len().min(field.len());
     field[..n].copy_from_slice(&text[..n]);
 }
 
-/// Writes a number in octal digits with a NUL after them. One that needs more digits is binary or the largest.
+/// Writes a number to a field as octal digits and a NUL. `numbers` says how a number that does not
+/// fit is stored.
 fn put_number(field: &mut [u8], value: i128, numbers: FieldNumbers) {
     let digits = field.len() - 1;
     let most = (1_i128 << (3 * digits)) - 1;
@@ -326,7 +333,7 @@ mod tests {
         member
     }
 
-    /// Names of every length can be read back in every format that can hold them.
+    /// Checks that names of all lengths can be read back in each format that can hold them.
     #[test]
     fn what_is_encoded_is_decoded() {
         for format in

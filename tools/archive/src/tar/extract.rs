@@ -1,8 +1,9 @@
-//! Members back into files.
+//! `tar -x`: extracts members as files.
 //!
-//! A hostile archive cannot write outside the target directory: not by absolute names
-//! (the slash is removed), by `..` (refused), or through a symbolic link of the same archive
-//! (links are made last). A hole of a sparse file is skipped and not written, so that its length costs nothing.
+//! A hostile archive cannot write outside the target directory. Unless `--absolute-names` is given,
+//! the leading slash of a name is removed, and a name with `..` is refused. Symbolic links are made
+//! last, so no member is written through a link of the same archive. The holes of a sparse file are
+//! not written, so their length costs nothing.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -19,39 +20,46 @@ use super::read::ArchiveInput;
 use super::transform::NameKind;
 use super::{Outcome, TarFatal};
 
-/// One run over an archive: the places of members, and the work that must wait until all data is written.
+/// The state of an extraction, with the work that must wait until all data is written.
 struct Extraction<'r> {
     options: &'r TarOptions,
     target: PathBuf,
     umask: u16,
     symlinks: Vec<WaitingLink>,
-    /// Mode and time of directories: set after their content, which would change them.
+    /// The modes and times of directories. They are set last, because writing the contents would
+    /// change them.
     dirs: BTreeMap<PathBuf, (u16, u64)>,
 }
 
-/// A symbolic link that is made last: its name in messages, its place, its target and its time.
+/// A symbolic link that is made last.
 struct WaitingLink {
+    /// The name in messages.
     name: Vec<u8>,
+    /// The path at which the link is made.
     file: PathBuf,
     target: Vec<u8>,
+    /// The modification time in nanoseconds since the epoch.
     mtime: u64,
 }
 
-/// A member that is to be made: its name in messages, its place, permission bits and modification time.
+/// A file that is made for a member.
 struct NewFile<'m> {
+    /// The name in messages.
     name: &'m [u8],
+    /// The path at which the file is made.
     file: PathBuf,
     kind: MemberKind,
     mode: u16,
+    /// The modification time in nanoseconds since the epoch.
     mtime: u64,
 }
 
-/// Why a member is not made in the place of an existing file.
+/// The reason why a member does not replace an existing file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum MemberStop {
-    /// The existing file is kept, which is no failure.
+    /// The existing file is kept, which is not a failure.
     Kept,
-    /// The place cannot be made free, and a message says why.
+    /// The existing file cannot be replaced. The message has been printed.
     Failed,
 }
 
@@ -64,7 +72,7 @@ impl NewFile<'_> {
     }
 }
 
-/// Returns the directory that the last `-C` leads to.
+/// Returns the directory to which the last `-C` leads.
 pub fn target_directory(ctx: &Ctx<'_>, options: &TarOptions) -> Result<PathBuf, TarFatal> {
     let mut target = ctx.cwd.clone();
     for item in &options.items {
@@ -121,7 +129,7 @@ pub fn extract_archive(
     Ok(input.finish(ctx, options)? && ok)
 }
 
-/// Copies a member's data, with zeros for the holes of a sparse file.
+/// Copies a member's data to `out`. The holes of a sparse file are written as zeros.
 pub fn copy_data(
     input: &mut ArchiveInput<'_>,
     member: &Member,
@@ -139,7 +147,7 @@ pub fn copy_data(
     io::copy(&mut io::repeat(0).take(member.size - at), out).map(drop)
 }
 
-/// Copies a given number of bytes of a member's data; fewer are an error.
+/// Copies exactly `length` bytes of a member's data.
 fn copy_exactly(input: &mut ArchiveInput<'_>, length: u64, out: &mut dyn Write) -> io::Result<()> {
     let copied = io::copy(&mut input.reader().take(length), out)?;
     if copied < length {
@@ -148,13 +156,13 @@ fn copy_exactly(input: &mut ArchiveInput<'_>, length: u64, out: &mut dyn Write) 
     Ok(())
 }
 
-/// An error of a copy: whether the archive or the file is to blame.
+/// An error of a copy, by the side on which it occurred.
 enum CopyError {
     Input(io::Error),
     Output(io::Error),
 }
 
-/// Copies a member's data into a file; the holes of a sparse file are not written.
+/// Copies a member's data to a file. The holes of a sparse file are not written.
 fn fill_file(
     input: &mut ArchiveInput<'_>,
     member: &Member,
@@ -195,7 +203,7 @@ impl Extraction<'_> {
         }
     }
 
-    /// Extracts one member; returns false after a message.
+    /// Extracts one member; returns false if it failed and a message was printed.
     fn extract_member(
         &mut self,
         ctx: &mut Ctx<'_>,
@@ -236,7 +244,8 @@ impl Extraction<'_> {
         Ok(self.make_file(ctx, m, member, input)? && ok)
     }
 
-    /// Makes the file of a member whose place is free; returns false after a message.
+    /// Makes the file of a member; no other file is in its place any more. Returns false if it
+    /// failed and a message was printed.
     fn make_file(
         &mut self,
         ctx: &mut Ctx<'_>,
@@ -280,7 +289,10 @@ impl Extraction<'_> {
         Ok(true)
     }
 
-    /// Removes the file that is in a member's place, or returns why the member is not made.
+    /// Removes the existing file `old` in a member's place if the options allow it.
+    ///
+    /// # Errors
+    /// The member must not be made.
     fn make_room(
         &self,
         ctx: &mut Ctx<'_>,
@@ -308,7 +320,7 @@ impl Extraction<'_> {
                 ctx.error_bytes(&[m.name, b": ", what.as_bytes(), b": File exists"]);
                 return Err(MemberStop::Failed);
             }
-            // `--overwrite` writes into a regular file, whose other names show it too.
+            // `--overwrite` writes to the existing regular file, so its other names also change.
             ExistingFile::Overwrite if old.kind == FileKind::File && m.kind.is_file() => {
                 return Ok(());
             }
@@ -328,7 +340,7 @@ impl Extraction<'_> {
         })
     }
 
-    /// Returns whether a hard link exists already.
+    /// Returns whether an existing file already is the hard link that a member describes.
     fn is_linked(&self, m: &NewFile<'_>, member: &Member) -> bool {
         let source = path::resolve_path(&self.target, path::strip_slashes(&member.link));
         match (meta::stat(&source, false), meta::stat(&m.file, false)) {
@@ -337,7 +349,7 @@ impl Extraction<'_> {
         }
     }
 
-    /// Makes another name of a member that was extracted; returns false after a message.
+    /// Makes a hard link to a file that was extracted; returns false if it failed.
     fn hard_link(
         &mut self,
         ctx: &mut Ctx<'_>,
@@ -353,7 +365,7 @@ impl Extraction<'_> {
             return true;
         }
         let Err(e) = std::fs::hard_link(&source, &m.file) else { return true };
-        // The link's target may be one that waits.
+        // The target may be a symbolic link that is not made yet.
         let waiting = self.symlinks.iter().find(|link| link.file == source);
         let waiting = waiting.map(|link| link.target.clone());
         match waiting {
@@ -369,7 +381,8 @@ impl Extraction<'_> {
         }
     }
 
-    /// Writes a file's data, mode and time; returns false after a message.
+    /// Writes a regular file with its data, mode and time; returns false if it failed and a message
+    /// was printed.
     fn extract_regular(
         &self,
         ctx: &mut Ctx<'_>,
@@ -391,7 +404,7 @@ impl Extraction<'_> {
         Ok(true)
     }
 
-    /// Sets the mode of a file, unless a new one has it already, and its time.
+    /// Sets the mode of a file if it differs, and its time.
     fn set_metadata(&self, file: &Path, mode: u16, mtime: u64) {
         if meta::stat(file, false).is_ok_and(|s| s.mode != mode) {
             let _ = meta::chmod(file, mode);
@@ -401,7 +414,8 @@ impl Extraction<'_> {
         }
     }
 
-    /// Makes links, then sets directory modes and times, deepest first.
+    /// Makes the symbolic links, and then sets the modes and times of directories, the deepest
+    /// first. Returns whether all links could be made.
     fn finish(self, ctx: &mut Ctx<'_>) -> bool {
         let mut ok = true;
         for link in &self.symlinks {

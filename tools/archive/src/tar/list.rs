@@ -1,4 +1,4 @@
-//! `tar -t`, the verbose line that `-tv`, `-cvv` and `-xvv` print, and where names are printed.
+//! `tar -t`, and the printer of names and of the verbose lines of `-tv`, `-cvv` and `-xvv`.
 
 use box_applet::{Ctx, OutputSink};
 use box_text::mode;
@@ -14,7 +14,7 @@ use super::select::WantedMembers;
 use super::transform::NameKind;
 use super::{Outcome, TarFatal, write_name};
 
-/// Prints the members.
+/// Prints the members of an archive (`tar -t`).
 pub fn list_archive(
     ctx: &mut Ctx<'_>,
     options: &TarOptions,
@@ -61,20 +61,23 @@ pub fn wanted_members(options: &TarOptions) -> WantedMembers {
     WantedMembers::new(files.into_iter(), options.operands, options.occurrence)
 }
 
-/// Least width of owner, group and size together; grows with the longest seen (GNU's `ugswidth`).
+/// The initial width of owner, group and size together. It grows with the longest ones seen (GNU's
+/// `ugswidth`).
 const WIDTH: usize = 19;
 
-/// The latest time that is printed as it is, in seconds since the epoch: a header may hold any number.
+/// The latest time that is printed, in seconds since the epoch. Later ones, which a header may
+/// hold, are printed as this time.
 const LATEST: i64 = 1 << 40;
 
-/// Prints the names of members.
+/// A printer of members' names.
 pub struct NamePrinter<'o> {
     choices: &'o PrintChoices,
     index: Option<BufWriter<File>>,
-    /// Whether lines go to stderr, since the archive or data goes to stdout.
+    /// Whether lines go to standard error, because the archive or data goes to standard output.
     to_stderr: bool,
+    /// The width of owner, group and size together so far.
     width: usize,
-    /// The width of times so far; only `--full-time` has more than one.
+    /// The width of times so far; it grows only with `--full-time`.
     time_width: usize,
 }
 
@@ -100,8 +103,8 @@ impl<'o> NamePrinter<'o> {
         })
     }
 
-    /// Prints a member's line, which has its details if `-v` asks for them: once in a list (`is_list`), twice
-    /// otherwise.
+    /// Prints a member's name if it is wanted, or a line with its details. The details need one
+    /// `-v` in a list (`is_list`), and two otherwise.
     pub fn print_member(
         &mut self,
         ctx: &mut Ctx<'_>,
@@ -126,7 +129,7 @@ impl<'o> NamePrinter<'o> {
         self.print_line(ctx, &line)
     }
 
-    /// Prints a line where names go.
+    /// Prints a line to the output for names.
     pub fn print_line(&mut self, ctx: &mut Ctx<'_>, line: &[u8]) -> io::Result<()> {
         match &mut self.index {
             Some(file) => file.write_all(line),
@@ -135,12 +138,12 @@ impl<'o> NamePrinter<'o> {
         }
     }
 
-    /// Writes the rest of the file of `--index-file`.
+    /// Flushes the file of `--index-file`.
     pub fn finish(&mut self) -> io::Result<()> {
         self.index.as_mut().map_or(Ok(()), Write::flush)
     }
 
-    /// Writes `-rw-r--r-- user/group 12 2026-01-01 00:00 name`.
+    /// Writes a line with details, such as `-rw-r--r-- user/group 12 2026-01-01 00:00 name`.
     fn write_details(&mut self, out: &mut dyn Write, member: &Member) -> io::Result<()> {
         let letter = match member.kind {
             MemberKind::Directory => 'd',
@@ -212,7 +215,7 @@ fn mode_text(bits: u16) -> String {
     mode::mode_letters(bits)
 }
 
-/// Returns the number of the block at a place.
+/// Returns the number of the block at an offset.
 pub fn block_at(position: u64) -> u64 {
     position / BLOCK as u64
 }

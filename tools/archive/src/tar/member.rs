@@ -1,5 +1,5 @@
-//! A member of an archive: the properties of a file in its header, and in the extended headers
-//! before it.
+//! A member of an archive: a file with the properties that its header, and the extended headers
+//! before it, describe.
 
 /// The kind of a member.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,12 +13,12 @@ pub enum MemberKind {
     Fifo,
     /// The name of the whole archive (`-V`).
     Label,
-    /// A letter of an extension that is not known; such a member is read as a file.
+    /// A kind that is not known, with its letter. Such a member is treated as a file.
     Other(u8),
 }
 
 impl MemberKind {
-    /// Returns the kind of a type letter.
+    /// Returns the kind that a type letter stands for.
     pub fn from_letter(letter: u8) -> MemberKind {
         match letter {
             0 | b'0' | b'7' | b'S' => MemberKind::File,
@@ -34,7 +34,7 @@ impl MemberKind {
         }
     }
 
-    /// Returns the type letter.
+    /// Returns the type letter of a kind.
     pub fn letter(self) -> u8 {
         match self {
             MemberKind::File => b'0',
@@ -63,19 +63,20 @@ pub struct MemberTime {
 }
 
 impl MemberTime {
-    /// Returns the time of nanoseconds since the epoch.
+    /// Converts nanoseconds since the epoch to a time.
     pub fn from_nanos(nanos: u64) -> MemberTime {
         let seconds = (nanos / 1_000_000_000).cast_signed();
         MemberTime { seconds, nanos: (nanos % 1_000_000_000) as u32 }
     }
 
-    /// Returns nanoseconds since the epoch; an earlier time is the epoch, which is the first that files can have.
+    /// Converts the time to nanoseconds since the epoch. A time before the epoch becomes the epoch,
+    /// because files cannot have an earlier time.
     pub fn to_nanos(self) -> u64 {
         let seconds = u64::try_from(self.seconds).unwrap_or(0);
         seconds.saturating_mul(1_000_000_000).saturating_add(self.nanos.into())
     }
 
-    /// Parses `SECONDS[.FRACTION]` of an extended header.
+    /// Parses a time `SECONDS[.FRACTION]` of an extended header.
     pub fn parse_decimal(text: &[u8]) -> Option<MemberTime> {
         let text = std::str::from_utf8(text).ok()?;
         let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
@@ -93,7 +94,7 @@ impl MemberTime {
         Some(MemberTime { seconds, nanos })
     }
 
-    /// Returns `SECONDS[.FRACTION]`, without zeros at the end.
+    /// Returns the time as `SECONDS[.FRACTION]` without trailing zeros.
     pub fn to_decimal(self) -> String {
         if self.nanos == 0 {
             return self.seconds.to_string();
@@ -103,7 +104,7 @@ impl MemberTime {
     }
 }
 
-/// A piece of a sparse file: where it stands in the file, and its length.
+/// The offset and length of a piece of a sparse file.
 pub type SparsePiece = (u64, u64);
 
 /// One member.
@@ -113,24 +114,25 @@ pub struct Member {
     /// The target of a link.
     pub link: Vec<u8>,
     pub kind: MemberKind,
-    /// Permission bits.
+    /// The permission bits.
     pub mode: u16,
     pub uid: u64,
     pub gid: u64,
-    /// The length of the file.
+    /// The length of the file, in bytes.
     pub size: u64,
     pub mtime: MemberTime,
-    /// The name of the owner; empty for none.
+    /// The name of the owner; empty if there is none.
     pub user: Vec<u8>,
+    /// The name of the group; empty if there is none.
     pub group: Vec<u8>,
-    /// The numbers of a device.
+    /// The major and minor number of a device.
     pub device: (u32, u32),
-    /// The pieces of a file of which only these are stored.
+    /// The pieces of a sparse file, which are its only stored data.
     pub sparse: Option<Vec<SparsePiece>>,
 }
 
 impl Member {
-    /// Returns a member of this name and kind; all other fields are zero or empty.
+    /// Returns a member with a name and a kind. All other fields are zero or empty.
     pub fn new(name: Vec<u8>, kind: MemberKind) -> Member {
         Member {
             name,

@@ -1,21 +1,21 @@
-//! `tar` (GNU tar 1.34 manual).
+//! `tar` (GNU tar 1.34 manual): creates, lists, changes and extracts archives.
 //!
 //! | file | contents |
 //! |---|---|
 //! | `options` | the command line |
 //! | `member` | the properties of a member |
-//! | `decode`, `sparse`, `pax` | headers to members |
-//! | `encode` | members to headers, in four formats |
-//! | `read` | opened archives, with the selected members |
+//! | `decode`, `sparse`, `pax` | conversion of headers to members |
+//! | `encode` | conversion of members to headers, in four formats |
+//! | `read` | reading of archives and their selected members |
 //! | `select`, `transform`, `owner` | names, patterns and owners |
-//! | `create` | files into an archive |
-//! | `edit` | `-r`, `-u`, `-A`, `--delete` |
-//! | `extract` | members back into files; defences against hostile archives |
+//! | `create` | writing of files to an archive |
+//! | `edit` | `-r`, `-u`, `-A`, `--delete`, `--test-label` |
+//! | `extract` | extraction of members; defences against hostile archives |
 //! | `list`, `diff`, `checkpoint` | `-t` and verbose lines, `-d`, `--checkpoint` |
 //!
 //! Deviations: directory entries are archived in the byte order of their names, so that equal trees
-//! give equal archives. No multi-volume and incremental archives; holes of files are stored as
-//! zeros.
+//! give equal archives. There are no multi-volume and incremental archives. Holes of files are
+//! stored as zeros.
 
 mod checkpoint;
 mod create;
@@ -42,11 +42,11 @@ use box_sys::error_text;
 use options::{TarAction, TarOptions};
 use read::{ArchiveInput, open_archive};
 
-/// Status of a run that found differences (`-d`).
+/// The exit status of a run that found differences (`-d`, `--test-label`).
 const DIFFERS: u8 = 1;
-/// Status of a run that had errors (GNU tar manual, "Synopsis").
+/// The exit status of a run that had errors (GNU tar manual, "Synopsis").
 const FAILED: u8 = 2;
-/// An option that there is not, or one without its value (sysexits(3), `EX_USAGE`).
+/// The exit status after an unknown option or one without its value (sysexits(3), `EX_USAGE`).
 const USAGE: u8 = 64;
 
 /// Runs `tar`.
@@ -74,7 +74,7 @@ pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     Ok(report_outcome(ctx, result))
 }
 
-/// Reports how a run has ended; returns its status.
+/// Reports the errors of a run; returns its exit status.
 fn report_outcome(ctx: &mut Ctx<'_>, result: Outcome) -> Exit {
     match result {
         Ok(true) => Exit::SUCCESS,
@@ -103,9 +103,9 @@ fn report_fatal(ctx: &mut Ctx<'_>, message: &str) -> Exit {
 enum TarFatal {
     Io(io::Error),
     Message(String),
-    /// A mistake of the command line, which the hint follows.
+    /// An error in the command line; the hint follows its message.
     Usage(String),
-    /// One that was reported already.
+    /// An error that has already been reported.
     Failed,
 }
 
@@ -123,7 +123,7 @@ impl From<io::Error> for TarFatal {
     }
 }
 
-/// Result of an action: whether no member failed.
+/// The result of an action: whether all members succeeded, or an error that ends the run.
 type Outcome = Result<bool, TarFatal>;
 
 /// A function that reads an archive member by member.
@@ -135,7 +135,7 @@ fn read_archive(ctx: &mut Ctx<'_>, options: &TarOptions, action: Reader) -> Outc
     action(ctx, options, &mut input)
 }
 
-/// Writes a member's name, quoted as GNU tar quotes unprintable characters.
+/// Writes a member's name with unprintable characters escaped as GNU tar does.
 fn write_name(out: &mut dyn Write, name: &[u8]) -> io::Result<()> {
     for &c in name {
         match c {

@@ -1,9 +1,9 @@
-//! The command line of `tar`: old style (`tar czf f.tgz x`), short and long options.
+//! The command line of `tar`: options in the old style (`tar czf f.tgz x`), short and long options.
 //!
 //! | file | contents |
 //! |---|---|
-//! | `options/table` | the options, once |
-//! | `options/items` | operands in order, `-C`, and the lists of `-T` |
+//! | `options/table` | the table of all options |
+//! | `options/items` | operands in their order, `-C`, and the lists of `-T` |
 //! | `options/values` | dates, modes, owners, formats and other values |
 
 mod items;
@@ -59,7 +59,7 @@ impl TarAction {
 pub enum Compression {
     None,
     Is(CompressionFormat),
-    /// Chosen by the archive's name (`-a`).
+    /// The archive's name selects the compression (`-a`).
     Auto,
 }
 
@@ -72,18 +72,18 @@ pub enum TarItem {
     Recursion(bool),
 }
 
-/// The treatment of a file that is in a member's place.
+/// The treatment of an existing file that is in a member's place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExistingFile {
-    /// It makes room for the member.
+    /// The file is removed.
     Replace,
-    /// Its data is replaced, so that its other names show it, too.
+    /// The file's data is replaced, so its other names also change.
     Overwrite,
-    /// It stays, which is an error.
+    /// The file is kept, which is an error.
     Keep,
-    /// It stays.
+    /// The file is kept.
     Skip,
-    /// It stays if it is as new as the member.
+    /// The file is kept if it is at least as new as the member.
     KeepNewer,
 }
 
@@ -91,7 +91,7 @@ pub enum ExistingFile {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NewerThan {
     pub time: MemberTime,
-    /// Whether a change of a file's mode or owner counts, too.
+    /// Whether a file also counts as new because its mode or owner has changed.
     pub counts_changes: bool,
 }
 
@@ -100,7 +100,7 @@ pub struct HeaderChoices {
     pub format: ArchiveFormat,
     pub pax: PaxOptions,
     pub mtime: Option<MemberTime>,
-    /// Whether `mtime` replaces later times only.
+    /// Whether `mtime` replaces only later times.
     pub clamps_mtime: bool,
     pub mode: Option<FileModeChange>,
     pub owner: Option<OwnerChoice>,
@@ -130,20 +130,20 @@ pub struct ExtractChoices {
     pub touch: bool,
     pub unlink_first: bool,
     pub recursive_unlink: bool,
-    /// The directory that members are put into that are not in it.
+    /// The directory into which members that are not in it are put (`--one-top-level`).
     pub top_level: Option<Vec<u8>>,
 }
 
-/// The options of printing names.
+/// The options for printing names.
 pub struct PrintChoices {
     pub verbose: usize,
     pub numeric_owner: bool,
     pub full_time: bool,
     pub zone: Zone,
     pub block_numbers: bool,
-    /// The file that names are printed to.
+    /// The file to which names are printed.
     pub index: Option<Vec<u8>>,
-    /// Whether names are shown as they are after `--transform` and the like.
+    /// Whether names are shown as they are after `--transform` and similar options.
     pub transformed: bool,
     pub totals: bool,
 }
@@ -158,9 +158,9 @@ pub struct TarOptions {
     pub has_list: bool,
     pub excludes: Excludes,
     pub operands: PatternRules,
-    /// The member that reading begins at (`-K`).
+    /// The member at which reading begins (`-K`).
     pub starting_file: Option<Vec<u8>>,
-    /// The number of the member to take, if several have the same name.
+    /// The number of the member to take of those with the same name.
     pub occurrence: Option<u64>,
     pub names: MemberNames,
     pub headers: HeaderChoices,
@@ -184,7 +184,11 @@ impl TarOptions {
     }
 }
 
-/// Parses the command line; `Err` after a message or help.
+/// Parses the command line.
+///
+/// # Errors
+/// The command line is wrong, or it asks for help. The error is the exit status; the text has been
+/// printed.
 pub fn parse(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<TarOptions, Exit> {
     let (given, items) = items::parse_items(ctx, args)?;
     let action = parse_action(ctx, &given)?;
@@ -200,14 +204,14 @@ pub fn parse(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<TarOptions, Exit> {
     build_options(ctx, &given, items, action, compression)
 }
 
-/// Reports a mistake of the command line, with the hint; returns the status.
+/// Reports an error in the command line, with the hint; returns the exit status.
 fn usage_error(ctx: &mut Ctx<'_>, message: &str) -> Exit {
     ctx.error(message);
     let _ = ctx.stderr.write_all(HINT);
     Exit(super::FAILED)
 }
 
-/// Builds the options of the command line.
+/// Builds the options from the parsed command line.
 fn build_options(
     ctx: &mut Ctx<'_>,
     given: &ParsedOptions<TarFlag>,
@@ -268,7 +272,7 @@ fn build_options(
     })
 }
 
-/// Returns the one requested action.
+/// Returns the action that the command line asks for. There must be exactly one.
 fn parse_action(ctx: &mut Ctx<'_>, given: &ParsedOptions<TarFlag>) -> Result<TarAction, Exit> {
     let all = [
         (TarFlag::Create, TarAction::Create),

@@ -1,4 +1,5 @@
-//! Owners and groups that the command line sets: `--owner`, `--group`, `--owner-map`, `--group-map`.
+//! Owners and groups that the command line sets with `--owner`, `--group`, `--owner-map` or
+//! `--group-map`.
 
 use box_sys::AccountNames;
 
@@ -9,7 +10,7 @@ pub struct OwnerChoice {
     pub id: Option<u64>,
 }
 
-/// Whether the owner or the group is meant.
+/// The kind of account: an owner or a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OwnerKind {
     User,
@@ -17,7 +18,7 @@ pub enum OwnerKind {
 }
 
 impl OwnerKind {
-    /// Returns the number of a name.
+    /// Returns the number of the account with a name.
     fn id_of(self, names: &AccountNames, name: &[u8]) -> Option<u64> {
         let name = std::str::from_utf8(name).ok()?;
         match self {
@@ -26,7 +27,7 @@ impl OwnerKind {
         }
     }
 
-    /// Returns how messages call a number.
+    /// Returns the word for a number in messages.
     fn number_name(self) -> &'static str {
         match self {
             OwnerKind::User => "UID",
@@ -34,7 +35,7 @@ impl OwnerKind {
         }
     }
 
-    /// Returns the name of a number.
+    /// Returns the name of the account with a number.
     fn name_of(self, names: &AccountNames, id: u64) -> Option<Vec<u8>> {
         let id = u32::try_from(id).ok()?;
         let name = match self {
@@ -46,8 +47,8 @@ impl OwnerKind {
 }
 
 impl OwnerChoice {
-    /// Parses `NAME`, `NAME:ID`, `:ID` or `ID`. A missing part comes from the list of accounts, if
-    /// it is there. The error is the part that is not a number.
+    /// Parses `NAME`, `NAME:ID`, `:ID` or `ID`. A missing part comes from the list of accounts if
+    /// the account is listed. The error is the part that is not a number.
     pub fn parse(
         text: &[u8],
         kind: OwnerKind,
@@ -71,7 +72,7 @@ impl OwnerChoice {
     }
 }
 
-/// Returns the number that the text is.
+/// Parses a text of decimal digits as a number.
 fn parse_id(text: &[u8]) -> Option<u64> {
     let text = std::str::from_utf8(text).ok()?;
     text.bytes().all(|c| c.is_ascii_digit()).then(|| text.parse().ok()).flatten()
@@ -82,8 +83,8 @@ fn parse_id(text: &[u8]) -> Option<u64> {
 pub struct OwnerMap(Vec<(u64, OwnerChoice)>);
 
 impl OwnerMap {
-    /// Parses the lines `NAME NEW[:ID]` or `+ID NEW[:ID]`; `#` begins a comment. The error is a
-    /// line's number and its fault.
+    /// Parses lines of the form `NAME NEW[:ID]` or `+ID NEW[:ID]`; `#` begins a comment. The error
+    /// is the number of a line and the message about it.
     pub fn parse(
         text: &[u8],
         kind: OwnerKind,
@@ -136,13 +137,13 @@ impl OwnerMap {
         Ok(OwnerChoice { name: Some(name), id: Some(id) })
     }
 
-    /// Returns the replacement of a number.
+    /// Returns the replacement for a number.
     pub fn find_choice(&self, id: u64) -> Option<&OwnerChoice> {
         self.0.iter().find(|(from, _)| *from == id).map(|(_, to)| to)
     }
 }
 
-/// Returns the words of a line, in which quotes hold blanks together.
+/// Splits a line into words. Quotes keep blanks within a word.
 fn split_words(line: &[u8]) -> Vec<Vec<u8>> {
     let mut words: Vec<Vec<u8>> = Vec::new();
     let mut quote = None;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 /// A keyword and its value.
 pub type PaxRecord = (Vec<u8>, Vec<u8>);
 
-/// Parses the records `LENGTH KEYWORD=VALUE\n`; `None` if they are not well formed.
+/// Parses records of the form `LENGTH KEYWORD=VALUE\n`. Returns `None` if they are malformed.
 pub fn parse_records(mut text: &[u8]) -> Option<Vec<PaxRecord>> {
     let mut records = Vec::new();
     while !text.is_empty() && text[0] != 0 {
@@ -19,7 +19,7 @@ pub fn parse_records(mut text: &[u8]) -> Option<Vec<PaxRecord>> {
     Some(records)
 }
 
-/// Returns one record as it is stored; its length counts itself.
+/// Encodes one record. Its length includes the digits of the length.
 pub fn encode_record(key: &[u8], value: &[u8]) -> Vec<u8> {
     let rest = key.len() + value.len() + 3;
     let mut length = rest + 1;
@@ -29,7 +29,7 @@ pub fn encode_record(key: &[u8], value: &[u8]) -> Vec<u8> {
     [length.to_string().as_bytes(), b" ", key, b"=", value, b"\n"].concat()
 }
 
-/// The names that `--pax-option` may set, in addition to those of a header's own fields.
+/// The keywords without a dot for which `--pax-option` may set a value.
 const KEYWORDS: &[&[u8]] = &[
     b"atime",
     b"comment",
@@ -48,22 +48,25 @@ const KEYWORDS: &[&[u8]] = &[
 /// The settings of `--pax-option`.
 #[derive(Clone, Debug, Default)]
 pub struct PaxOptions {
-    /// Patterns of keywords that are not stored.
+    /// The patterns of keywords that are not stored.
     pub deleted: Vec<Vec<u8>>,
-    /// The names of the extended headers; `%d %f %n %p` are replaced.
+    /// The template for the names of members' extended headers, in which `%d %f %n %p` are
+    /// replaced.
     pub header_name: Option<Vec<u8>>,
+    /// The template for the name of the archive's extended header.
     pub global_name: Option<Vec<u8>>,
-    /// The times of the extended headers.
+    /// The time of members' extended headers, in seconds since the epoch.
     pub header_mtime: Option<u64>,
+    /// The time of the archive's extended header, in seconds since the epoch.
     pub global_mtime: Option<u64>,
-    /// Records of the whole archive (`keyword=value`).
+    /// The records of the whole archive (`keyword=value`).
     pub globals: Vec<PaxRecord>,
-    /// Records that every member gets (`keyword:=value`).
+    /// The records that every member gets (`keyword:=value`).
     pub overrides: BTreeMap<Vec<u8>, Vec<u8>>,
 }
 
 impl PaxOptions {
-    /// Adds the options of a comma-separated list; the error is the message.
+    /// Adds the options of a comma-separated list. The error is the message.
     pub fn add_list(&mut self, list: &[u8]) -> Result<(), String> {
         for item in list.split(|c| *c == b',') {
             let item = item.trim_ascii_start();
@@ -120,15 +123,16 @@ impl PaxOptions {
 }
 
 fn check_keyword(key: &[u8]) -> Result<(), String> {
-    // Keywords with a dot belong to a vendor, whose rules are its own.
+    // A keyword with a dot belongs to a vendor, so any is accepted.
     if KEYWORDS.contains(&key) || key.contains(&b'.') {
         return Ok(());
     }
     Err(format!("Keyword {} is unknown or not yet implemented", String::from_utf8_lossy(key)))
 }
 
-/// Returns the name of an extended header: `%d` is the directory of the member's name, `%f` its last part, `%n` the
-/// number of a global header, `%p` that of the process, `%%` a percent sign.
+/// Returns the name of an extended header by a template. `%d` is the directory of the member's
+/// name, `%f` its last part, `%n` the number of a global header, `%p` the number of the process,
+/// and `%%` a percent sign.
 pub fn header_name(template: &[u8], member: &[u8], number: u64) -> Vec<u8> {
     let member = box_sys::path::strip_slashes(member);
     let mut out = Vec::new();
@@ -155,7 +159,8 @@ pub fn header_name(template: &[u8], member: &[u8], number: u64) -> Vec<u8> {
 mod tests {
     use super::*;
 
-    /// Expected values: POSIX `pax`, "pax Extended Header": the length counts itself.
+    /// Checks the rule of POSIX `pax`, "pax Extended Header", that the length includes its own
+    /// digits.
     #[test]
     fn records_count_their_own_length() {
         for value in 0..1200 {

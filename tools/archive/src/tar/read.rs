@@ -1,5 +1,5 @@
-//! Archives as `-t`, `-x`, `-d` and the changing operations read them: opened in any compression,
-//! with the members that the command line selects, and the messages about faults.
+//! Reads archives for `-t`, `-x`, `-d` and the operations that change one. Opens archives in any
+//! compression, selects the members that the command line asks for, and reports faults.
 
 use std::fs::File;
 use std::io::{self, BufReader, Read};
@@ -23,7 +23,7 @@ pub struct ArchiveInput<'a> {
     wanted: WantedMembers,
     pub removed: RemovedPrefixes,
     checkpoints: Checkpoints,
-    /// Whether `-K` has not met its member yet.
+    /// Whether the member of `-K` has not been reached yet.
     waits_for_start: bool,
     pub ok: bool,
 }
@@ -60,13 +60,13 @@ pub fn open_archive<'a>(
     Ok(ArchiveInput::new(Box::new(PlainData { data, format }), options))
 }
 
-/// A reader that puts the format's name into the faults of compressed data.
+/// A reader of decompressed data that adds the compression format to faults.
 struct PlainData<'a> {
     data: Box<dyn Read + 'a>,
     format: Option<CompressionFormat>,
 }
 
-/// A fault of compressed data, with its format.
+/// A fault of compressed data, with the format of the data.
 #[derive(Debug, thiserror::Error)]
 #[error("{fault}")]
 struct FormatFault {
@@ -85,7 +85,8 @@ impl Read for PlainData<'_> {
     }
 }
 
-/// Reports a fault of compressed data as the program would that GNU tar starts for it.
+/// Reports a fault of compressed data with the message of the program that GNU tar would start to
+/// decompress it.
 fn codec_failure(ctx: &mut Ctx<'_>, format: CompressionFormat, fault: CodecFault) -> TarFatal {
     let tool = format!("{format:?}").to_lowercase();
     let text = match fault {
@@ -102,7 +103,7 @@ fn codec_failure(ctx: &mut Ctx<'_>, format: CompressionFormat, fault: CodecFault
 }
 
 impl<'a> ArchiveInput<'a> {
-    /// Begins to read an archive from its first byte.
+    /// Returns an input for the data of an archive at its beginning.
     pub fn new(data: Box<dyn Read + 'a>, options: &TarOptions) -> ArchiveInput<'a> {
         ArchiveInput {
             reader: TarReader::new(data, options.ignore_zeros),
@@ -114,7 +115,7 @@ impl<'a> ArchiveInput<'a> {
         }
     }
 
-    /// Goes to the next member, whether it is selected or not. `None` at the end.
+    /// Returns the next member, whether it is selected or not, or `None` at the end of the archive.
     pub fn next_member(&mut self, ctx: &mut Ctx<'_>) -> Result<Option<Member>, TarFatal> {
         let next = self.reader.next_member();
         for notice in self.reader.take_notices() {
@@ -136,14 +137,14 @@ impl<'a> ArchiveInput<'a> {
         Ok(next)
     }
 
-    /// Reads the bytes after the end of the archive, so that a program that writes it is not
-    /// stopped, and a fault of compressed data is found.
+    /// Reads the bytes after the end of the archive. Otherwise a program that writes the archive
+    /// could be stopped, and a fault of compressed data could stay unnoticed.
     fn drain(&mut self, ctx: &mut Ctx<'_>) -> Result<(), TarFatal> {
         let rest = self.reader.read_rest();
         rest.map(drop).map_err(|e| self.fatal(ctx, e))
     }
 
-    /// Goes to the next member that the command line selects.
+    /// Returns the next member that the command line selects, or `None` if there is none left.
     pub fn next_wanted(
         &mut self,
         ctx: &mut Ctx<'_>,
@@ -172,7 +173,7 @@ impl<'a> ArchiveInput<'a> {
         }
     }
 
-    /// Compares the archive's label with the one that is asked for (`-V`).
+    /// Compares the archive's label with the one that `-V` asks for.
     fn check_label(&self, options: &TarOptions, member: &Member) -> Result<(), TarFatal> {
         let Some(wanted) = &options.headers.label else { return Ok(()) };
         if *wanted == member.name {
@@ -198,7 +199,7 @@ impl<'a> ArchiveInput<'a> {
         Some(block_at(self.reader.member_start()))
     }
 
-    /// Returns the number of the block at which the archive ended, if it has blocks for its end.
+    /// Returns the number of the block that ends the archive, or `None` if there is no such block.
     pub fn end_block(&self) -> Option<u64> {
         let start = self.reader.member_start();
         (self.reader.position() > start).then(|| block_at(start))
@@ -209,7 +210,8 @@ impl<'a> ArchiveInput<'a> {
         &mut self.reader
     }
 
-    /// Reports operands that were not found, and the totals; returns whether nothing has failed.
+    /// Reports operands that were not found, and prints the totals. Returns whether everything has
+    /// succeeded.
     pub fn finish(&mut self, ctx: &mut Ctx<'_>, options: &TarOptions) -> Outcome {
         if options.print.totals {
             let bytes = self.reader.position().next_multiple_of(super::checkpoint::RECORD);
@@ -218,7 +220,7 @@ impl<'a> ArchiveInput<'a> {
         Ok(self.wanted.report_missing(ctx) && self.ok)
     }
 
-    /// Returns the error that ends the run when the archive cannot be read.
+    /// Returns the error that ends the run because the archive cannot be read.
     pub fn fatal(&mut self, ctx: &mut Ctx<'_>, e: DecodeError) -> TarFatal {
         match e {
             DecodeError::Io(e) => self.io_fatal(ctx, e),
@@ -230,7 +232,7 @@ impl<'a> ArchiveInput<'a> {
         }
     }
 
-    /// Returns the error that ends the run when a member's data cannot be read.
+    /// Returns the error that ends the run because a member's data cannot be read.
     pub fn io_fatal(&mut self, ctx: &mut Ctx<'_>, e: io::Error) -> TarFatal {
         let inner = e.get_ref();
         if let Some(fault) = inner.and_then(|inner| inner.downcast_ref::<FormatFault>()) {

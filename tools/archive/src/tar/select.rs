@@ -1,5 +1,5 @@
-//! Selects members and determines the names they get: patterns, member operands, stripped
-//! components, `--transform`, and the leading slash that is removed.
+//! Selects members by operands and patterns, and determines their new names: removal of components
+//! and of the leading slash, and `--transform`.
 
 use box_applet::Ctx;
 use box_sys::path::strip_slashes;
@@ -7,21 +7,21 @@ use box_text::glob::{GlobOptions, GlobPattern};
 
 use super::transform::{NameKind, NameTransforms};
 
-/// The options of matching patterns (GNU tar manual, "Controlling Pattern-Matching").
+/// The options for matching patterns (GNU tar manual, "Controlling Pattern-Matching").
 #[derive(Clone, Copy, Debug)]
 pub struct PatternRules {
-    /// Whether a pattern matches from the start of a name only, and not after any slash.
+    /// Whether a pattern matches only from the start of a name, and not also after each slash.
     pub anchored: bool,
     pub ignore_case: bool,
     pub wildcards: bool,
     /// Whether wildcards match a slash.
     pub match_slash: bool,
-    /// Whether an operand that looks like a pattern is one by mistake.
+    /// Whether to warn if an operand that is not found looks like a pattern.
     pub warns: bool,
 }
 
 impl PatternRules {
-    /// Returns the rules of exclusion unless options change them.
+    /// Returns the default rules for exclusion.
     pub fn for_excludes() -> PatternRules {
         PatternRules {
             anchored: false,
@@ -32,7 +32,7 @@ impl PatternRules {
         }
     }
 
-    /// Returns the rules of member operands unless options change them.
+    /// Returns the default rules for member operands.
     pub fn for_operands() -> PatternRules {
         PatternRules { anchored: true, wildcards: false, warns: true, ..Self::for_excludes() }
     }
@@ -51,15 +51,15 @@ impl PatternRules {
     }
 }
 
-/// A pattern with the rules that held where it was given.
+/// A pattern, compiled by the rules in effect at its position on the command line.
 struct NamePattern {
     glob: GlobPattern,
     anchored: bool,
 }
 
 impl NamePattern {
-    /// Returns whether the name or a directory above it matches, or, unless it is anchored, the
-    /// part after any slash.
+    /// Returns whether a name or a directory above it matches. A pattern that is not anchored also
+    /// matches the parts of these after each slash.
     fn matches_name(&self, name: &[u8]) -> bool {
         let name = name.strip_suffix(b"/").unwrap_or(name);
         let slashes = || name.iter().enumerate().filter(|(_, c)| **c == b'/').map(|(i, _)| i);
@@ -72,18 +72,18 @@ impl NamePattern {
     }
 }
 
-/// Patterns that exclude files (GNU tar manual, "Excluding Some Files").
+/// The patterns that exclude files (GNU tar manual, "Excluding Some Files").
 #[derive(Default)]
 pub struct Excludes(Vec<NamePattern>);
 
 impl Excludes {
-    /// Adds a pattern; a trailing slash is dropped.
+    /// Adds a pattern without its trailing slash.
     pub fn add_pattern(&mut self, pattern: &[u8], rules: PatternRules) {
         let pattern = pattern.strip_suffix(b"/").filter(|p| !p.is_empty()).unwrap_or(pattern);
         self.0.push(NamePattern { glob: rules.compile(pattern), anchored: rules.anchored });
     }
 
-    /// Returns whether the name, a part of it from some slash on, or a directory above it matches.
+    /// Returns whether any pattern matches a name or a directory above it.
     pub fn matches_name(&self, name: &[u8]) -> bool {
         self.0.iter().any(|p| p.matches_name(name))
     }
@@ -91,16 +91,17 @@ impl Excludes {
 
 /// The name of the file that marks a directory as a cache.
 pub const CACHE_TAG: &[u8] = b"CACHEDIR.TAG";
-/// The beginning of such a file (the Cache Directory Tagging Specification).
+/// The beginning of that file (the Cache Directory Tagging Specification).
 const CACHE_SIGNATURE: &[u8] = b"Signature: 8a477f597d28d172789f06886806bc55";
 
 /// The part of a directory with a tag that is archived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TagContents {
-    /// The directory and the tag.
+    /// The directory and the tag are archived.
     Tag,
-    /// The directory alone.
+    /// Only the directory is archived.
     Nothing,
+    /// Nothing is archived.
     NoDirectory,
 }
 
@@ -109,7 +110,7 @@ pub enum TagContents {
 pub struct DirectoryTag {
     pub name: Vec<u8>,
     pub contents: TagContents,
-    /// Whether the file must begin like that of a cache.
+    /// Whether the file must begin with the signature of a cache tag.
     pub is_cache: bool,
 }
 
@@ -127,7 +128,7 @@ impl DirectoryTag {
     }
 }
 
-/// The changes of member names.
+/// The changes to members' names.
 #[derive(Default)]
 pub struct MemberNames {
     pub strip: usize,
@@ -135,13 +136,13 @@ pub struct MemberNames {
     pub transforms: NameTransforms,
 }
 
-/// The prefixes that were removed from names so far, each of which is reported once.
+/// The prefixes that were removed from names so far. Each of them is reported once.
 #[derive(Default)]
 pub struct RemovedPrefixes(Vec<(Vec<u8>, NameKind)>);
 
 impl RemovedPrefixes {
-    /// Removes the parts of a name that lead out of a directory: slashes in front, and everything
-    /// up to a last `..`. Reports it the first time.
+    /// Removes the prefix of a name that leads out of a directory: leading slashes, and everything
+    /// up to the last `..`. Reports each prefix once.
     fn remove_prefix(&mut self, ctx: &mut Ctx<'_>, name: &[u8], kind: NameKind) -> Vec<u8> {
         let (prefix, rest) = split_prefix(name);
         if !prefix.is_empty() && !self.0.iter().any(|(p, k)| p == prefix && *k == kind) {
@@ -157,7 +158,7 @@ impl RemovedPrefixes {
     }
 }
 
-/// Splits the parts that lead out of a directory off a name.
+/// Splits a name into the prefix that leads out of a directory and the rest.
 pub fn split_prefix(name: &[u8]) -> (&[u8], &[u8]) {
     let mut end = 0;
     let mut at = 0;
@@ -173,7 +174,7 @@ pub fn split_prefix(name: &[u8]) -> (&[u8], &[u8]) {
 }
 
 impl MemberNames {
-    /// Returns the name that a new member gets, or that it has as a target of hard links.
+    /// Returns the name under which a new member, or the target of a link, is stored.
     pub fn stored_name(
         &self,
         ctx: &mut Ctx<'_>,
@@ -189,7 +190,8 @@ impl MemberNames {
         self.transforms.apply_to(&safe, kind)
     }
 
-    /// Returns the name under which a member, or the target of a link, is extracted; `None` if nothing is left of it.
+    /// Returns the name under which a member, or the target of a link, is extracted. Returns `None`
+    /// if nothing is left of the name.
     pub fn extracted_name(
         &self,
         ctx: &mut Ctx<'_>,
@@ -213,7 +215,8 @@ impl MemberNames {
     }
 }
 
-/// Returns a name without its first components.
+/// Returns a name without its first `count` components, each with the slash after it. Returns
+/// `None` if one has no slash after it.
 fn strip_components(name: &[u8], count: usize) -> Option<&[u8]> {
     let mut rest = name;
     for _ in 0..count {
@@ -228,12 +231,12 @@ fn strip_components(name: &[u8], count: usize) -> Option<&[u8]> {
 struct WantedMember {
     name: Vec<u8>,
     pattern: Option<NamePattern>,
-    /// Whether the content of a directory of this name is meant, too.
+    /// Whether the operand also selects the contents of a directory with this name.
     recursive: bool,
     count: u64,
 }
 
-/// The member operands of a run that reads, with those that were found so far.
+/// The member operands of a run that reads an archive, with the number of members found for each.
 pub struct WantedMembers {
     list: Vec<WantedMember>,
     occurrence: Option<u64>,
@@ -241,7 +244,8 @@ pub struct WantedMembers {
 }
 
 impl WantedMembers {
-    /// Collects member operands, each with whether it includes the content of a directory.
+    /// Collects member operands. The flag of each says whether it includes the contents of a
+    /// directory.
     pub fn new(
         operands: impl Iterator<Item = (Vec<u8>, bool)>,
         rules: PatternRules,
@@ -257,8 +261,8 @@ impl WantedMembers {
         WantedMembers { list: list.collect(), occurrence, warns: rules.warns }
     }
 
-    /// Returns whether the member is selected: there are no operands, or one equals its name or
-    /// names a directory above it.
+    /// Returns whether a member is selected, and counts it. It is selected if there are no
+    /// operands, or if one matches its name or a directory above it.
     pub fn take_member(&mut self, member: &[u8]) -> bool {
         if self.list.is_empty() {
             return true;
@@ -280,13 +284,14 @@ impl WantedMembers {
         is_taken
     }
 
-    /// Returns whether nothing more can be wanted: with an occurrence, each operand has had it.
+    /// Returns whether no further member can be selected, because `--occurrence` is given and each
+    /// operand has had that occurrence.
     pub fn is_complete(&self) -> bool {
         let Some(n) = self.occurrence else { return false };
         !self.list.is_empty() && self.list.iter().all(|w| w.count >= n)
     }
 
-    /// Reports operands without a member; returns whether there is none.
+    /// Reports operands for which no member was found; returns whether all were found.
     pub fn report_missing(&self, ctx: &mut Ctx<'_>) -> bool {
         let needed = self.occurrence.unwrap_or(1);
         let mut has_all = true;

@@ -1,18 +1,20 @@
-//! Maps of sparse files: GNU's old one in the header, and the pax formats 0.0, 0.1 and 1.0 (GNU tar manual,
-//! "Storing Sparse Files").
+//! Parses the maps of sparse files: GNU's old format in the header, and the pax formats 0.0, 0.1
+//! and 1.0 (GNU tar manual, "Storing Sparse Files").
 
 use super::decode::{BLOCK, number_field};
 use super::member::SparsePiece;
 use super::pax::PaxRecord;
 
-/// The place of the map in a pax archive.
+/// The map of a sparse file in a pax archive.
 pub enum PaxMap {
+    /// The map was in the records.
     Pieces(Vec<SparsePiece>),
-    /// In front of the file's data.
+    /// The map precedes the file's data.
     InData,
 }
 
-/// Adds the pieces of a table of GNU's old format: fields of twelve bytes, in pairs, up to an empty one.
+/// Adds the pieces in a table of GNU's old format. The table has pairs of twelve-byte fields and
+/// ends at an empty field.
 pub fn add_pieces(table: &[u8], pieces: &mut Vec<SparsePiece>) {
     for pair in table.chunks_exact(24) {
         if pair[0] == 0 {
@@ -24,7 +26,7 @@ pub fn add_pieces(table: &[u8], pieces: &mut Vec<SparsePiece>) {
     }
 }
 
-/// Returns the pieces if they are in order and within the file.
+/// Returns the pieces if they are in order and within the file, and `None` otherwise.
 pub fn check(pieces: Vec<SparsePiece>, size: u64) -> Option<Vec<SparsePiece>> {
     let mut end = 0;
     for (at, length) in &pieces {
@@ -44,7 +46,8 @@ fn parse_number(text: &[u8]) -> Option<u64> {
     std::str::from_utf8(text).ok()?.parse().ok()
 }
 
-/// Returns the map that the records of a member hold or announce; `None` if the file is not sparse.
+/// Returns the map of a member by its records. Returns `None` if the file is not sparse or the map
+/// is malformed.
 pub fn pax_map(records: &[PaxRecord]) -> Option<PaxMap> {
     if last_value(records, b"GNU.sparse.major") == Some(b"1") {
         return Some(PaxMap::InData);
@@ -62,18 +65,19 @@ pub fn pax_map(records: &[PaxRecord]) -> Option<PaxMap> {
     Some(PaxMap::Pieces(numbers?.chunks_exact(2).map(|pair| (pair[0], pair[1])).collect()))
 }
 
-/// Returns the length of the file with its holes.
+/// Returns the length of the file including its holes.
 pub fn pax_size(records: &[PaxRecord]) -> Option<u64> {
     let size = last_value(records, b"GNU.sparse.realsize");
     parse_number(size.or_else(|| last_value(records, b"GNU.sparse.size"))?)
 }
 
-/// Returns the name of the file, which the header does not have.
+/// Returns the name of the file, which is not in the header.
 pub fn pax_name(records: &[PaxRecord]) -> Option<Vec<u8>> {
     last_value(records, b"GNU.sparse.name").map(<[u8]>::to_vec)
 }
 
-/// A map that is read block by block: decimal numbers, one a line, the first being the number of pieces.
+/// A map that is read block by block. It consists of decimal numbers, one in each line. The first
+/// one is the number of pieces.
 #[derive(Default)]
 pub struct DataMap {
     count: Option<u64>,
@@ -82,7 +86,7 @@ pub struct DataMap {
 }
 
 impl DataMap {
-    /// Adds a block; `None` if it is not well formed.
+    /// Adds a block. Returns `None` if it is malformed.
     pub fn add_block(&mut self, block: &[u8; BLOCK]) -> Option<()> {
         for c in block {
             match c {
@@ -102,7 +106,7 @@ impl DataMap {
         Some(())
     }
 
-    /// Returns whether all pieces were read.
+    /// Returns whether all pieces have been read.
     pub fn is_whole(&self) -> bool {
         self.count.is_some_and(|n| self.numbers.len() as u64 >= n.saturating_mul(2))
     }

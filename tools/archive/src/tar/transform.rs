@@ -1,4 +1,4 @@
-//! `--transform`: sed's `s` command on the names of members and on the targets of links.
+//! `--transform`: applies sed's `s` command to the names of members and the targets of links.
 
 use box_text::regex::{Captures, Regex, RegexOptions, RegexSyntax};
 
@@ -33,7 +33,8 @@ impl NameKinds {
         }
     }
 
-    /// Applies a flag: a small letter includes names of a kind, a capital excludes them. Returns whether it is one.
+    /// Applies a flag. A lower-case letter includes names of a kind, and an upper-case letter
+    /// excludes them. Returns false if there is no such flag.
     fn set_flag(&mut self, flag: u8) -> bool {
         let kind = match flag.to_ascii_lowercase() {
             b'r' => &mut self.member,
@@ -46,7 +47,7 @@ impl NameKinds {
     }
 }
 
-/// All expressions, in order.
+/// All expressions in their order.
 #[derive(Default)]
 pub struct NameTransforms {
     list: Vec<NameTransform>,
@@ -54,12 +55,12 @@ pub struct NameTransforms {
     kinds: NameKinds,
 }
 
-/// One `s/REGEX/REPLACEMENT/FLAGS`.
+/// One expression `s/REGEX/REPLACEMENT/FLAGS`.
 struct NameTransform {
     regex: Regex,
     replacement: Vec<TransformPart>,
     is_global: bool,
-    /// The first match that is replaced, from 1 on.
+    /// The number of the first match that is replaced, from 1.
     first: usize,
     kinds: NameKinds,
 }
@@ -77,14 +78,16 @@ enum TransformPart {
 enum TransformCase {
     Upper,
     Lower,
-    /// The next character only.
+    /// Only the next character becomes upper case.
     UpperOne,
+    /// Only the next character becomes lower case.
     LowerOne,
     End,
 }
 
 impl NameTransforms {
-    /// Adds the expressions of one option, which semicolons separate; the error is the message.
+    /// Adds the expressions of one option, which are separated by semicolons. The error is the
+    /// message.
     pub fn add_expressions(&mut self, text: &[u8]) -> Result<(), String> {
         let mut rest = text;
         while !rest.is_empty() {
@@ -96,7 +99,7 @@ impl NameTransforms {
         Ok(())
     }
 
-    /// Reads `flags=...`; returns the text after it.
+    /// Parses the flags after `flags=`; returns the text after them.
     fn set_kinds<'t>(&mut self, text: &'t [u8]) -> Result<&'t [u8], String> {
         let (flags, rest) = split_at_semicolon(text);
         self.kinds = NameKinds { member: false, hard_link: false, symlink: false };
@@ -106,7 +109,7 @@ impl NameTransforms {
         }
     }
 
-    /// Reads one expression; returns the text after it.
+    /// Parses one expression; returns the text after it.
     fn add_expression<'t>(&mut self, text: &'t [u8]) -> Result<&'t [u8], String> {
         let bad = || "Invalid transform expression".to_string();
         let [b's', delimiter, rest @ ..] = text else { return Err(bad()) };
@@ -139,7 +142,7 @@ impl NameTransforms {
         Ok(rest)
     }
 
-    /// Returns a name after all expressions for its kind.
+    /// Applies all expressions for the kind of a name; returns the new name.
     pub fn apply_to(&self, name: &[u8], kind: NameKind) -> Vec<u8> {
         let chosen = self.list.iter().filter(|t| t.kinds.has_kind(kind));
         chosen.fold(name.to_vec(), |name, t| t.apply_to(&name))
@@ -157,8 +160,9 @@ fn split_at_semicolon(text: &[u8]) -> (&[u8], &[u8]) {
     }
 }
 
-/// Splits a part off that the delimiter ends; before a delimiter that belongs to the part stands a backslash, which
-/// is removed.
+/// Parses a part of an expression up to the delimiter; returns the part and the text after it. A
+/// backslash before a delimiter within the part is removed. Returns `None` if the delimiter is
+/// missing.
 fn split_part(text: &[u8], delimiter: u8) -> Option<(Vec<u8>, &[u8])> {
     let mut part = Vec::new();
     let mut i = 0;

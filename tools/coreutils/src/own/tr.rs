@@ -423,8 +423,8 @@ impl TrTable {
         })
     }
 
-    /// Returns the fate of each byte: the byte that replaces it, a bit that says whether runs of the
-    /// replacement are squeezed ([`SQUEEZED`]), and a bit that says whether the byte is deleted
+    /// Returns the fate of each byte: the byte that replaces it, a bit that says whether runs of
+    /// the replacement are squeezed ([`SQUEEZED`]), and a bit that says whether the byte is deleted
     /// ([`DELETED`]).
     fn byte_fates(&self) -> [u16; 256] {
         std::array::from_fn(|b| {

@@ -1,4 +1,4 @@
-//! Operands in order: files, changes of directory, and the names in lists.
+//! Operands in their order: files, changes of directory, and the names in lists.
 
 use box_applet::opts::{OptArg, ParsedOptions, UsageError};
 use box_applet::{Ctx, Exit};
@@ -11,7 +11,8 @@ use super::{HINT, TarItem, usage_error};
 /// The options of a command line, and its operands with their settings.
 type ItemList = (ParsedOptions<TarFlag>, Vec<TarItem>);
 
-/// Parses a command line. Operands, `-C` and `--no-recursion` act in order, so options are parsed up to each operand.
+/// Parses a command line. The order of operands, `-C` and `--no-recursion` matters, so options are
+/// parsed up to each operand.
 pub(super) fn parse_items(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<ItemList, Exit> {
     let args = modern_options(ctx, args)?;
     let (before, after) = match args.iter().position(|a| a == b"--") {
@@ -48,7 +49,7 @@ pub(super) fn parse_items(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<ItemLis
     Ok((given, items))
 }
 
-/// Adds an option to those of the command line, or to the items if it acts in order.
+/// Adds an option to `given`, or to `items` if its position among the operands matters.
 fn add_option(
     ctx: &mut Ctx<'_>,
     flag: TarFlag,
@@ -70,7 +71,7 @@ fn add_option(
     Ok(())
 }
 
-/// Converts old-style option letters to options: `tar cfz x.tgz dir` is `tar -c -f x.tgz -z dir`.
+/// Converts option letters in the old style: `tar cfz x.tgz dir` becomes `tar -c -f x.tgz -z dir`.
 fn modern_options(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<Vec<Vec<u8>>, Exit> {
     let Some((first, rest)) = args.split_first() else { return Ok(Vec::new()) };
     if first.first().is_none_or(|c| *c == b'-') || first.contains(&b'/') {
@@ -93,7 +94,7 @@ fn modern_options(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<Vec<Vec<u8>>, E
     Ok(out)
 }
 
-/// Reads the names of a list. A line may be `-C DIR` unless names are verbatim.
+/// Reads the names in a list. A line may be `-C DIR` unless names are verbatim.
 fn read_names(
     ctx: &mut Ctx<'_>,
     file: &[u8],
@@ -133,7 +134,7 @@ fn read_names(
     Ok(items)
 }
 
-/// Returns the text of a list; `failure` is the message about one that cannot be read.
+/// Reads a list; returns its text. `failure` is the message if it cannot be read.
 pub(super) fn read_list(ctx: &mut Ctx<'_>, file: &[u8], failure: &str) -> Result<Vec<u8>, Exit> {
     ctx.read(file).map_err(|e| {
         let why = format!(": {failure}: {}", box_sys::error_text(&e));
@@ -143,7 +144,7 @@ pub(super) fn read_list(ctx: &mut Ctx<'_>, file: &[u8], failure: &str) -> Result
     })
 }
 
-/// Returns a name without the escapes that `tar -t` prints: `\n`, `\t`, `\\`, `\NNN`.
+/// Resolves the escapes in a name that `tar -t` prints: `\n`, `\t`, `\\`, `\NNN` and others.
 fn unquote_name(line: &[u8]) -> Vec<u8> {
     let mut out = Vec::new();
     let mut rest = line;

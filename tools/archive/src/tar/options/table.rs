@@ -1,4 +1,4 @@
-//! The options, once.
+//! The table of all options.
 
 use box_applet::opts::{Opt, Spec};
 

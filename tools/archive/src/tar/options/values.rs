@@ -1,4 +1,4 @@
-//! The values of options: dates, owners, modes, formats, patterns.
+//! Parses the values of options: dates, owners, modes, formats, patterns and others.
 
 use box_applet::opts::ParsedOptions;
 use box_applet::{Ctx, Exit, clock};
@@ -23,14 +23,15 @@ use crate::tar::select::{
 
 type Given = ParsedOptions<TarFlag>;
 
-/// Reports a value that ends the run; returns the status.
+/// Reports an invalid value, which ends the run; returns the exit status.
 fn fatal(ctx: &mut Ctx<'_>, message: &str) -> Exit {
     ctx.error(message);
     ctx.error("Error is not recoverable: exiting now");
     Exit(FAILED)
 }
 
-/// Returns the compression of the archive. A program named by `-I` comes before the options of the formats.
+/// Returns the compression of the archive. The program of `-I` takes precedence over the options
+/// for formats.
 pub(super) fn parse_compression(ctx: &mut Ctx<'_>, given: &Given) -> Result<Compression, Exit> {
     let program = given.last_value(TarFlag::UseCompressProgram);
     let Some(program) = program.map(|p| p.split(|c| *c == b' ').next().unwrap_or_default()) else {
@@ -63,8 +64,8 @@ pub(super) fn parse_compression(ctx: &mut Ctx<'_>, given: &Given) -> Result<Comp
     Ok(Compression::Is(format))
 }
 
-/// Returns the time of a date, or of the file whose name begins with `/` or `.`. With `-v` the meaning of a date is
-/// printed.
+/// Parses a date, or returns the time of a file if the text begins with `/` or `.`. With `-v`,
+/// prints the meaning of a date.
 fn parse_time(
     ctx: &mut Ctx<'_>,
     given: &Given,
@@ -84,7 +85,7 @@ fn parse_time(
     let zone = ctx.zone();
     let shown = String::from_utf8_lossy(text).into_owned();
     let Some((seconds, nanos)) = parse_date(text, clock::current_time(), &zone, clock::read) else {
-        // GNU then takes a date before all others, which is of no use.
+        // GNU then uses a date before all others, which is useless.
         return Err(fatal(ctx, &format!("Unknown date format '{shown}'")));
     };
     if given.has_option(TarFlag::Verbose) {
@@ -95,7 +96,7 @@ fn parse_time(
     Ok(MemberTime { seconds, nanos })
 }
 
-/// Returns which files are too old to be added.
+/// Returns the rule for files that are too old to be added, if there is one.
 pub(super) fn parse_newer(ctx: &mut Ctx<'_>, given: &Given) -> Result<Option<NewerThan>, Exit> {
     let all = [(TarFlag::Newer, "after-date", true), (TarFlag::NewerMtime, "newer-mtime", false)];
     let mut newer = None;
@@ -155,7 +156,7 @@ pub(super) fn parse_headers(
     })
 }
 
-/// Returns the format of a new archive; `--pax-option` asks for pax unless another one is given.
+/// Returns the format of a new archive. With `--pax-option` the default is pax.
 fn parse_format(
     ctx: &mut Ctx<'_>,
     given: &Given,
@@ -224,7 +225,7 @@ fn parse_number(
     text.parse().map(Some).map_err(|_| usage_error(ctx, &message))
 }
 
-/// Returns which member of a name is meant.
+/// Returns the number of the member to take of those with the same name (`--occurrence`).
 pub(super) fn parse_occurrence(ctx: &mut Ctx<'_>, given: &Given) -> Result<Option<u64>, Exit> {
     if !given.has_option(TarFlag::Occurrence) {
         return Ok(None);
@@ -233,7 +234,7 @@ pub(super) fn parse_occurrence(ctx: &mut Ctx<'_>, given: &Given) -> Result<Optio
     Ok(Some(number.unwrap_or(1).max(1)))
 }
 
-/// Returns the distance of checkpoints, if there are any, and their actions.
+/// Returns the number of records between two checkpoints, if there are any, and the actions.
 pub(super) fn parse_checkpoints(
     ctx: &mut Ctx<'_>,
     given: &Given,
@@ -264,12 +265,12 @@ pub(super) fn parse_checkpoints(
             _ => {}
         }
     }
-    // An action without a distance has the default one.
+    // With an action alone, there is a checkpoint every ten records.
     let has_action = given.has_option(TarFlag::CheckpointAction);
     Ok((every.or(has_action.then_some(10)), actions))
 }
 
-/// Files and directories that version control keeps (`--exclude-vcs`).
+/// The files and directories of version control systems (`--exclude-vcs`).
 const VERSION_CONTROL: &[&str] = &[
     ".git",
     ".svn",
@@ -294,11 +295,11 @@ const VERSION_CONTROL: &[&str] = &[
     "_darcs",
 ];
 
-/// Backups and lock files of editors (`--exclude-backups`).
+/// The patterns of editors' backups and lock files (`--exclude-backups`).
 const BACKUPS: &[&str] = &[".#*", "*~", "#*#"];
 
-/// Returns the patterns of files that are left out, and how operands are matched: both follow the
-/// options that come before them.
+/// Returns the patterns of files that are left out, and the rules by which operands are matched. A
+/// pattern is matched by the rules of the options before it.
 pub(super) fn parse_excludes(
     ctx: &mut Ctx<'_>,
     given: &Given,
@@ -333,7 +334,7 @@ pub(super) fn parse_excludes(
     Ok((excludes, operands))
 }
 
-/// Applies an option to the rules of patterns.
+/// Applies an option to the rules for patterns.
 fn change_rules(rules: &mut PatternRules, flag: TarFlag) {
     match flag {
         TarFlag::Anchored => rules.anchored = true,
@@ -381,7 +382,7 @@ pub(super) fn parse_names(ctx: &mut Ctx<'_>, given: &Given) -> Result<MemberName
     Ok(names)
 }
 
-/// Returns the treatment of files that exist; the last option counts.
+/// Returns the treatment of existing files, which the last option decides.
 pub(super) fn existing_file(given: &Given) -> ExistingFile {
     let choice = given.last_choice(&[
         (TarFlag::KeepOldFiles, ExistingFile::Keep),
@@ -392,7 +393,8 @@ pub(super) fn existing_file(given: &Given) -> ExistingFile {
     choice.unwrap_or(ExistingFile::Replace)
 }
 
-/// Returns the directory of `--one-top-level`: without a value it is the archive's name without its suffixes.
+/// Returns the directory of `--one-top-level`. Without a value, it is the archive's name without
+/// its suffixes.
 pub(super) fn top_level(given: &Given, archive: &[u8]) -> Option<Vec<u8>> {
     if !given.has_option(TarFlag::OneTopLevel) {
         return None;
