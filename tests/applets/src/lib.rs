@@ -1,11 +1,11 @@
-//! The harness of `tools/*/tests/cases.rs`: runs command lines of applets, given as data, in this
-//! process.
+//! The harness of `tools/*/tests/cases.rs`, which runs applets in this process with command lines
+//! from files of cases.
 //!
-//! A file of cases names the authority that gave its expected values. Each case runs in a folder of
-//! its own with the file's `files`. [`Suite::ours`] runs the applet as a function, so that a
-//! crate's cases need no binary. [`Suite::authority`] runs the real program if this machine has it
-//! in that version, so that expected values cannot drift. Cases that need a shell are in
-//! `tests/cases`; `tests/harness` runs them.
+//! A file of cases names the authority that gave its expected values. Each case runs in its own
+//! folder, which initially has the file's `files`. [`Suite::ours`] runs the applet as a function,
+//! so a crate's cases need no binary. [`Suite::authority`] runs the real program if this machine
+//! has that version, so the expected values stay correct. Cases that need a shell are in
+//! `tests/cases`, and `tests/harness` runs them.
 #![forbid(unsafe_code)]
 
 use std::cell::RefCell;
@@ -21,17 +21,17 @@ use serde::Deserialize;
 const ENVIRONMENT: [(&str, &str); 4] =
     [("PATH", "/usr/bin:/bin"), ("LANG", "C.UTF-8"), ("TZ", "UTC"), ("HOME", "/home/user")];
 
-/// Cases of one program with the answers of its authority.
+/// The cases of one program with the expected values of its authority.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Suite {
-    /// The program and version that gave the answers: `GNU grep 3.8`.
+    /// The program and version that gave the expected values, for example `GNU grep 3.8`.
     authority: String,
-    /// Whether lines are compared in any order, because the file system determines the order within
-    /// a directory.
+    /// Whether the order of lines is ignored, because the file system determines the order within a
+    /// directory.
     #[serde(default)]
     unordered: bool,
-    /// Lines of standard error that begin with one of these are not compared.
+    /// The beginnings of those lines of standard error that are not compared.
     #[serde(default)]
     not_compared: Vec<String>,
     /// The initial files of each case's folder.
@@ -49,7 +49,7 @@ struct Case {
     #[serde(default)]
     stdin: String,
     stdout: String,
-    /// The expected standard error; it is not compared if absent.
+    /// The expected standard error. It is not compared if it is absent.
     stderr: Option<String>,
     #[serde(default)]
     status: u8,
@@ -69,7 +69,7 @@ impl Suite {
     /// Reads a file of cases.
     ///
     /// # Panics
-    /// Panics if the text is not a file of cases.
+    /// The text is not a file of cases.
     pub fn parse(text: &str) -> Suite {
         match toml::from_str(text) {
             Ok(suite) => suite,
@@ -85,7 +85,7 @@ impl Suite {
         self.check("ours", |case, dir| ours(table, case, dir));
     }
 
-    /// Runs all cases with the authority itself, if this machine's program reports that version.
+    /// Runs all cases with the authority itself if this machine's program reports that version.
     ///
     /// # Panics
     /// Panics with a list of the cases that differ, if there are any.
@@ -142,7 +142,7 @@ impl Suite {
         files.filter(|(name, text)| self.files.get(name) != Some(text)).collect()
     }
 
-    /// Returns a report if the run differs from what the case expects.
+    /// Returns a report if the result of the run differs from the expected one.
     fn difference(
         &self,
         case: &Case,
@@ -179,7 +179,7 @@ impl Suite {
     }
 }
 
-/// Runs the applet as a function.
+/// Runs a case with the applet as a function.
 fn ours(table: &'static AppletTable, case: &Case, dir: &Path) -> Outcome {
     let name = &case.args[0];
     let applet = table.find(name.as_bytes()).unwrap_or_else(|| panic!("there is no {name}"));
@@ -207,7 +207,7 @@ fn ours(table: &'static AppletTable, case: &Case, dir: &Path) -> Outcome {
     Outcome { stdout: out.take(), stderr: err.take(), status }
 }
 
-/// Runs the program of this machine.
+/// Runs a case with the program of this machine.
 fn theirs(case: &Case, dir: &Path) -> Outcome {
     let input = PathBuf::from(format!("{}.stdin", dir.display()));
     std::fs::write(&input, &case.stdin).expect("the case's input");

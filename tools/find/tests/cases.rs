@@ -1,4 +1,5 @@
-//! `find.toml`, `xargs.toml`: command lines with the answers of GNU findutils.
+//! Runs the command lines of `find.toml` and `xargs.toml`, and compares the results with the
+//! recorded output of GNU findutils.
 
 use box_applet::AppletTable;
 use box_cases::Suite;

@@ -1,5 +1,5 @@
-//! Runs the command lines of `cases.toml`, and compares them with GNU grep's recorded output, and
-//! that with an installed GNU grep.
+//! Runs the command lines of `cases.toml`, and compares the results with the recorded output of GNU
+//! grep. Also compares the recorded output with that of an installed GNU grep.
 
 use box_applet::AppletTable;
 use box_cases::Suite;

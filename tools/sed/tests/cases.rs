@@ -1,4 +1,5 @@
-//! `cases.toml`: command lines with the answers of GNU sed.
+//! Runs the command lines of `cases.toml`, and compares the results with the recorded output of GNU
+//! sed.
 
 use box_applet::AppletTable;
 use box_cases::Suite;

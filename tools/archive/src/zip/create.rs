@@ -1,4 +1,5 @@
-//! `zip`: files into an archive; members updated in place, deleted, or copied as they are.
+//! `zip`: writes files to an archive. Members of an existing archive are replaced, deleted, or
+//! copied as they are.
 
 mod options;
 mod pack;
@@ -17,17 +18,19 @@ use self::pack::{ArchiveTarget, Packer};
 use super::format::{self, Directory};
 use super::{lossy_name, member_pattern, print_message};
 
-/// The status of "Nothing to do", and of a file that is not an archive.
+/// The exit status if there is nothing to do.
 const NOTHING: u8 = 12;
+/// The exit status if the existing file is not an archive.
 const BAD_ARCHIVE: u8 = 3;
-/// The status if some files could not be read.
+/// The exit status if some files could not be read.
 const UNREADABLE: u8 = 18;
 
-/// A file that is to be a member.
+/// A file that becomes a member.
 #[derive(Clone)]
 struct ZipItem {
-    /// The name to open, and the name in the archive.
+    /// The name of the file; `-` is standard input.
     source: Vec<u8>,
+    /// The name in the archive.
     name: Vec<u8>,
     stat: meta::Stat,
 }
@@ -66,7 +69,7 @@ pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     Ok(add_members(ctx, &job, &path, old, items, status))
 }
 
-/// Prints `zip error: ...`; returns the status.
+/// Prints `zip error: ...`; returns the exit status.
 fn report_error(ctx: &mut Ctx<'_>, job: &ZipJob, status: u8, why: &str) -> Exit {
     let shown = lossy_name(&job.archive);
     print_message(ctx, &format!("\nzip error: {why} ({shown})\n"));
@@ -77,7 +80,8 @@ fn print_warning(ctx: &mut Ctx<'_>, text: &str) {
     print_message(ctx, &format!("\tzip warning: {text}\n"));
 }
 
-/// Prints the action on a member; on standard error where the archive goes to standard output.
+/// Prints the action on a member. The text goes to standard error if the archive goes to standard
+/// output.
 fn print_action(ctx: &mut Ctx<'_>, job: &ZipJob, text: &str) {
     if job.quiet {
         return;
@@ -89,7 +93,7 @@ fn print_action(ctx: &mut Ctx<'_>, job: &ZipJob, text: &str) {
     }
 }
 
-/// Returns the name in the archive: without the root and leading `./`.
+/// Returns the name of a file in the archive, which has no leading `/` and `./`.
 fn stored_name(job: &ZipJob, source: &[u8]) -> Vec<u8> {
     let mut name = source;
     loop {
@@ -105,14 +109,14 @@ fn stored_name(job: &ZipJob, source: &[u8]) -> Vec<u8> {
     name.to_vec()
 }
 
-/// Collects all files that the operands mean.
+/// Collects the files that the operands select. Sets `status` if a directory cannot be read.
 fn collect_items(ctx: &mut Ctx<'_>, job: &ZipJob, archive: &Path, status: &mut u8) -> Vec<ZipItem> {
     let compile =
         |l: &[Vec<u8>]| l.iter().map(|p| member_pattern(p, false)).collect::<Vec<GlobPattern>>();
     let (only, except) = (compile(&job.only), compile(&job.except));
     let own = meta::stat(archive, true).ok();
     let mut out: Vec<ZipItem> = Vec::new();
-    // Names to be examined, in reverse order; whether they come from a directory.
+    // The names still to be examined, in reverse order. The flag marks those found in a directory.
     let mut rest: Vec<(Vec<u8>, bool)> =
         job.names.iter().rev().map(|n| (n.clone(), false)).collect();
     while let Some((source, found)) = rest.pop() {
@@ -156,7 +160,7 @@ fn collect_items(ctx: &mut Ctx<'_>, job: &ZipJob, archive: &Path, status: &mut u
     out
 }
 
-/// Returns the status of standard input.
+/// Returns the file status that a member from standard input gets.
 fn no_stat() -> meta::Stat {
     meta::Stat {
         kind: FileKind::File,
@@ -189,8 +193,8 @@ fn list_below(ctx: &mut Ctx<'_>, dir: &[u8], status: &mut u8) -> Vec<Vec<u8>> {
 
 type Old = Option<(Directory, File)>;
 
-/// Writes the whole archive again: old members in their order, and the given files in the places of
-/// their old members or at the end.
+/// Writes a whole new archive: the old members in their order, with those of the given files
+/// replaced, and then the other files. Returns the exit status.
 fn add_members(
     ctx: &mut Ctx<'_>,
     job: &ZipJob,
@@ -203,7 +207,8 @@ fn add_members(
     let known = |name: &[u8]| old.as_ref()?.0.entries.iter().find(|e| e.name == name);
     items.retain(|i| match (job.action, known(&i.name)) {
         (ZipAction::Freshen, None) => false,
-        // Times count two seconds.
+        // An archived time may be rounded down to two seconds, so an unchanged file may be
+        // replaced, too.
         (ZipAction::Freshen | ZipAction::Update, Some(e)) => {
             mtime_seconds(&i.stat) > e.modified_epoch(&zone)
         }
@@ -318,8 +323,8 @@ fn delete_members(ctx: &mut Ctx<'_>, job: &ZipJob, path: &Path, old: Old) -> Exi
     }
 }
 
-/// Writes a new archive beside the old one and renames it over that when it is whole; or writes to
-/// standard output.
+/// Writes a new archive next to the old one, and renames it over the old one when it is complete.
+/// If the archive is `-`, writes it to standard output instead.
 fn replace_archive(
     ctx: &mut Ctx<'_>,
     job: &ZipJob,

@@ -1,4 +1,4 @@
-//! A member's data, unpacked and checked.
+//! Unpacks and checks the data of members.
 
 use std::fs::File;
 use std::io::{self, BufReader, Read, Write};
@@ -12,11 +12,11 @@ use super::format::{self, BZIP2, DEFLATED, STORED, ZipEntry};
 pub enum MemberProblem {
     Method(u16),
     Encrypted,
-    /// It needs a newer unzip.
+    /// The member needs this version of the format, which is not known here.
     Version(u16),
-    /// Its directory cannot be made, because this part of its path is not a directory.
+    /// The member's directory cannot be made, because this part of the path is not a directory.
     Directory(String),
-    /// The data's own checksum, where it is not the one that was stored.
+    /// The data has this checksum, which differs from the stored one.
     Checksum(u32),
     Invalid(String),
     Output(io::Error),
@@ -25,7 +25,7 @@ pub enum MemberProblem {
 /// The newest version of the format that is known here, 4.6.
 const NEWEST: u16 = 46;
 
-/// Checks that a member can be unpacked at all.
+/// Checks that a member has a version and a method that are known here, and is not encrypted.
 pub fn check_member(e: &ZipEntry) -> Result<(), MemberProblem> {
     match e.method {
         _ if e.needs & 0xff > NEWEST => Err(MemberProblem::Version(e.needs & 0xff)),
@@ -35,7 +35,7 @@ pub fn check_member(e: &ZipEntry) -> Result<(), MemberProblem> {
     }
 }
 
-/// Unpacks a member into `out`.
+/// Writes the unpacked data of a member to `out`, and checks its checksum.
 pub fn unpack_member(
     file: &mut File,
     e: &ZipEntry,

@@ -1,5 +1,6 @@
-//! Members back into files. Nothing is written outside of the target directory: leading slashes and `..`
-//! are taken off, and symbolic links are made last, so that no member goes through another's link.
+//! Extracts members as files. Nothing is written outside the target directory: leading slashes and
+//! `..` are removed from names, and symbolic links are made last, so no member is written through a
+//! link of the same archive.
 
 use std::fs::{self, File};
 use std::io::{self, BufRead, Write};
@@ -14,7 +15,7 @@ use super::format::{STORED, ZipEntry};
 use super::unzip::refuse_member;
 use super::{lossy_name, print_message};
 
-/// The treatment of files that exist.
+/// The treatment of existing files.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Overwrite {
     #[default]
@@ -23,39 +24,41 @@ pub enum Overwrite {
     None,
 }
 
-/// The options of extracting members.
+/// The options for extraction.
 #[derive(Clone, Debug, Default)]
 pub struct Extract {
     pub dir: Option<Vec<u8>>,
     pub overwrite: Overwrite,
     pub quiet: bool,
-    /// Without directories.
+    /// Whether directories are left out of names.
     pub junk: bool,
+    /// Whether names become lower case.
     pub lower: bool,
-    /// Only files that exist and are older; with `update` also new ones.
+    /// Whether only existing files that are older are replaced.
     pub freshen: bool,
+    /// Whether existing files that are older are replaced and missing files are created.
     pub update: bool,
-    /// Text files get this system's line ends.
+    /// Whether carriage returns are removed from text files.
     pub text: bool,
-    /// Set-user-ID and sticky bits, too.
+    /// Whether the set-ID and sticky bits are kept.
     pub special: bool,
 }
 
-/// One run over an archive.
+/// The state of an extraction.
 struct ExtractRun<'r> {
     how: &'r Extract,
     archive: &'r mut File,
     zone: &'r Zone,
-    /// The treatment of files that exist; an answer to a prompt may change it.
+    /// The treatment of existing files, which an answer to a prompt may change.
     overwrite: Overwrite,
-    /// Made last: name, place and target of symbolic links.
+    /// The names, paths and targets of symbolic links, which are made last.
     links: Vec<(Vec<u8>, PathBuf, Vec<u8>)>,
-    /// Directories with the mode and time that they get last.
+    /// The directories with their modes and times, which are set last.
     dirs: Vec<(PathBuf, Option<u16>, i64)>,
 }
 
 impl Extract {
-    /// Extracts all of `chosen`; returns the status.
+    /// Extracts the members in `chosen`; returns the exit status.
     pub fn run(&self, ctx: &mut Ctx<'_>, file: &mut File, chosen: &[&ZipEntry], zone: &Zone) -> u8 {
         if let Some(dir) = &self.dir
             && let Err(e) = fs::create_dir_all(ctx.path(dir))
@@ -82,8 +85,8 @@ impl Extract {
 }
 
 impl ExtractRun<'_> {
-    /// Makes symbolic links, and sets the modes and times of directories, because making files within them
-    /// would have changed those.
+    /// Makes the symbolic links, and sets the modes and times of directories. They are set last,
+    /// because making files in a directory changes its time. Returns the exit status.
     fn finish_links(self, ctx: &mut Ctx<'_>) -> u8 {
         let mut status = 0;
         if !self.links.is_empty() && !self.how.quiet {
@@ -100,7 +103,7 @@ impl ExtractRun<'_> {
                 status = 1;
             }
         }
-        // Inner directories come first, because making files within one changes its time.
+        // Inner directories come first.
         for (dir, mode, time) in self.dirs.iter().rev() {
             if let Some(mode) = mode {
                 let _ = meta::chmod(dir, *mode);
@@ -111,7 +114,7 @@ impl ExtractRun<'_> {
         status
     }
 
-    /// Extracts one member; returns the status.
+    /// Extracts one member; returns the exit status.
     fn member(&mut self, ctx: &mut Ctx<'_>, e: &ZipEntry) -> u8 {
         let Some((name, status)) = self.how.target_name(ctx, e) else { return 0 };
         let time = e.modified_epoch(self.zone);
@@ -144,8 +147,11 @@ impl ExtractRun<'_> {
         }
     }
 
-    /// Decides whether a file is written, given the file that already exists: returns the name to write, or the
-    /// status of skipping it.
+    /// Decides whether a member is written, considering a file that already exists. Returns the
+    /// name of the file to write.
+    ///
+    /// # Errors
+    /// The member is skipped. The error is the exit status for that.
     fn find_place(&mut self, ctx: &mut Ctx<'_>, name: Vec<u8>, time: i64) -> Result<Vec<u8>, u8> {
         let old = meta::stat(&ctx.path(&name), false).ok();
         if self.how.freshen || self.how.update {
@@ -227,7 +233,8 @@ impl ExtractRun<'_> {
         if let Some(dir) = path.parent() {
             fs::create_dir_all(dir).map_err(|_| no_directory(ctx, name))?;
         }
-        // A file holds the place, so that nothing is made below it.
+        // An empty file takes the place of the link until the end, so that nothing can be made
+        // below it.
         create_new(path).map_err(MemberProblem::Output)?;
         self.links.push((name.to_vec(), path.to_path_buf(), target));
         Ok(())
@@ -254,8 +261,8 @@ impl ExtractRun<'_> {
 }
 
 impl Extract {
-    /// Returns the path of a member, and the status of any parts removed from its name; `None` if there is nothing
-    /// to make.
+    /// Returns the name of the file for a member, and the exit status, which is 1 if parts of the
+    /// name were removed with a warning. Returns `None` if no name is left.
     fn target_name(&self, ctx: &mut Ctx<'_>, e: &ZipEntry) -> Option<(Vec<u8>, u8)> {
         let mut status = 0;
         let mut warn = |text: String| {
@@ -281,7 +288,7 @@ impl Extract {
             return None;
         }
         let mut name = parts.join(&b'/');
-        // No system takes these in names.
+        // No system allows NUL in names.
         name.retain(|c| *c != 0);
         if self.lower {
             name.make_ascii_lowercase();
@@ -297,7 +304,7 @@ impl Extract {
     }
 }
 
-/// Returns the error that names the part of the path that is in the way.
+/// Returns the error that names the part of a path that is not a directory.
 fn no_directory(ctx: &Ctx<'_>, name: &[u8]) -> MemberProblem {
     let slashes = name.iter().enumerate().filter(|(_, c)| **c == b'/').map(|(at, _)| at);
     let file = slashes
@@ -306,7 +313,7 @@ fn no_directory(ctx: &Ctx<'_>, name: &[u8]) -> MemberProblem {
     MemberProblem::Directory(lossy_name(file.unwrap_or(name)))
 }
 
-/// Creates a new, empty file. A link is replaced, not followed.
+/// Creates a new, empty file. An existing link is replaced and not followed.
 fn create_new(path: &Path) -> io::Result<File> {
     match fs::remove_file(path) {
         Err(e) if e.kind() != io::ErrorKind::NotFound => Err(e),
@@ -320,7 +327,7 @@ enum OverwriteAnswer {
     All,
     Never,
     Rename(Vec<u8>),
-    /// No user can be asked.
+    /// There is no further input, so nobody can be asked.
     End,
 }
 
@@ -360,7 +367,7 @@ fn ask_overwrite(ctx: &mut Ctx<'_>, name: &[u8]) -> OverwriteAnswer {
     }
 }
 
-/// Carriage returns before line feeds are taken out if it is on.
+/// A writer that removes carriage returns if it is on.
 struct LineEndWriter<W: Write> {
     out: W,
     on: bool,

@@ -1,5 +1,5 @@
-//! The container: PKWARE's APPNOTE 6.3, sections 4.3 to 4.5. Names are bytes; sizes are checked against
-//! the size of the file before memory is allocated for them.
+//! The archive format (PKWARE's APPNOTE 6.3, sections 4.3 to 4.5). Names are bytes. No memory is
+//! allocated for a size that is only claimed, because reads end at the end of the file.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -12,41 +12,49 @@ const END: u32 = 0x0605_4b50;
 const END64: u32 = 0x0606_4b50;
 const LOCATOR64: u32 = 0x0706_4b50;
 
-/// Method of compression: none.
+/// The compression method "stored", which does not compress.
 pub const STORED: u16 = 0;
-/// Method of compression: deflate (RFC 1951).
+/// The compression method deflate (RFC 1951).
 pub const DEFLATED: u16 = 8;
-/// Method of compression: bzip2.
+/// The compression method bzip2.
 pub const BZIP2: u16 = 12;
 
-/// Extra field of ZIP64 sizes, and Info-ZIP's of times.
+/// The number of the extra field with ZIP64 sizes.
 const EXTRA_ZIP64: u16 = 1;
+/// The number of Info-ZIP's extra field with times.
 const EXTRA_TIME: u16 = 0x5455;
 
 /// A member, as the central directory describes it.
 #[derive(Clone, Debug, Default)]
 pub struct ZipEntry {
     pub name: Vec<u8>,
-    /// Version and system it was made by: the high byte is 3 for Unix.
+    /// The version and the system that made the member. The high byte is 3 for Unix.
     pub made_by: u16,
+    /// The version that is needed to extract the member.
     pub needs: u16,
     pub flags: u16,
     pub method: u16,
-    /// DOS time, date in the high half: local time in steps of two seconds.
+    /// The time of modification in DOS format with the date in the high half: local time in steps
+    /// of two seconds.
     pub dos: u32,
     /// The time of modification in seconds since the epoch, if the extra field has it.
     pub mtime: Option<i64>,
     pub crc: u32,
+    /// The length of the compressed data, in bytes.
     pub packed: u64,
+    /// The length of the unpacked data, in bytes.
     pub size: u64,
+    /// The internal attributes; bit 0 marks text.
     pub internal: u16,
+    /// The external attributes; the high half is the mode on Unix.
     pub external: u32,
+    /// The offset of the local header in the file.
     pub offset: u64,
     pub comment: Vec<u8>,
 }
 
 impl ZipEntry {
-    /// Returns whether the name is that of a directory.
+    /// Returns whether the member is a directory, whose name ends with a slash.
     pub fn is_dir(&self) -> bool {
         self.name.ends_with(b"/")
     }
@@ -61,12 +69,12 @@ impl ZipEntry {
         (self.made_by >> 8 == 3).then_some(self.external >> 16).filter(|m| *m != 0)
     }
 
-    /// Returns whether it is a symbolic link, by the mode that Unix systems write.
+    /// Returns whether the member is a symbolic link, by the mode that Unix systems store.
     pub fn is_symlink(&self) -> bool {
         self.unix_mode().is_some_and(|m| m & 0o170_000 == 0o120_000)
     }
 
-    /// Returns the time of the last change.
+    /// Returns the time of modification in seconds since the epoch.
     pub fn modified_epoch(&self, zone: &Zone) -> i64 {
         if let Some(t) = self.mtime {
             return t;
@@ -78,7 +86,8 @@ impl ZipEntry {
     }
 }
 
-/// Returns the DOS time of a moment; a year outside its range becomes the nearest one in it.
+/// Converts a time in seconds since the epoch to DOS format. A time before 1980 becomes the
+/// beginning of 1980, and a year after 2107 becomes 2107.
 pub fn dos_time(epoch: i64, zone: &Zone) -> u32 {
     let t = zone.to_civil(epoch, 0);
     if t.year < 1980 {
@@ -89,7 +98,7 @@ pub fn dos_time(epoch: i64, zone: &Zone) -> u32 {
     (date as u32) << 16 | time as u32
 }
 
-/// Little-endian fields, one after the other; a missing field ends the sequence.
+/// A reader of successive little-endian fields. It returns `None` if a field is missing.
 struct ZipFields<'a>(&'a [u8]);
 
 impl<'a> ZipFields<'a> {
@@ -115,14 +124,14 @@ pub struct Directory {
     pub entries: Vec<ZipEntry>,
     pub comment: Vec<u8>,
     pub file_size: u64,
-    /// Bytes in front of the archive.
+    /// The number of bytes before the archive.
     pub extra: u64,
 }
 
-/// Reads the directory; `None` if the file is not an archive.
+/// Reads the directory; returns `None` if the file is not an archive.
 pub fn read(file: &mut File) -> io::Result<Option<Directory>> {
     let file_size = file.seek(SeekFrom::End(0))?;
-    // The end record is within the last 64 KiB, before its comment.
+    // The end record is followed only by its comment, which has at most 64 KiB.
     let tail_size = file_size.min(65_557 + 20);
     let tail_at = file_size - tail_size;
     file.seek(SeekFrom::Start(tail_at))?;
@@ -148,7 +157,7 @@ pub fn read(file: &mut File) -> io::Result<Option<Directory>> {
     {
         (count, size, offset, end_at) = found;
     }
-    // Something may precede an archive (a program that unpacks itself).
+    // An archive may have other bytes before it, such as a program that unpacks the archive.
     let Some(shift) = end_at.checked_sub(size).and_then(|n| n.checked_sub(offset)) else {
         return Ok(None);
     };
@@ -165,8 +174,8 @@ pub fn read(file: &mut File) -> io::Result<Option<Directory>> {
     Ok(Some(Directory { entries, comment, file_size, extra: shift }))
 }
 
-/// Reads the ZIP64 end record that the locator in front of the end record points to: the number of
-/// entries, the size and offset of the directory, and the offset of the record.
+/// Reads the ZIP64 end record, to which the locator before the end record points. Returns the
+/// number of entries, the size and offset of the directory, and the offset of the record.
 fn find_end64(file: &mut File, end_at: u64) -> io::Result<Option<(u64, u64, u64, u64)>> {
     let mut buf = [0u8; 56];
     let Some(at) = end_at.checked_sub(20) else { return Ok(None) };
@@ -231,7 +240,7 @@ fn parse_central(f: &mut ZipFields<'_>) -> Option<ZipEntry> {
     Some(e)
 }
 
-/// Goes to a member's data.
+/// Sets the position of the file to the beginning of a member's data.
 pub fn seek_data(file: &mut File, e: &ZipEntry) -> io::Result<()> {
     let broken = || io::Error::new(io::ErrorKind::InvalidData, "bad zipfile offset");
     file.seek(SeekFrom::Start(e.offset))?;
@@ -251,7 +260,7 @@ fn clamp_u32(n: u64) -> u32 {
     u32::try_from(n).unwrap_or(u32::MAX)
 }
 
-/// Returns the extra field with the time. The one of the local header is the same here.
+/// Returns the extra field with the time. It is the same in the local header and in the directory.
 fn time_field(e: &ZipEntry) -> Vec<u8> {
     let Some(t) = e.mtime.and_then(|t| i32::try_from(t).ok()) else { return Vec::new() };
     let mut out = EXTRA_TIME.to_le_bytes().to_vec();
@@ -261,7 +270,7 @@ fn time_field(e: &ZipEntry) -> Vec<u8> {
     out
 }
 
-/// Returns the extra field of ZIP64 sizes; local headers have it for large files only.
+/// Returns the extra field with ZIP64 sizes, which only large members and archives need.
 fn zip64_fields(fields: &[u64]) -> Vec<u8> {
     let mut out = EXTRA_ZIP64.to_le_bytes().to_vec();
     out.extend_from_slice(&((fields.len() * 8) as u16).to_le_bytes());
@@ -269,8 +278,8 @@ fn zip64_fields(fields: &[u64]) -> Vec<u8> {
     out
 }
 
-/// Returns a member's local header. Its length does not depend on `packed` and `crc` unless sizes reach 4
-/// GiB, and `size` shows that beforehand.
+/// Returns a member's local header. Its length does not depend on `packed` and `crc` unless sizes
+/// reach 4 GiB, which `size` shows beforehand.
 pub fn local_header(e: &ZipEntry) -> Vec<u8> {
     let big = e.size.max(e.packed) >= 0xffff_0000;
     let mut extra = time_field(e);

@@ -57,7 +57,7 @@ fn method_name(e: &ZipEntry) -> &'static str {
     }
 }
 
-/// Prints each member with its method, packed size and checksum.
+/// Prints each member with all details, such as its method, compressed size and checksum.
 pub fn list_verbose(ctx: &mut Ctx<'_>, entries: &[&ZipEntry], quiet: usize, zone: &Zone) {
     if quiet < 2 {
         let _ = ctx.stdout.write_all(
@@ -118,7 +118,7 @@ pub fn list_info(
         let version = e.made_by & 0xff;
         let text = if e.internal & 1 != 0 { 't' } else { 'b' };
         let text = if e.is_encrypted() { text.to_ascii_uppercase() } else { text };
-        // A data descriptor, an extra field, both or none.
+        // The letter shows whether there is a data descriptor, an extra field, both or neither.
         let extra = match (e.flags & 8 != 0, e.mtime.is_some()) {
             (false, true) => 'x',
             (true, true) => 'X',

@@ -1,4 +1,4 @@
-//! `unzip` and `zipinfo`: the selection of members, and the work on each.
+//! `unzip` and `zipinfo`: selects members, and lists, tests, prints or extracts them.
 
 mod options;
 
@@ -74,7 +74,7 @@ fn run(ctx: &mut Ctx<'_>, job: &UnzipJob) -> Exit {
     Exit(status.max(missing).max(u8::from(directory.extra > 0)))
 }
 
-/// Warns of bytes that belong to no entry, such as those of a self-extracting program.
+/// Warns about bytes before the archive, such as those of a self-extracting program.
 fn warn_of_extra(ctx: &mut Ctx<'_>, directory: &Directory, name: &str) {
     if directory.extra > 0 {
         let text = format!(
@@ -86,7 +86,7 @@ fn warn_of_extra(ctx: &mut Ctx<'_>, directory: &Directory, name: &str) {
     }
 }
 
-/// Returns the requested entries, and the names that no entry has.
+/// Returns the entries that the job selects, and the operands that match no entry.
 fn choose_entries<'d, 'j>(
     job: &'j UnzipJob,
     entries: &'d [ZipEntry],
@@ -191,7 +191,7 @@ fn pipe_members(ctx: &mut Ctx<'_>, file: &mut File, chosen: &[&ZipEntry], names:
     status
 }
 
-/// Says why a member cannot be had; returns the status.
+/// Prints why a member cannot be read or written; returns the exit status.
 pub(super) fn refuse_member(ctx: &mut Ctx<'_>, e: &ZipEntry, problem: MemberProblem) -> u8 {
     let name = lossy_name(&e.name);
     let (text, status) = match problem {
@@ -209,7 +209,7 @@ pub(super) fn refuse_member(ctx: &mut Ctx<'_>, e: &ZipEntry, problem: MemberProb
             ),
             81,
         ),
-        // The name was said before.
+        // The member's name has already been printed.
         MemberProblem::Checksum(got) => {
             (format!(" bad CRC {got:08x}  (should be {:08x})\n", e.crc), 2)
         }
@@ -245,7 +245,8 @@ fn no_archive(ctx: &mut Ctx<'_>, job: &UnzipJob) -> Exit {
     Exit(9)
 }
 
-/// Opens the archive under its name, or with `.zip` after it.
+/// Opens the archive with a name, or with `.zip` or `.ZIP` after the name. Returns the full name
+/// and the file.
 fn open_archive(ctx: &Ctx<'_>, name: &[u8]) -> Option<(Vec<u8>, File)> {
     [&b""[..], b".zip", b".ZIP"].iter().find_map(|suffix| {
         let full = [name, suffix].concat();

@@ -30,7 +30,7 @@ enum ZipFlag {
     Method,
     NamesFromStdin,
     Help,
-    /// Accepted, without effect.
+    /// An option that is accepted without effect.
     Ignored,
 }
 
@@ -99,7 +99,7 @@ pub enum ZipAction {
     Delete,
 }
 
-/// The work to do, from the command line.
+/// The settings from the command line.
 #[derive(Default)]
 pub struct ZipJob {
     pub action: ZipAction,
@@ -119,7 +119,7 @@ pub struct ZipJob {
     pub no_extra: bool,
     pub level: u32,
     pub method: u16,
-    /// Suffixes of files that are stored without compression.
+    /// The suffixes of files that are stored without compression.
     pub store: Vec<Vec<u8>>,
 }
 
@@ -131,7 +131,7 @@ impl ZipJob {
     }
 }
 
-/// The list that the following words belong to.
+/// The list to which the following words belong.
 #[derive(Clone, Copy, PartialEq)]
 enum ZipList {
     Names,
@@ -139,16 +139,19 @@ enum ZipList {
     Except,
 }
 
-/// The command line while it is read.
+/// The state of reading the command line.
 struct ZipReader<'a> {
     job: ZipJob,
     list: ZipList,
-    /// Whether the archive was named.
+    /// Whether the archive has been named.
     named: bool,
     rest: std::slice::Iter<'a, Vec<u8>>,
 }
 
-/// Parses the command line; `Err` with the exit status after an error message or the help was
+/// Parses the command line.
+///
+/// # Errors
+/// The command line is wrong, or it asks for help. The error is the exit status; the text has been
 /// printed.
 pub fn parse(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<ZipJob, Exit> {
     let mut reader =
@@ -186,7 +189,7 @@ impl ZipReader<'_> {
         }
     }
 
-    /// Takes a long option, `NAME` or `NAME=VALUE`.
+    /// Takes a long option: `NAME` or `NAME=VALUE`.
     fn take_long(&mut self, ctx: &mut Ctx<'_>, word: &[u8]) -> Result<(), Exit> {
         let (name, value) = match word.iter().position(|c| *c == b'=') {
             Some(at) => (&word[..at], &word[at + 1..]),
@@ -202,7 +205,7 @@ impl ZipReader<'_> {
         }
     }
 
-    /// Takes the letters in one word.
+    /// Takes the option letters in one word.
     fn take_letters(&mut self, ctx: &mut Ctx<'_>, word: &[u8]) -> Result<(), Exit> {
         let found = SPEC.match_letters(word).map_err(|letter| {
             report_invalid(ctx, &format!("short option '{}' not supported", char::from(letter)))
@@ -212,7 +215,7 @@ impl ZipReader<'_> {
             .try_for_each(|(flag, takes, value)| self.take_option(ctx, flag, takes, value))
     }
 
-    /// Applies an option, with its attached text.
+    /// Applies an option. `attached` is the text attached to it.
     fn take_option(
         &mut self,
         ctx: &mut Ctx<'_>,
@@ -237,7 +240,7 @@ impl ZipReader<'_> {
             ZipFlag::Level(level) => job.level = level,
             ZipFlag::NamesFromStdin => job.names_from_stdin = true,
             ZipFlag::Help => return Err(print_help(ctx)),
-            // A name that is attached to the option is the only one in its list.
+            // If a name is attached to the option, the list has only this name.
             ZipFlag::Exclude if attached.is_empty() => self.list = ZipList::Except,
             ZipFlag::Exclude => job.except.push(attached.to_vec()),
             ZipFlag::Include if attached.is_empty() => self.list = ZipList::Only,
@@ -262,7 +265,7 @@ impl ZipReader<'_> {
         Ok(())
     }
 
-    /// Returns an option's value: the attached text, or the next word.
+    /// Returns an option's value, which is the attached text or the next word.
     fn take_value(
         &mut self,
         ctx: &mut Ctx<'_>,

@@ -1,4 +1,5 @@
-//! Members into the archive: packed, or stored if that is shorter; old ones copied as they are.
+//! Writes members to an archive. New members are compressed, or stored if that is shorter. Old
+//! members are copied as they are.
 
 use std::fs::{self, File};
 use std::io::{self, Cursor, Read, Seek, SeekFrom, Write};
@@ -13,9 +14,10 @@ use super::{ZipItem, mtime_seconds, print_action, print_warning};
 use crate::zip::format::{self, BZIP2, DEFLATED, STORED, ZipEntry};
 use crate::zip::{lossy_name, saved_percent};
 
-/// The target of an archive: headers are completed after their data, and data that was packed in vain is cut
-/// off.
+/// An output to which an archive can be written. It must be seekable, because headers are completed
+/// after their data.
 pub trait ArchiveTarget: Write + Seek {
+    /// Cuts off the bytes from offset `at` on, when data did not become shorter by compression.
     fn cut(&mut self, at: u64) -> io::Result<()>;
 }
 
@@ -34,7 +36,7 @@ impl ArchiveTarget for Cursor<Vec<u8>> {
     }
 }
 
-/// Made by zip 3.0 on Unix.
+/// The value for an archive made by zip 3.0 on Unix.
 const MADE_BY: u16 = 3 << 8 | 30;
 
 /// A writer of an archive.
@@ -54,14 +56,14 @@ struct PackResult {
 }
 
 impl<'a> Packer<'a> {
-    /// Writes members to `out`, from its beginning on.
+    /// Returns a writer of an archive that begins at the start of `out`.
     pub fn new(out: &'a mut dyn ArchiveTarget, job: &'a ZipJob, zone: &'a Zone) -> Packer<'a> {
         Packer { out, at: 0, entries: Vec::new(), job, zone }
     }
 
     /// Copies a member of an old archive without unpacking it.
     pub fn keep_member(&mut self, from: &mut File, old: &ZipEntry) -> io::Result<()> {
-        // Sizes are in the header now, so that no descriptor follows the data.
+        // The new header has the sizes, so no descriptor follows the data.
         let mut e = ZipEntry { offset: self.at, flags: old.flags & !8, ..old.clone() };
         if old.is_encrypted() {
             e.flags = old.flags;
@@ -69,7 +71,8 @@ impl<'a> Packer<'a> {
         let header = format::local_header(&e);
         format::seek_data(from, old)?;
         self.out.write_all(&header)?;
-        // An encrypted member with a descriptor keeps it: its key check rests on the flag.
+        // An encrypted member keeps its descriptor, because the check of the key depends on the
+        // flag.
         let descriptor = if e.flags & 8 != 0 { 16 } else { 0 };
         let n = io::copy(&mut from.take(old.packed + descriptor), &mut &mut *self.out)?;
         if n < old.packed {
@@ -80,7 +83,7 @@ impl<'a> Packer<'a> {
         Ok(())
     }
 
-    /// Adds a file; returns false if it cannot be read.
+    /// Adds a file. Prints a warning and returns false if the file cannot be opened.
     pub fn add_item(&mut self, ctx: &mut Ctx<'_>, verb: &str, item: &ZipItem) -> io::Result<bool> {
         let (stat, job) = (&item.stat, self.job);
         let from_stdin = item.source == b"-";
@@ -162,7 +165,8 @@ impl<'a> Packer<'a> {
         Ok(true)
     }
 
-    /// Writes the header and data of a member; the header is written again when its numbers are known.
+    /// Writes the header and data of a member. The header is written again after the data, when its
+    /// sizes and checksum are known.
     fn write_data(
         &mut self,
         e: &mut ZipEntry,
@@ -225,7 +229,7 @@ impl<'a> Packer<'a> {
         Ok(done)
     }
 
-    /// Writes the central directory.
+    /// Writes the central directory and the end of the archive.
     pub fn write_end(self, comment: &[u8]) -> io::Result<()> {
         let mut data = Vec::new();
         format::write_end(&mut data, self.at, &self.entries, comment)?;
@@ -234,7 +238,7 @@ impl<'a> Packer<'a> {
     }
 }
 
-/// A writer that counts the bytes passed through it.
+/// A writer that counts the bytes written to it.
 struct CountingWriter<'a> {
     out: &'a mut dyn ArchiveTarget,
     n: u64,
@@ -252,7 +256,7 @@ impl Write for CountingWriter<'_> {
     }
 }
 
-/// Copies all of `input`: its length, checksum, and whether its beginning is text.
+/// Copies all of `input`; returns its length, its checksum, and whether its beginning is text.
 fn pump_input(input: &mut dyn Read, out: &mut dyn Write) -> io::Result<(u64, u32, bool)> {
     let mut crc = Crc::new();
     let mut buf = vec![0u8; 1 << 16];
@@ -275,7 +279,7 @@ fn pump_input(input: &mut dyn Read, out: &mut dyn Write) -> io::Result<(u64, u32
     }
 }
 
-/// Returns whether data is text: printable bytes and no control characters but the usual ones.
+/// Returns whether data is text, which has printable bytes and no unusual control characters.
 fn is_text(data: &[u8]) -> bool {
     let control = |c: &u8| matches!(c, 0..=6 | 14..=25 | 28..=31);
     !data.iter().any(control) && data.iter().any(|c| matches!(c, 9 | 10 | 13 | 32..))

@@ -1,5 +1,5 @@
-//! The command lines of `unzip` and `zipinfo`. Options may stand in front of the archive and after it, `-x` and
-//! `-d` after the members.
+//! The command lines of `unzip` and `zipinfo`. Options may come before and after the archive; `-x`
+//! and `-d` may also come after the members.
 
 use std::io::Write;
 
@@ -9,7 +9,7 @@ use box_applet::{Ctx, Exit};
 
 use crate::zip::extract::{Extract, Overwrite};
 
-/// A command line that does not fit.
+/// The exit status for an invalid command line.
 const USAGE: Exit = Exit(10);
 
 /// An option of `unzip`.
@@ -21,7 +21,7 @@ enum UnzipFlag {
     Verbose,
     Test,
     Comment,
-    /// Of zipinfo.
+    /// An option of `zipinfo` only.
     Names,
     Freshen,
     Update,
@@ -35,7 +35,7 @@ enum UnzipFlag {
     Lower,
     Text,
     Special,
-    /// Accepted, without effect.
+    /// An option that is accepted without effect.
     Ignored,
 }
 
@@ -109,18 +109,18 @@ const ZIPINFO: Spec<UnzipFlag> = Spec::new(
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum UnzipAction {
     Extract,
-    /// To standard output; with names.
+    /// Members are written to standard output; the flag says whether their names are printed, too.
     Pipe(bool),
     Test,
     List,
     Verbose,
     Comment,
     Info,
-    /// `zipinfo -1`.
+    /// Only names are listed (`zipinfo -1`).
     Names,
 }
 
-/// The work to do, from the command line.
+/// The settings from the command line.
 pub(super) struct UnzipJob {
     pub action: UnzipAction,
     pub quiet: usize,
@@ -131,32 +131,37 @@ pub(super) struct UnzipJob {
     pub extract: Extract,
 }
 
-/// Parses the command line of `unzip`; `Err` after a message or help.
+/// Parses the command line of `unzip`.
+///
+/// # Errors
+/// The command line is wrong, or it asks for help. The error is the exit status; the text has been
+/// printed.
 pub(super) fn parse_unzip(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<UnzipJob, Exit> {
     UnzipReader::new(UNZIP, UnzipAction::Extract, args).read(ctx)
 }
 
-/// Parses the command line of `zipinfo`; `Err` after a message or help.
+/// Parses the command line of `zipinfo`, with the errors of [`parse_unzip`].
 pub(super) fn parse_zipinfo(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<UnzipJob, Exit> {
     UnzipReader::new(ZIPINFO, UnzipAction::Info, args).read(ctx)
 }
 
-/// The command line while it is read.
+/// The state of reading a command line.
 struct UnzipReader<'a> {
     job: UnzipJob,
-    /// The letters that words may have: `-Z` changes them.
+    /// The options that are accepted, which `-Z` changes.
     spec: Spec<UnzipFlag>,
-    /// `-l` or `-v`, which any other action outweighs.
+    /// The action of `-l` or `-v`. Any other action takes precedence.
     listing: Option<UnzipAction>,
     action: Option<UnzipAction>,
-    /// Words are members that are left out.
+    /// Whether operands are members that are left out.
     excluding: bool,
     named: bool,
     rest: std::slice::Iter<'a, Vec<u8>>,
 }
 
 impl UnzipReader<'_> {
-    /// Returns a reader at the beginning of `args`; `action` is the operation unless options change it.
+    /// Returns a reader at the beginning of `args`. `action` is the operation if no option changes
+    /// it.
     fn new(spec: Spec<UnzipFlag>, action: UnzipAction, args: &[Vec<u8>]) -> UnzipReader<'_> {
         let job = UnzipJob {
             action,
@@ -192,7 +197,7 @@ impl UnzipReader<'_> {
         Ok(job)
     }
 
-    /// Takes an operand: the archive, then members.
+    /// Takes an operand. The first one is the archive, and the others are members.
     fn take_operand(&mut self, arg: &[u8]) {
         if !self.named {
             self.job.archive = arg.to_vec();
@@ -204,7 +209,8 @@ impl UnzipReader<'_> {
         }
     }
 
-    /// Takes a long option: there are `--help` and `--version` only.
+    /// Takes a long option, of which there are only `--help` and `--version`; returns the exit
+    /// status.
     fn take_long(&self, ctx: &mut Ctx<'_>, name: &[u8]) -> Exit {
         match self.spec.find_long(name) {
             Err(asked @ (UsageError::Help | UsageError::Version)) => {
@@ -214,13 +220,13 @@ impl UnzipReader<'_> {
         }
     }
 
-    /// Prints the accepted options on standard error.
+    /// Prints the accepted options on standard error; returns the exit status.
     fn print_usage(&self, ctx: &mut Ctx<'_>) -> Exit {
         let _ = ctx.stderr.write_all(self.spec.help_text(&ctx.name).as_bytes());
         USAGE
     }
 
-    /// Takes the letters in one word.
+    /// Takes the option letters in one word.
     fn take_letters(&mut self, ctx: &mut Ctx<'_>, mut word: &[u8]) -> Result<(), Exit> {
         if let Some(letters) = word.strip_prefix(b"Z") {
             word = letters;
@@ -247,7 +253,7 @@ impl UnzipReader<'_> {
         Ok(())
     }
 
-    /// Takes an option without argument.
+    /// Applies an option without an argument.
     fn take_option(&mut self, flag: UnzipFlag) {
         let extract = &mut self.job.extract;
         match flag {
@@ -269,7 +275,7 @@ impl UnzipReader<'_> {
             UnzipFlag::Quiet => self.job.quiet += 1,
             UnzipFlag::IgnoreCase => self.job.ignore_case = true,
             UnzipFlag::Exclude => self.excluding = true,
-            // The first takes an argument.
+            // `Directory` has an argument and is applied by the caller.
             UnzipFlag::Directory | UnzipFlag::Ignored => {}
         }
     }
