@@ -192,7 +192,7 @@ impl Calculator {
         calculator_result(&outcome, time)
     }
 
-    /// Restores its state after preparation.
+    /// Restores the interpreter to its prepared state.
     fn renew_interpreter(&mut self) -> Result<(), Refusal> {
         self.calls = 0;
         self.session.roll_back(self.prepared)?;

@@ -74,7 +74,7 @@ pub struct ExecuteCode {
     /// 64 to 512 MB, 256 by default.
     #[serde(default)]
     memory: Option<u64>,
-    /// Bytes of each stream (256 KiB by default) and of the value (32 KiB) to give.
+    /// The maximum bytes of each stream (256 KiB by default) and of the value (32 KiB).
     #[serde(default)]
     max_output: Option<u64>,
 }
@@ -108,10 +108,10 @@ pub struct ExecuteCodeAnswer {
     /// The value of the last expression: as JSON if it is plain data, otherwise as the language
     /// writes it.
     return_value: Option<serde_json::Value>,
-    /// The value is too long, and returnValue null: its bytes, at least.
+    /// The minimum length of the value in bytes, if it is too long and returnValue is null.
     #[serde(skip_serializing_if = "Option::is_none")]
     return_value_bytes: Option<u64>,
-    /// Beginning and end of it.
+    /// Beginning and end of that value.
     #[serde(skip_serializing_if = "Option::is_none")]
     return_value_preview: Option<String>,
     execution_time_ms: f64,
@@ -119,9 +119,9 @@ pub struct ExecuteCodeAnswer {
     memory_used_mb: f64,
     /// Files that were made or changed.
     files: Vec<CodeFile>,
-    /// Output or the value is not whole.
+    /// Output or the value was shortened.
     truncated: bool,
-    /// The limit that it ran into.
+    /// The limit that the program hit.
     #[serde(skip_serializing_if = "Option::is_none")]
     limit_hit: Option<String>,
 }
@@ -247,8 +247,8 @@ fn execute_answer(
     }
 }
 
-/// Returns the call that runs a program in Python that may import the modules of a list, which
-/// `run.py` does.
+/// Returns the call that runs a Python program through `run.py`, which lets it import only the
+/// modules of a list.
 fn python_exec(session: &Session, code: String, list: &ModuleList) -> Result<Exec, Refusal> {
     put_file(session, RUN[0], include_bytes!("code/run.py").to_vec())?;
     put_file(session, PROGRAM[0], code.into_bytes())?;
@@ -256,7 +256,7 @@ fn python_exec(session: &Session, code: String, list: &ModuleList) -> Result<Exe
     Ok(Exec::new(["python3", RUN[0], PROGRAM[0], VALUE, LISTS]))
 }
 
-/// Returns the call that runs a program with Node's library, which `run.cjs` does.
+/// Returns the call that runs a JavaScript program through `run.cjs`, with Node's library.
 fn javascript_exec(
     machine: &Machine,
     session: &Session,
@@ -288,7 +288,7 @@ fn put_file(session: &Session, path: &str, bytes: Vec<u8>) -> Result<(), Refusal
     Ok(())
 }
 
-/// Returns the value that `run.cjs` or `run.py` has written as JSON, if it has.
+/// Returns the value that `run.cjs` or `run.py` has written as JSON, or no value if there is none.
 fn read_value(session: &Session) -> CellValue {
     let request = Request::Download { path: VALUE.into(), offset: 0, limit: Some(BYTES as u64) };
     match session.files(&request) {

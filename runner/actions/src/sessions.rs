@@ -21,7 +21,7 @@ pub struct ForkArgs {
 /// The answer to `fork`.
 #[derive(Serialize, JsonSchema)]
 pub struct ForkAnswer {
-    /// The new session; `use_session` goes there.
+    /// The name of the new session, for `use_session`.
     session: String,
 }
 
@@ -53,7 +53,7 @@ pub struct UseSession {
 /// The list of sessions.
 #[derive(Serialize, JsonSchema)]
 pub struct SessionsAnswer {
-    /// The one that calls are for.
+    /// The session that calls now use.
     session: String,
     sessions: Vec<SessionInfo>,
 }
