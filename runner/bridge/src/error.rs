@@ -29,7 +29,7 @@ pub enum RequestError {
     Connect { host: String, fault: ConnectFault },
     #[error("{0} took too long")]
     Timeout(RequestPhase),
-    /// The handshake failed for another reason than the certificate.
+    /// The handshake failed for a reason other than the certificate.
     #[error("TLS with {host}: {text}")]
     Tls { host: String, text: String },
     #[error("the certificate of {host} is not accepted: {text}")]

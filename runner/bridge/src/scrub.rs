@@ -1,9 +1,9 @@
 //! Finds secrets in responses, and replaces them by stars.
 //!
 //! Each secret is searched for verbatim, in base64 (both alphabets, at each of the three offsets
-//! that it can have within a longer text, also broken into lines), and in hex. Each byte of these
-//! may be escaped as JSON, JavaScript, URLs, forms and HTML escape bytes, whichever of them a
-//! writer chooses to escape. Each byte is replaced by one star, so that lengths stay correct.
+//! that it can have within a longer text, also broken into lines), and in hex. In these forms any
+//! byte may be escaped as in JSON, JavaScript, URLs, forms or HTML, because writers differ in the
+//! bytes that they escape. Each byte is replaced by one star, so that lengths stay correct.
 //!
 //! A server that has a secret can always send it in a form that cannot be foreseen: reversed, or
 //! piece by piece. Scrubbing is meant for servers that echo or log, not for hostile ones; those
@@ -27,7 +27,7 @@ pub(crate) struct SecretForms(Vec<SecretForm>);
 /// A text that stands for a secret.
 struct SecretForm {
     text: Zeroizing<Vec<u8>>,
-    /// Whether it may be broken into lines: base64.
+    /// Whether the text may be broken into lines, as base64 may be.
     has_lines: bool,
 }
 
@@ -103,25 +103,26 @@ impl SecretForms {
     }
 }
 
-/// The most bytes that stand for one: `&quot;`, `\u003c`, and a line break before it.
+/// The maximum number of bytes that are expected to stand for one byte of a secret: an escape such
+/// as `&quot;` or `\u003c`, and a line break before it.
 const LONGEST_ESCAPE: usize = 10;
-/// The number of matched base64 letters from which on a line break at the end of the text is held
-/// back until more text shows whether the form continues. With fewer letters the line break passes
-/// at once, because lines of other texts must not wait.
+/// The number of base64 letters that must match before a line break at the end of the text is held
+/// back. It is held back until more text shows whether the form continues. After fewer letters the
+/// line break passes at once, because lines of other texts must not wait.
 const LINE_LETTERS: usize = 4;
 
-/// The result of comparing a form with a text from one place on.
+/// The result of comparing a form with a text, starting at one place.
 #[derive(Debug, PartialEq, Eq)]
 enum FormMatch {
-    /// It ends before this place.
+    /// The whole form matches, and ends before this place.
     Whole(usize),
-    /// All of the text so far fits.
+    /// All of the text matches, but the form may continue after it.
     Begun,
     Nothing,
 }
 
 impl SecretForm {
-    /// Returns the places at which its first byte may be, as itself or escaped.
+    /// Returns the places at which the form's first byte may be, escaped or not.
     fn possible_starts<'a>(&self, bytes: &'a [u8]) -> impl Iterator<Item = usize> + use<'a> {
         let first = self.text.first().copied().unwrap_or_default();
         let fits = move |b: u8| {
@@ -131,7 +132,8 @@ impl SecretForm {
     }
 
     fn match_at(&self, bytes: &[u8], at: usize) -> FormMatch {
-        // A byte such as '%' may be itself or begin an escape, so there may be two ways to go on.
+        // A byte such as '%' may stand for itself or begin an escape, so there may be two ways to
+        // continue.
         let mut ways = vec![(0, at)];
         let mut has_begun = false;
         // The number of steps is limited, because a text may have many such bytes.
