@@ -51,8 +51,8 @@ pub struct ImageSpec {
 /// Returns the image as bytes. Equal specifications and equal files give equal bytes.
 ///
 /// # Errors
-/// Returns [`ImageError::Pack`] for a command without atom, a duplicate, a name the format cannot
-/// hold, a `rootfs` with `/bin` or `/usr/bin`, or a symbolic link that leaves its volume;
+/// Returns [`ImageError::Pack`] for a command without an atom, a duplicate, a name that the format
+/// cannot hold, a `rootfs` with `/bin` or `/usr/bin`, or a symbolic link that leaves its volume;
 /// [`ImageError::Io`] for a file that cannot be read.
 pub fn pack_image(spec: &ImageSpec) -> Result<Vec<u8>, ImageError> {
     let mut extra = ManifestExtra {

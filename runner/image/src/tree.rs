@@ -2,13 +2,14 @@
 
 use sha2::{Digest, Sha256};
 
-/// SHA-256 over a tree's entries, in the order of their paths: the path, kind, length and content
-/// (a link's target) of each, and finally the files' common time. If two digests are equal, a guest
-/// sees equal trees, except for permissions.
+/// SHA-256 over the files' common time, and then a tree's entries in the order of their paths: the
+/// kind, path and content (or a link's target) of each, with their lengths. If two digests are
+/// equal, a guest sees equal trees, except for permissions.
 pub struct TreeDigest(Sha256);
 
 impl TreeDigest {
-    /// Creates the digest of an empty tree; `time` as in [`crate::manifest::ManifestExtra`].
+    /// Creates the digest of an empty tree whose files have the time `time` (see
+    /// [`crate::manifest::ManifestExtra`]).
     pub fn new(time: u64) -> TreeDigest {
         TreeDigest(Sha256::new_with_prefix(time.to_le_bytes()))
     }
