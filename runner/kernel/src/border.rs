@@ -1,10 +1,10 @@
 //! The types of a call's arguments. The table of calls ([`with_calls`](crate::with_calls)) makes
-//! them from a guest's integers; so no function that the table calls takes related numbers
+//! them from a guest's integers. Therefore no function that the table calls takes related numbers
 //! separately, or flags as bare bits.
 //!
 //! The conversion checks nothing: a descriptor may be closed, and a string may lie outside of the
-//! memory. The first function that uses it reports that (EBADF, EFAULT). Numbers are those of
-//! preview 1 and of WASIX (`wasi/api.h` and `wasi/api_wasix.h` of wasix-libc).
+//! memory. The first function that uses such an argument reports the error (EBADF, EFAULT). Numbers
+//! are those of preview 1 and of WASIX (`wasi/api.h` and `wasi/api_wasix.h` of wasix-libc).
 
 use super::memory::CallMemory;
 use serde::{Deserialize, Serialize};
@@ -252,11 +252,11 @@ impl SetTimes {
 pub struct ProgramRequest {
     pub name: GuestStr,
     pub args: GuestList,
-    /// At address 0 the caller's own environment.
+    /// The environment, or the caller's own if the address is 0.
     pub env: GuestList,
     /// Whether a name without a slash is searched for along `path`.
     pub search: bool,
-    /// Directories separated by colons; at address 0 the default ones.
+    /// Directories separated by colons, or the default ones if the address is 0.
     pub path: GuestStr,
 }
 

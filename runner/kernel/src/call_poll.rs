@@ -85,12 +85,13 @@ fn check_subscription(s: &PollSubscription) -> Option<[u8; EVENT as usize]> {
     }
 }
 
-/// `poll(2)` and timers: waits until at least one of the `n` subscriptions has an event. Writes the
-/// events of all that have one, and their number at `count`. A descriptor that is not open is an
-/// event with the error. Offers the baton to other threads.
+/// `poll(2)` and timers: waits until at least one of the `n` subscriptions has an event. Writes an
+/// event for each subscription that has one at `out`, and the number of events at `count`. For a
+/// descriptor that is not open, the event reports the error EBADF. Offers the baton to other
+/// threads.
 ///
 /// # Errors
-/// EINVAL for none or too many, EINTR for a signal that is handled.
+/// EINVAL for no subscriptions or too many, EINTR for a signal that is handled.
 pub fn poll_oneoff<H: Host>(
     c: &mut GuestCall<'_, H>,
     subs: GuestList,
