@@ -92,9 +92,9 @@ impl CodeMap {
         })
     }
 
-    /// Stops all code until [`CodeMap::let_run`] was called as many times as this. A caller that
-    /// waits for the effect must call it repeatedly, because a concurrent `let_run` may overtake
-    /// it.
+    /// Stops all code until [`CodeMap::let_run`] has been called as often as this function. A
+    /// caller that waits for the effect must call it repeatedly, because a concurrent `let_run` may
+    /// overtake it.
     pub fn stop(&self) {
         self.stops.fetch_add(1, Ordering::SeqCst);
         self.enforce();

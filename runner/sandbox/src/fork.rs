@@ -9,7 +9,7 @@ use std::io;
 /// The side of a fork on which the call returned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ForkSide {
-    /// The calling process; with the copy's number.
+    /// The calling process, with the process ID of the copy.
     Original(u32),
     Copy,
 }
@@ -30,12 +30,13 @@ pub fn fork_sibling() -> io::Result<ForkSide> {
     let mut id: *mut libc::c_void = std::ptr::null_mut();
     // JUSTIFICATION: C's fork makes only children of the calling process, and the kernel's call has
     // no safe wrapper. SAFETY: with one thread, which is this one, no lock is held by another
-    // thread and no other thread is missing in the copy. No memory is shared (no CLONE_VM), no
-    // stack is given: both continue here. C's library keeps the thread's number at the address that
-    // PR_GET_TID_ADDRESS returns (its set_tid_address(2)); as in its own fork the kernel writes the
-    // copy's number there, in the copy's memory. If the kernel does not report the address, the
-    // copy keeps the original's number, which is harmless because this process makes no call for
-    // which the library uses the number of its first thread.
+    // thread and no other thread is missing in the copy. No memory is shared (no CLONE_VM) and no
+    // stack is given, so both processes continue here. The C library keeps the thread's number at
+    // the address that PR_GET_TID_ADDRESS returns, because it has passed that address to
+    // set_tid_address(2). The kernel writes the copy's number to that address in the copy's memory,
+    // as it does for the library's own fork. If the kernel does not report the address, the copy
+    // keeps the original's number, which is harmless because this process makes no call for which
+    // the library uses the number of its first thread.
     let made = unsafe {
         libc::prctl(libc::PR_GET_TID_ADDRESS, &raw mut id);
         let known = libc::CLONE_CHILD_SETTID | libc::CLONE_CHILD_CLEARTID;

@@ -18,9 +18,9 @@
 //! - It holds no secret of a later process, but every process on the machine sees the same memory:
 //!   [`RESUME`] must renew everything that has to be unique (for example seeds and keys).
 //! - When [`PREPARE`] returns, the guest's stack is empty, so globals have their first values.
-//! - Preparing the same image gives the same memory everywhere, in a page
-//!   (`runner/web/src/prepare.rs`) too: clocks, times of files and random bytes are the same each
-//!   time (`wasibox_kernel`'s `FixedClock`). So an interpreter's changes to that memory
+//! - Preparing the same image gives the same memory everywhere, including a web page
+//!   (`runner/web/src/prepare.rs`): clocks, times of files and random bytes are the same each time
+//!   (`wasibox_kernel`'s `FixedClock`). So an interpreter's changes to that memory
 //!   ([`crate::CellChange`]) can be used on another machine.
 
 use crate::host::Kernel;
@@ -49,9 +49,9 @@ pub const PREPARE: &str = "wasibox_prepare";
 pub const RESUME: &str = "wasibox_resume";
 
 /// The export of a program with cells: runs one and returns with an empty stack, see
-/// [`crate::CellRun`]. The argument is one of the numbers below and says which state precedes it.
-/// The result is the address of an answer (`crate::cell::ANSWER_LEN`), or 0 if it has done nothing
-/// and its memory must not be the prepared one.
+/// [`crate::CellRun`]. The argument says which state the cell continues from (`wasibox_kernel`'s
+/// `BEGIN`, `GO_ON` or `FORK`). The result is the address of an answer (`crate::cell::ANSWER_LEN`).
+/// It is 0 if the program has done nothing, because it must begin without prepared memory.
 pub const CELL: &str = "wasibox_cell";
 /// The version of the format. It is also raised when the environment in which programs are prepared
 /// changes.
@@ -110,7 +110,7 @@ pub fn snapshot_key(module: &[u8; 32], tree: &str) -> String {
 /// memory as the content of a template file.
 ///
 /// # Errors
-/// A damaged image, or a program that does not end well.
+/// If the image is damaged, or the program cannot be prepared.
 pub fn make_snapshot(
     image: &Arc<Image>,
     artifacts: Option<PathBuf>,

@@ -1,7 +1,8 @@
 //! A program that is prepared: it prints the memory that it finds.
 //!
 //! Its memory after `wasibox_prepare` is the memory that `wasibox_resume` finds in every process.
-//! Arguments: `show` prints it, `anew` asks for a start at the beginning, `write` changes memory.
+//! Arguments: `show` prints the memory, `anew` asks for a start from the beginning, `write` changes
+//! memory.
 
 use std::cell::RefCell;
 
@@ -29,7 +30,8 @@ pub extern "C" fn wasibox_prepare() {
     keep(format!("prepared with {}", text.trim()));
     // This needs more than the module's initial memory.
     keep("x".repeat(5 << 20));
-    // A folder that the session has made is as old as all others, which are of 2026 at most.
+    // A folder that the session has created has the same fixed time as all others, which is not
+    // later than the beginning of 2026.
     let made = std::fs::metadata("/tmp").and_then(|m| m.modified());
     if made.is_ok_and(|t| t > std::time::UNIX_EPOCH + std::time::Duration::from_secs(1_767_225_600)) {
         keep("now".into());
