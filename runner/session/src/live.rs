@@ -28,7 +28,7 @@ pub struct LocalSandbox {
     known: TreeVersion,
     /// The shell's state as last reported.
     shell: Option<Arc<[u8]>>,
-    /// The host's folder that it works in, and its path in the guest.
+    /// The host's folder that the session works in, and the folder's path in the guest.
     overlay: Option<(Overlay, String)>,
     /// The folder's original entries where something was changed.
     touched: Touched,
@@ -107,7 +107,7 @@ impl RunningSandbox {
     }
 
     /// Applies a part of the session's state, or of the state that replaces it, between two calls.
-    /// With `is_elsewhere` that state was made with another image.
+    /// If `is_elsewhere` is set, the state was made with another image.
     ///
     /// # Errors
     /// If the part does not fit; the sandbox is then unusable.
@@ -161,7 +161,8 @@ impl RunningSandbox {
     /// Restores an interpreter from the layers of its memory.
     ///
     /// # Errors
-    /// [`Error::Cell`] if the layers are damaged or do not fit this image; if the worker is gone.
+    /// [`Error::Cell`] if the layers are damaged or do not fit this image, or another error if the
+    /// worker is gone.
     pub fn restore_cell(&mut self, head: CellHead, layers: &[Vec<u8>]) -> Result<(), Error> {
         match self {
             RunningSandbox::Threads(here) => here.restore_cell(&head, layers).map_err(Error::Cell),
@@ -226,11 +227,11 @@ impl LocalSandbox {
         std::mem::take(&mut self.touched)
     }
 
-    /// Applies a delta to the files. With `is_elsewhere` it was made over another image, and
-    /// entries that do not fit are left out.
+    /// Applies a delta to the files. If `is_elsewhere` is set, the delta was made over another
+    /// image, and entries that do not fit are left out.
     ///
     /// # Errors
-    /// If it does not fit, or there is no room.
+    /// If the delta does not fit, or there is no room.
     pub fn restore_delta(&mut self, delta: Delta, is_elsewhere: bool) -> Result<(), Error> {
         let vfs = self.sandbox.vfs();
         let fit = if is_elsewhere {
@@ -314,8 +315,8 @@ impl LocalSandbox {
         Ok(())
     }
 
-    /// Reports the changes since the last report: those of the files go to `emit`, that of the
-    /// shell is returned.
+    /// Reports the changes since the last report: passes those of the files to `emit`, and returns
+    /// the shell's new state if it has changed.
     ///
     /// # Errors
     /// The first error of `emit`.
