@@ -6,7 +6,7 @@
 //! a B-tree whose pages refer to each other by digest. This has several consequences. A state is a
 //! single digest. States share their common pages. A change costs the pages that it touches plus
 //! one page per level above them, however deep the changed file lies and however many names a
-//! directory has. A state is changed by making another one.
+//! directory has. A state is changed by making a new one.
 //!
 //! # Stages
 //! [`page`] defines and checks a page, [`edit`] makes a state from another one, [`read`] iterates
@@ -41,8 +41,8 @@ pub enum RecordPart {
     Node,
     /// An entry of a directory.
     Entry(ByteBuf),
-    /// The part of a file with that number, which has [`crate::delta::CHUNK`] bytes except for the
-    /// last one.
+    /// The part of a file with this number. Each part except the last has [`crate::delta::CHUNK`]
+    /// bytes.
     Data(u64),
 }
 

@@ -27,7 +27,7 @@ struct NodeCheck {
 /// contain themselves. Needs memory for each node.
 ///
 /// # Errors
-/// Malformed, or if records cannot be read.
+/// [`SnapshotError::Malformed`], [`SnapshotError::TooLarge`], or the error of reading the records.
 pub fn check_records(objects: &dyn Objects, files: &FileTree) -> Result<(), SnapshotError> {
     let bad = |what| Err(SnapshotError::Malformed(what));
     let mut nodes: HashMap<Id, NodeCheck> = HashMap::new();
@@ -168,7 +168,8 @@ mod tests {
         assert!(check_loops(&directories(nowhere)).is_err());
     }
 
-    /// Each directory has another parent, so no way to the root is part of a known one.
+    /// Each directory has a different parent, so no path to the root is part of one that is already
+    /// known.
     #[test]
     fn the_work_for_deep_directories_is_bounded() {
         let deep = |n: usize| {
