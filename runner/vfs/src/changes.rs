@@ -53,7 +53,8 @@ impl Default for ChangeBounds {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TreeChanges {
     pub list: Vec<TreeChange>,
-    /// The list may be incomplete: a bound was reached, or a path is longer than any call takes.
+    /// Whether the list may be incomplete, because a bound was reached or a path is longer than any
+    /// call accepts.
     pub truncated: bool,
 }
 
@@ -104,8 +105,8 @@ impl<'a> ChangeListing<'a> {
     }
 }
 
-/// A point to compare with. It keeps the session's files of that time, and holds them from the
-/// budget.
+/// A point to compare with. It keeps the session's files of that time, which still count against
+/// the budget.
 #[derive(Clone, Debug)]
 pub struct ChangeMark(NodeTree);
 
@@ -172,8 +173,8 @@ impl Vfs {
         ChangeMark(self.read().tree.clone())
     }
 
-    /// Returns the files and symbolic links that differ from `mark`, by path, within the bounds.
-    /// Its time and memory do not depend on files that a guest has made beyond the bounds.
+    /// Returns the files and symbolic links that differ from `mark`, sorted by path, within the
+    /// bounds. Its time and memory do not depend on files that a guest has made beyond the bounds.
     pub fn changes_since(&self, mark: &ChangeMark, bounds: &ChangeBounds) -> TreeChanges {
         let new = self.read().tree.clone();
         let mut found = ChangeListing::new(bounds);
