@@ -91,7 +91,8 @@ impl Channel {
     /// Returns an error if the system has no more descriptors.
     pub fn pair() -> std::io::Result<(Channel, OwnedFd)> {
         let (a, b) = UnixStream::pair()?;
-        // Before the first message, so that the kernel names the sender of each.
+        // This comes before the first message, so that the kernel names the sender of every
+        // message.
         rustix::net::sockopt::set_socket_passcred(&a, true)?;
         let mut own = Channel::new(a.into());
         own.sending.patience = Some(PATIENCE);
@@ -104,7 +105,7 @@ impl Channel {
         Channel { socket, buffer: Vec::new(), begin: 0, fds: VecDeque::new(), sending, peer: None }
     }
 
-    /// Accepts messages of this process only, as the kernel names their senders (unix(7),
+    /// Accepts only messages that the process `pid` has sent according to the kernel (unix(7),
     /// `SCM_CREDENTIALS`). The channel must be an end of [`Channel::pair`].
     pub fn bind_peer(&mut self, pid: Pid) {
         self.peer = Some(pid);
@@ -161,7 +162,8 @@ impl Channel {
                 return Ok(None);
             }
             self.fill_buffer()?;
-            // An end that always has another byte ready would otherwise never be late.
+            // Without this count, an end that always has another byte ready would never reach the
+            // deadline.
             late += usize::from(deadline.is_some_and(|d| Instant::now() >= d));
         }
     }

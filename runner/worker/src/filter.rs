@@ -239,8 +239,9 @@ fn filter_rules(code: &NewCode) -> Result<Rules, FilterError> {
         NewCode::Mapped => {
             when(libc::SYS_mmap, Vec::new())?;
             when(libc::SYS_mprotect, Vec::new())?;
-            // Machine code that was checked is kept in a file without a name. It counts as no
-            // process's memory while it is not mapped, so a worker, which has all code, makes none.
+            // Machine code that was checked is kept in a file without a name. While such a file is
+            // not mapped, it does not count as any process's memory. So a worker that has all its
+            // code already may not create one.
             when(libc::SYS_memfd_create, Vec::new())?;
         }
         NewCode::Known(ranges) => {

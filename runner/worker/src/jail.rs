@@ -141,8 +141,8 @@ impl Jail {
     }
 }
 
-/// Returns the extent to which Landlock closes files and the network. A wall is full from the
-/// Landlock version that has the newest of the rights that it needs.
+/// Returns the extent to which Landlock closes files and the network. A wall is full if the
+/// kernel's Landlock version has the newest right that the wall needs.
 fn landlock_walls(status: &RestrictionStatus) -> (Wall, Wall) {
     let LandlockStatus::Available { effective_abi: abi, .. } = status.landlock else {
         return Default::default();
