@@ -331,7 +331,7 @@ pub(crate) fn unpack_entry(mut from: impl Read, size: u64) -> io::Result<Vec<u8>
     Ok(out)
 }
 
-/// Returns the entries as a tree, and those of the host's folder.
+/// Returns the entries as a tree, and the indices of those in the host's folder by name.
 fn entry_tree(
     zip: &mut ZipArchive<ArchiveReader>,
     limits: &ZipLimits,

@@ -62,8 +62,9 @@ fn file_options(seen: &PathView<'_>) -> SimpleFileOptions {
 }
 
 impl Archive {
-    /// Writes the folder at `at` of a session that began with this zip to a seekable target.
-    /// `hidden` are files of the host's folder, by name; the zip's other ones are kept.
+    /// Writes the folder at `at`, of a session that began with this zip, as a zip to a seekable
+    /// target. `hidden` has files for the host's folder, by name; the other files of that folder in
+    /// this zip are kept.
     ///
     /// # Errors
     /// If a file cannot be read or `to` cannot be written.
