@@ -15,7 +15,7 @@ pub struct ExposedPort {
     host: u16,
 }
 
-/// The error about a text that is no [`ExposedPort`].
+/// The error for a text that is not an [`ExposedPort`].
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 #[error("it is PORT or PORT:HOSTPORT, each from 1 to 65535")]
 pub struct ExposeTextError;

@@ -60,8 +60,8 @@ impl PathPattern {
         Ok(PathPattern { alternatives, names: false })
     }
 
-    /// Compiles a rule as of grep's `--include`: it applies to names, or to paths if it has a
-    /// slash.
+    /// Compiles a rule like those of grep's `--include`. It applies to names, or to paths if it has
+    /// a slash.
     pub fn from_rule(text: &str) -> Result<PathPattern, FilesError> {
         Ok(PathPattern { names: !text.contains('/'), ..PathPattern::new(text)? })
     }

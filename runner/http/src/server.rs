@@ -25,9 +25,11 @@ use wasibox_mcp::ConnectionTimes;
 const CONNECTIONS: usize = 2048;
 /// The time limit for receiving a request's head.
 const HEAD: Duration = Duration::from_secs(30);
-/// The size limit of a head in bytes. The last read may exceed it by as much again.
+/// The size limit of a head in bytes. The last read may exceed the limit by up to the same number
+/// of bytes.
 const HEAD_BYTES: usize = 64 << 10;
-/// The interval at which idle sessions are released, and the idle time after which a session is.
+/// The interval at which idle sessions are released, and the idle time after which a session is
+/// released.
 const SWEEP: Duration = Duration::from_secs(30);
 const UNUSED: Duration = Duration::from_secs(600);
 /// The time limit for threads to end at shutdown.

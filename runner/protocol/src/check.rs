@@ -153,7 +153,7 @@ fn check_paths(paths: &[String]) -> Result<(), RequestFault> {
     }
 }
 
-/// Returns whether a key of the session's values is the host's own.
+/// Returns whether a key of the session's values is reserved for the host.
 ///
 /// ```
 /// assert!(wasibox_protocol::is_own_key(b"wasibox.tools"));
@@ -162,7 +162,7 @@ pub fn is_own_key(key: &[u8]) -> bool {
     key.starts_with(OWN_KEYS)
 }
 
-/// Converts a number of seconds, in which doors take times.
+/// Converts a number of seconds, the unit in which clients give times.
 ///
 /// ```
 /// use wasibox_protocol::{RequestFault, checked_seconds};

@@ -26,8 +26,8 @@ pub(crate) struct SessionGrowth {
     /// The bytes of the history after the last compaction. They may exceed the limit because of a
     /// large state.
     compacted: u64,
-    /// The bytes of the history; those of the log follow. Both are unknown until they are needed,
-    /// and again after a failed transaction.
+    /// The bytes of the history and, in the next field, of the log. Both are unknown until they are
+    /// needed, and again after a failed transaction.
     history: Option<u64>,
     audit: Option<u64>,
 }

@@ -126,8 +126,8 @@ unsafe impl GlobalAlloc for CountingAllocator {
     }
 }
 
-/// Moves the heap's end up by that many bytes, which are whole pages, and returns its old address.
-/// Dlmalloc, its only caller, asks for nothing else.
+/// Moves the heap's end up by `increment` bytes, a whole number of pages, and returns its old
+/// address. Dlmalloc, its only caller, asks for nothing else.
 // JUSTIFICATION: the C library's allocator calls it by this name. SAFETY: no other part of the
 // module defines it, because wasi-libc's own is then not linked.
 #[unsafe(no_mangle)]
