@@ -22,7 +22,7 @@ enum Role {
     Link,
     /// The first is read, the second written.
     Filter,
-    /// The file is read and replaced by another; it is only read with one of these options.
+    /// The file is read and replaced by another, or only read if one of these options is given.
     Replace(&'static [&'static str]),
     Sed,
     Tar,

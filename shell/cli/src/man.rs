@@ -224,7 +224,7 @@ impl WordPattern<'_> {
     }
 }
 
-/// Lists the entries that `is_match` is true of; status 16 if there are none.
+/// Lists the entries for which `is_match` returns true; the status is 16 if there are none.
 fn list_matches(
     ctx: &mut Ctx<'_>,
     words: &[Vec<u8>],
@@ -247,7 +247,7 @@ fn list_matches(
     Ok(Exit::SUCCESS)
 }
 
-/// Lists the entries of these names; status 16 if there are none.
+/// Lists the entries of these names; the status is 16 if there are none.
 fn describe_names(ctx: &mut Ctx<'_>, names: &[Vec<u8>]) -> Ended {
     if names.is_empty() {
         let _ = ctx.stdout.write_all(b"whatis what?\n");

@@ -1,6 +1,6 @@
 //! Calls of a session: each runs in a separate shell and begins with the state that the previous
 //! call has stored. Their output is that of one bash that runs them one after another. If a call
-//! ends the shell, bash cannot provide the output, and the test has it.
+//! ends the shell, bash cannot provide the output, so the test contains it.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -110,8 +110,8 @@ fn recorded_from_bash() {
         let mut script = String::new();
         for (i, call) in calls.iter().enumerate() {
             let path = dir.path().join(i.to_string());
-            // In a file the call's text needs no quoting. It is evaluated instead of sourced,
-            // because a sourced file would not see the caller's DEBUG trap.
+            // The call's text is in a file, so it needs no quoting. It is evaluated instead of
+            // sourced, because a sourced file would not see the caller's DEBUG trap.
             std::fs::write(&path, call).unwrap();
             script += &format!("eval \"$(/usr/bin/cat {})\"\necho \"[$?]\"\n", path.display());
             if call.ends_with("(exit 3)") {

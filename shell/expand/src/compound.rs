@@ -84,7 +84,7 @@ fn plain_element(value: Str) -> CompoundElement {
     CompoundElement { key: None, append: false, value }
 }
 
-/// Returns an element with its key as the parts of one word.
+/// Returns the parts of an element's text `[key]=value` as one word.
 fn whole_parts(element: &ArrayElement) -> Vec<WordPart> {
     let literal = |text: &[u8]| WordPart::Literal(Rc::new(text.to_vec()));
     let Some(key) = &element.key else { return element.value.parts.clone() };

@@ -5,8 +5,8 @@
 //!   included, was parsed once by the parser. Evaluation never re-lexes a word
 //!   (arithmetic with expansions that change its structure is the one exception,
 //!   as in bash).
-//! - Text is bytes. The parts have no quote characters and escaping backslashes; [`Word::raw`]
-//!   keeps the source spelling for messages and for printing functions.
+//! - Text is bytes. The parts contain neither quote characters nor escaping backslashes;
+//!   [`Word::raw`] keeps the source spelling for messages and for printing functions.
 //! - Bodies that outlive a statement (functions, substitutions) are behind `Rc`,
 //!   so that a copied shell state shares them.
 //! - The tree holds no I/O, no state and no cached results. It is data: to run a part of the tree
@@ -369,7 +369,7 @@ pub enum Cond {
     Or(Box<Cond>, Box<Cond>),
     /// A lone word, which is true if it is not empty.
     Word(Word),
-    /// A unary test, for example `-f word`; the operator's letter.
+    /// A unary test by the operator's letter, for example `-f word`.
     Unary(u8, Word),
     Binary(CondOp, Word, Word),
 }
@@ -575,7 +575,8 @@ pub enum CaseKind {
 /// An arithmetic expression as written in the source.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ArithText {
-    /// The text with its expansions, parsed as if within double quotes, without the quotes in it.
+    /// The text with its expansions, parsed as if within double quotes after each `"` in it was
+    /// removed.
     pub word: Word,
     /// The expression, in which every expansion of the text is an operand. If it is `None`, `word`
     /// is expanded first and the result parsed.
@@ -592,7 +593,7 @@ pub enum ArithExpr {
     /// integer, the expression must be parsed again from the expanded text.
     Operand(usize),
     Unary(ArithUnary, Box<ArithExpr>),
-    /// The number is the place from which messages about this operation quote the text.
+    /// Messages about this operation quote the text from the offset that the number gives.
     Binary(ArithBinary, Box<ArithExpr>, Box<ArithExpr>, u32),
     /// `&&` and `||` evaluate the right side only when needed.
     LogicalAnd(Box<ArithExpr>, Box<ArithExpr>),

@@ -104,7 +104,8 @@ impl MissingCommand {
 }
 
 impl Shell<'_> {
-    /// Resolves a command name. Functions come before builtins; in POSIX mode special builtins come first.
+    /// Resolves a command name. Functions come before builtins, except that in POSIX mode special
+    /// builtins come first.
     pub(crate) fn find_command(&mut self, name: &[u8]) -> ResolvedCommand {
         if let Some(f) = self.state.functions.get(name)
             && !(self.state.options.has_set(SetOpt::Posix) && builtin::is_special(name))
@@ -117,8 +118,8 @@ impl Shell<'_> {
         self.find_program(name)
     }
 
-    /// Looks a program up again if the assignments before it, which have been made, set `PATH`, because the search uses the new
-    /// value (POSIX, Shell Command Language, 2.9.1.4).
+    /// Looks a program up again if one of the command's assignments, which are in effect by now,
+    /// sets `PATH`, because the search uses the new value (POSIX, Shell Command Language, 2.9.1.4).
     pub(crate) fn find_again(
         &mut self,
         found: ResolvedCommand,
@@ -173,8 +174,7 @@ impl Shell<'_> {
             }
         };
         let Some(file) = program::find_program(name, &search, self.cwd(), self.table) else {
-            // As a last resort, bash chooses a file that exists but is not executable, for its
-            // error message.
+            // If no file is executable, bash names one that exists in its error message.
             let mut dirs = search.split(|c| *c == b':').filter(|_| !name.is_empty());
             let there = dirs.find_map(|dir| {
                 let dir = if dir.is_empty() { b".".as_slice() } else { dir };
@@ -223,7 +223,8 @@ impl Shell<'_> {
                 Ok(ProgramFile { program: found, leading: Some(leading), file })
             }
             Ok(ProgramForm::Binary) => Err(MissingCommand::new(MissingReason::Binary)),
-            // A descriptor of the shell, which no program can open under this name.
+            // The name refers to a descriptor of the shell, which no program can open under this
+            // name.
             Err(_) if self.names_descriptor(name) => {
                 let error = box_sys::errno::code::EACCES;
                 Err(MissingCommand::from_error(&std::io::Error::from_raw_os_error(error)))

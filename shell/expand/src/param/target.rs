@@ -232,8 +232,8 @@ impl ParamValue {
     }
 
     /// Returns whether an operator has no value to work on, in which case its operands are not
-    /// expanded. Transformations are exceptions, and substrings of lists, because `${@:0}` includes
-    /// `$0`.
+    /// expanded. The exceptions are transformations, and substrings of lists because `${@:0}`
+    /// includes `$0`.
     pub(super) fn needs_no_operand(&self, op: &ParamOp) -> bool {
         match self {
             ParamValue::Scalar(value) => value.is_none() && !matches!(op, ParamOp::Transform(_)),
