@@ -1,5 +1,5 @@
-//! Reads a snapshot: any bytes, or a valid one with some bytes changed and a matching digest. It
-//! must be refused, or all of it can be read and written again.
+//! Reads a snapshot: any bytes, or a valid one with some bytes changed and a matching digest.
+//! Unless the snapshot is refused, it must be possible to read all of it and to write it again.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -37,7 +37,7 @@ fuzz_target!(|data: &[u8]| {
     let Ok(contents) = read(&bytes[..], &limits, &objects) else { return };
     for commit in &contents.commits {
         let files = &commit.state.files;
-        // No object may lack parts, because that was checked.
+        // No object may be missing, because reading the snapshot has checked that.
         changes(&objects, &Files::default(), files, &mut |_| Ok::<_, Error>(())).unwrap();
         let _ = tar(&objects, files, &NoImage, 1 << 20, std::io::sink());
         let _ = zip(&objects, files, &NoImage, 1 << 20, std::io::sink());

@@ -1,5 +1,6 @@
-//! Opens a zip: any bytes, or a valid one with some bytes changed. It must be refused, or all of it
-//! can be listed, each file can be read or gives an error, and the saved zip is not refused.
+//! Opens a zip: any bytes, or a valid one with some bytes changed. Unless the zip is refused,
+//! listing it must succeed, reading a file must succeed or return an error, and the zip that is
+//! saved from it must be accepted.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -28,7 +29,8 @@ static GOOD: LazyLock<Vec<u8>> = LazyLock::new(|| {
     z.finish().unwrap().into_inner()
 });
 
-/// The same zip after it was saved with its original beginning.
+/// The same zip, saved after changes together with the files that the session began with
+/// ([`KeepBase::Present`]).
 static KEPT: LazyLock<Vec<u8>> = LazyLock::new(|| {
     let archive = Archive::open(file(&GOOD), &LIMITS).unwrap();
     let vfs = session(archive.base("/work").unwrap());
@@ -90,7 +92,7 @@ fuzz_target!(|data: &[u8]| {
             assert!(again.original("/work").unwrap().is_some());
             assert_eq!(again.hidden("history", 100).unwrap().as_deref(), Some(&b"new"[..]));
         }
-        // A file is damaged, and was read because it was not copied as it was.
+        // A damaged file had to be read, because it could not be copied in packed form.
         Err(WorkspaceError::Session { .. } | WorkspaceError::Write(_)) => {}
         Err(e) => panic!("{e}"),
     }

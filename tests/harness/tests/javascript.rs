@@ -115,7 +115,7 @@ fn strings() {
     file("strings.js");
 }
 
-/// Tests what a policy that forbids code from strings refuses in addition to Node's option.
+/// Tests that a policy that forbids code from strings refuses more than Node's option does.
 #[test]
 fn a_policy_lets_no_string_become_code() {
     const SCRIPT: &str = "const vm = require('vm'); const { Module } = require('module');\

@@ -40,8 +40,8 @@ async fn main() {
         end: CancellationToken::new(),
     };
     let listener = tokio::net::TcpListener::bind(&address).await.expect("the address");
-    // The embedder of the service checks the host; the runner's own check is tested with the
-    // runner.
+    // The embedder of the service checks the header `Host`; the runner's own check is tested with
+    // the runner.
     let own = middleware::from_fn(move |request: Request, next: Next| {
         let host = request.headers().get("host").and_then(|host| host.to_str().ok());
         let is_own = host == Some(&address);

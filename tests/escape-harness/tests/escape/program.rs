@@ -85,7 +85,8 @@ pub struct Program {
 }
 
 const MIB: u64 = 1 << 20;
-/// The memory of the host process that no limit counts: the engine, stacks and the runner itself.
+/// The part of the host process's memory that no limit counts: the engine, stacks and the runner
+/// itself.
 const SLACK: u64 = 64 * MIB;
 /// The delay, in seconds, that is accepted between a time limit and the end, because the machine
 /// may be busy.
@@ -112,7 +113,8 @@ impl Program {
             descriptors: 0,
             timeout: 2.0,
             cpu: None,
-            // Interpreters start from their snapshot only if it is a small part of the limit.
+            // Interpreters start from their prepared memory only if it is a small part of this
+            // limit.
             memory: if kind == Kind::Python { 320 } else { 128 } * MIB,
             disk: 8 * MIB,
             output: 4 * MIB,

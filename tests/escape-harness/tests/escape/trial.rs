@@ -44,7 +44,7 @@ const CLOSING: Duration = Duration::from_secs(1);
 pub struct Bench {
     image: PathBuf,
     code: Option<PathBuf>,
-    /// The folder in which the runner keeps the key of machine code, for `XDG_STATE_HOME`.
+    /// The value of `XDG_STATE_HOME`, the folder in which the runner keeps the key of machine code.
     state: Option<PathBuf>,
 }
 

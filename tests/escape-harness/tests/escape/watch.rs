@@ -84,7 +84,7 @@ impl Watch {
         Watch { pid, family, peak: Peak::default() }
     }
 
-    /// Samples until `ended` returns true or the deadline is over. Returns whether the process
+    /// Samples until `ended` returns true or the deadline has passed. Returns whether the process
     /// ended.
     pub fn until(&mut self, deadline: Instant, mut ended: impl FnMut() -> bool) -> bool {
         let mut round = 0;

@@ -4,8 +4,8 @@
 
 use crate::compare::contains;
 
-/// Returns the output with `N` in place of each line number. A number is one if it follows the word
-/// `line` and precedes a colon, or if the script got it from `LINENO` or `caller`.
+/// Returns the output with `N` in place of each line number. A number counts as a line number if it
+/// follows the word `line` and precedes a colon, or if the script got it from `LINENO` or `caller`.
 pub fn masked(script: &[u8], text: &[u8]) -> Vec<u8> {
     // Bash may count the lines of a command more than once: at its beginning, and when its content
     // is read again.
