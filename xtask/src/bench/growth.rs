@@ -113,7 +113,7 @@ fn measure_growth(command: &str, n: u64, sides: &[BenchSide; 2]) -> Result<bool>
     Ok(fast)
 }
 
-/// Runs a loop in an empty folder. Returns the milliseconds that it computes, and what it prints.
+/// Runs a loop in an empty folder. Returns its CPU time in milliseconds, and its output.
 fn run_loop(side: &BenchSide, command: &str, n: u64) -> Result<(f64, Vec<u8>)> {
     let script = format!("d=$(mktemp -d); cd \"$d\"\nN={n}\n{command}\ncd /; rm -rf \"$d\"");
     let out = Command::new("/bin/bash")
