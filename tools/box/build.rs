@@ -1,4 +1,4 @@
-//! Makes the linker replace two functions of libc by those of `box-sys`
+//! Makes the linker replace two functions of libc with those of `box-sys`
 //! (`tools/sys/src/empty_path.rs`).
 
 fn main() {

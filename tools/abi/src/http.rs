@@ -67,8 +67,8 @@ pub enum HttpAnswer {
     Done,
     Head(Response),
     Body(Vec<u8>),
-    /// The request is to the loopback, and no rule says that the host's is meant. So it is to the
-    /// session's loopback, whose servers the guest reaches by its own sockets.
+    /// The request goes to the loopback, and no rule names the host's. It is therefore meant for
+    /// the session's loopback, whose servers the guest reaches by its own sockets.
     Own,
     /// The exit status that curl(1) has for the failure, and a message for people. The request is
     /// over.

@@ -178,7 +178,7 @@ mod tests {
             let bytes = r.encode();
             assert_eq!(KvRequest::decode(&bytes), Some(r));
             for end in 0..bytes.len() {
-                // With fewer bytes of its value, it is still a request.
+                // A request to set a value remains a request when its value is cut.
                 let cut = KvRequest::decode(&bytes[..end]);
                 assert!(
                     cut.is_none()

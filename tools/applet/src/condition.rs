@@ -371,7 +371,7 @@ mod tests {
         }
     }
 
-    /// All of these have status 2 in bash and in coreutils; their messages differ by the mistake.
+    /// All of these have status 2 in bash and in coreutils; each mistake has its own message.
     #[test]
     fn mistakes() {
         let bytes = |text: &str| text.as_bytes().to_vec();

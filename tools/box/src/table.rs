@@ -94,7 +94,7 @@ mod tests {
 
     use super::*;
 
-    /// Tests that no command on the list exists, and that its advice names commands that do.
+    /// Tests that no command on the list exists, and that the list's advice names commands that do.
     #[test]
     fn help_for_missing_commands_is_true() {
         for i in instead::LIST {

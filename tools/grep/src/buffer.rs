@@ -15,8 +15,8 @@ pub struct LineBuffer {
     /// The position of `data[0]` in the input.
     base: u64,
     ended: bool,
-    /// The number of bytes still to be read of a regular file, by its size when it was opened,
-    /// because a file that our own output makes longer would have no end.
+    /// The number of bytes of a regular file that are still to be read. It is taken from the file's
+    /// size at opening, because a file that our own output lengthens would have no end.
     limit: u64,
 }
 

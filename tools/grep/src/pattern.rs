@@ -1,4 +1,4 @@
-//! From patterns to one matcher.
+//! Compiles patterns to one matcher.
 
 use box_text::regex::{self, MatchBound, Regex, RegexOptions};
 
@@ -48,8 +48,8 @@ impl GrepMatcher {
     }
 
     /// Returns the first line at or after `from` that has a match. `from` is a line's start; `text`
-    /// lacks its last line's terminator. `shown` says that matches will be shown, so that finding
-    /// the whole match at once saves a second search.
+    /// lacks its last line's terminator. `shown` says that matches will be shown; finding the whole
+    /// match at once then saves a second search.
     pub fn find_line(&self, text: &[u8], from: usize, end: u8, shown: bool) -> Option<LineHit> {
         let on = |at| LineHit { at, first: None };
         match self {

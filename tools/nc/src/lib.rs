@@ -8,9 +8,9 @@
 //! | `run` | connects, listens and scans |
 //!
 //! Deviations: at the end of its input `nc` shuts down its side of the connection, as with `-N` and
-//! as Busybox does, so that two of them do not wait for each other; a listener that never had input
-//! does not. When the other side ends, `nc` ends, too. Deliberately absent: proxies, Unix-domain
-//! sockets, TLS, `-e`, `-c` and `-s`.
+//! as Busybox does, so that two of them do not wait for each other. A listener that never had input
+//! does not shut down its side. When the other side ends, `nc` ends, too. Deliberately absent:
+//! proxies, Unix-domain sockets, TLS, `-e`, `-c` and `-s`.
 #![forbid(unsafe_code)]
 
 mod copy;

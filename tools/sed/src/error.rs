@@ -1,4 +1,4 @@
-//! The errors for which a script does not compile, with GNU's messages.
+//! The errors of compiling and of running a script, with GNU's messages.
 
 /// The error in a script that does not compile.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -1,7 +1,7 @@
 //! The order in which gawk 5 visits an array's elements, found by measuring.
 //!
 //! POSIX does not specify the order, but scripts' recorded outputs depend on it. The findings:
-//! - The first subscript after the array was empty decides the array's kind:
+//! - The first subscript that is stored in an empty array decides the array's kind:
 //! - A 32-bit integer that is not negative makes a *counting* array. All such integers come last,
 //!   in ascending order. All other subscripts are in a nested array of one of the kinds below and
 //!   come first.
@@ -34,8 +34,8 @@ struct HashedKey {
 
 /// Returns the subscripts of a nested array, or of one that did not begin with a counting
 /// subscript, in gawk's order. `keys` are in order of creation, each with the number of its
-/// creation. `growths` has the numbers of creations before which the table had grown, as far as
-/// known.
+/// creation. `growths` has, for each growth of the table that is known, the number of the last
+/// creation before it.
 pub fn hashed_order(keys: Vec<(u64, AwkKey)>, growths: &[u64]) -> Vec<AwkKey> {
     if keys.first().is_some_and(|(_, k)| is_int32(k)) {
         let (ints, others): (Vec<_>, Vec<_>) = keys.into_iter().partition(|(_, k)| is_int32(k));

@@ -23,7 +23,7 @@ pub(super) struct MainInput {
     /// read by default.
     named: bool,
     done: bool,
-    /// The variable that was last set of those that define fields.
+    /// The one of `FS`, `FIELDWIDTHS` and `FPAT` that was set last.
     pub field_mode: Special,
 }
 

@@ -216,8 +216,9 @@ fn stat_operand(ctx: &Ctx<'_>, options: &DiffOptions, name: &[u8]) -> io::Result
     meta::stat(&ctx.path(name), !options.no_dereference).map(Some)
 }
 
-/// Compares two files of which one at least is a symbolic link that is not followed: links by their
-/// targets, and a link with nothing else. Returns `None` if there is no such link.
+/// Compares two files if at least one of them is a symbolic link that is not followed. Two links
+/// are compared by their targets; a link and a file of another kind always differ. Returns `None`
+/// if there is no such link.
 fn compare_links(
     ctx: &mut Ctx<'_>,
     options: &DiffOptions,

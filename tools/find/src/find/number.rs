@@ -2,7 +2,8 @@
 
 use super::expr::NumberTest;
 
-/// Parses a non-negative integer as `strtoumax(3)` does; a sign before it is the comparison.
+/// Parses a non-negative integer as `strtoumax(3)` does. A sign before the integer selects the
+/// comparison.
 pub fn parse_integer(text: &[u8]) -> Option<NumberTest<u64>> {
     let (wrap, digits): (fn(u64) -> NumberTest<u64>, _) = match text {
         [b'+', rest @ ..] => (NumberTest::More, rest),

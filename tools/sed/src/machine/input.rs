@@ -40,7 +40,8 @@ pub(super) struct SedInput {
     pub name: Vec<u8>,
     /// The number of the current line, counted over all files unless they are separate.
     pub line: u64,
-    /// The file that is edited in place: its path, that of the temporary file, and its name.
+    /// The file that is edited in place: its path, the temporary file's path, and its name for
+    /// messages and the backup.
     editing: Option<(PathBuf, PathBuf, Vec<u8>)>,
 }
 

@@ -1,4 +1,4 @@
-//! From escapes to bytes.
+//! Decodes escapes to bytes.
 
 /// The language of the escapes; each has its own set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
