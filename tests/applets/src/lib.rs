@@ -80,7 +80,7 @@ impl Suite {
     /// Runs all cases with the applets of a table, in this process.
     ///
     /// # Panics
-    /// Panics with a list of the cases that differ, if there are any.
+    /// A result differs from the expected one. The message lists all cases that differ.
     pub fn ours(&self, table: &'static AppletTable) {
         self.check("ours", |case, dir| ours(table, case, dir));
     }
@@ -88,7 +88,7 @@ impl Suite {
     /// Runs all cases with the authority itself if this machine's program reports that version.
     ///
     /// # Panics
-    /// Panics with a list of the cases that differ, if there are any.
+    /// A result differs from the expected one. The message lists all cases that differ.
     pub fn authority(&self) {
         let Some(program) = self.case.first().and_then(|c| c.args.first()) else { return };
         let version = Command::new(program).arg("--version").output();

@@ -244,8 +244,8 @@ impl Extraction<'_> {
         Ok(self.make_file(ctx, m, member, input)? && ok)
     }
 
-    /// Makes the file of a member; no other file is in its place any more. Returns false if it
-    /// failed and a message was printed.
+    /// Makes the file of a member after [`Extraction::make_room`]. Returns false if it failed and a
+    /// message was printed.
     fn make_file(
         &mut self,
         ctx: &mut Ctx<'_>,

@@ -191,7 +191,7 @@ pub(crate) enum BackupKind {
     None,
     Simple,
     Numbered,
-    /// Numbered if there are numbered backups.
+    /// Numbered if there are numbered backups, and simple otherwise.
     Existing,
 }
 

@@ -1,4 +1,4 @@
-//! The list of running processes, for `ps`, `pgrep` and `kill`.
+//! The list of running processes, for `ps`, `pgrep`, `pkill` and `flock`.
 
 use box_applet::Ctx;
 

@@ -25,7 +25,7 @@ pub(super) enum UsageRefusal {
 
 /// Returns the refusal for an error of clap.
 pub(super) fn of_error(util: &str, error: &Error) -> UsageRefusal {
-    // GNU's tools print a hint after the list of an option's values; `join` has no such list.
+    // GNU's tools print a hint after the list of an option's values. `join` prints neither.
     let has_list = matches!(error.get(ContextKind::ValidValue), Some(ContextValue::Strings(list)) if !list.is_empty());
     if error.get(ContextKind::InvalidValue).is_none() || has_list && util != "join" {
         return UsageRefusal::Usage(error_text(util, error));

@@ -145,8 +145,8 @@ pub(super) struct SortOptions {
     pub memory: usize,
 }
 
-/// The default memory bound in bytes, an eighth of what a wasm32 guest can address. `-S` sets a
-/// lower one.
+/// The default memory bound in bytes, an eighth of what a wasm32 guest can address. `-S` sets
+/// another bound.
 const DEFAULT_MEMORY: usize = 512 << 20;
 
 /// An error in the options, as a message.

@@ -35,8 +35,8 @@ pub(super) struct SplitNames {
 }
 
 impl SplitNames {
-    /// Returns a generator of names whose suffixes have `length` digits and begin with `start`,
-    /// which must not be longer.
+    /// Returns a generator of names whose suffixes have `length` digits. The first suffix is
+    /// `start`, which must not be longer, with leading zero digits.
     pub(super) fn new(
         prefix: &[u8],
         digits: SplitDigits,
