@@ -1,10 +1,11 @@
-// Which parts of a guest's memory have changed: engines note no writes, so each part is hashed, by code of its own that
-// imports the memory. 1 ms for about 10 MiB. (Comparing with a copy takes as long, and the copy besides.)
+// Finds the parts of a guest's memory that have changed. Engines do not report writes, so each part
+// is hashed, by generated WebAssembly code that imports the memory. This takes 1 ms for about 10
+// MiB. Comparing with a copy would take as long, and making the copy would take more time.
 
-/** Bytes of a part, as `runner/kernel/src/layer.rs` has it. */
+/** The number of bytes of a part, as in `runner/kernel/src/layer.rs`. */
 const PART = 4096;
 
-/** A number in LEB128. */
+/** Returns a number in LEB128. */
 function leb(number) {
   const bytes = [];
   for (let n = BigInt.asIntN(64, BigInt(number)); ; n >>= 7n) {
@@ -22,9 +23,12 @@ const i32 = { const: (n) => [0x41, ...leb(n)], add: [0x6a], ne: [0x47] };
 const i64 = { const: (n) => [0x42, ...leb(n)], load: (offset) => [0x29, 3, offset], xor: [0x85], mul: [0x7e], rotl: [0x89], shr_u: [0x88] };
 const convert_i64_u = [0xba];
 
-/** An odd number with bits of chance: 2^64 by the golden ratio. */
+/** An odd number whose bits look random: 2^64 divided by the golden ratio. */
 const MIX = i64.const(0x9e3779b97f4a7c15n);
-/** Locals: the address, four lanes, the end. Each step of a lane is one-to-one, so that no single change of it goes unseen. */
+/**
+ * The locals: the address, four lanes, and the end. Each step of a lane is one-to-one, so a single
+ * change is always seen.
+ */
 const [AT, LANES, END] = [0, [1, 2, 3, 4], 5];
 const BODY = [
   ...[get(AT), i32.const(PART), i32.add, set(END)],
@@ -35,7 +39,7 @@ const BODY = [
   get(1),
   ...[2, 3, 4].flatMap((lane) => [MIX, i64.mul, i64.const(31), i64.rotl, get(lane), i64.xor]),
   ...[MIX, i64.mul, tee(1), get(1), i64.const(32), i64.shr_u, i64.xor, MIX, i64.mul],
-  // What a number of JavaScript holds exactly.
+  // A JavaScript number holds the remaining 52 bits exactly.
   ...[i64.const(12), i64.shr_u, convert_i64_u, [0x0b]],
 ].flat();
 const FUNCTION = [2, 4, 0x7e, 1, 0x7f, ...BODY];
@@ -48,7 +52,7 @@ const MODULE = new Uint8Array([
   ...section(10, [1, ...leb(FUNCTION.length), ...FUNCTION]),
 ]);
 
-/** The parts of a memory. */
+/** Hashes of the parts of a memory. */
 export class Dirty {
   #memory;
   #hash;
@@ -59,12 +63,12 @@ export class Dirty {
     this.#hash = new WebAssembly.Instance(new WebAssembly.Module(MODULE), { guest: { memory } }).exports.hash;
   }
 
-  /** What it holds is no change. */
+  /** Takes the current contents as unchanged. */
   settle() {
     this.changed();
   }
 
-  /** The numbers of those that have changed since this was last asked for, and of new ones. */
+  /** Returns the numbers of the parts that have changed or are new since the last call. */
   changed() {
     const { byteLength } = this.#memory.buffer;
     const count = byteLength / PART;

@@ -1,4 +1,4 @@
-// What pages and Node have under different names: workers, messages, files.
+// Workers, messages and files, which pages and Node have under different names.
 
 export const isNode = typeof process !== 'undefined' && Boolean(process.versions?.node);
 
@@ -7,7 +7,10 @@ const { Worker: AnyWorker, parentPort } = isNode
   ? await import('node:worker_threads')
   : { Worker: globalThis.Worker, parentPort: null };
 
-/** MiB of stack, where workers can be given one: as the native runner's. A page's have what the browser gives. */
+/**
+ * The stack of a worker in MiB, as in the native runner. Only Node's workers get it; those of a
+ * page have the size that the browser gives them.
+ */
 const STACK = 16;
 
 /**
@@ -30,7 +33,7 @@ export function startWorker(onMessage, onError) {
   return worker;
 }
 
-/** Keeps the program running while a worker has something to do, where that is not so anyway. */
+/** Keeps Node running while a worker has something to do. In pages there is nothing to do. */
 export function hold(worker, on) {
   if (isNode) on ? worker.ref() : worker.unref();
 }
@@ -41,7 +44,10 @@ export function post(message, transfer = []) {
   else globalThis.postMessage(message, transfer);
 }
 
-/** Has a function called for each message to this worker. If it fails, who has started the worker is told. */
+/**
+ * Calls a function for each message to this worker. If it fails, the starter of the worker gets the
+ * error.
+ */
 export function listen(onMessage) {
   if (parentPort) {
     parentPort.on('message', onMessage);
@@ -54,7 +60,7 @@ export function listen(onMessage) {
   globalThis.onmessage = (event) => onMessage(event.data).catch(fail);
 }
 
-/** The bytes at a URL. */
+/** Resolves to the bytes at a URL. */
 export async function load(url) {
   if (isNode && url.protocol === 'file:') {
     const { readFile } = await import('node:fs/promises');

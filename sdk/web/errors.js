@@ -1,51 +1,51 @@
-// What calls throw: the classes of the package for Node.
+// The errors that calls throw. The classes are those of the package for Node.
 
-/** Something could not be done. Reasons that callers tell apart have classes of their own. */
+/** The base class of all errors: something could not be done. */
 export class WasiboxError extends Error {
   constructor(message, kind = 'internal') {
     super(message);
     this.name = new.target.name;
-    /** The same as the class, as a word. */
+    /** The kind of the error: a word for each class. */
     this.kind = kind;
   }
 }
 
-/** The request makes no sense. */
+/** The request is invalid. */
 export class InvalidError extends WasiboxError {
   constructor(message) {
     super(message, 'invalid');
   }
 }
 
-/** It speaks of a session, a commit or a command that is not there. */
+/** The request names a session, a commit or a command that does not exist. */
 export class NotFoundError extends WasiboxError {
   constructor(message) {
     super(message, 'missing');
   }
 }
 
-/** It does not go together with what is there, such as a name that is taken. */
+/** The request conflicts with the current state, such as a name that is taken. */
 export class ConflictError extends WasiboxError {
   constructor(message) {
     super(message, 'conflict');
   }
 }
 
-/** Another page has what it needs. */
+/** Another page uses what the request needs. */
 export class BusyError extends WasiboxError {
   constructor(message) {
     super(message, 'busy');
   }
 }
 
-/** The session was closed. */
+/** The session is closed. */
 export class ClosedError extends WasiboxError {
   constructor(message) {
     super(message, 'closed');
   }
 }
 
-/** The names that Node's own programs look for. */
+/** The codes that programs for Node expect. */
 const CODES = {
   not_found: 'ENOENT',
   exists: 'EEXIST',
@@ -54,16 +54,19 @@ const CODES = {
   too_large: 'EFBIG',
 };
 
-/** A request about a file cannot be done. */
+/** A file request could not be carried out. */
 export class FileError extends WasiboxError {
   constructor(message, code) {
     super(message, 'file');
-    /** Why, in a word: C's name of an error (`ENOENT`) where there is one, else `ambiguous`, `no_match`, ... */
+    /**
+     * The reason: an error's name in C (`ENOENT`) if there is one, otherwise a word such as
+     * `no_match`.
+     */
     this.code = CODES[code] ?? code;
   }
 }
 
-/** A command has failed, and the caller had asked for success (`check: true`). */
+/** A command has failed, and the caller required success (`check: true`). */
 export class CommandError extends WasiboxError {
   constructor(outcome) {
     const last = (outcome.stderr || outcome.stdout).trim().split('\n').pop();
@@ -75,7 +78,9 @@ export class CommandError extends WasiboxError {
 
 const CLASSES = { invalid: InvalidError, missing: NotFoundError, conflict: ConflictError, closed: ClosedError };
 
-/** The error for what the kernel tells: kind, text, perhaps a code. */
+/**
+ * Returns the error for a failure that the kernel reports: its kind, its text, and perhaps a code.
+ */
 export function errorOf({ kind, text, code }) {
   if (kind === 'file') return new FileError(text, code ?? 'EIO');
   const Class = CLASSES[kind];

@@ -1,4 +1,4 @@
-// A fetcher (`fetching.js`) in a worker of its own, as `RemoteFetcher` asks for it.
+// Runs a fetcher (`fetching.js`) in a worker of its own, for `RemoteFetcher`.
 
 import { Fetcher, cache } from './fetching.js';
 

@@ -1,22 +1,23 @@
-// Parts of the image as they come: checked against their digests, unpacked, kept by the browser for the next visit.
+// Fetches parts of the image, checks them against their digests, unpacks them, and lets the browser
+// keep them for the next visit.
 
 import { isNode } from './engine.js';
 import { WasiboxError } from './errors.js';
 
-/** What keeps parts for the next visit, also without a network. */
+/** The name of the browser's cache that keeps parts for the next visit, even without a network. */
 const CACHE = 'wasibox-image';
-/** Milliseconds after which what nobody waits for is done. */
+/** The delay in milliseconds of work for which nobody waits. */
 const LATER = 1000;
 
-/** What keeps parts; undefined where there is nothing of the kind. */
+/** Opens the cache that keeps parts. Resolves to undefined if there is none. */
 export async function cache() {
   return isNode ? undefined : globalThis.caches?.open(CACHE).catch(() => undefined);
 }
 
-/** The name under which a program is kept. */
+/** Returns the name under which an unpacked part is kept. */
 export const unpacked = ({ file }) => file.replace(/\.gz$/, '');
 
-/** What a server answers if it has what is asked for. */
+/** Resolves to a server's response. Throws if its status is not a success. */
 export async function answered(at, how) {
   const response = await fetch(at, how);
   if (!response.ok) throw new WasiboxError(`${at}: ${response.status} ${response.statusText}`);
@@ -34,15 +35,15 @@ async function checked(at, bytes, integrity) {
   return bytes;
 }
 
-/** What nobody waits for, one after another. */
+/** Ends when all work for which nobody waits is done. Such work runs one piece after another. */
 let queue = Promise.resolve();
 
-/** Has something done when others have had their turn. */
+/** Calls `act` later, when more urgent work has had its turn. */
 export function later(act) {
   queue = queue.then(() => new Promise((resolve) => setTimeout(resolve, LATER))).then(act).catch(() => {});
 }
 
-/** A program's bytes as what browsers compile. */
+/** Returns the bytes of a program as a response that browsers can compile. */
 const wasm = (body) => new Response(body, { headers: { 'Content-Type': 'application/wasm' } });
 const unpacking = () => new DecompressionStream('gzip');
 
@@ -54,8 +55,9 @@ export class Fetcher {
 
   /**
    * @param {URL} base
-   * @param {Promise<Cache | undefined>} cache what `cache` has opened
-   * @param {(part: object, loaded: number) => void} counted told of bytes as they come
+   * @param {Promise<Cache | undefined>} cache the result of the function `cache`
+   * @param {(part: object, loaded: number) => void} counted is called with the number of bytes so
+   * far
    */
   constructor(base, cache, counted) {
     this.#base = base;
@@ -63,23 +65,31 @@ export class Fetcher {
     this.#counted = counted;
   }
 
-  /** What was kept under a name. */
+  /** Resolves to the response that was kept under a name, or undefined. */
   async kept(name) {
     return (await this.#cache)?.match(new URL(name, this.#base));
   }
 
-  /** Keeps something for later visits. A page that is left meanwhile may have kept the beginning only. */
+  /**
+   * Keeps a response for later visits. A page that is left meanwhile may keep only its beginning.
+   */
   async keep(name, response) {
-    // A full disk must not keep anybody from working.
+    // Errors are ignored, because everything works with a full disk, too.
     await (await this.#cache)?.put(new URL(name, this.#base), response).catch(() => {});
   }
 
-  /** The same when nobody waits, and where there is something that keeps: a program that has ended must not wait for it. */
+  /**
+   * Keeps a response later. Without a cache nothing is done, because the delay would keep Node
+   * running.
+   */
   async #keepLater(name, response) {
     if ((await this.#cache) !== undefined) later(() => this.keep(name, response));
   }
 
-  /** What `use` makes of what was kept under a name. If that fails, it is forgotten: undefined, as if there were none. */
+  /**
+   * Passes the response that was kept under a name to `use`, and resolves to its result. If `use`
+   * fails, the response is removed. Resolves to undefined then, and if nothing was kept.
+   */
   async used(name, use) {
     const kept = await this.kept(name);
     if (kept === undefined) return undefined;
@@ -91,10 +101,12 @@ export class Fetcher {
     }
   }
 
-  /** A part's bytes. They are kept as they come, or unpacked under a name. */
+  /**
+   * Resolves to the bytes of a part. They are kept packed, or with a name unpacked under that name.
+   */
   async unpacked(part, name) {
     const bytes = await this.#bytes(part, name === undefined);
-    // The response has a copy.
+    // The response copies the bytes.
     if (name !== undefined) this.#keepLater(name, new Response(bytes));
     return bytes;
   }
@@ -111,7 +123,10 @@ export class Fetcher {
     return bytes;
   }
 
-  /** A program, compiled. It is kept unpacked: so it is compiled as it is read, and browsers may keep what they compile to. */
+  /**
+   * Resolves to a compiled program. It is kept unpacked: browsers then compile it while they read
+   * it, and may keep the machine code.
+   */
   async compiled(part) {
     const kept = await this.#keptProgram(part);
     if (kept) return kept;
@@ -122,9 +137,9 @@ export class Fetcher {
   }
 
   /**
-   * The same as soon as it can be had: compiled while it comes.
+   * Resolves to a compiled program as soon as possible, by compiling it while it arrives.
    * @param {object} part
-   * @param {(part: object, packed: ArrayBuffer) => void} keeper is to have it kept
+   * @param {(part: object, packed: ArrayBuffer) => void} keeper keeps the program
    */
   async compiledSoon(part, keeper) {
     const kept = await this.#keptProgram(part);
@@ -135,12 +150,15 @@ export class Fetcher {
     return WebAssembly.compileStreaming(wasm(response.body.pipeThrough(this.#counting(part)).pipeThrough(unpacking())));
   }
 
-  /** A kept program, compiled. What has lost its end is no module: a data section says how much there is of it. */
+  /**
+   * Compiles a kept program. One without its end is not a valid module, because its data section
+   * has the length of its contents.
+   */
   #keptProgram(part) {
     return this.used(unpacked(part), (kept) => WebAssembly.compileStreaming(kept));
   }
 
-  /** Keeps a program, given as it was packed. */
+  /** Keeps a program, which is given packed. */
   keepProgram(part, packed) {
     later(async () => {
       const bytes = await new Response(new Response(packed).body.pipeThrough(unpacking())).arrayBuffer();
@@ -148,7 +166,7 @@ export class Fetcher {
     });
   }
 
-  /** Its packed bytes from where the image is, which have the digest that they are to have. */
+  /** Fetches the packed bytes of a part, and checks their digest. */
   async #packed({ file, integrity }, keeps) {
     const at = new URL(file, this.#base);
     if (isNode && at.protocol === 'file:') return new Response(await checked(at, await fileAt(at), integrity));

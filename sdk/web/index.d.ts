@@ -1,311 +1,411 @@
-// The names are those of the package for Node (sdk/node), as far as there are the same things.
+// The package for Node (sdk/node) has the same names for the same things.
 
-/** Where a session's parts come from, and how it begins. */
+/** The options of a new session. */
 export interface CreateOptions {
-  /** The folder that `cargo xtask dist --web` makes, with `image/` and `wasibox.wasm` in it; relative to the page. */
+  /**
+   * The URL of the folder that `cargo xtask dist --web` makes, which contains `image/` and
+   * `wasibox.wasm`. A relative URL is relative to the page.
+   */
   baseUrl?: string | URL;
-  /** The kernel's module, instead of the one there. */
+  /** The kernel's module, which replaces the one in the folder. */
   kernel?: Uint8Array | ArrayBuffer;
-  /** The image whole (`image.webc`), instead of parts from there that are fetched as they are needed. */
+  /**
+   * A whole image (`image.webc`), which replaces the parts that are fetched from the folder when
+   * needed.
+   */
   image?: Uint8Array | ArrayBuffer;
-  /** Is told of parts of the image that are fetched, as they come. */
+  /** Is called while parts of the image are fetched. */
   onProgress?: (progress: Progress) => void;
-  /** The store that keeps it, a name: of pages only. Without one it is gone when it is closed. */
+  /**
+   * The name of the store that keeps the session (in pages only). Without a store it is lost when
+   * it is closed.
+   */
   store?: string;
-  /** Its name, in a store `default` if nothing is said. */
+  /** The session's name; `default` by default. */
   name?: string;
-  /** Whether to open the one of that name or make it, or only one of both. */
+  /**
+   * `any` opens the session of that name, or creates it if there is none; `create` only creates,
+   * and `open` only opens. The default is `any`.
+   */
   open?: 'any' | 'create' | 'open';
-  /** Workers that are made before the first command; more are made as they are needed. 3 by default. */
+  /**
+   * The number of workers that are started before the first command; 3 by default. More are started
+   * when needed.
+   */
   workers?: number;
   /**
-   * Rules of the requests that guests may make (docs/network.md): `"GET https://api.example.com/"`. Nothing is allowed if
-   * nothing is said. The page makes them by its `fetch`, without cookies, and what other origins answer it is shown only
-   * as far as they allow (CORS).
+   * Rules for the HTTP requests that guests may make (docs/network.md), such as `"GET
+   * https://api.example.com/"`. By default nothing is allowed. The page makes the requests by its
+   * `fetch`, without cookies. Responses from other origins are available only as far as those allow
+   * it (CORS).
    */
   network?: string | readonly string[] | Network;
   /**
-   * Whether the prepared memory of an interpreter that has begun for the second time is fetched or made in the background,
-   * as by `prepare()`; it is if nothing is said.
+   * Whether prepared memory is fetched or made in the background, as by `prepare()`, when an
+   * interpreter begins for the second time; true by default.
    */
   prepare?: boolean;
-  /** Is told what goes wrong in the kernel itself. */
+  /** Is called with reports of faults in the kernel itself. */
   log?: (text: string) => void;
 }
 
-/** Requests that guests may make. A rule with `at` is refused: nobody tells a page where a name leads. */
+/**
+ * The HTTP requests that guests may make. A rule with `at` is refused, because a page does not know
+ * the address of a name.
+ */
 export interface Network {
-  /** Rules such as `"GET,POST https://*.example.com/api/"`. */
+  /** The rules for requests that are allowed, such as `"GET,POST https://*.example.com/api/"`. */
   allow?: readonly string[];
-  /** What is not allowed after all. */
+  /** The rules for requests that are refused even if `allow` has them. */
   deny?: readonly string[];
 }
 
-/** How much of a part of the image has come, in bytes as they are sent. */
+/** The progress of fetching a part of the image. */
 export interface Progress {
-  /** Such as `python` or `pandas`. */
+  /** The name of the part, such as `python` or `pandas`. */
   name: string;
+  /** The number of bytes, as they are sent, that have arrived. */
   loaded: number;
+  /** The number of bytes of the whole part, as they are sent. */
   total: number;
 }
 
-/** How a cell runs. */
+/** The options of a cell. */
 export interface CellOptions {
   /** Standard input; empty by default. */
   stdin?: string | Uint8Array | Iterable<string | Uint8Array> | AsyncIterable<string | Uint8Array>;
-  /** Seconds after which the call is ended. */
+  /** The time limit of the call in seconds. */
   timeout?: number;
-  /** Bytes of output that are kept, 16 MiB if nothing is said. */
+  /** The maximum number of bytes of output; 16 MiB by default. */
   maxOutput?: number;
-  /** Called with output as it comes. What it throws ends the call, and is thrown by it. */
+  /**
+   * Is called with output as it is written. If it throws an error, the call ends and throws that
+   * error.
+   */
   onStdout?: (text: string) => void;
   /** The same for standard error. */
   onStderr?: (text: string) => void;
-  /** Ends the call. */
+  /** Ends the call when it is aborted. */
   signal?: AbortSignal;
   /** Whether a failure is thrown as a `CommandError`. */
   check?: boolean;
 }
 
-/** How a command runs. */
+/** The options of a command. */
 export interface ExecOptions extends CellOptions {
-  /** Variables; of a script they stay for the next one, as after `export`. */
+  /** Environment variables. Those of a script stay for the next one, as after `export`. */
   env?: Readonly<Record<string, string>>;
-  /** The directory, absolute; of a script it stays for the next one, as after `cd`. */
+  /** The directory, as an absolute path. That of a script stays for the next one, as after `cd`. */
   cwd?: string;
-  /** Whether the outcome lists changed files; it does if nothing is said. */
+  /** Whether the outcome lists changed files; true by default. */
   listFiles?: boolean;
 }
 
-/** A file that a call has made, changed or removed. */
+/** A file that a call has created, changed or removed. */
 export interface FileChange {
   path: string;
   change: 'created' | 'modified' | 'deleted';
+  /** The size in bytes. */
   size: number;
   mimeType: string | null;
+  /** The SHA-256 digest; null for deleted, special and very large files. */
   sha256: string | null;
 }
 
-/** A picture that a call has made. */
+/** A picture file that a call has created or changed. */
 export interface Figure {
   path: string;
   mimeType: string;
   data: Uint8Array;
 }
 
-/** What became of a command or a cell. A command that fails is an outcome, too. */
+/** How a command or a cell ended. A command that fails has an outcome, too. */
 export declare class Outcome {
   private constructor();
-  /** What a shell would report; 124 after the time limit, 130 after an interruption, 137 after the output limit. */
+  /**
+   * The exit code as a shell would report it: 124 after the time limit, 130 after an interruption,
+   * 137 after the output limit.
+   */
   readonly exitCode: number;
   /** Whether the exit code is 0. */
   readonly ok: boolean;
-  /** Output as text; bytes that are not UTF-8 are replaced, and stand in `stdoutBytes`. */
+  /** Standard output as text. Bytes that are not UTF-8 are replaced; `stdoutBytes` has them. */
   readonly stdout: string;
+  /** Standard error as text. */
   readonly stderr: string;
+  /** Standard output as bytes. */
   readonly stdoutBytes: Uint8Array;
+  /** Standard error as bytes. */
   readonly stderrBytes: Uint8Array;
-  /** Seconds, by the clock */
+  /** The elapsed time in seconds. */
   readonly duration: number;
-  /** and of all guests: the time that has passed in them. */
+  /** The elapsed time of all guests in seconds. Browsers do not report CPU time. */
   readonly cpuTime: number;
-  /** Most bytes that the session was charged for. */
+  /** The maximum number of bytes of memory that were counted for the session. */
   readonly peakMemory: number;
-  /** The limit that ended the call, else the first that it ran into. */
+  /** The limit that ended the call, otherwise the first limit that it ran into. */
   readonly limitHit: string | null;
-  /** Output was cut at its limit. */
+  /** Whether output was cut at its limit. */
   readonly truncated: boolean;
+  /** The files that the call has created, changed or removed. */
   readonly files: readonly FileChange[];
-  /** More files may have changed than are listed. */
+  /** Whether more files may have changed than are listed. */
   readonly filesTruncated: boolean;
   /**
-   * The value of a cell's last expression: itself where it is plain data (what JSON has), else as the language writes it;
-   * null if it is too long (`valueBytes`).
+   * The value of a cell's last expression. Plain data (which JSON can represent) is the value
+   * itself; any other value is its text in `valueRepr`. Null if the value was cut (`valueBytes`).
    */
   readonly value: unknown;
-  /** The same as `repr` or `util.inspect` writes it; of a long one the beginning and the end. */
+  /** The value as `repr` or `util.inspect` writes it. A long text is cut. */
   readonly valueRepr: string | null;
-  /** How many bytes the value has at least, if it was cut: at 64 KiB of text, 1 MiB of JSON, `maxOutput`. */
+  /**
+   * The minimum number of bytes of the value if it was cut, at 64 KiB of text, 1 MiB of JSON or
+   * `maxOutput`; otherwise null.
+   */
   readonly valueBytes: number | null;
-  /** Processes that were left and ended with the call. */
+  /** The processes that the command left running, and that ended with the call. */
   readonly ended: readonly string[];
-  /** The cell's interpreter has ended. */
+  /**
+   * Whether the cell's interpreter has ended. The next cell continues from the state before this
+   * one.
+   */
   readonly putBack: boolean;
-  /** The commit that the call has made. */
+  /** The number of the commit that the call has made. */
   readonly commit: number | null;
-  /** The outcome itself; throws a `CommandError` if the exit code is not 0. */
+  /** Returns the outcome itself. Throws a `CommandError` if the exit code is not 0. */
   check(): this;
-  /** The pictures that the call has made, as they are in the session now. */
+  /**
+   * Resolves to the pictures among `files`, with their current contents in the session: at most 16,
+   * each of at most 8 MiB.
+   */
   figures(): Promise<Figure[]>;
 }
 
-/** What sort of reason it is that something could not be done. */
+/** The kind of an error: a word for each class of errors. */
 export type Kind = 'invalid' | 'missing' | 'conflict' | 'busy' | 'file' | 'closed' | 'internal' | 'command';
 
-/** Something could not be done. Reasons that callers tell apart have classes of their own. */
+/** The base class of all errors: something could not be done. */
 export declare class WasiboxError extends Error {
   constructor(message: string, kind?: Kind);
-  /** The same as the class, as a word. */
+  /** The kind of the error: a word for each class. */
   readonly kind: Kind;
 }
-/** The request makes no sense. */
+/** The request is invalid. */
 export declare class InvalidError extends WasiboxError {}
-/** It speaks of a session, a commit or a command that is not there. */
+/** The request names a session, a commit or a command that does not exist. */
 export declare class NotFoundError extends WasiboxError {}
-/** It does not go together with what is there, such as a name that is taken. */
+/** The request conflicts with the current state, such as a name that is taken. */
 export declare class ConflictError extends WasiboxError {}
-/** Another page has what it needs. */
+/** Another page uses what the request needs. */
 export declare class BusyError extends WasiboxError {}
-/** The session was closed. */
+/** The session is closed. */
 export declare class ClosedError extends WasiboxError {}
-/** A request about a file cannot be done. */
+/** A file request could not be carried out. */
 export declare class FileError extends WasiboxError {
-  /** Why, in a word: C's name of an error (`ENOENT`) where there is one. */
+  /**
+   * The reason: an error's name in C (`ENOENT`) if there is one, otherwise a word such as
+   * `no_match`.
+   */
   readonly code: string;
 }
-/** A command has failed, and the caller had asked for success (`check: true`). */
+/** A command has failed, and the caller required success (`check: true`). */
 export declare class CommandError extends WasiboxError {
+  /** The outcome of the command. */
   readonly outcome: Outcome;
 }
 
-/** A file as `list` and `stat` tell of it. */
+/** A file, directory or other node, as `list` and `stat` return it. */
 export interface Entry {
   path: string;
   kind: 'file' | 'directory' | 'symlink' | 'fifo' | 'socket' | 'device';
+  /** The size in bytes. */
   size: number;
-  /** Permission bits. */
+  /** The permission bits. */
   mode: number;
-  /** Seconds since the epoch. */
+  /** The time of the last change of the contents, in seconds since the epoch. */
   modified: number;
-  /** What a symbolic link names. */
+  /** The target of a symbolic link; null for other nodes. */
   target: string | null;
   isDirectory: boolean;
 }
 
-/** What a session was when a call had returned. */
+/** The state of a session after a call. */
 export interface Commit {
+  /** The number of the commit. */
   number: number;
+  /** The number of the commit before it. */
   parent: number | null;
-  /** What was called. */
+  /** The command or cell of the call. */
   command: string;
+  /** The exit code of the call. */
   exitCode: number | null;
-  /** When it began, in seconds since the epoch; */
+  /** The start of the call, in seconds since the epoch. */
   time: number;
-  /** how long it took. */
+  /** The duration of the call in seconds. */
   duration: number;
+  /** The number of files that the call has changed. */
   changedFiles: number;
-  /** Names that it was given. */
+  /** The tags of the commit. */
   tags: string[];
 }
 
-/** A file as a commit has changed it. */
+/** A file that a commit has changed. */
 export interface Changed {
   path: string;
   change: 'created' | 'modified' | 'deleted';
-  /** What it was and what it is; null if it is not there, is no text, too long, or partly the image's. */
+  /**
+   * The text before the commit. Null if there was no file, or if it is not text, is too long, or is
+   * partly that of the image.
+   */
   before: string | null;
+  /** The text after the commit; null for the same reasons. */
   after: string | null;
 }
 
-/** Files, a shell, interpreters that stay, and the history of files and shell. Calls of a session take turns. */
+/**
+ * Files, a shell, interpreters that stay between calls, and the history of them all. The calls of a
+ * session run one after another.
+ */
 export declare class Session {
   private constructor();
+  /** Opens a session. */
   static create(options: CreateOptions): Promise<Session>;
-  /** A session out of what `export` has written, here or by the native runner (`.wbs`). */
+  /** Creates a session from a snapshot (`.wbs`) that `export` or the native runner has written. */
   static load(source: Uint8Array | ArrayBuffer, options: Omit<CreateOptions, 'open'>): Promise<Session>;
 
   /**
-   * Runs a command to its end: a script for the session's shell, which continues with the directory, variables and
-   * functions of the script before, or a list of arguments, run without the shell. One that fails is an outcome, too.
+   * Runs a command to its end. A string is a script for the session's shell, which continues with
+   * the directory, variables and functions of the script before. A list of arguments runs without
+   * the shell. A command that fails is an outcome, not an error.
    */
   exec(what: string | readonly string[], options?: ExecOptions): Promise<Outcome>;
-  /** Runs a cell in the session's Python interpreter: variables and imports are there for the next one. */
+  /**
+   * Runs a cell in the session's Python interpreter. The next cell has its variables and imports.
+   */
   python(code: string, options?: CellOptions): Promise<Outcome>;
-  /** The same in its JavaScript interpreter: `await` and `import` are allowed at its top. */
+  /**
+   * Runs a cell in the session's JavaScript interpreter. Top-level `await` and `import` are
+   * allowed.
+   */
   javascript(code: string, options?: CellOptions): Promise<Outcome>;
-  /** Ends the call that runs, if one does. */
+  /** Ends the running call, if there is one. */
   interrupt(): void;
   /**
-   * Has the interpreters' memory prepared, fetched with the image if that is in parts, once in a session: a cell that begins later, a command, and a parked cell of the native
-   * runner's begin from there. One that needs it has it done.
+   * Fetches or makes the prepared memory of the interpreters, and waits for it. This is done once
+   * in a session. Cells and commands that begin later use it, and so do parked interpreters of the
+   * native runner, which request it themselves.
    */
   prepare(): Promise<void>;
-  /** Ends the interpreters; the next cell begins a new one. */
+  /** Ends the interpreters. The next cell begins a new one. */
   reset(): Promise<void>;
 
-  // Files. Relative paths are from the directory that the shell is in.
+  // Files. Relative paths start at the current directory of the shell.
 
-  /** A file's bytes. */
+  /** Resolves to the bytes of a file. */
   read(path: string): Promise<Uint8Array>;
-  /** A file's text. */
+  /** Resolves to the text of a file. */
   readText(path: string, encoding?: string): Promise<string>;
   /**
-   * Makes a file's content this; folders above it are made. A text is written as UTF-8. With `commit: false` it is
-   * no commit of its own: that of the next call has it.
+   * Replaces the contents of a file. Missing folders above it are created, and a text is written as
+   * UTF-8. With `commit: false` this makes no commit; the change is part of the next call's commit.
    */
   write(path: string, data: string | Uint8Array, options?: { commit?: boolean }): Promise<void>;
-  /** Whether the shell would run a script, and not ask for another line. Nothing is run, and no commit made. */
+  /**
+   * Resolves to whether a script is complete: whether the shell would run it, and not read another
+   * line. The script does not run, and no commit is made.
+   */
   isComplete(script: string): Promise<boolean>;
-  /** Any request about files, in the words of docs/files.md: `{ grep: { pattern: "x" } }`. */
+  /**
+   * Carries out a file request, such as `{ grep: { pattern: "x" } }`, and resolves to the answer.
+   * docs/files.md describes all requests and answers.
+   */
   files(request: Readonly<Record<string, unknown>>): Promise<any>;
-  /** What is in a directory, so many levels deep. */
+  /** Resolves to the entries of a directory, `depth` levels deep. */
   list(path?: string, options?: { depth?: number; hidden?: boolean }): Promise<Entry[]>;
-  /** What is at a path. */
+  /** Resolves to the entry of a path. With `follow`, a symbolic link means its target. */
   stat(path: string, options?: { follow?: boolean }): Promise<Entry>;
-  /** Whether something is at a path. */
+  /** Resolves to whether a path exists. */
   exists(path: string): Promise<boolean>;
-  /** Removes a file or, with `recursive`, a directory; gives how many were removed. */
+  /** Removes a file or, with `recursive`, a directory. Resolves to the number of removed nodes. */
   delete(path: string, options?: { recursive?: boolean }): Promise<number>;
-  /** Gives a file or a directory another name. */
+  /** Renames or moves a file or a directory. */
   move(from: string, to: string): Promise<void>;
-  /** Makes a directory and those above it. */
+  /** Creates a directory, and the missing directories above it. */
   makeDir(path: string): Promise<void>;
 
-  /** The directory in which the next script begins. */
+  /** Resolves to the directory in which the next script begins. */
   cwd(): Promise<string>;
-  /** The number of the current commit. */
+  /** Resolves to the number of the current commit. */
   head(): Promise<number>;
-  /** All commits, the oldest first, those that were undone too. */
+  /** Resolves to all commits, the oldest first, with those that were undone. */
   history(): Promise<Commit[]>;
-  /** What a commit has changed of the session's files, with their texts. */
+  /** Resolves to the files that a commit has changed, with their texts. */
   changes(number: number): Promise<Changed[]>;
-  /** Goes back to the commit before this one, with files and shell; gives its number. */
+  /**
+   * Goes back to the commit before the current one, with files, shell and interpreters. Resolves to
+   * the number of that commit.
+   */
   undo(): Promise<number>;
-  /** Goes forward again after `undo`, if nothing was done since. */
+  /** Reverts an `undo`, if no call was made since. Resolves to the number of the commit. */
   redo(): Promise<number>;
-  /** The number of the current commit, for a later `restore`; given a tag, it gets that name. */
+  /**
+   * Resolves to the number of the current commit, for `restore`. A tag becomes a name of the
+   * commit.
+   */
   snapshot(tag?: string): Promise<number>;
-  /** Makes everything as it was at a commit, by a new one, which can be undone; gives its number. */
+  /**
+   * Restores the state of a commit, given by its number or a tag. This makes a new commit, which
+   * can be undone. Resolves to the number of the new commit.
+   */
   restore(to: number | string): Promise<number>;
-  /** The names of commits. */
+  /** Resolves to the tags, with the numbers of their commits. */
   tags(): Promise<Map<string, number>>;
   /**
-   * A second session that is what this one is. It has a kernel of its own, and fetches the image's parts anew, from the browser's cache. With a name it is
-   * kept in the store of this one.
+   * Makes a second session with the same state. It has a kernel of its own, and fetches parts of
+   * the image again, from the browser's cache. With a name it is kept in the store of this session.
    */
   fork(name?: string): Promise<Session>;
-  /** The session as it is, or with all its history (`.wbs`), for `Session.load` here or in the native packages. */
+  /**
+   * Resolves to a snapshot of the session (`.wbs`), for `Session.load` here or in the native
+   * packages. With `history`, it has all commits, otherwise only the current one.
+   */
   export(options?: { history?: boolean }): Promise<Uint8Array>;
-  /** A directory with all that is below it, as a `.zip`; the one that the shell is in if nothing is said. */
+  /**
+   * Resolves to a `.zip` of a directory with everything below it. By default this is the shell's
+   * directory.
+   */
   zip(path?: string): Promise<Uint8Array>;
-  /** Puts what is in a `.zip` below a directory, which is made; files that are there are replaced. A damaged one is a `CommandError`. */
+  /**
+   * Unpacks a `.zip` into a directory, which is created if it does not exist. Existing files are
+   * replaced. Throws a `CommandError` for a damaged `.zip`.
+   */
   unzip(source: Uint8Array | ArrayBuffer, path?: string): Promise<void>;
 
   /** The session's name. */
   readonly name: string;
-  /** Ends all that runs, and gives back the memory. */
+  /** Ends everything that runs, and frees the memory. */
   close(): Promise<void>;
+  /** Whether the session is closed. */
   readonly closed: boolean;
   [Symbol.asyncDispose](): Promise<void>;
-  /** Workers there are, how many of them wait, and bytes that the kernel has allocated, all files among them. */
+  /**
+   * The number of workers, the number of idle ones, and the bytes that the kernel has allocated,
+   * files included.
+   */
   readonly usage: { workers: number; free: number; kernelBytes: number };
 }
 
-/** The names of a store's sessions. */
+/** Resolves to the names of a store's sessions. */
 export declare function sessions(store: string): Promise<string[]>;
-/** Forgets a session of a store that nobody uses. */
+/** Removes a session from a store. The session must not be in use. */
 export declare function remove(store: string, name: string): Promise<void>;
-/** Bytes that this origin has on the disk and may have, and whether the browser has promised to keep them. */
+/**
+ * Resolves to the bytes that this origin uses on the disk, the bytes that it may use, and whether
+ * the browser has promised to keep them.
+ */
 export declare function storage(): Promise<{ usage: number; quota: number; isPersisted: boolean }>;
-/** Asks the browser to keep what is stored until a person removes it; whether it will. Firefox asks that person. */
+/**
+ * Asks the browser to keep stored data until the user removes it. Resolves to whether it will.
+ * Firefox asks the user.
+ */
 export declare function persist(): Promise<boolean>;

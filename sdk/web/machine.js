@@ -1,7 +1,7 @@
 /**
- * The page's half of the kernel: it makes the memory that all workers share, and the workers. A worker cannot make one
- * while it blocks, so that the page makes them for the kernel's threads; and it ends guests that compute, by ending their
- * worker.
+ * The page's half of the kernel. It makes the memory that all workers share, and the workers: a
+ * worker that blocks cannot make another one, so the page makes them for the kernel's threads. It
+ * also ends guests that compute, by ending their workers.
  */
 
 import { hold, load, startWorker } from './engine.js';
@@ -9,25 +9,35 @@ import { ClosedError, InvalidError, WasiboxError, errorOf } from './errors.js';
 import { Parts } from './parts.js';
 import { Requests } from './requests.js';
 
-/** Pages of 64 KiB that the kernel may have at most (`runner/web/build.rs`). */
+/** The maximum size of the kernel's memory in pages of 64 KiB (`runner/web/build.rs`). */
 const MOST = 32768;
-/** With which a session is still of use. */
+/** The minimum size that is useful for a session, in pages. */
 const LEAST = 2048;
-/** Words of the control block: the next thread's number, messages of output that were sent. */
+/**
+ * The initial words of the control block: the next thread's number, and the number of output
+ * messages.
+ */
 const CONTROL = [1, 0];
-/** `runner/web/src/slots.rs`: states of a slot's lowest two bits. */
+/** States in the lowest two bits of a slot (`runner/web/src/slots.rs`). */
 const GUEST = 2;
 const TAKEN = 3;
-/** How long a guest that is to end may take to come to a call: then nobody has to end its worker. */
+/**
+ * The milliseconds in which a guest that must end may reach a system call. If it does, its worker
+ * need not be ended.
+ */
 const GRACE = 5;
-/** How long a worker that the kernel lets go takes to say that it is free. */
+/**
+ * The milliseconds that a worker may take to report that it is free after the kernel has released
+ * it.
+ */
 const COMING = 20;
 
 export const bytesOf = (data) => (typeof data === 'string' ? new TextEncoder().encode(data) : data);
 
 /**
- * The kernel's memory, which never grows (`runner/web/src/heap.rs`): it has all the pages that there may ever be. Nothing
- * backs them before they are used; but an engine may have no addresses for so many, or a system may count them.
+ * Makes the kernel's memory. It never grows (`runner/web/src/heap.rs`), so it has its maximum size
+ * from the start. Pages take no real memory before they are used. If the engine has no address
+ * space for so many, or the system counts them, the memory is made smaller.
  */
 function kernelMemory() {
   for (let pages = MOST; ; pages /= 2) {
@@ -39,7 +49,7 @@ function kernelMemory() {
   }
 }
 
-/** The rules that a session is given: one, a list of them, or both lists. */
+/** Returns the rules of the option `network`, which is one rule, a list of rules, or both lists. */
 function rulesOf(network) {
   if (typeof network === 'string') return { allow: [network] };
   return Array.isArray(network) ? { allow: network } : network;
@@ -48,40 +58,50 @@ function rulesOf(network) {
 /** The kernel with its workers. It has one session, and runs one call of it at a time. */
 export class Machine {
   #memory = kernelMemory();
-  /** The kernel's count of bytes that are allocated. */
+  /** The kernel's count of allocated bytes, in its memory. */
   #heap = null;
   #control = new Int32Array(new SharedArrayBuffer(4 * CONTROL.length));
   #kernel;
   #modules = [];
-  /** The image's parts, if it is not here whole; their lengths; and what ends the watching of them. */
+  /** The parts of the image; null for a whole image. */
   #parts = null;
+  /** The lengths of programs. */
   #lengths = [];
+  /** Ends the reports of progress. */
   #unwatch = () => {};
+  /** The address of the kernel's slots. */
   #slots = 0;
-  /** By program: what was kept of it, on its way to a worker that has asked for it. */
+  /**
+   * For each program, its kept prepared memory, until the worker that has requested it takes it.
+   */
   #kept = new Map();
   /** Whether guests have stacks of their own (`worker.js`, `stacks`). */
   #hasOwnStacks = false;
-  /** The worker that answers; all others run guests. */
+  /** The worker that answers requests; all others run guests. */
   #first;
+  /** The workers that wait for a thread. */
   #free = [];
-  /** Promises of workers that nobody waits for yet. */
+  /** Promises of workers that will be free, and for which nobody waits yet. */
   #coming = [];
-  /** By worker that waits: programs of which it has a large memory ready. */
+  /** For each waiting worker, the programs for which it has a large memory ready. */
   #large = new Map();
-  /** Every worker, with its count of messages posted (shared with it) and of those heard. */
+  /**
+   * All workers, with the numbers of messages that each has posted (shared with it) and that were
+   * heard.
+   */
   #all = new Map();
-  /** By slot: the worker that runs a guest there, and of which generation that is. */
+  /** For each slot, the worker that runs a guest there, and the guest's generation. */
   #running = new Map();
   #asked = new Map();
   #lastId = 0;
-  /** How many messages of output were handed on, and by their number those that have come too early. */
+  /** The number of output messages that were passed on. */
   #received = 0;
+  /** The output messages that have arrived too early, by their numbers. */
   #early = new Map();
   #run = null;
   #requests = new Requests((type, message) => this.ask(type, message));
   #isClosed = false;
-  /** What a worker has died of. */
+  /** The error by which a worker has failed. */
   #failure;
   #log;
 
@@ -116,18 +136,20 @@ export class Machine {
     }
   }
 
-  /** Begins with an image that is here. */
+  /** Begins with a whole image. */
   async #whole(image, first, kernel) {
     this.#kernel = await WebAssembly.compile(kernel);
     this.#first = await this.#equip(first);
-    // A copy that goes to the worker as it is: who has given the image keeps it.
+    // A copy is transferred to the worker, because the caller keeps the image.
     const copy = new Uint8Array(ArrayBuffer.isView(image) ? image : image.slice(0));
     const booted = await this.ask('boot', { image: copy }, [copy.buffer]);
     this.#modules = booted.modules;
     this.#booted(booted);
   }
 
-  /** Begins with an image of which a shell is fetched now, all else when somebody needs it. */
+  /**
+   * Begins with an image in parts. The shell is fetched now, and everything else when it is needed.
+   */
   async #inParts(parts, first, { kernel, onProgress }) {
     this.#parts = parts;
     if (onProgress) this.#unwatch = parts.watch(onProgress);
@@ -147,18 +169,18 @@ export class Machine {
     this.#hasOwnStacks = hasOwnStacks;
   }
 
-  /** Has a program ready for workers that begin from now on. */
+  /** Compiles a program for workers that begin later. */
   async #need(program) {
     this.#modules[program] = await this.#parts.module(program);
   }
 
-  /** Does what a worker waits for, and wakes it. */
+  /** Calls `act`, for which a worker waits, and wakes the worker. */
   async #wake(flag, act) {
     let state = 1;
     try {
       await act();
     } catch (error) {
-      // Who waits was ended with the session.
+      // The waiting worker was ended with the session.
       if (this.#isClosed) return;
       this.#log(`a part of the image: ${error.message}`);
       state = 2;
@@ -168,7 +190,7 @@ export class Machine {
   }
 
   /**
-   * Runs a call to its end; what the kernel tells of it.
+   * Runs a call to its end. Resolves to the outcome that the kernel reports.
    * @param {object} asked `runner/web/src/session.rs`, `Command`
    * @param {{ stdin: any, timeout?: number, signal?: AbortSignal, output: (stream: number, bytes: Uint8Array) => void }} how
    */
@@ -203,12 +225,15 @@ export class Machine {
     return outcome;
   }
 
-  /** Ends the call that runs, if one does. */
+  /** Ends the running call, if there is one. */
   interrupt() {
     this.#run?.abort();
   }
 
-  /** Writes the input of a run, as there is room, until it is over: which it may be before the first byte. */
+  /**
+   * Writes the input of a run as there is room, until the run is over, which may be before the
+   * first byte.
+   */
   async #feed(run, stdin) {
     if (this.#run !== run) return;
     const source = typeof stdin === 'string' || stdin instanceof Uint8Array ? [stdin] : stdin;
@@ -225,7 +250,7 @@ export class Machine {
     if (this.#run === run) await this.ask('inputEnd');
   }
 
-  /** Ends all that runs, and gives back the memory. */
+  /** Ends everything that runs, and frees the memory. */
   close() {
     if (this.#isClosed) return;
     this.#isClosed = true;
@@ -245,7 +270,9 @@ export class Machine {
     return this.#isClosed;
   }
 
-  /** What the session has: workers, how many of them wait, bytes of the kernel with all files. */
+  /**
+   * The number of workers, the number of idle ones, and the bytes of the kernel, files included.
+   */
   get usage() {
     const kernelBytes = this.#heap?.[0] ?? 0;
     return { workers: this.#all.size, free: this.#free.length, kernelBytes };
@@ -265,12 +292,12 @@ export class Machine {
     });
   }
 
-  /** Keeps a program going as long as it waits for this session. */
+  /** Keeps Node running as long as the program waits for this session. */
   #hold() {
     if (this.#first) hold(this.#first, this.#asked.size > 0 || this.#run !== null);
   }
 
-  /** Has a worker load its script. */
+  /** Starts a worker, which loads its script. */
   #start() {
     const count = { posted: new Int32Array(new SharedArrayBuffer(4)), heard: 0, allHeard: null, ready: () => {}, failed: () => {} };
     const failed = (error) => {
@@ -288,7 +315,7 @@ export class Machine {
     return worker;
   }
 
-  /** Gives a worker the kernel; the worker, once it waits for a thread. */
+  /** Gives a worker the kernel. Resolves to the worker when it waits for a thread. */
   async #equip(worker) {
     const count = this.#all.get(worker);
     const ready = new Promise((resolve, reject) => ([count.ready, count.failed] = [resolve, reject]));
@@ -303,7 +330,7 @@ export class Machine {
     return this.#equip(this.#start());
   }
 
-  /** A worker will be free, unless somebody takes it before that. */
+  /** Notes that a worker will be free, unless it is taken before that. */
   #expect(coming) {
     this.#coming.push(coming);
     const arrived = (worker) => {
@@ -312,11 +339,13 @@ export class Machine {
       this.#coming.splice(at, 1);
       this.#free.push(worker);
     };
-    // If it fails, the machine is closed (`#failed`).
+    // If the worker fails, `#failed` closes the machine.
     coming.then(arrived, () => {});
   }
 
-  /** A worker has died of an error of ours: the memory that all share may be in the middle of something. */
+  /**
+   * Closes the machine after a worker has failed, because the shared memory may be inconsistent.
+   */
   #failed(worker, error) {
     if (!this.#all.has(worker)) return;
     this.#log(`worker: ${error.stack ?? error.message}`);
@@ -412,7 +441,10 @@ export class Machine {
     }
   }
 
-  /** Hands on what has come, in the order in which it was written: messages of several workers come in any order. */
+  /**
+   * Passes on output in the order in which it was written. This is needed because the messages of
+   * several workers arrive in any order.
+   */
   #output() {
     for (let next; (next = this.#early.get(this.#received)); this.#received++) {
       this.#early.delete(this.#received);
@@ -420,13 +452,16 @@ export class Machine {
     }
   }
 
-  /** A run is over when all its output has come. */
+  /** Ends the run if it has ended and all its output has arrived. */
   #settle() {
     const ended = this.#run?.ended;
     if (ended && this.#received >= ended.sent) this.#run.resolve(ended.result);
   }
 
-  /** A worker waits for a thread; of each program one of them keeps a large memory. */
+  /**
+   * Notes that a worker waits for a thread. For each program, only one waiting worker keeps a large
+   * memory.
+   */
   #freed(worker, large) {
     const others = [...this.#large.values()].flat();
     const [twice, once] = [large.filter((n) => others.includes(n)), large.filter((n) => !others.includes(n))];
@@ -435,12 +470,15 @@ export class Machine {
     this.#free.push(worker);
   }
 
-  /** A worker that waits, if one does: one that has the program's memory ready, else preferably one that has no other's. */
+  /**
+   * Takes a waiting worker, if there is one: preferably one that has a memory for the program
+   * ready, otherwise preferably one without a memory for another program.
+   */
   #take(program) {
     const has = (worker) => this.#large.get(worker) ?? [];
     let at = this.#free.findLastIndex((worker) => has(worker).includes(program));
     if (at < 0) at = this.#free.findLastIndex((worker) => has(worker).length === 0);
-    // The last one if there is none such.
+    // If there is no such worker, `at` is -1, which means the last one.
     const [worker] = this.#free.splice(at, 1);
     this.#large.delete(worker);
     return worker;
@@ -452,12 +490,16 @@ export class Machine {
     worker.postMessage({ type: 'thread', tid, argument, modules: this.#modules, lengths: this.#lengths });
   }
 
-  /** Ends the guest of a slot if it is still that one and in its own code; else the kernel does. */
+  /**
+   * Ends the guest in a slot, if it is still the same one and runs its own code. Otherwise the
+   * kernel ends it.
+   */
   #end(slot, generation) {
     if (this.#isClosed) return;
     const running = this.#running.get(slot);
     if (running?.generation !== generation) {
-      // Told of later, or not any more: the kernel asks again as long as it has not ended.
+      // The worker has not reported this guest yet, or the guest has ended. The kernel requests
+      // this again until it has.
       return;
     }
     const words = new Int32Array(this.#memory.buffer, this.#slots, slot + 1);
@@ -470,8 +512,8 @@ export class Machine {
   }
 
   /**
-   * Ends the workers that wait: memories of guests that have ended there stay until their collector comes by, and engines
-   * have room for some hundred memories in all.
+   * Ends the waiting workers. The memories of their former guests stay until the garbage collector
+   * of the worker runs, and engines have room for only about a hundred memories.
    */
   async #makeRoom() {
     await new Promise((resolve) => setTimeout(resolve, COMING));
@@ -479,7 +521,7 @@ export class Machine {
     await Promise.all(this.#free.splice(0).map((worker) => this.#terminate(worker)));
   }
 
-  /** Ends a worker that posts no more, once all that it has posted was heard. */
+  /** Ends a worker that posts nothing more, after all its messages were heard. */
   async #terminate(worker) {
     const count = this.#all.get(worker);
     if (count.heard < Atomics.load(count.posted, 0)) {

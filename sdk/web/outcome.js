@@ -1,9 +1,10 @@
-// What calls give: the shapes of the package for Node.
+// The results of calls, which have the same properties as in the package for Node.
 
 import { CommandError, WasiboxError } from './errors.js';
 
-/** Pictures that are fetched of one outcome at most, and bytes of each. */
+/** The maximum number of pictures that are read for one outcome. */
 const PICTURES = 16;
+/** The maximum number of bytes of a picture. */
 const PICTURE = 8 << 20;
 
 export function joined(parts) {
@@ -16,7 +17,7 @@ export function joined(parts) {
   return out;
 }
 
-/** Plain data, or undefined: a guest has written it. */
+/** Returns parsed JSON, or undefined if it is invalid, because a guest has written it. */
 function parsed(json) {
   try {
     return json === undefined ? undefined : JSON.parse(json);
@@ -25,12 +26,12 @@ function parsed(json) {
   }
 }
 
-/** What became of a command or a cell. A command that fails is an outcome, too. See index.d.ts. */
+/** How a command or a cell ended; see index.d.ts. */
 export class Outcome {
   #read;
 
   /**
-   * @param {object} reply what the kernel says
+   * @param {object} reply the kernel's outcome
    * @param {Uint8Array[][]} output by stream
    * @param {(path: string) => Promise<Uint8Array>} read
    */
@@ -53,7 +54,7 @@ export class Outcome {
     this.valueRepr = reply.value ?? null;
     const plain = parsed(reply.value_json);
     this.valueBytes = reply.value_bytes ?? null;
-    // Part of a value would pass for another one.
+    // A part of a value could be mistaken for the whole value.
     const shown = this.valueBytes === null ? this.valueRepr : null;
     this.value = plain === undefined ? shown : plain;
     this.ended = reply.ended;
@@ -62,13 +63,13 @@ export class Outcome {
     this.#read = read;
   }
 
-  /** The outcome itself; throws a `CommandError` if the exit code is not 0. */
+  /** Returns the outcome itself. Throws a `CommandError` if the exit code is not 0. */
   check() {
     if (!this.ok) throw new CommandError(this);
     return this;
   }
 
-  /** The pictures that the call has made, as they are in the session now. */
+  /** Resolves to the pictures among `files`, with their current contents in the session. */
   async figures() {
     const found = [];
     for (const { path, change, size, mimeType } of this.files) {
@@ -76,7 +77,7 @@ export class Outcome {
       try {
         found.push({ path, mimeType, data: await this.#read(path) });
       } catch (error) {
-        // Gone meanwhile, or the session is closed: its name is in the list.
+        // The file was removed meanwhile, or the session is closed.
         if (!(error instanceof WasiboxError)) throw error;
       }
       if (found.length === PICTURES) break;

@@ -1,33 +1,37 @@
-// The image in parts: fetched when somebody needs them (`fetching.js`).
+// The image in parts, which are fetched when they are needed (`fetching.js`).
 //
-// `cargo xtask dist --web` makes the folder: `image.json` lists all parts, whose files have their digests in their
-// names.
+// `cargo xtask dist --web` makes the folder. `image.json` lists all parts, whose files have digests
+// in their names.
 
 import { isNode } from './engine.js';
 import { WasiboxError } from './errors.js';
 import { Fetcher, answered, cache, fileAt, later, unpacked } from './fetching.js';
 import { RemoteFetcher } from './remote-fetcher.js';
 
-/** By the folder's URL: sessions of a page share what was fetched and compiled. */
+/**
+ * The parts by the URL of their folder. The sessions of a page share everything that was fetched
+ * and compiled.
+ */
 const known = new Map();
 
 export class Parts {
   #base;
   #index;
-  /** What keeps parts, if there is something. */
+  /** The cache that keeps parts, if there is one. */
   #cache = cache();
-  /** Fetches what a shell needs; and all else, where that keeps nobody waiting. */
+  /** Fetches the parts that a shell needs, in this thread. */
   #here;
+  /** Fetches all other parts, in a page in a worker. */
   #aside;
-  /** By number: programs that are compiled or about to be. */
+  /** The compiled programs by number, as promises. */
   #modules = new Map();
-  /** By number: bytes that were asked for ahead and that nobody has taken yet. */
+  /** The bytes of parts that were fetched ahead and not taken yet, by number, as promises. */
   #ahead = new Map();
   #kernel;
   #watching = new Set();
 
   /**
-   * The parts in a folder.
+   * Opens the parts in a folder.
    * @param {URL} base
    * @returns {Promise<Parts>}
    */
@@ -58,7 +62,7 @@ export class Parts {
     return this;
   }
 
-  /** The list of parts: the newest one, or without a network the one of the last visit. */
+  /** Fetches the list of parts. Without a network it is that of the last visit. */
   async #listed() {
     const at = new URL('image.json', this.#base);
     if (isNode && at.protocol === 'file:') return fileAt(at);
@@ -73,7 +77,7 @@ export class Parts {
     }
   }
 
-  /** Removes what no part is any more. */
+  /** Removes files from the cache that are no longer parts. */
   async #clean() {
     const cache = await this.#cache;
     const { kernel, catalog, parts } = this.#index;
@@ -85,22 +89,22 @@ export class Parts {
     }
   }
 
-  /** How many programs there are: the first parts. */
+  /** The number of programs, which are the first parts. */
   get programs() {
     return this.#index.parts.filter(({ program }) => program !== undefined).length;
   }
 
-  /** The number of a program. */
+  /** Returns the number of a program by its name. */
   number(program) {
     return this.#index.parts.findIndex((part) => part.program === program);
   }
 
-  /** Bytes of a part, unpacked. */
+  /** Returns the unpacked length of a part in bytes. */
   length(number) {
     return this.#index.parts[number].length;
   }
 
-  /** Calls `listener` with what is fetched, as it comes; gives what ends that. */
+  /** Calls `listener` while parts are fetched. Returns a function that ends this. */
   watch(listener) {
     this.#watching.add(listener);
     return () => this.#watching.delete(listener);
@@ -110,24 +114,28 @@ export class Parts {
     return this.#here.unpacked(this.#index.catalog);
   }
 
-  /** The kernel's module. */
+  /** Resolves to the compiled kernel. */
   kernel() {
     return (this.#kernel ??= this.#needed(this.#index.kernel));
   }
 
-  /** The shell's module. */
+  /** Resolves to the compiled shell. */
   shell() {
     const number = this.number('box');
     if (!this.#modules.has(number)) this.#compiling(number, this.#needed(this.#index.parts[number]));
     return this.#modules.get(number);
   }
 
-  /** Compiles what there is no shell without: a worker would have to begin first. */
+  /**
+   * Compiles a part that a shell needs in this thread, because a worker would have to start first.
+   */
   #needed(part) {
     return this.#here.compiledSoon(part, (part, packed) => this.#aside.keepProgram(part, packed));
   }
 
-  /** A program, compiled; what it needs soon after it has begun is asked for meanwhile. */
+  /**
+   * Resolves to a compiled program. Parts that it needs soon after its start are fetched meanwhile.
+   */
   module(number) {
     if (!this.#modules.has(number)) {
       const part = this.#index.parts[number];
@@ -147,8 +155,8 @@ export class Parts {
   }
 
   /**
-   * The name under which a program's prepared memory is kept: what it is made of is the program, the files, and the kernel
-   * that has run it.
+   * Returns the name under which the prepared memory of a program is kept. The memory depends on
+   * the program, the files and the kernel, so the name contains all three.
    */
   #prepared(number) {
     const { parts, catalog, kernel } = this.#index;
@@ -156,8 +164,9 @@ export class Parts {
   }
 
   /**
-   * A program's prepared memory as it was kept, or with `fetches` as the image brings it along; undefined if there is none.
-   * The program is got ready meanwhile.
+   * Resolves to the prepared memory of a program: the kept one, or with `fetches` that of the
+   * image, or undefined if there is none. If there is a kept one, the program is compiled
+   * meanwhile.
    */
   async kept(number, fetches) {
     const { memory } = this.#index.parts[number];
@@ -174,7 +183,7 @@ export class Parts {
     this.#here.keep(this.#prepared(number), new Response(bytes));
   }
 
-  /** A part's bytes. */
+  /** Resolves to the unpacked bytes of a part. */
   async bytes(number) {
     const ahead = this.#ahead.get(number);
     this.#ahead.delete(number);
@@ -185,7 +194,7 @@ export class Parts {
   }
 }
 
-/** The bytes, if there are as many as there are to be. */
+/** Returns the bytes of a buffer. Throws if it does not have the expected length. */
 function whole(buffer, length = buffer.byteLength) {
   if (buffer.byteLength !== length) throw new WasiboxError(`${buffer.byteLength} bytes, not ${length}`);
   return new Uint8Array(buffer);

@@ -1,4 +1,5 @@
-// What a page asks of a fetcher in a worker: to unpack a hundred megabytes would keep the page from all else meanwhile.
+// The page's side of a fetcher in a worker. The worker unpacks large parts, because unpacking a
+// hundred megabytes in the page would block it.
 
 import { WasiboxError } from './errors.js';
 
@@ -9,7 +10,10 @@ export class RemoteFetcher {
   #asked = new Map();
   #last = 0;
 
-  /** As `Fetcher`'s; the worker has the cache itself. It begins when something is asked of it. */
+  /**
+   * Takes the arguments of `Fetcher` except the cache, which the worker opens. The first request
+   * starts the worker.
+   */
   constructor(base, counted) {
     this.#base = base;
     this.#counted = counted;
@@ -24,7 +28,7 @@ export class RemoteFetcher {
   }
 
   keepProgram(part, packed) {
-    // Nothing is lost if it cannot.
+    // Errors are ignored, because the program can be fetched again.
     this.#ask('keepProgram', { part, packed }, [packed]).catch(() => {});
   }
 
@@ -44,7 +48,7 @@ export class RemoteFetcher {
       const failed = new WasiboxError(`a worker has failed: ${message}`);
       for (const { reject } of this.#asked.values()) reject(failed);
       this.#asked.clear();
-      // The next one who asks tries again.
+      // The next request starts a new worker.
       this.#worker.terminate();
       this.#worker = null;
     };

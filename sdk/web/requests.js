@@ -1,9 +1,10 @@
-// Requests of guests, made by `fetch`. The kernel has judged each of them (`runner/web/src/requests.rs`): nothing is
-// decided here, and nothing of the page is sent along: no cookies, no referrer, no cache.
+// Makes the HTTP requests of guests by `fetch`. The kernel has already checked each request against
+// the rules (`runner/web/src/requests.rs`), so nothing is decided here. Nothing of the page is sent
+// along: no cookies, no referrer, no cache.
 
 import { isNode } from './engine.js';
 
-/** Most bytes of a part that the kernel is told of (`box_abi::http::PART`). */
+/** The maximum number of bytes of a piece of a body for the kernel (`box_abi::http::PART`). */
 const PART = 256 << 10;
 /** Exit statuses of curl(1). */
 const MALFORMED = 3;
@@ -11,18 +12,22 @@ const NO_CONNECTION = 7;
 const TIMEOUT = 28;
 const RECEIVING = 56;
 
-/** Headers that make a browser ask the server first, though no program means anything by them there. */
+/**
+ * Headers that are not sent in a page. They would cause a preflight request, and programs do not
+ * need them there.
+ */
 const UNASKED = new Set(['user-agent']);
-/** What is not true any more of a body that `fetch` has decoded. */
+/** Headers that are no longer true for a body that `fetch` has decoded. */
 const CODED = new Set(['content-encoding', 'content-length']);
 
-/** A request under way. */
+/** A request and its response. */
 class Exchange {
   abort = new AbortController();
   isLate = false;
   timer;
-  /** The response's body, and what of its last chunk is left. */
+  /** The reader of the response's body; null at its end. */
   reader = null;
+  /** The rest of the last chunk. */
   rest = new Uint8Array(0);
 
   end() {
@@ -31,12 +36,15 @@ class Exchange {
   }
 }
 
-/** The requests of a session that are open. */
+/** The open requests of a session. */
 export class Requests {
   #open = new Map();
   #notify;
 
-  /** @param {(type: 'responded' | 'received', message: object) => Promise<number>} notify the kernel; 0 if it does not want to know */
+  /**
+   * @param {(type: 'responded' | 'received', message: object) => Promise<number>} notify notifies
+   *   the kernel; resolves to 0 if the kernel does not want the response
+   */
   constructor(notify) {
     this.#notify = notify;
   }
@@ -50,7 +58,7 @@ export class Requests {
       exchange.isLate = true;
       exchange.abort.abort();
     }, asked.time);
-    // Node's must not be kept from ending by it: what waits for the session does that.
+    // The timer must not keep Node running; the code that waits for the session does.
     exchange.timer.unref?.();
     let reply;
     try {
@@ -62,7 +70,7 @@ export class Requests {
   }
 
   async #fetch(exchange, { method, url, headers, follow }, body) {
-    // Whoever reads it otherwise than the kernel has judged it does not fetch it.
+    // A URL that the engine reads differently than the kernel has checked it is not fetched.
     if (new URL(url).href !== url) throw new Failure(MALFORMED, 'URL rejected: it is read in more than one way');
     const response = await fetch(url, {
       method,
@@ -83,7 +91,7 @@ export class Requests {
     }
     exchange.reader = response.body?.getReader() ?? null;
     const head = [...response.headers];
-    // Of another origin's response a browser does not show how it was coded.
+    // A browser does not show the coding of a response from another origin.
     const isDecoded = method !== 'HEAD' && (response.type === 'cors' || response.headers.has('content-encoding'));
     return {
       status: response.status,
@@ -92,7 +100,7 @@ export class Requests {
     };
   }
 
-  /** Tells the kernel the next part of a body, an empty one at its end. */
+  /** Passes the next piece of a body to the kernel; an empty piece is the end of the body. */
   async read(number) {
     const exchange = this.#open.get(number);
     if (!exchange) return;
@@ -114,13 +122,13 @@ export class Requests {
     if (bytes.length === 0 && this.#open.get(number) === exchange) this.close(number);
   }
 
-  /** Nobody wants a response any more. */
+  /** Ends a request whose response is no longer wanted. */
   close(number) {
     this.#open.get(number)?.end();
     this.#open.delete(number);
   }
 
-  /** The session ends. */
+  /** Ends all requests, because the session is closed. */
   closeAll() {
     for (const number of [...this.#open.keys()]) this.close(number);
   }
@@ -133,7 +141,7 @@ export class Requests {
     } catch {
       // The session was closed.
     }
-    // A redirect that is followed is a new exchange by now.
+    // If a redirect is followed, the number already belongs to a new exchange.
     if (!isWanted && this.#open.get(number) === exchange) this.close(number);
   }
 }
@@ -145,7 +153,10 @@ class Failure extends Error {
   }
 }
 
-/** What the kernel is told of an error. Engines do not say what was wrong with a connection: Node does, in the error's cause. */
+/**
+ * Returns the code and the reason for an error, for the kernel. Browsers do not report why a
+ * connection failed; Node does, in the error's cause.
+ */
 function failure(exchange, error, url) {
   if (error instanceof Failure) return { code: error.code, why: error.message };
   if (exchange.isLate) return { code: TIMEOUT, why: 'the request took too long' };

@@ -1,33 +1,36 @@
-// Sessions: the names of the package for Node.
+// Sessions, with the same methods as in the package for Node.
 
 import { CommandError, FileError, InvalidError, NotFoundError } from './errors.js';
 import { Machine, bytesOf } from './machine.js';
 import { Outcome } from './outcome.js';
 import { Kept } from './store.js';
 
-/** All output is wanted. */
+/** Options of a call whose output must be complete. */
 const WHOLE = { maxOutput: Number.MAX_SAFE_INTEGER, listFiles: false };
 
-/** An entry of a directory as the kernel tells it. */
+/** Converts an entry that the kernel has returned. */
 function entry({ modified, target = null, kind, ...rest }) {
   return { ...rest, kind, modified: modified / 1e9, target, isDirectory: kind === 'directory' };
 }
 
-/** Files, a shell, interpreters that stay, and the history of files and shell. Calls of a session take turns. */
+/** A session; see index.d.ts. */
 export class Session {
   #machine;
   #queue = Promise.resolve();
 
   #options;
-  /** Its file, if the page keeps it. */
+  /** The session's file, if a store keeps the session. */
   #kept = null;
 
-  /** @param {object} options see index.d.ts */
+  /**
+   * Opens a session.
+   * @param {object} options see index.d.ts
+   */
   static create(options = {}) {
     return Session.#begin(options, async () => {});
   }
 
-  /** A session out of what `export` has written, here or by the native runner (`.wbs`). */
+  /** Creates a session from a snapshot (`.wbs`) that `export` or the native runner has written. */
   static load(source, options = {}) {
     return Session.#load(source, options, false);
   }
@@ -37,7 +40,7 @@ export class Session {
     return Session.#begin({ ...options, open: 'create' }, (machine) => machine.ask('import', { bytes, isFork }));
   }
 
-  /** Makes a session; `fill` gives one that is new what it begins with. */
+  /** Opens a session. If it is new, `fill` fills it. */
   static async #begin(options, fill) {
     const session = new Session();
     session.#options = options;
@@ -61,8 +64,8 @@ export class Session {
   // Calls.
 
   /**
-   * Runs a command to its end: a script for the session's shell, which continues with the directory, variables and
-   * functions of the script before, or a list of arguments, run without the shell. One that fails is an outcome, too.
+   * Runs a command to its end: a script for the session's shell, or a list of arguments, which runs
+   * without the shell. A command that fails is an outcome, not an error.
    */
   exec(what, options = {}) {
     const { env, cwd, listFiles } = options;
@@ -70,12 +73,17 @@ export class Session {
     return this.#call({ ...asked, ...(typeof what === 'string' ? { script: what } : { argv: [...what] }) }, options);
   }
 
-  /** Runs a cell in the session's Python interpreter: variables and imports are there for the next one. */
+  /**
+   * Runs a cell in the session's Python interpreter. The next cell has its variables and imports.
+   */
   python(code, options = {}) {
     return this.#call({ python: code }, options);
   }
 
-  /** The same in its JavaScript interpreter: `await` and `import` are allowed at its top. */
+  /**
+   * Runs a cell in the session's JavaScript interpreter. Top-level `await` and `import` are
+   * allowed.
+   */
   javascript(code, options = {}) {
     return this.#call({ javascript: code }, options);
   }
@@ -84,7 +92,7 @@ export class Session {
     return this.#turn(() => this.#run({ ...asked, max_output: options.maxOutput }, options));
   }
 
-  /** Has something done when all that was asked for before is done, and keeps what it has changed. */
+  /** Calls `act` after everything that was requested before, and then stores the changes. */
   #turn(act) {
     const done = this.#queue.then(async () => {
       try {
@@ -97,7 +105,7 @@ export class Session {
     return done;
   }
 
-  /** Adds to the session's file what it does not have yet. */
+  /** Appends the changes that the session's file does not have yet. */
   async #keep() {
     if (this.#kept === null || this.closed) return;
     await this.#kept.append(await this.#machine.ask('record'));
@@ -133,56 +141,58 @@ export class Session {
     return outcome;
   }
 
-  /** Ends the call that runs, if one does. */
+  /** Ends the running call, if there is one. */
   interrupt() {
     this.#machine.interrupt();
   }
 
   /**
-   * Prepares the interpreters' memory, once in a session: a cell that begins later, a command, and a parked cell of the native
-   * runner's begin from there. One that needs it has it done.
+   * Fetches or makes the prepared memory of the interpreters, once in a session, and waits for it.
    */
   async prepare() {
     await this.#call({ prepare: true }, {});
   }
 
-  /** Ends the interpreters; the next cell begins a new one. */
+  /** Ends the interpreters. The next cell begins a new one. */
   reset() {
     return this.#past('reset').then(() => {});
   }
 
-  // Files. Relative paths are from the directory that the shell is in.
+  // Files. Relative paths start at the current directory of the shell.
 
-  /** A file's bytes. */
+  /** Resolves to the bytes of a file. */
   read(path) {
     return this.#turn(() => this.#machine.ask('readFile', { path }));
   }
 
-  /** A file's text. */
+  /** Resolves to the text of a file. */
   async readText(path, encoding = 'utf-8') {
     return new TextDecoder(encoding).decode(await this.read(path));
   }
 
   /**
-   * Makes a file's content this; folders above it are made. A text is written as UTF-8. With `commit: false` it is
-   * no commit of its own: that of the next call has it.
+   * Replaces the contents of a file. Missing folders above it are created, and a text is written as
+   * UTF-8. With `commit: false` this makes no commit; the change is part of the next call's commit.
    */
   async write(path, data, { commit = true } = {}) {
     const bytes = bytesOf(data);
     await this.#turn(() => this.#machine.ask('writeFile', { path, bytes, commit }));
   }
 
-  /** Whether the shell would run a script, and not ask for another line. Nothing is run, and no commit made. */
+  /**
+   * Resolves to whether the shell would run a script, and not read another line. The script does
+   * not run.
+   */
   isComplete(script) {
     return this.#turn(() => this.#machine.ask('isComplete', { script }));
   }
 
-  /** Any request about files, in the words of docs/files.md: `{ grep: { pattern: "x" } }`. */
+  /** Carries out a file request (docs/files.md), and resolves to the answer. */
   files(request) {
     return this.#turn(() => this.#machine.ask('files', { request }));
   }
 
-  /** What is in a directory, so many levels deep. */
+  /** Resolves to the entries of a directory, `depth` levels deep. */
   async list(path = '.', { depth = 1, hidden = true } = {}) {
     const found = [];
     for (;;) {
@@ -192,12 +202,12 @@ export class Session {
     }
   }
 
-  /** What is at a path. */
+  /** Resolves to the entry of a path. */
   async stat(path, { follow = true } = {}) {
     return entry((await this.files({ stat: { path, follow } })).stat);
   }
 
-  /** Whether something is at a path. */
+  /** Resolves to whether a path exists. */
   async exists(path) {
     try {
       await this.stat(path);
@@ -208,17 +218,17 @@ export class Session {
     }
   }
 
-  /** Removes a file or, with `recursive`, a directory; gives how many were removed. */
+  /** Removes a file or, with `recursive`, a directory. Resolves to the number of removed nodes. */
   async delete(path, { recursive = false } = {}) {
     return (await this.files({ delete: { path, recursive } })).deleted.count;
   }
 
-  /** Gives a file or a directory another name. */
+  /** Renames or moves a file or a directory. */
   async move(from, to) {
     await this.files({ move: { from, to } });
   }
 
-  /** Makes a directory and those above it. */
+  /** Creates a directory, and the missing directories above it. */
   async makeDir(path) {
     await this.files({ make_dir: { path } });
   }
@@ -229,46 +239,51 @@ export class Session {
     return this.#turn(() => this.#machine.ask('past', { request }));
   }
 
-  /** The directory in which the next script begins. */
+  /** Resolves to the directory in which the next script begins. */
   cwd() {
     return this.#past('directory');
   }
 
-  /** The number of the current commit. */
+  /** Resolves to the number of the current commit. */
   async head() {
     return (await this.#past('tags')).head;
   }
 
-  /** All commits, the oldest first, those that were undone too. */
+  /** Resolves to all commits, the oldest first, with those that were undone. */
   async history() {
     const commits = await this.#past('history');
     return commits.map(({ exit_code: exitCode, changed_files: changedFiles, ...rest }) => ({ ...rest, exitCode, changedFiles }));
   }
 
-  /** What a commit has changed of the session's files, with their texts. */
+  /** Resolves to the files that a commit has changed, with their texts. */
   async changes(number) {
     const changes = await this.#past({ changes: number });
     return changes.map(({ path, change, before, after }) => ({ path, change, before, after }));
   }
 
-  /** Goes back to the commit before this one, with files and shell; gives its number. */
+  /** Goes back to the commit before the current one. Resolves to the number of that commit. */
   undo() {
     return this.#past('undo');
   }
 
-  /** Goes forward again after `undo`, if nothing was done since. */
+  /** Reverts an `undo`, if no call was made since. Resolves to the number of the commit. */
   redo() {
     return this.#past('redo');
   }
 
-  /** The number of the current commit, for a later `restore`; given a tag, it gets that name. */
+  /**
+   * Resolves to the number of the current commit, for `restore`. A tag becomes a name of the
+   * commit.
+   */
   async snapshot(tag) {
     const number = await this.head();
     if (tag !== undefined) await this.#past({ tag: [tag, number] });
     return number;
   }
 
-  /** Makes everything as it was at a commit, by a new one, which can be undone; gives its number. */
+  /**
+   * Restores the state of a commit by making a new commit. Resolves to the number of the new one.
+   */
   async restore(to) {
     const number = typeof to === 'string' ? (await this.tags()).get(to) : to;
     if (number === undefined) throw new NotFoundError(`no tag '${to}'`);
@@ -276,52 +291,57 @@ export class Session {
     return this.#past({ restore: number });
   }
 
-  /** The names of commits. */
+  /** Resolves to the tags, with the numbers of their commits. */
   async tags() {
     return new Map(Object.entries((await this.#past('tags')).tags));
   }
 
   /**
-   * A second session that is what this one is. It has a kernel of its own, and the parts of the image that it comes to
-   * need. With a name it is kept in the store of this one.
+   * Makes a second session with the same state. It has a kernel of its own, and fetches the parts
+   * of the image that it needs. With a name it is kept in the store of this session.
    */
   async fork(name) {
     const store = name === undefined ? undefined : this.#options.store;
     return Session.#load(await this.export({ history: true }), { ...this.#options, store, name }, true);
   }
 
-  /** The session as it is, or with all its history (`.wbs`), for `Session.load` here or in the native packages. */
+  /** Resolves to a snapshot of the session (`.wbs`), with all commits or only the current one. */
   export({ history = false } = {}) {
     return this.#turn(() => this.#machine.ask('export', { all: history }));
   }
 
-  /** A directory with all that is below it, as a `.zip`: by the machine's own `zip`. */
+  /**
+   * Resolves to a `.zip` of a directory with everything below it, made by the image's own `zip`.
+   */
   async zip(path = '.') {
     const { stdoutBytes } = await this.exec(['sh', '-c', 'cd -- "$1" && zip -qr - .', 'sh', path], { ...WHOLE, check: true });
     return stdoutBytes;
   }
 
-  /** Puts what is in a `.zip` below a directory, which is made; files that are there are replaced. */
+  /**
+   * Unpacks a `.zip` into a directory, which is created if it does not exist. Existing files are
+   * replaced.
+   */
   async unzip(source, path = '.') {
     const script = 'f=$(mktemp) && cat > "$f" && mkdir -p -- "$1" && unzip -qo "$f" -d "$1"; s=$?; rm -f -- "$f"; exit $s';
     await this.exec(['sh', '-c', script, 'sh', path], { stdin: new Uint8Array(source), check: true });
   }
 
-  // Its life.
+  // Closing.
 
   /** The session's name. */
   get name() {
     return this.#options.name ?? 'default';
   }
 
-  /** Ends all that runs, and gives back the memory. */
+  /** Ends everything that runs, and frees the memory. */
   async close() {
     const [kept, isOpen] = [this.#kept, !this.closed];
     this.#machine.close();
     if (isOpen) await kept?.close();
   }
 
-  /** Whether it was closed. */
+  /** Whether the session is closed. */
   get closed() {
     return this.#machine.closed;
   }
@@ -330,7 +350,9 @@ export class Session {
     return this.close();
   }
 
-  /** What the session has: workers, how many of them wait, bytes of the kernel with all files. */
+  /**
+   * The number of workers, the number of idle ones, and the bytes of the kernel, files included.
+   */
   get usage() {
     return this.#machine.usage;
   }
