@@ -28,7 +28,7 @@ pub fn parse(text: &[u8]) -> Option<PermTest> {
     match text {
         [b'-', rest @ ..] => parse_bits(rest).map(PermTest::All),
         [b'/', rest @ ..] => parse_bits(rest).map(PermTest::Any),
-        // GNU find rejects `+MODE`, the obsolete way to write `/MODE`.
+        // GNU find rejects an octal `+MODE`, the obsolete way to write `/MODE`.
         [b'+', b'0'..=b'7', ..] => None,
         _ => parse_bits(text).map(PermTest::Exact),
     }
