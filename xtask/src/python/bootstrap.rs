@@ -1,4 +1,5 @@
-//! What every later stage builds with: sources, this machine's interpreter, the target's compiler and libraries.
+//! The prerequisites of every later stage: sources, this machine's interpreter, the target's
+//! compiler and libraries.
 
 use anyhow::Result;
 
@@ -8,7 +9,7 @@ use super::toolchain::Tools;
 use super::workshop::{Done, Workshop};
 use super::{cpython, libs, native, toolchain};
 
-/// The steps that come first, and what is asked for.
+/// The results of the first steps, with the pins and the profile of the build.
 pub struct Bootstrap<'p> {
     pub pins: &'p Pins,
     pub profile: Profile,
@@ -23,7 +24,7 @@ pub struct Bootstrap<'p> {
     pub libs: Libs,
 }
 
-/// Makes them.
+/// Builds the prerequisites of the later stages.
 pub fn build_bootstrap<'p>(
     shop: &mut Workshop,
     pins: &'p Pins,

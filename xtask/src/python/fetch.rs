@@ -1,8 +1,8 @@
-//! Pinned files. Wherever one comes from, its SHA-256 decides.
+//! Fetches pinned files. A file is accepted only if its SHA-256 is the pinned one, whatever its
+//! origin.
 //!
-//! Files are kept as `sources/SHA256-NAME`. Each origin kind goes through the
-//! machine's own client (apt, cargo, pip), so mirrors and proxies set up for
-//! those are used, and no server's name is written down here.
+//! Files are kept as `sources/SHA256-NAME`. Each kind of origin uses the machine's own client (apt,
+//! cargo, pip), so that the client's mirrors and proxies are used and no server is named here.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,13 +14,13 @@ use super::host;
 use super::pins::{Origin, Source};
 use super::workshop::{Workshop, sha256_file, sorted};
 
-/// A folder of source files to look into before any origin.
+/// The variable that names a folder of source files, which is searched before any origin.
 const LOCAL: &str = "WASIBOX_SOURCES";
 
-/// apt's own downloader; it knows the machine's proxies and mirrors.
+/// The downloader of apt, which knows the machine's proxies and mirrors.
 const APT_HELPER: &str = "/usr/lib/apt/apt-helper";
 
-/// The verified file of `source`.
+/// Returns the verified file of `source`, and fetches it if necessary.
 pub fn fetch(shop: &mut Workshop, source: &Source) -> Result<PathBuf> {
     let kept = shop.base.join("sources").join(format!("{}-{}", &source.sha256[..16], source.name));
     if kept.is_file() {
@@ -83,7 +83,7 @@ fn fresh_dir(dir: &Path) -> Result<()> {
     fs::create_dir_all(dir).with_context(|| dir.display().to_string())
 }
 
-/// The file in the user's own folder, found by content.
+/// Returns the file from the user's own folder, where it is found by its content.
 fn local_file(source: &Source) -> Result<Option<PathBuf>> {
     let Some(dir) = std::env::var_os(LOCAL).filter(|v| !v.is_empty()).map(PathBuf::from) else {
         return Ok(None);
@@ -109,7 +109,7 @@ fn take_file(origin: &Origin, source: &Source, room: &Path, recipe: &Path) -> Re
     }
 }
 
-/// The archives apt is configured for, asked one after another.
+/// Fetches a file from the archives that apt is configured for, which are tried one after another.
 fn from_pool(path: &str, room: &Path) -> Result<PathBuf> {
     if !Path::new(APT_HELPER).is_file() {
         bail!("no apt on this machine");
@@ -132,7 +132,7 @@ fn from_pool(path: &str, room: &Path) -> Result<PathBuf> {
     bail!("{last}")
 }
 
-/// By Python's own client: there may be neither curl nor wget.
+/// Fetches a URL with Python's own client, because there may be neither curl nor wget.
 fn from_url(url: &str, room: &Path) -> Result<PathBuf> {
     let file = room.join("file");
     let program = "import shutil, sys, urllib.request as r\n\
@@ -142,7 +142,8 @@ fn from_url(url: &str, room: &Path) -> Result<PathBuf> {
     Ok(file)
 }
 
-/// `cargo fetch` of a manifest with this one dependency leaves the file in cargo's cache.
+/// Fetches a crate: `cargo fetch` of a manifest with this one dependency leaves the file in cargo's
+/// cache.
 fn from_crate(name: &str, version: &str, room: &Path) -> Result<PathBuf> {
     let (plain, _) = version.split_once('+').unwrap_or((version, ""));
     let manifest = format!(
@@ -185,7 +186,8 @@ fn from_pypi(
     pip_download(&mut pip, name, source, room)
 }
 
-/// A source archive. pip would run its build backend for metadata; ours answers instead.
+/// Fetches a source archive. pip would run the archive's build backend to get metadata; a backend
+/// of ours answers instead.
 fn from_pypi_source(name: &str, source: &Source, room: &Path, recipe: &Path) -> Result<PathBuf> {
     let mut pip = Command::new("python3");
     let backends = ["recipe/backends", "full/backends"].map(|dir| recipe.join(dir));
@@ -195,7 +197,7 @@ fn from_pypi_source(name: &str, source: &Source, room: &Path, recipe: &Path) -> 
     pip_download(pip.arg("--ignore-requires-python"), name, source, room)
 }
 
-/// pip refuses a file whose hash is another before it looks into it.
+/// Runs pip, which rejects a file with a different hash before it reads the contents.
 fn pip_download(pip: &mut Command, name: &str, source: &Source, room: &Path) -> Result<PathBuf> {
     let pinned = format!("{name}=={} --hash=sha256:{}\n", source.version, source.sha256);
     let list = room.join("requirements.txt");

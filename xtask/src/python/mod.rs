@@ -1,7 +1,7 @@
 //! CPython for wasm32-wasip1, from pinned sources to a finished `python.wasm`.
 //!
-//! What is built is data in `python-dist/` (`pins.toml`, `patches/`, `site/`,
-//! `recipe/`); how it is built is here, one stage per file:
+//! The data in `python-dist/` (`pins.toml`, `patches/`, `site/`, `recipe/`) describe what is built.
+//! The stages of the build are here, one per file:
 //!
 //! ```text
 //! pins       reads pins.toml
@@ -39,7 +39,8 @@
 //! is installed outside the cache folder, and a finished result is checked
 //! against its own sums before it is used again.
 //!
-//! Deliberately absent: snapshots. The runner makes them from the finished module (`site/snapshot.c`).
+//! Deliberately absent: prepared memory. The runner makes it from the finished module
+//! (`site/snapshot.c`).
 
 mod bootstrap;
 mod cpython;
@@ -95,7 +96,8 @@ pub struct PythonDist {
     pub hash: String,
 }
 
-/// The code of the stages, part of the recipe's hash.
+/// The code of the stages. It is part of the recipe's hash, so any change of these files, even of a
+/// comment, makes the archives in the checkout stale.
 const CODE: &[&str] = &[
     include_str!("cpython.rs"),
     include_str!("finish.rs"),
@@ -120,8 +122,8 @@ const SCIENCE_CODE: &[&str] = &[include_str!("lapack.rs"), include_str!("science
 /// The code of the stages that only the profile `full` has.
 const FULL_CODE: &[&str] = &[include_str!("notices.rs"), include_str!("rust.rs")];
 
-/// The recipe's folder, the builds' folder, and the lock that makes this the only builder; the lock
-/// goes with the process.
+/// Returns the recipe's folder, the builds' folder, and the lock that makes this process the only
+/// builder. The system releases the lock when the process ends.
 fn enter(cache: &Path, say: &mut dyn FnMut(&str)) -> Result<(PathBuf, PathBuf, std::fs::File)> {
     let recipe = recipe()?;
     let base = cache.join("python");
@@ -134,10 +136,10 @@ fn enter(cache: &Path, say: &mut dyn FnMut(&str)) -> Result<(PathBuf, PathBuf, s
     Ok((recipe, base, lock))
 }
 
-/// CPython's sources as they are built, its version, and the named packages as `name==version`.
+/// Returns CPython's patched sources, its version, and the named packages as `name==version`.
 ///
 /// # Errors
-/// As [`build_bootstrap`].
+/// The same as [`build`].
 pub fn source(
     cache: &Path,
     packages: &[&str],
@@ -152,10 +154,10 @@ pub fn source(
     Ok((cpython::tree(&source.dir), pins.python.clone(), packages))
 }
 
-/// The compiler, unpacked: the folder with `zig` and its `lib`.
+/// Unpacks the compiler, and returns the folder with `zig` and its `lib`.
 ///
 /// # Errors
-/// As [`build_bootstrap`].
+/// The same as [`build`].
 pub fn compiler(cache: &Path, say: &mut dyn FnMut(&str)) -> Result<PathBuf> {
     let (recipe, base, _lock) = enter(cache, say)?;
     let pins = Pins::read(&recipe.join("pins.toml"))?;
@@ -163,29 +165,29 @@ pub fn compiler(cache: &Path, say: &mut dyn FnMut(&str)) -> Result<PathBuf> {
     Ok(toolchain::unpack(&mut shop, &pins)?.dir.join("ziglang"))
 }
 
-/// A pinned file of another recipe, fetched and verified.
+/// Fetches and verifies a pinned file of another recipe.
 ///
 /// # Errors
-/// As [`build_bootstrap`].
+/// The same as [`build`].
 pub fn pinned(cache: &Path, source: &Source, say: &mut dyn FnMut(&str)) -> Result<PathBuf> {
     let (recipe, base, _lock) = enter(cache, say)?;
     fetch::fetch(&mut Workshop::new(&base, &recipe, say)?, source)
 }
 
-/// What is asked for.
+/// The request for a build.
 #[derive(Clone, Copy, Debug)]
 pub struct Order {
     pub profile: Profile,
-    /// Whether an archive in the checkout is as good as a build.
+    /// Whether an archive in the checkout may replace a build from sources.
     pub prebuilt: bool,
 }
 
-/// Makes what is not in `cache` yet; `say` gets the progress lines.
+/// Builds what is not in `cache` yet. Passes the progress lines to `say`.
 ///
 /// # Errors
-/// A missing program, an origin that cannot be reached, a wrong hash (names the
-/// expected and the actual one), a failed step (shows its log's tail and path), a build from
-/// sources that differs from the archive of the same recipe.
+/// If a program is missing, an origin cannot be reached, a hash is wrong (the error names the
+/// expected and the actual one), a step fails (the error shows the end and the path of its log), or
+/// a build from sources differs from the archive of the same recipe.
 pub fn build(cache: &Path, order: Order, say: &mut dyn FnMut(&str)) -> Result<PythonDist> {
     let Order { profile, prebuilt } = order;
     let (recipe, base, _lock) = enter(cache, say)?;
@@ -236,7 +238,7 @@ pub fn build(cache: &Path, order: Order, say: &mut dyn FnMut(&str)) -> Result<Py
 /// Builds from sources and keeps the result as the profile's archive in the checkout.
 ///
 /// # Errors
-/// As [`build_bootstrap`]; an archive that would be too large.
+/// The same as [`build`], or if the archive would be too large.
 pub fn write_prebuilt(
     cache: &Path,
     profile: Profile,
@@ -250,8 +252,9 @@ pub fn write_prebuilt(
     archive.write(&built.hash, dist)
 }
 
-/// The profile where none is named: `data` if the checkout has this recipe's archive of it,
-/// else `core`, since its packages take most of an hour from sources.
+/// Returns the profile to build if none is named: `data` if the checkout has an archive of it for
+/// this recipe, otherwise `core`, because building the packages of `data` from sources takes most
+/// of an hour.
 ///
 /// # Errors
 /// If the recipe or the archive's record cannot be read.
@@ -268,8 +271,8 @@ fn recipe() -> Result<PathBuf> {
     recipe.canonicalize().with_context(|| recipe.display().to_string())
 }
 
-/// The hash of everything that determines the profile's result, but for the machine. What a smaller
-/// profile has not, its hash does not depend on.
+/// Returns the hash of everything that determines the profile's result, except the machine. A
+/// smaller profile's hash does not depend on what only larger profiles have.
 fn hash(recipe: &Path, pins: &Pins, profile: Profile) -> Result<String> {
     let mut key = Key::new("python");
     key.tree(recipe, &["pins.toml"])?;

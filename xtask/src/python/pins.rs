@@ -7,19 +7,21 @@ use std::path::Path;
 use anyhow::{Context, Result, bail};
 use serde::Deserialize;
 
-/// The files beside the first: what the profile `science` has besides `data`, and what only `full` has.
+/// The files that add to the first one: what the profile `science` has in addition to `data`, and
+/// what only `full` has.
 const SCIENCE: &str = "science/pins.toml";
 const FULL: &str = "full/pins.toml";
 
-/// The whole file.
+/// The contents of `pins.toml`.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Pins {
     /// CPython's version, `3.13.x`.
     pub python: String,
-    /// Packages with C parts, each after those it needs; folders of `packages/`.
+    /// Packages with C parts, by their folders in `packages/`. Each comes after those that it
+    /// needs.
     pub packages: Vec<String>,
-    /// Packages in Python alone, each with what is left out of it (as in package.toml).
+    /// Pure Python packages, each with the paths that are left out of it (as in package.toml).
     pub wheels: BTreeMap<String, Vec<String>>,
     /// Files and folders of such packages that come without bytecode.
     #[serde(default)]
@@ -35,17 +37,18 @@ pub struct Pins {
     /// Packages and wheels that the profile `science` has besides those of `data`.
     #[serde(skip)]
     science: BTreeSet<String>,
-    /// The memory at start that the profiles with these have.
+    /// The initial memory of the profiles with these packages, in bytes.
     #[serde(skip)]
     science_memory: Option<u64>,
 }
 
-/// What a larger profile has besides. A file of its own, so that the smaller profiles' results do not
-/// depend on it.
+/// The additions of a larger profile. They are in a separate file, so that the results of smaller
+/// profiles do not depend on them.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 struct ProfilePins {
-    /// Bytes of memory at start, where the smaller profiles' are too few for the static data.
+    /// The initial memory in bytes, if that of the smaller profiles is too small for the static
+    /// data.
     initial_memory: Option<u64>,
     #[serde(default)]
     packages: Vec<String>,
@@ -67,21 +70,21 @@ pub struct Rust {
     pub python: String,
 }
 
-/// What an image has besides the standard library.
+/// The packages that an image has in addition to the standard library.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Profile {
-    /// Nothing.
+    /// No packages.
     Core,
-    /// What data work needs.
+    /// The packages for working with data.
     Data,
-    /// That, and SciPy.
+    /// The packages of `Data`, and SciPy.
     Science,
     /// Everything that is pinned.
     Full,
 }
 
 impl Profile {
-    /// All of them, by name.
+    /// All profiles, by name.
     pub const ALL: [(&'static str, Profile); 4] = [
         ("core", Profile::Core),
         ("data", Profile::Data),
@@ -89,17 +92,17 @@ impl Profile {
         ("full", Profile::Full),
     ];
 
-    /// By name.
+    /// Returns the profile of that name.
     pub fn named(name: &str) -> Option<Profile> {
         Profile::ALL.iter().find(|(n, _)| *n == name).map(|(_, profile)| *profile)
     }
 
-    /// Whether SciPy is part of it.
+    /// Returns whether SciPy is part of the profile.
     pub fn has_science(self) -> bool {
         matches!(self, Profile::Science | Profile::Full)
     }
 
-    /// Its name.
+    /// Returns the profile's name.
     pub fn name(self) -> &'static str {
         Profile::ALL.iter().find(|(_, p)| *p == self).map_or("", |(name, _)| name)
     }
@@ -118,7 +121,7 @@ struct Profiles {
 pub struct Source {
     pub name: String,
     pub version: String,
-    /// Of the file as it is fetched, hexadecimal.
+    /// SHA-256 of the file as it is fetched, in hexadecimal.
     pub sha256: String,
     /// SPDX expression.
     pub licence: String,
@@ -127,16 +130,16 @@ pub struct Source {
     /// Compiler flags.
     #[serde(default)]
     pub flags: Vec<String>,
-    /// The package it becomes part of, if it is none itself.
+    /// The package that it becomes part of, if it is not a package itself.
     pub part_of: Option<String>,
-    /// Used while building; nothing of it gets into the result.
+    /// Whether it is only used while building, so that no part of it gets into the result.
     #[serde(default)]
     pub build_only: bool,
-    /// Where it may come from, best first.
+    /// The origins of the file, the preferred one first.
     pub origins: Vec<Origin>,
 }
 
-/// A place a file can be fetched from.
+/// A place that a file can be fetched from.
 #[derive(Debug, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Origin {
@@ -146,14 +149,14 @@ pub enum Origin {
     Url { url: String },
     /// The `.crate` file of a Rust crate.
     Crate { name: String, version: String },
-    /// A wheel; `platform` is pip's platform tag where the wheel is not universal,
-    /// `python` the version of Python it is for, where that is not any.
+    /// A wheel. `platform` is pip's platform tag, unless the wheel is universal. `python` is the
+    /// version of Python that the wheel is for, unless it is for any version.
     Pypi { name: String, platform: Option<String>, python: Option<String> },
     /// A source archive of the Python package index.
     PypiSource { name: String },
 }
 
-/// How CPython is configured.
+/// The configuration of CPython.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Cpython {
@@ -165,18 +168,18 @@ pub struct Cpython {
     pub cache: Vec<String>,
 }
 
-/// How the module is linked.
+/// The parameters for linking the module.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Link {
     /// Bytes of C stack.
     pub stack: u64,
-    /// Bytes of memory at start.
+    /// The initial memory in bytes.
     pub initial_memory: u64,
 }
 
 impl ProfilePins {
-    /// Its packages and wheels.
+    /// Returns the names of its packages and wheels.
     fn package_names(&self) -> BTreeSet<String> {
         let names = self.packages.iter().chain(self.rust.keys()).chain(self.wheels.keys());
         names.cloned().collect()
@@ -184,7 +187,7 @@ impl ProfilePins {
 }
 
 impl Pins {
-    /// Reads the file and those of the larger profiles, and checks what types cannot.
+    /// Reads the file and those of the larger profiles, and checks what the types cannot express.
     pub fn read(path: &Path) -> Result<Pins> {
         let text = std::fs::read_to_string(path).with_context(|| path.display().to_string())?;
         let mut pins: Pins = toml::from_str(&text).with_context(|| path.display().to_string())?;
@@ -228,19 +231,19 @@ impl Pins {
         self.sources.extend(added.sources);
     }
 
-    /// Sets what depends on the profile.
+    /// Sets the values that depend on the profile.
     pub fn choose(&mut self, profile: Profile) {
         if let (true, Some(bytes)) = (profile.has_science(), self.science_memory) {
             self.link.initial_memory = bytes;
         }
     }
 
-    /// Whether a package or wheel is one of those that `science` has and `data` has not.
+    /// Returns whether a package or wheel is in `science` but not in `data`.
     pub fn is_science(&self, name: &str) -> bool {
         self.science.contains(name)
     }
 
-    /// Whether a package or wheel is in the image of this profile.
+    /// Returns whether a package or wheel is in the image of this profile.
     pub fn has(&self, profile: Profile, name: &str) -> bool {
         match profile {
             Profile::Core => false,
@@ -250,18 +253,18 @@ impl Pins {
         }
     }
 
-    /// Whether something of a source is in the image of this profile.
+    /// Returns whether any part of a source is in the image of this profile.
     pub fn ships(&self, profile: Profile, source: &Source) -> bool {
         let name = source.part_of.as_ref().unwrap_or(&source.name);
         let optional = self.packages.contains(name)
             || self.wheels.contains_key(name)
             || self.rust.contains_key(name);
-        // The other architecture's compiler is not here, and its libc is the same.
+        // The compiler for the other architecture is not used here, and its libc is the same.
         let here = !name.starts_with("zig-") || name.ends_with(std::env::consts::ARCH);
         here && !source.build_only && (!optional || self.has(profile, name))
     }
 
-    /// A source by name.
+    /// Returns the source of that name.
     pub fn source(&self, name: &str) -> Result<&Source> {
         self.sources
             .iter()
@@ -269,7 +272,7 @@ impl Pins {
             .with_context(|| format!("pins.toml has no source '{name}'"))
     }
 
-    /// `3.13` of `3.13.15`.
+    /// Returns the series of the version, for example `3.13` for `3.13.15`.
     pub fn series(&self) -> &str {
         self.python.rsplit_once('.').map_or(self.python.as_str(), |(series, _)| series)
     }

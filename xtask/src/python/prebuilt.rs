@@ -1,12 +1,11 @@
-//! The recipe's result as an archive in the checkout, so that nobody waits for compilers.
+//! The recipe's result as an archive in the checkout, which saves compiling it.
 //!
-//! `python-dist/prebuilt/PROFILE.tar.xz` holds a finished folder (see `finish`), and
-//! `PROFILE.toml` says which: the archive's SHA-256, and the hash of the recipe that made
-//! it. An archive of another recipe is not used; one whose bytes differ from what is
-//! recorded is an error, and what is unpacked is checked once more file by file, by the sums
-//! inside.
+//! `python-dist/prebuilt/PROFILE.tar.xz` holds a finished folder (see `finish`), and `PROFILE.toml`
+//! says which: the archive's SHA-256, and the hash of the recipe that made it. An archive of
+//! another recipe is not used. It is an error if the archive's digest differs from the recorded
+//! one. The unpacked files are checked again, one by one, against the sums in the archive.
 //!
-//! The recipe's hash does not name the architecture: what is built is for the guest.
+//! The recipe's hash does not depend on the architecture, because the result is for the guest.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -19,22 +18,24 @@ use super::finish;
 use super::pins::Profile;
 use super::workshop::sha256_file;
 
-/// History keeps every archive there ever was.
+/// The maximum size of an archive in bytes. It is limited because the repository's history keeps
+/// every archive.
 const MOST_BYTES: u64 = 50_000_000;
 
-/// The window holds all of it: pip and setuptools have copies of other packages.
+/// The compressor. Its window holds the whole archive, because pip and setuptools contain copies of
+/// other packages.
 const XZ: &str = "xz -T1 --lzma2=preset=9e,dict=256MiB";
 
-/// A fixed date: equal inputs give equal archives.
+/// The date of all files in an archive. It is fixed so that equal inputs give equal archives.
 const DATE: &str = "@1767225600";
 
-/// What is known about an archive.
+/// The record of an archive.
 #[derive(Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 struct ArchiveRecord {
     /// Hash of the recipe.
     recipe: String,
-    /// Of the archive.
+    /// SHA-256 of the archive.
     sha256: String,
 }
 
@@ -45,7 +46,7 @@ pub struct Prebuilt {
 }
 
 impl Prebuilt {
-    /// In the recipe's folder, whether it is there or not.
+    /// Returns the profile's archive in the recipe's folder, whether it exists or not.
     pub fn for_profile(recipe: &Path, profile: Profile) -> Prebuilt {
         Prebuilt { dir: recipe.join("prebuilt"), name: profile.name() }
     }
@@ -63,10 +64,10 @@ impl Prebuilt {
         toml::from_str(&text).map(Some).with_context(|| file.display().to_string())
     }
 
-    /// Unpacks it to `dist`, if it is this recipe's; the answer says whether it was.
+    /// Unpacks the archive to `dist` if it is of this recipe. Returns whether it was.
     ///
     /// # Errors
-    /// If its bytes are not those recorded.
+    /// If the archive differs from its record.
     pub fn unpack(&self, recipe: &str, dist: &Path, say: &mut dyn FnMut(&str)) -> Result<bool> {
         let Some(record) = self.record()? else { return Ok(false) };
         if record.recipe != recipe {
@@ -99,12 +100,12 @@ impl Prebuilt {
         Ok(true)
     }
 
-    /// Whether it is there and of this recipe.
+    /// Returns whether the archive exists and is of this recipe.
     pub fn is_of(&self, recipe: &str) -> Result<bool> {
         Ok(self.record()?.is_some_and(|record| record.recipe == recipe))
     }
 
-    /// Removes it: what is built next is not to be compared with it.
+    /// Removes the archive's record, so that the next build is not compared with the archive.
     pub fn forget(&self) -> Result<()> {
         let record = self.dir.join(format!("{}.toml", self.name));
         if record.exists() {
@@ -131,11 +132,11 @@ impl Prebuilt {
         Ok(archive)
     }
 
-    /// Whether a build from sources gave what the archive holds; `None` without an archive of
-    /// this recipe.
+    /// Checks that a build from sources has the same files as the archive. Returns `None` if there
+    /// is no archive of this recipe.
     ///
     /// # Errors
-    /// Names the files that differ.
+    /// If files differ; the error names them.
     pub fn compare(&self, recipe: &str, dist: &Path) -> Result<Option<()>> {
         if !self.is_of(recipe)? {
             return Ok(None);

@@ -1,4 +1,4 @@
-//! `cargo xtask python --sizes`: what each part of the result takes, plain and compressed.
+//! `cargo xtask python --sizes`: the size of each part of the result, plain and compressed.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -9,7 +9,8 @@ use anyhow::{Context, Result, ensure};
 
 use super::workshop::sorted;
 
-/// A Markdown table of a finished build: its module, library, time zones and packages.
+/// Returns a Markdown table of the sizes in a finished build: its module, library, time zones and
+/// packages.
 ///
 /// # Errors
 /// If a file cannot be read, or `tar` or `xz` is missing.
@@ -54,7 +55,8 @@ pub fn sizes_table(dist: &Path) -> Result<String> {
     Ok(text)
 }
 
-/// What an entry of site-packages belongs to: a package's folder and its record go together.
+/// Returns the package that an entry of site-packages belongs to, because a package has a folder
+/// and a record.
 fn entry_package(entry: &str) -> String {
     let name = entry.strip_suffix(".dist-info").and_then(|n| n.split('-').next()).unwrap_or(entry);
     let name = name.trim_end_matches(".py").trim_start_matches('_').to_lowercase();
@@ -83,7 +85,7 @@ fn count_files(path: &Path, files: &mut u64, bytes: &mut u64) -> Result<()> {
     Ok(())
 }
 
-/// Bytes of a compressed archive of these.
+/// Returns the size in bytes of a compressed archive of these paths.
 fn compressed_size(dist: &Path, paths: &[String]) -> Result<u64> {
     let mut tar = Command::new("tar");
     tar.args(["--create", "--sort=name", "--owner=0", "--group=0", "--mtime=@0", "-C"]).arg(dist);

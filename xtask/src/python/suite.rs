@@ -1,4 +1,4 @@
-//! What the packages' own tests are run with: their sources as pinned, and pytest.
+//! Provides what the packages' own tests need: their pinned sources, and pytest.
 
 use std::path::{Path, PathBuf};
 
@@ -9,14 +9,14 @@ use super::toolchain::{find, unpack_tar, unpack_zip};
 use super::workshop::{Key, Leftover, Workshop};
 use super::{cpython, enter, fetch, host, native};
 
-/// pytest and what it and the suites import.
+/// pytest, and the packages that it and the suites import.
 const PYTEST: &[&str] =
     &["pytest", "pluggy", "iniconfig", "pygments", "hypothesis", "sortedcontainers"];
 
-/// CPython's `Lib/test`.
+/// Returns the folder of CPython's `Lib/test`.
 ///
 /// # Errors
-/// As [`super::build`].
+/// The same as [`super::build`].
 pub fn cpython_tests(cache: &Path, say: &mut dyn FnMut(&str)) -> Result<PathBuf> {
     let (recipe, base, _lock) = enter(cache, say)?;
     let pins = Pins::read(&recipe.join("pins.toml"))?;
@@ -25,10 +25,10 @@ pub fn cpython_tests(cache: &Path, say: &mut dyn FnMut(&str)) -> Result<PathBuf>
     Ok(cpython::tree(&source.dir).join("Lib/test"))
 }
 
-/// A package's sources as they were published, and a folder with pytest.
+/// Returns a package's sources as they were published, and a folder with pytest.
 ///
 /// # Errors
-/// As [`super::build`].
+/// The same as [`super::build`].
 pub fn package_tests(
     cache: &Path,
     package: &str,
@@ -44,7 +44,7 @@ pub fn package_tests(
     let sources = shop.step(&format!("{package}-suite"), key, Leftover::Discard, |bench| {
         unpack_tar(bench, &file)
     })?;
-    // With bytecode: it is imported for each file of tests.
+    // pytest gets bytecode, because it is imported again for each file of tests.
     let tree = cpython::source(&mut shop, &pins)?;
     let native = native::build(&mut shop, &tree)?;
     let mut key = Key::new("pytest");

@@ -1,4 +1,4 @@
-//! The parts of the recipe that need no compiler and no network.
+//! Tests of the parts of the recipe that need neither a compiler nor the network.
 
 use std::fs;
 use std::path::PathBuf;
@@ -55,7 +55,8 @@ fn every_patch_gives_its_reason() {
     let mut all = 0;
     for folder in folders {
         let names = super::workshop::sorted(&folder).expect("patches");
-        // In the order of their numbers, of which each is used once; that of a patch that has gone stays free.
+        // Patches are applied in the order of their numbers. Each number is used once; that of a
+        // removed patch stays free.
         let mut last = 0;
         for name in names.iter().filter(|name| name.ends_with(".patch")) {
             let number = name.split('-').next().filter(|n| n.len() == 4);
@@ -87,7 +88,7 @@ fn every_package_is_described_and_pinned() {
         }
         for part in &package.unpack {
             let source = pins.source(&part.source).expect(&part.source);
-            // One of those that have it.
+            // The owner is one of the packages that unpack the source.
             let owner = source.part_of.as_ref().expect(&part.source);
             assert!(pins.packages.contains(owner), "{} in {name}", part.source);
         }
@@ -122,7 +123,7 @@ fn profiles_hold_what_they_say() {
     assert!(!of(Profile::Full, "versioneer"));
 }
 
-/// What only larger profiles have changes no smaller profile's result.
+/// Contents that only larger profiles have do not change the result of a smaller profile.
 #[test]
 fn archives_do_not_depend_on_what_larger_profiles_have_besides() {
     let temp = Temp::new("keys");
@@ -137,7 +138,7 @@ fn archives_do_not_depend_on_what_larger_profiles_have_besides() {
     let keys = || Profile::ALL.map(|(_, p)| super::hash(&temp.0, &pins, p).expect("a key"));
     let distinct: std::collections::BTreeSet<_> = keys().into_iter().collect();
     assert_eq!(distinct.len(), Profile::ALL.len());
-    // Of core, data, science and full, which have another key then.
+    // Returns whether the key changes with the file, for each of core, data, science and full.
     let changed = |name: &str| {
         let before = keys();
         fs::write(temp.0.join(name), "other").expect("a file");
@@ -321,8 +322,9 @@ fn a_prebuilt_archive_of_another_recipe_or_of_other_bytes_is_refused() {
     assert!(!to.exists());
 }
 
-/// A change of what is ours in the library must not be noticed only by who builds SciPy. CPython's own files are pinned, so
-/// that their patches fit as long as they are as they were.
+/// The patches must fit our own files in the library, because otherwise only a build with SciPy
+/// would notice a change of those files. CPython's own files are pinned, so the patches for them
+/// fit until the pins change.
 #[test]
 fn patches_of_the_larger_profiles_fit_the_library() {
     let temp = Temp::new("science-library");

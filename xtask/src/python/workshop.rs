@@ -13,16 +13,17 @@ pub use crate::key::{Key, sha256_file, sorted};
 /// Written into a step's folder when the step is complete.
 const STAMP: &str = ".complete";
 
-/// How much of a failed step's log is shown, in lines and in bytes read for them.
+/// The number of lines of a failed step's log that are shown, and the number of bytes that are read
+/// for them.
 const TAIL_LINES: usize = 30;
 const TAIL_BYTES: u64 = 16 * 1024;
 
-/// What becomes of a folder that an interrupted step left.
+/// The treatment of a folder that an interrupted step has left.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Leftover {
-    /// The step finds its own way on (make).
+    /// The step continues where it was interrupted, as make does.
     Continue,
-    /// Everything is done again.
+    /// The step starts again from the beginning.
     Discard,
 }
 
@@ -33,7 +34,7 @@ pub struct Done {
     pub key: String,
 }
 
-/// Where the steps are done.
+/// The place where steps run, and the output of their progress.
 pub struct Workshop<'a> {
     /// The cache's `python` folder.
     pub base: PathBuf,
@@ -43,7 +44,7 @@ pub struct Workshop<'a> {
 }
 
 impl<'a> Workshop<'a> {
-    /// A workshop in `base` for the recipe in `recipe`.
+    /// Creates a workshop in `base` for the recipe in `recipe`.
     pub fn new(base: &Path, recipe: &Path, say: &'a mut dyn FnMut(&str)) -> Result<Workshop<'a>> {
         for name in ["logs", "sources", "steps"] {
             let dir = base.join(name);
@@ -52,12 +53,12 @@ impl<'a> Workshop<'a> {
         Ok(Workshop { base: base.to_path_buf(), recipe: recipe.to_path_buf(), say })
     }
 
-    /// A progress line.
+    /// Prints a progress line.
     pub fn say(&mut self, line: &str) {
         (self.say)(line);
     }
 
-    /// Does `work` in the step's folder unless it was completed before.
+    /// Runs `work` in the step's folder, unless the step was completed before.
     pub fn step(
         &mut self,
         name: &str,
@@ -154,7 +155,7 @@ impl Bench {
     }
 }
 
-/// The program and its first arguments: enough to know it by.
+/// Returns the program and its first arguments, which are enough to recognise the command.
 fn command_text(command: &Command) -> String {
     let args: Vec<_> = command.get_args().take(6).map(|a| a.to_string_lossy()).collect();
     format!("{} {}", command.get_program().to_string_lossy(), args.join(" "))
