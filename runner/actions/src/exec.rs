@@ -30,7 +30,7 @@ pub struct SandboxExec {
     /// Let processes started with & continue after the call.
     #[serde(default)]
     background: bool,
-    /// Bytes of each stream to give, 32 KiB by default: beginning and end of more.
+    /// The maximum bytes of each stream, 32 KiB by default; more is cut to beginning and end.
     #[serde(default)]
     max_output: Option<u64>,
 }

@@ -29,7 +29,8 @@ struct PythonArgs {
     /// Standard input.
     #[serde(default)]
     stdin: Option<String>,
-    /// Bytes of each stream and of the value to give, 32 KiB by default: beginning and end of more.
+    /// The maximum bytes of each stream and of the value, 32 KiB by default; more is cut to
+    /// beginning and end.
     #[serde(default)]
     max_output: Option<u64>,
 }

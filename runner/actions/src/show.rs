@@ -31,9 +31,9 @@ pub struct CommandAnswer {
     pub execution_time_ms: f64,
     /// Maximum bytes of memory that all its processes had together.
     pub peak_memory: u64,
-    /// Output, a value or the list of files is not whole.
+    /// Output, a value or the list of files was shortened.
     pub truncated: bool,
-    /// The limit that it ran into.
+    /// The limit that the command hit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limit_hit: Option<String>,
     /// Processes that continue after the call.
@@ -46,13 +46,13 @@ pub struct CommandAnswer {
     /// The same as JSON, where it is plain data and short enough.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub value_json: Option<serde_json::Value>,
-    /// The value is cut: its bytes, at least.
+    /// The minimum length of the value in bytes, if it was cut.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub value_bytes: Option<u64>,
     /// The interpreter has ended; the next cell continues from the state before this one.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub put_back: bool,
-    /// The commit that this has made.
+    /// The commit that the call has made.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub commit: Option<u64>,
 }

@@ -4,7 +4,8 @@ use sha2::{Digest, Sha256};
 use wasibox_protocol::{FileChange, FileChangeKind};
 use wasibox_vfs::{ChangeKind, Errno, FileKind, Loc, OpenFlags, OpenResult, ROOT, TreeChange, Vfs};
 
-/// The largest file that is hashed, and the most bytes that are hashed in all.
+/// The maximum size of a file that is hashed, and the maximum number of bytes that are hashed in
+/// all.
 const HASH_FILE: u64 = 64 << 20;
 const HASH_ALL: u64 = 256 << 20;
 

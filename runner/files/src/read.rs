@@ -12,7 +12,7 @@ use wasibox_protocol::files::{
 };
 use wasibox_vfs::{FileKind, VfsFile};
 
-/// The number of lines and bytes of text by default, and the most bytes.
+/// The default number of lines and of bytes of text, and the maximum number of bytes.
 const LINES: u64 = 2000;
 const BYTES: u64 = 128 << 10;
 const MOST_BYTES: u64 = 4 << 20;

@@ -10,8 +10,8 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use webc::v3::read::{DirEntry, Directory};
 
-/// The limits of an image: deepest directory, most files, longest path, and length of all paths
-/// together. An image beyond them is damaged.
+/// The limits of an image: the depth of directories, the number of files, the length of a path, and
+/// the length of all paths together. An image that exceeds them is damaged.
 const MAX_DEPTH: usize = 64;
 const MAX_ENTRIES: usize = 1_000_000;
 const MAX_PATH: usize = 4096;

@@ -256,8 +256,8 @@ impl SessionSandbox {
     }
 
     /// Restores an interpreter from all its layers, the lowest first, and the rest of its state. An
-    /// interpreter that has this name already is ended. With `fork` the restored one is a copy of
-    /// one that may still exist.
+    /// interpreter that has this name already is ended. If `fork` is set, the restored interpreter
+    /// is a copy of one that may still exist.
     ///
     /// # Errors
     /// If it was parked with another image, is damaged, or has no room.

@@ -33,8 +33,8 @@ use wasmer::sys::vm::{VMConfig, catch_traps, drain_stack_pool};
 pub const FIRST: usize = 256 << 10;
 /// Bytes that are opened at a time.
 const STEP: usize = 256 << 10;
-/// Bytes for the engine's functions. The one that needs most, throwing through compiled frames,
-/// needs less than 16 KiB.
+/// Bytes for the engine's functions. The most demanding operation, throwing through compiled
+/// frames, needs less than 16 KiB.
 const RESERVE: usize = 128 << 10;
 /// The smallest stack that is given.
 pub const LEAST: usize = 1 << 20;

@@ -158,7 +158,7 @@ pub fn open_lock(path: &Path) -> io::Result<File> {
 }
 
 /// Writes a file of mode 0600 that is complete or does not exist, even if the machine stops;
-/// returns the open file. With `fresh` an existing file stays, and the error says so.
+/// returns the open file. If `fresh` is set, an existing file stays, and an error is returned.
 pub fn put_file(path: &Path, bytes: &[u8], fresh: bool) -> io::Result<File> {
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(format!(".{}.part", std::process::id()));

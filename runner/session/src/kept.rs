@@ -47,7 +47,7 @@ pub struct StoredState {
     pub session: Arc<wasibox_store::StoreSession>,
     /// The view that guests have of its key-values.
     values: Arc<Values>,
-    /// Whether the session now runs with another image than the one it began with.
+    /// Whether the session now runs with a different image than it began with.
     is_elsewhere: bool,
     /// The shell's state, and the blob of the commit that it belongs to.
     shell: Option<(Blob, Arc<[u8]>)>,

@@ -204,8 +204,8 @@ impl Store {
         self.shared.db.lock().unwrap_or_else(|e| e.into_inner())
     }
 
-    /// Runs `act` in a transaction: all of it takes effect or none, with no other process writing
-    /// meanwhile.
+    /// Runs `act` in a transaction: either all of it takes effect or nothing, and no other process
+    /// writes meanwhile.
     fn transaction<T, E: From<StoreError>>(
         &self,
         act: impl FnOnce(&Db) -> Result<T, E>,

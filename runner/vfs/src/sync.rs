@@ -2,8 +2,8 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Locks a mutex, and ignores that a thread panicked while it held it. That is sound because every
-/// critical section of these crates leaves its data consistent between two statements; a session
+/// Locks a mutex, even if a thread has panicked while holding it. This is sound because every
+/// critical section of these crates leaves its data consistent between two statements. So a session
 /// whose thread has panicked can still be read and ended.
 ///
 /// ```

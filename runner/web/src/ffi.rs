@@ -124,9 +124,9 @@ pub struct MemoryContent<'a> {
 }
 
 /// Makes a guest in this worker: an instance of a program, which stays until [`forget_guest`]. It
-/// begins with this memory, or as its module describes. With `may_be_spare` it may be an instance
-/// that [`guest_begin_again`] has reset, whose memory may be larger than a new one's. Returns false
-/// if there is no room for it.
+/// begins with this memory, or as its module describes. If `may_be_spare` is set, the guest may be
+/// an instance that [`guest_begin_again`] has reset, whose memory may be larger than a new one's.
+/// Returns false if there is no room for the guest.
 pub fn guest_begin(program: u32, prepared: Option<MemoryContent>, may_be_spare: bool) -> bool {
     let (bytes, at, size) = prepared.map_or((&[][..], 0, 0), |c| (c.bytes, c.at as u32, c.size));
     let (from, len) = (bytes.as_ptr(), bytes.len());
@@ -268,7 +268,8 @@ pub fn need(program: u32) -> bool {
 }
 
 /// Returns the bytes of a program that the page has kept by [`keep`], in this visit or in an
-/// earlier one. With `fetches` they may be fetched from the image's origin, which takes longer.
+/// earlier one. If `fetches` is set, the bytes may be fetched from the image's origin, which takes
+/// longer.
 pub fn kept(program: u32, fetches: bool) -> Option<Vec<u8>> {
     // JUSTIFICATION: as above. SAFETY: it has no preconditions.
     let len = unsafe { imports::kept(program, fetches.into()) };

@@ -69,8 +69,8 @@ pub fn export_session(all: bool) -> Result<(), PageFailure> {
     history::with_history(|history| history.export(all))
 }
 
-/// Imports a snapshot into the session, which must be new. With `is_fork` the session becomes a
-/// copy of one that continues elsewhere.
+/// Imports a snapshot into the session, which must be new. If `is_fork` is set, the session becomes
+/// a copy of one that continues elsewhere.
 pub fn import_session(bytes: &[u8], is_fork: bool) -> Result<(), PageFailure> {
     let vfs = session::session_vfs()?;
     history::with_history(|history| history.import(vfs, bytes, is_fork))

@@ -50,6 +50,6 @@ fn become_nobody() -> Result<(), Errno> {
         Err(Errno::INVAL | Errno::PERM) => return Ok(()),
         Err(e) => return Err(e),
     }
-    // The kernel clears it when the user changes (prctl(2), PR_SET_PDEATHSIG).
+    // The kernel clears the parent-death signal when the user changes (prctl(2), PR_SET_PDEATHSIG).
     set_parent_process_death_signal(end)
 }

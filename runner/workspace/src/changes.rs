@@ -157,8 +157,8 @@ impl Overlay {
         Ok((out, more))
     }
 
-    /// Returns the changes to the `chosen` paths and everything below them as text, of about `most`
-    /// bytes at most. An empty list chooses all paths.
+    /// Returns the changes to the `chosen` paths and everything below them as a text of at most
+    /// about `most` bytes. An empty list chooses all paths.
     ///
     /// # Errors
     /// If a file of the session cannot be read. A file of the host that can no longer be read is

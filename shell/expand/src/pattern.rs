@@ -148,7 +148,7 @@ enum BracketState {
     /// Behind `[^`: `]` is ordinary.
     Negated,
     Inside,
-    /// Behind `[` inside: `:`, `=` or `.` may follow.
+    /// After a `[` inside the brackets: `:`, `=` or `.` may follow.
     InsideOpen,
     /// In a class such as `[:name:]`, with the delimiter.
     Class(u8),

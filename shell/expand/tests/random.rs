@@ -186,8 +186,8 @@ fn arithmetic(r: &mut Random) -> String {
         "08", "a[0]", "A[k]",
     ];
     let expr = if r.below(3) == 0 { r.text(TOKEN, 6) } else { expression(r, 3) };
-    // No `((`: bash may read a subshell. And no `$` for `let`, where it is a syntax error: bash
-    // evaluates the text before it.
+    // The expression has no `((`, because bash may read a subshell. For `let` it has no `$`, which
+    // is a syntax error there, because bash evaluates the text before it.
     let names = expr.replace('$', "");
     format!(
         "x=3 y=-2 z='x+1'; a=(4 5 6); declare -A A; A[k]=9; p $(({expr})) $x $y $z \"${{a[@]}}\"; let '{names}'; p $x $y $z \"${{a[@]}}\""

@@ -11,10 +11,10 @@
 //! "WBSS"  version: u16  0: u16  length of the records: u32
 //! records: tag u8, length u32, fields
 //! ```
-//! Byte strings among the fields have their length (`u32`) before them. A field added later stands
-//! after today's; readers skip the bytes after the fields they know. Of records about one thing
-//! the last holds, so that the host may append ([`SessionWriter::continue_state`]). A change that
-//! breaks this is a new [`VERSION`].
+//! Byte strings among the fields have their length (`u32`) before them. New fields are added after
+//! the existing ones, and readers skip the bytes after the fields that they know. If several
+//! records are about one thing, the last one counts, so that the host may append records
+//! ([`SessionWriter::continue_state`]). A change that breaks this is a new [`VERSION`].
 //!
 //! Both sides treat the other's bytes as hostile: reading accepts any input without a panic, and
 //! its result takes at most a few times the size of the input.

@@ -102,7 +102,7 @@ pub fn inspect_program(file: &Path, table: &AppletTable) -> io::Result<ProgramFo
     }
     // As in bash, a NUL in the first line means that the file is binary.
     let first_line = head.split(|&c| c == b'\n').next().unwrap_or_default();
-    // A program under another name than the image's, for example a link of a virtual environment.
+    // A program under a name that is not the image's, for example a link of a virtual environment.
     // The kernel knows whether the file is one of its programs.
     if head.starts_with(b"\0asm") || (cfg!(unix) && head.starts_with(b"\x7fELF")) {
         return Ok(ProgramForm::Direct);

@@ -680,7 +680,7 @@ struct ApplyResult {
 /// The lines in which a hunk is looked for, and how.
 struct PlaceSearch<'a> {
     old: &'a [&'a [u8]],
-    /// Where the hunk is expected.
+    /// The line at which the hunk is expected.
     guess: usize,
     /// The first line that no earlier hunk has used.
     least: usize,

@@ -1,4 +1,4 @@
-//! From operands and directories to inputs; statuses and messages.
+//! Turns operands and directories into inputs; statuses and messages.
 
 use std::fs::{self, File};
 use std::io::{Seek, SeekFrom};

@@ -139,7 +139,7 @@ pub fn finish(socket: &File) -> io::Result<()> {
 
 /// Waits until one of the files can be read, or written, without blocking; returns which ones. A
 /// file at the end of input counts as readable; a pipe with room takes `PIPE_BUF` bytes (4096). If
-/// the time is over, the result names none of them.
+/// the time runs out, the result names none of them.
 ///
 /// # Errors
 /// EINTR if a caught signal arrived first.

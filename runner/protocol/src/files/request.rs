@@ -120,7 +120,7 @@ pub struct ReadOf {
     /// Bytes of text, 128 KiB by default.
     #[serde(default)]
     pub max_bytes: Option<u64>,
-    /// Found out by default: UTF-8, or UTF-16 if the file begins with a byte order mark.
+    /// Detected by default: UTF-8, or UTF-16 if the file begins with a byte order mark.
     #[serde(default)]
     pub encoding: Option<TextEncoding>,
     /// Put each line's number before it.
@@ -281,13 +281,13 @@ fn here() -> String {
 pub struct GlobOf {
     /// `*`, `?`, `[...]`, `{a,b}`, `**` for any number of directories.
     pub pattern: String,
-    /// Where to begin.
+    /// The directory to search.
     #[serde(default = "here")]
     pub path: String,
     /// Also names that begin with a dot where the pattern does not.
     #[serde(default)]
     pub hidden: bool,
-    /// Those that were changed last come first; by path otherwise.
+    /// Sort by time, the last changed first, instead of by path.
     #[serde(default)]
     pub newest: bool,
     /// Include directories.
@@ -321,7 +321,7 @@ pub enum GrepOutput {
     Content,
     /// Files that have a match.
     Files,
-    /// How many lines match in each file.
+    /// The number of matching lines in each file.
     Count,
 }
 
@@ -424,8 +424,8 @@ fn literal() -> PatternSyntax {
 pub struct UploadOf {
     pub path: String,
     pub data: FileBytes,
-    /// Where to put them, for a file that comes in parts: at most the file's present length. 0
-    /// begins the file again. By default they are the whole file, which is replaced at once.
+    /// The offset of the bytes, for a file that is sent in parts: at most the file's present
+    /// length. 0 begins the file again. By default the bytes replace the whole file at once.
     #[serde(default)]
     pub offset: Option<u64>,
     #[serde(default)]

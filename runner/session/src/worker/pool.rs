@@ -126,8 +126,8 @@ impl WorkerPool {
         &self.options
     }
 
-    /// Takes a warm worker; waits for one if necessary. With `with_all_code` it waits for one that
-    /// has the code of all programs; others may lack code that is still being compiled.
+    /// Takes a warm worker; waits for one if necessary. If `with_all_code` is set, waits for one
+    /// that has the code of all programs. Other workers may lack code that is still being compiled.
     pub(super) fn take(&self, with_all_code: bool) -> Result<Worker, Error> {
         let mut state = self.shared.lock_state();
         state.waiting += 1;

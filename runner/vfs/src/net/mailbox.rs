@@ -104,8 +104,8 @@ impl Mailbox {
         self.lock_inbox().error.take()
     }
 
-    /// Returns the length of the first datagram; 0 if there is none but receiving does not wait,
-    /// because the socket is closed or has an error; `None` if receiving waits.
+    /// Returns the length of the first datagram. Without a datagram, returns 0 if receiving does
+    /// not wait because the socket is closed or has an error, and `None` otherwise.
     pub(super) fn ready_bytes(&self) -> Option<usize> {
         let inbox = self.lock_inbox();
         let first = inbox.datagrams.front().map(|d| d.bytes.len());

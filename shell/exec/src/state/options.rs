@@ -89,7 +89,8 @@ pub struct ShellOptions {
     /// The source of the commands.
     source: CommandSource,
     is_interactive: bool,
-    /// What POSIX mode switches on, before `POSIXLY_CORRECT=y` stood before a command.
+    /// The state of the options that POSIX mode switches on, before a command with
+    /// `POSIXLY_CORRECT=y` in front of it.
     before_posix: Option<u64>,
     expand: ExpandOptions,
 }

@@ -36,7 +36,7 @@ pub struct Traps {
 #[derive(Debug)]
 pub struct SuspendedDebugTrap {
     action: Str,
-    /// Whether it was visible where it was removed, and not hidden from a function.
+    /// Whether the trap was visible where it was removed, instead of hidden from a function.
     seen: bool,
 }
 

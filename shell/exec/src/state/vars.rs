@@ -67,7 +67,8 @@ pub enum VarSlot {
 pub struct TemporaryVar {
     /// Whether the called function has declared it again, with `local` or `declare`.
     pub local: bool,
-    /// Whether `export` or `readonly` makes it outlive its scope: it then moves to the outer one.
+    /// Whether `export` or `readonly` makes the variable outlive its scope. It then moves to the
+    /// outer scope.
     pub outlives: bool,
 }
 

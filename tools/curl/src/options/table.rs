@@ -21,7 +21,7 @@ pub(crate) enum CurlOptionKind {
     /// Calls a function. The text is the name of the option's value, or empty if it takes none.
     Do(&'static str, Run),
     IgnoreValue,
-    /// Whether it takes a value, and the reason why it is refused.
+    /// Whether the option takes a value, and the reason why the option is refused.
     Refused(bool, &'static str),
 }
 

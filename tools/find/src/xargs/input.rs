@@ -1,4 +1,4 @@
-//! From input to items.
+//! Splits input into items.
 
 use std::io::{self, BufRead};
 

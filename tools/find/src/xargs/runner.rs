@@ -1,4 +1,4 @@
-//! From items to command lines, and the statuses of the commands.
+//! Builds command lines from items, and collects the statuses of the commands.
 
 use std::collections::VecDeque;
 use std::fs::File;

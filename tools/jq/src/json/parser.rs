@@ -1,4 +1,4 @@
-//! From tokens to values or to streaming events (jq manual, "Streaming").
+//! Parses tokens to values or to streaming events (jq manual, "Streaming").
 //!
 //! The parser keeps its state between buffers, so that input can be read in pieces, and a value is
 //! returned as soon as its last token was read.

@@ -1,4 +1,4 @@
-//! From syntax tree to instructions.
+//! Compiles the syntax tree to instructions.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;

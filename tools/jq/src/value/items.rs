@@ -172,7 +172,7 @@ pub fn into_vec(a: Rc<JqItems>) -> Vec<Value> {
     }
 }
 
-/// The nesting from which on values are queued to be dropped, not dropped recursively.
+/// The nesting depth at which values are queued to be dropped instead of being dropped recursively.
 const DROP_DEPTH: u32 = 200;
 
 thread_local! {

@@ -1,4 +1,4 @@
-//! From pattern text to nodes.
+//! Parses the text of a pattern to nodes.
 
 use super::bracket::{self, Bracket};
 use super::held::{self, HeldStar};

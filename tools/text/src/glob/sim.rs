@@ -13,7 +13,7 @@ use super::{ExtGroup, GlobNode, GlobOptions, char_at, fold_case};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Direction {
     Forward,
-    /// From the ends of matches to their beginnings.
+    /// Goes from the ends of matches to their beginnings.
     Backward,
 }
 

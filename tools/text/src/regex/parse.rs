@@ -1,4 +1,4 @@
-//! From text to [`RegexNode`]s. As in glibc's parser, it depends on the context whether `*`, `^`,
+//! Parses text to [`RegexNode`]s. As in glibc's parser, it depends on the context whether `*`, `^`,
 //! `$`, lone parentheses and malformed intervals are operators.
 
 use super::ast::{MAX_DEPTH, RegexNode};
