@@ -29,8 +29,8 @@
 //! program, if it calls [`worker_main`] when its first argument is [`WORKER_ARGUMENT`].
 //!
 //! # Stages
-//! `session` checks and takes a request, `awake` finds a place for it, `live` runs it (in a `worker`,
-//! or in a sandbox of this process), `kept` makes a commit of its changes.
+//! `session` checks and takes a request, `awake` finds a place for it, `live` runs it (in a
+//! `worker`, or in a sandbox of this process), `kept` makes a commit of its changes.
 //!
 //! [`tools`] are the embedder's functions that guests may call.
 //!

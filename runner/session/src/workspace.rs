@@ -5,7 +5,8 @@
 //! The sandbox gets the folder as part of its initial state and only reads it: a zip through a
 //! descriptor, a host's folder through its path, opened before the jail closes. The rest happens
 //! here: the parent builds its own tree from the session's store, and writes the zip or the host's
-//! folder from that tree. So saving needs no worker, and a session that sleeps can be saved as well.
+//! folder from that tree. So saving needs no worker, and a session that sleeps can be saved as
+//! well.
 //!
 //! # Kept state
 //! A session's changes fit only the workspace that it began with. So its store records that

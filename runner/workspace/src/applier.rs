@@ -116,8 +116,8 @@ impl Applier {
         })
     }
 
-    /// Takes the next operation. Before [`Applier::finish_steps`] only new files are written, in the
-    /// temporary folder.
+    /// Takes the next operation. Before [`Applier::finish_steps`] only new files are written, in
+    /// the temporary folder.
     ///
     /// # Errors
     /// If the operation is invalid, or a file cannot be written. Nothing has changed then.

@@ -26,7 +26,8 @@ pub struct ScriptLimits {
 
 /// Bytes of the stack that nesting may use before the host is asked for its size.
 const UNASKED: usize = if cfg!(target_os = "wasi") { 64 * 1024 } else { 6 * 1024 * 1024 };
-/// The stack size assumed for a host that does not report one: engines give a guest 1 MiB by default.
+/// The stack size assumed for a host that does not report one: engines give a guest 1 MiB by
+/// default.
 const DEFAULT_STACK: usize = 700 * 1024;
 /// The maximum that nesting may use.
 const DEEP_STACK: usize = 5 * 1024 * 1024;
@@ -44,7 +45,8 @@ impl ScriptLimits {
         background: 32,
         output_bytes: 64 << 20,
     };
-    /// The default limits, which stop bombs but allow ordinary work. The runner limits time and memory of the whole session.
+    /// The default limits, which stop bombs but allow ordinary work. The runner limits time and
+    /// memory of the whole session.
     pub const NORMAL: ScriptLimits = ScriptLimits {
         commands: u64::MAX,
         loop_rounds: u64::MAX,
@@ -68,8 +70,8 @@ impl ScriptLimits {
         }
     }
 
-    /// Parses limits as users write them: a preset and single limits that replace its own, joined by commas, for example
-    /// `strict,commands=5000,expansion=1M`.
+    /// Parses limits as users write them: a preset and single limits that replace its own, joined
+    /// by commas, for example `strict,commands=5000,expansion=1M`.
     ///
     /// # Errors
     /// Returns the part that is invalid.
@@ -135,7 +137,8 @@ pub struct ScriptBudget {
     stack_bytes: usize,
     is_stack_known: bool,
     start: Instant,
-    /// A limit that was hit in a place that cannot unwind. The shell acts on it before the next command.
+    /// A limit that was hit in a place that cannot unwind. The shell acts on it before the next
+    /// command.
     hit: Option<&'static str>,
 }
 
@@ -182,7 +185,8 @@ impl ScriptBudget {
     fn known_stack(&mut self) -> usize {
         if !self.is_stack_known {
             self.is_stack_known = true;
-            // Of 16 MiB, the runner's default, 5 MiB in linear memory leave enough for the engine's own frames.
+            // Of 16 MiB, the runner's default, 5 MiB in linear memory leave enough for the engine's
+            // own frames.
             let known = box_sys::engine_stack().map_or(DEFAULT_STACK, |bytes| bytes / 16 * 5);
             // The stack in linear memory ends at address 0.
             let room = self.stack_base.saturating_sub(STACK_RESERVE);

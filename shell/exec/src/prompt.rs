@@ -54,7 +54,8 @@ impl Shell<'_> {
         }
     }
 
-    /// Returns the prompt without its backslash escapes. With `expands`, keeps `\\` for the later expansion.
+    /// Returns the prompt without its backslash escapes. With `expands`, keeps `\\` for the later
+    /// expansion.
     fn decoded_prompt(&mut self, text: &[u8], expands: bool) -> Vec<u8> {
         let decoded = match memchr::memchr(b'\\', text) {
             Some(_) => self.prompt_escapes(text, expands),
@@ -119,7 +120,8 @@ impl Shell<'_> {
         self.strftime(format, now)
     }
 
-    /// Returns the value of a letter that stands for information about the shell, for example `w`; `None` for any other letter.
+    /// Returns the value of a letter that stands for information about the shell, for example `w`;
+    /// `None` for any other letter.
     fn prompt_value(&mut self, letter: u8) -> Option<Vec<u8>> {
         let last_part = |text: &[u8]| text.rsplit(|c| *c == b'/').next().unwrap_or(b"").to_vec();
         Some(match letter {
@@ -170,8 +172,8 @@ pub(crate) fn tilde_path(dir: &[u8], home: Option<&[u8]>) -> Vec<u8> {
     }
 }
 
-/// Replaces `!` with the number of the next history entry in POSIX mode, and `!!` with an exclamation mark (XCU 2.5.3, `PS1`). A
-/// script has no history, so the number is 1.
+/// Replaces `!` with the number of the next history entry in POSIX mode, and `!!` with an
+/// exclamation mark (XCU 2.5.3, `PS1`). A script has no history, so the number is 1.
 fn with_history_number(text: Vec<u8>) -> Vec<u8> {
     let mut out = Vec::with_capacity(text.len());
     let mut bytes = text.into_iter().peekable();

@@ -1,5 +1,5 @@
-//! Redirections (POSIX XCU 2.7, bash manual 3.6) on the table of descriptors. The replaced descriptors are kept and restored
-//! after the command.
+//! Redirections (POSIX XCU 2.7, bash manual 3.6) on the table of descriptors. The replaced
+//! descriptors are kept and restored after the command.
 
 use std::fs::OpenOptions;
 use std::io;
@@ -20,7 +20,8 @@ use crate::state::vars::decimal_digits;
 /// Descriptors to restore, in the order in which they were replaced.
 pub type Saved = Vec<(u32, Option<DescriptorTarget>)>;
 
-/// The reason why a redirection failed: `None` after a message, otherwise the way execution unwinds.
+/// The reason why a redirection failed: `None` after a message, otherwise the way execution
+/// unwinds.
 type Failure = Option<Unwind>;
 
 /// The lowest number for `{name}>`.
@@ -197,8 +198,8 @@ impl Shell<'_> {
         }
         let Some(desc) = self.state.fds.get(n).cloned() else {
             return Err(match r.fd {
-                // If the number comes from an expansion, bash names the redirected descriptor in the message, for example 3 in
-                // `3>&$n`.
+                // If the number comes from an expansion, bash names the redirected descriptor in
+                // the message, for example 3 in `3>&$n`.
                 RedirectFd::Number(fd) if *word.raw != *text => {
                     self.report_redirect(&decimal_digits(i64::from(fd)), "Bad file descriptor")
                 }
@@ -242,7 +243,8 @@ impl Shell<'_> {
         Ok(())
     }
 
-    /// Returns the descriptor that a redirection changes; for `{name}` a free one, assigned to the variable.
+    /// Returns the descriptor that a redirection changes; for `{name}` a free one, assigned to the
+    /// variable.
     fn redirect_number(&mut self, r: &Redirect, default: u32) -> Result<u32, Failure> {
         match &r.fd {
             RedirectFd::Default => Ok(default),
@@ -358,8 +360,8 @@ impl Shell<'_> {
         Ok(f)
     }
 
-    /// Opens `/dev/fd/N`, `/proc/self/fd/N`, `/dev/stdin`, `/dev/stdout` and `/dev/stderr`: the script's own descriptors. The
-    /// outer `None` means an ordinary file.
+    /// Opens `/dev/fd/N`, `/proc/self/fd/N`, `/dev/stdin`, `/dev/stdout` and `/dev/stderr`: the
+    /// script's own descriptors. The outer `None` means an ordinary file.
     pub(crate) fn open_virtual(&self, name: &[u8]) -> Option<Option<DescriptorTarget>> {
         let n = match name {
             b"/dev/stdin" => 0,
@@ -386,7 +388,8 @@ fn without_commands(parts: &[WordPart]) -> Vec<WordPart> {
     parts.iter().filter_map(kept).collect()
 }
 
-/// Returns the `NAME` or `NAME[SUBSCRIPT]` of `{NAME}>`, because some messages name it instead of the file.
+/// Returns the `NAME` or `NAME[SUBSCRIPT]` of `{NAME}>`, because some messages name it instead of
+/// the file.
 fn variable_of(fd: &RedirectFd) -> Option<Vec<u8>> {
     let RedirectFd::Var { name, subscript } = fd else { return None };
     let mut shown = name.to_vec();

@@ -1,5 +1,6 @@
-//! Running source text: command after command, so that an alias or option set by one command affects how the next is read, and a
-//! syntax error is reported after the commands before it have run.
+//! Running source text: command after command, so that an alias or option set by one command
+//! affects how the next is read, and a syntax error is reported after the commands before it have
+//! run.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -417,7 +418,8 @@ impl Shell<'_> {
         Ok(out)
     }
 
-    /// Runs a start-up file if it exists (`BASH_ENV`); its name undergoes parameter, command and arithmetic expansion.
+    /// Runs a start-up file if it exists (`BASH_ENV`); its name undergoes parameter, command and
+    /// arithmetic expansion.
     pub fn source_quietly(&mut self, name: &[u8]) {
         let expanded = match sh_syntax::parse::parse_dquoted(name, &self.parse_options()) {
             Ok(word) => sh_expand::expand_single(self, &word).map(|s| s.to_vec()),

@@ -30,15 +30,16 @@ pub enum Unwind {
     Builtin(i32),
     /// Ends the shell (or subshell).
     Exit(i32),
-    /// Ends the shell (or subshell) because an expansion or assignment failed: the commands and functions around it are
-    /// abandoned.
+    /// Ends the shell (or subshell) because an expansion or assignment failed: the commands and
+    /// functions around it are abandoned.
     GiveUp(i32),
     /// Abandons the current top-level command (bash's DISCARD after an expansion error).
     Discard(i32),
 }
 
 impl Unwind {
-    /// Returns the status of a subshell that is left this way; `None` for leaving loops, which gives no status.
+    /// Returns the status of a subshell that is left this way; `None` for leaving loops, which
+    /// gives no status.
     #[must_use]
     pub fn status(self) -> Option<i32> {
         match self {
@@ -52,7 +53,8 @@ impl Unwind {
 /// The status of the executed code, or the way that execution unwinds.
 pub type Flow = Result<i32, Unwind>;
 
-/// A shell: the state that subshells copy, the interfaces it acts through, and the state of its process.
+/// A shell: the state that subshells copy, the interfaces it acts through, and the state of its
+/// process.
 pub struct Shell<'a> {
     pub(crate) state: Box<ShellState>,
     pub(crate) sys: &'a dyn Processes,
@@ -135,7 +137,8 @@ impl<'a> Shell<'a> {
         self.state.ids.own_pid() == self.sys.pid()
     }
 
-    /// Pushes the bottom frame of a script file, which makes `BASH_SOURCE` and `caller` work at its top level.
+    /// Pushes the bottom frame of a script file, which makes `BASH_SOURCE` and `caller` work at its
+    /// top level.
     pub fn enter_script(&mut self, file: &[u8]) {
         self.state.calls.push(CallFrame {
             name: Rc::new(b"main".to_vec()),
@@ -170,7 +173,8 @@ impl<'a> Shell<'a> {
         self.write_err(&line);
     }
 
-    /// Prints the error of a substitution that does not parse: one line or, with line numbers, several.
+    /// Prints the error of a substitution that does not parse: one line or, with line numbers,
+    /// several.
     pub(crate) fn substitution_error(&mut self, e: &SyntaxError) {
         let name = self.message_name();
         for (line, message) in e.lines() {

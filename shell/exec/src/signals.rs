@@ -23,7 +23,8 @@ pub(crate) struct Signals {
 }
 
 impl Signals {
-    /// Records the signals that were ignored when the shell began, which stay ignored (POSIX XCU trap).
+    /// Records the signals that were ignored when the shell began, which stay ignored (POSIX XCU
+    /// trap).
     pub fn fix_ignored(&mut self, ignored: u64) {
         self.fixed = ignored;
     }
@@ -70,7 +71,8 @@ impl Signals {
         }
     }
 
-    /// Returns to the outermost shell, which takes the signals that arrived while its subshells ran.
+    /// Returns to the outermost shell, which takes the signals that arrived while its subshells
+    /// ran.
     pub fn return_to_outermost(&mut self) {
         self.pending |= std::mem::take(&mut self.outer);
     }

@@ -62,8 +62,8 @@ impl Shell<'_> {
         }
     }
 
-    /// Runs the DEBUG trap before a simple command and before the heads of `for`, `case` and so on. Returns false if the command
-    /// must be skipped.
+    /// Runs the DEBUG trap before a simple command and before the heads of `for`, `case` and so on.
+    /// Returns false if the command must be skipped.
     pub(crate) fn run_debug_trap(&mut self, c: &Command) -> Result<bool, Unwind> {
         if self.state.traps.is_empty() && !self.mentions.commands {
             return Ok(true);
@@ -145,7 +145,8 @@ impl Shell<'_> {
         }
     }
 
-    /// Records the signals that are ignored from the start. They stay ignored and are listed (POSIX XCU trap).
+    /// Records the signals that are ignored from the start. They stay ignored and are listed (POSIX
+    /// XCU trap).
     pub(crate) fn init_traps(&mut self) {
         self.signals.fix_ignored(events::ignored_at_start());
         for n in (1..64).filter(|n| self.signals.is_fixed(*n)) {
@@ -194,7 +195,8 @@ impl Shell<'_> {
         events::catch_signals(caught, ignored);
     }
 
-    /// Returns the number of a signal that makes `wait` return: one with a trap to run, or one that ends the shell.
+    /// Returns the number of a signal that makes `wait` return: one with a trap to run, or one that
+    /// ends the shell.
     pub(crate) fn waiting_signal(&mut self) -> Option<u8> {
         self.collect_signals();
         let acts = |n: &u8| {
@@ -219,8 +221,8 @@ impl Shell<'_> {
             || number == signal::QUIT && self.signals.drops_quit() && self.is_process()
     }
 
-    /// Registers with the system the signals that this shell catches and ignores. A subshell within the process has no signals of
-    /// its own.
+    /// Registers with the system the signals that this shell catches and ignores. A subshell within
+    /// the process has no signals of its own.
     pub(crate) fn sync_signals(&mut self) {
         if self.is_process() {
             let (mut caught, ignored) = self.trapped_signals();
@@ -245,7 +247,8 @@ impl Shell<'_> {
         (caught, ignored)
     }
 
-    /// Runs `f`, which starts a child, while the process ignores the signals that the child must ignore.
+    /// Runs `f`, which starts a child, while the process ignores the signals that the child must
+    /// ignore.
     pub(crate) fn with_ignored_signals<T>(&mut self, f: impl FnOnce(&mut Self) -> T) -> T {
         let (_, ignored) = self.trapped_signals();
         let (caught, before) = events::signal_dispositions();

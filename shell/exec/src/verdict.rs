@@ -1,4 +1,5 @@
-//! The consequences of a failed expansion or assignment: one table from the error and the shell's mode.
+//! The consequences of a failed expansion or assignment: one table from the error and the shell's
+//! mode.
 //!
 //! The error defines how far it reaches ([`ExpandError::reach`], by cause and place); this file
 //! adds the shell's mode. Rows are tried from the top. Each row has a test in `verdict/tests.rs`,
@@ -125,8 +126,9 @@ impl Shell<'_> {
         }
     }
 
-    /// Reports an expression that failed in a command that evaluates it (`((`, `let`, the parts of `for ((`). That fails the
-    /// command but not the code around it, unless an expansion in the expression failed. `prefix` names the command.
+    /// Reports an expression that failed in a command that evaluates it (`((`, `let`, the parts of
+    /// `for ((`). That fails the command but not the code around it, unless an expansion in the
+    /// expression failed. `prefix` names the command.
     pub(crate) fn expression_failed(&mut self, prefix: &[u8], e: ExpandError) -> Flow {
         match e.reach() {
             ErrorReach::Command => {
@@ -141,7 +143,8 @@ impl Shell<'_> {
         }
     }
 
-    /// Reports an assignment that the builtin `name` could not make and returns how execution continues.
+    /// Reports an assignment that the builtin `name` could not make and returns how execution
+    /// continues.
     pub fn assignment_refused(&mut self, name: &[u8], e: &ExpandError) -> Flow {
         match assigning(e) {
             Assigning::Unwind => {
@@ -164,8 +167,8 @@ impl Shell<'_> {
         self.mode().given_up()
     }
 
-    /// Returns how execution unwinds after the message about a readonly variable: a shell with `set -e` ends, regardless of the
-    /// command around it.
+    /// Returns how execution unwinds after the message about a readonly variable: a shell with `set
+    /// -e` ends, regardless of the command around it.
     pub(crate) fn refused(&self) -> Flow {
         if self.state.options.has_set(SetOpt::ErrExit) { Err(Unwind::Exit(1)) } else { Ok(1) }
     }

@@ -124,6 +124,7 @@ pub(crate) fn trace_quote(word: &Rc<Vec<u8>>) -> Vec<u8> {
     if word.is_empty() {
         return b"''".to_vec();
     }
-    // Characters special to the shell, including blanks, get simple quotes; only control characters get `$'...'`.
+    // Characters special to the shell, including blanks, get simple quotes; only control characters
+    // get `$'...'`.
     if needs_quotes(word) { single_quote(word) } else { set_quote(word) }
 }

@@ -7,8 +7,8 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::Str;
 
-/// A list of positional parameters. Clones share it, and [`PositionalList::shift`] takes constant time,
-/// so that a loop over all parameters with `shift` is linear.
+/// A list of positional parameters. Clones share it, and [`PositionalList::shift`] takes constant
+/// time, so that a loop over all parameters with `shift` is linear.
 #[derive(Clone, Debug, Default)]
 pub struct PositionalList {
     all: Rc<Vec<Str>>,

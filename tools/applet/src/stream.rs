@@ -22,7 +22,8 @@ pub enum InputSource {
 #[derive(Debug)]
 pub struct StdInput {
     source: InputSource,
-    /// Stays as large as it is, because clearing it for each read would cost more than a short read.
+    /// Stays as large as it is, because clearing it for each read would cost more than a short
+    /// read.
     buf: Vec<u8>,
     /// The end of what was read into it.
     filled: usize,

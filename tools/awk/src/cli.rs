@@ -175,8 +175,9 @@ fn expand_w(args: &[Vec<u8>]) -> Vec<Vec<u8>> {
     out
 }
 
-/// Inserts `--` before the first word that is not an option of awk, if an earlier option already gave the program, because that
-/// word and all words after it are then arguments of the program (gawk manual, "Options").
+/// Inserts `--` before the first word that is not an option of awk, if an earlier option already
+/// gave the program, because that word and all words after it are then arguments of the program
+/// (gawk manual, "Options").
 fn end_options(mut args: Vec<Vec<u8>>) -> Vec<Vec<u8>> {
     let (mut at, mut named) = (0, false);
     while let Some(word) = args.get(at) {
@@ -303,7 +304,8 @@ fn splice_includes(ctx: &mut Ctx<'_>, sources: Vec<AwkSource>) -> Result<Vec<Awk
             out.push(source);
             continue;
         };
-        // The text before the directive has no directives; the rest is queued after the included file.
+        // The text before the directive has no directives; the rest is queued after the included
+        // file.
         let before = source.text[..at].to_vec();
         // The rest begins with as many newlines, so that it keeps its line numbers.
         let lines = before.iter().filter(|c| **c == b'\n').count();

@@ -122,8 +122,8 @@ impl Shell<'_> {
     pub(crate) fn change_dir(&mut self, dir: &[u8], physical: bool) -> std::io::Result<()> {
         self.about_to_look();
         let given = self.absolute_path(dir);
-        // `..` after a file that is not a directory is an error even in logical mode, unless the working directory itself is
-        // gone.
+        // `..` after a file that is not a directory is an error even in logical mode, unless the
+        // working directory itself is gone.
         let checked = match meta::stat(&given, true) {
             Err(_) if !physical && meta::stat(self.cwd(), true).is_err() => {
                 meta::stat(&normalize_path(&given), true)

@@ -1,4 +1,5 @@
-//! Specifications of completions (bash manual 8.6), which `compgen` generates words from and `complete` keeps.
+//! Specifications of completions (bash manual 8.6), which `compgen` generates words from and
+//! `complete` keeps.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,5 @@
-//! `declare` and `typeset` (bash manual 4.2), and the parts that `local`, `export` and `readonly` share with them.
+//! `declare` and `typeset` (bash manual 4.2), and the parts that `local`, `export` and `readonly`
+//! share with them.
 //!
 //! All five use one engine; they differ in the scope of the variable and in the attributes.
 

@@ -1,5 +1,5 @@
-//! `history` (bash manual 9.2). A non-interactive shell keeps no history unless `set -o history` is on; entries stored by
-//! `history -s` can be listed.
+//! `history` (bash manual 9.2). A non-interactive shell keeps no history unless `set -o history` is
+//! on; entries stored by `history -s` can be listed.
 
 use super::BuiltinCall;
 use super::opts::parse_integer;

@@ -1,5 +1,6 @@
-//! `printf` (POSIX XCU, bash manual 4.2). The walk over the format is [`box_text::printf::command`]; this file has the option
-//! `-v`, bash's messages, and the conversions that need the shell: `%(...)T` and `%n`.
+//! `printf` (POSIX XCU, bash manual 4.2). The walk over the format is
+//! [`box_text::printf::command`]; this file has the option `-v`, bash's messages, and the
+//! conversions that need the shell: `%(...)T` and `%n`.
 
 use std::ops::ControlFlow;
 use std::rc::Rc;

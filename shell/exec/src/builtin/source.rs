@@ -124,7 +124,8 @@ fn run_file(shell: &mut Shell<'_>, name: &Str, file: Vec<u8>, text: &[u8], args:
     r
 }
 
-/// Returns the file that a name means: a name without a slash is searched in PATH, then in the working directory.
+/// Returns the file that a name means: a name without a slash is searched in PATH, then in the
+/// working directory.
 fn find_source(shell: &mut Shell<'_>, name: &[u8], posix: bool) -> Vec<u8> {
     if name.contains(&b'/') || !shell.state.options.has_shopt(ShOpt::SourcePath) {
         return name.to_vec();

@@ -1,5 +1,5 @@
-//! `test` and `[` (POSIX XCU, bash manual 6.4). The grammar is [`box_applet::condition`]; this file has bash's messages and the
-//! operators that depend on the shell. `[[ ]]` has the same operators.
+//! `test` and `[` (POSIX XCU, bash manual 6.4). The grammar is [`box_applet::condition`]; this file
+//! has bash's messages and the operators that depend on the shell. `[[ ]]` has the same operators.
 
 use std::cmp::Ordering;
 

@@ -90,8 +90,8 @@ impl Shell<'_> {
         r
     }
 
-    /// Returns the traps whose actions a function's commands run: `DEBUG` and `RETURN` with `functrace` or `declare -t`, `ERR`
-    /// with `errtrace`.
+    /// Returns the traps whose actions a function's commands run: `DEBUG` and `RETURN` with
+    /// `functrace` or `declare -t`, `ERR` with `errtrace`.
     fn traps_in(&self, def: &FunctionDef) -> TrapSet {
         let options = &self.state.options;
         let traced = def.attrs.intersects(Attributes::TRACE) || options.has_set(SetOpt::FuncTrace);

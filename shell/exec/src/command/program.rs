@@ -64,7 +64,8 @@ impl Shell<'_> {
         spawned.map_err(|e| MissingCommand::from_error(&e).found_at(&argv[0], &p.file))
     }
 
-    /// Replaces this process by a program. Returns the reason if that failed, `None` if this shell must spawn the program.
+    /// Replaces this process by a program. Returns the reason if that failed, `None` if this shell
+    /// must spawn the program.
     pub(crate) fn exec_program(&mut self, p: &ProgramFile, argv: &[Str]) -> Option<MissingCommand> {
         let full = full_argv(p, argv);
         match self.exec_in_place(&p.program, &full) {
@@ -139,7 +140,8 @@ impl Shell<'_> {
         Ok(i32::from(ctx.finish(exit).0))
     }
 
-    /// Handles a command that cannot be run: prints the message, or calls the user's `command_not_found_handle`.
+    /// Handles a command that cannot be run: prints the message, or calls the user's
+    /// `command_not_found_handle`.
     pub(crate) fn command_missing(&mut self, m: &MissingCommand, argv: &[Str]) -> Flow {
         let handler = b"command_not_found_handle".as_slice();
         if m.is_not_found()

@@ -66,7 +66,8 @@ pub(crate) struct Children {
 }
 
 impl Children {
-    /// Returns the group of the child that is started now; later children are in the shell's group again.
+    /// Returns the group of the child that is started now; later children are in the shell's group
+    /// again.
     pub fn take_group(&mut self) -> NewGroup {
         std::mem::take(&mut self.group)
     }
@@ -127,7 +128,8 @@ impl Shell<'_> {
         Ok(out)
     }
 
-    /// Starts a program with the current descriptors, environment and directory. The host shows `task`.
+    /// Starts a program with the current descriptors, environment and directory. The host shows
+    /// `task`.
     pub(crate) fn spawn_program(
         &mut self,
         program: &Path,
@@ -157,7 +159,8 @@ impl Shell<'_> {
         })
     }
 
-    /// Replaces this process by another program. Returns only after a failure, with `Unsupported` if the program must be spawned.
+    /// Replaces this process by another program. Returns only after a failure, with `Unsupported`
+    /// if the program must be spawned.
     pub(crate) fn exec_in_place(&mut self, program: &Path, argv: &[Vec<u8>]) -> io::Result<()> {
         let mut pumps = Pumps::default();
         let fds = self.child_fds(&mut pumps)?;
@@ -197,7 +200,8 @@ impl Shell<'_> {
         Ok(ended)
     }
 
-    /// Prints a message if a signal ended the child of a foreground command, and returns the status.
+    /// Prints a message if a signal ended the child of a foreground command, and returns the
+    /// status.
     pub(crate) fn report_in_foreground(
         &mut self,
         pid: Pid,

@@ -14,8 +14,9 @@ const AHEAD: usize = 32 * 1024;
 
 /// An open file. The buffers belong to it because several descriptors may share it (`dup`).
 ///
-/// Read-ahead happens on seekable files only, and is given back by seeking before another process gets the descriptor
-/// ([`OpenFile::settle_position`]); pipes and terminals are read byte by byte, as POSIX requires of `read`.
+/// Read-ahead happens on seekable files only, and is given back by seeking before another process
+/// gets the descriptor ([`OpenFile::settle_position`]); pipes and terminals are read byte by byte,
+/// as POSIX requires of `read`.
 #[derive(Debug)]
 pub struct OpenFile {
     file: Rc<File>,
@@ -23,8 +24,9 @@ pub struct OpenFile {
     ahead: RefCell<Vec<u8>>,
     ahead_pos: Cell<usize>,
     seekable: Cell<Option<bool>>,
-    /// Whether output may stay in the buffer across commands (inherited streams and pipes). Files that a redirection opened are
-    /// written at the end of each command, so that an error belongs to its command.
+    /// Whether output may stay in the buffer across commands (inherited streams and pipes). Files
+    /// that a redirection opened are written at the end of each command, so that an error belongs
+    /// to its command.
     pub stream: bool,
     /// Unused: always `false`.
     pub append: bool,

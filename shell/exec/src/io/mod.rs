@@ -1,5 +1,6 @@
-//! Descriptors as the script sees them: numbers map to open files, capture buffers or bytes in memory. The process's own
-//! descriptors stay untouched; children get the exact numbers through their spawn specification.
+//! Descriptors as the script sees them: numbers map to open files, capture buffers or bytes in
+//! memory. The process's own descriptors stay untouched; children get the exact numbers through
+//! their spawn specification.
 //!
 //! | file | contents |
 //! |---|---|

@@ -1,5 +1,5 @@
-//! `/dev/tcp/HOST/PORT` and `/dev/udp/HOST/PORT` in redirections (bash's manual, "Redirections"): a connection on the session's
-//! own loopback. For other programs these files do not exist.
+//! `/dev/tcp/HOST/PORT` and `/dev/udp/HOST/PORT` in redirections (bash's manual, "Redirections"): a
+//! connection on the session's own loopback. For other programs these files do not exist.
 
 use std::fs::File;
 use std::io;

@@ -155,7 +155,8 @@ impl Shell<'_> {
         }
     }
 
-    /// Writes the collected output. A closed pipe ends the shell at the next command, as SIGPIPE would.
+    /// Writes the collected output. A closed pipe ends the shell at the next command, as SIGPIPE
+    /// would.
     pub fn sync_output(&mut self) {
         self.output.write();
     }
@@ -177,8 +178,8 @@ impl Shell<'_> {
         error.or_else(|| Some(io::ErrorKind::BrokenPipe.into()))
     }
 
-    /// Returns whether writing to a pipe without a reader is an error of the builtin, because SIGPIPE is ignored or caught; it
-    /// ends the shell otherwise (POSIX XCU 2.11).
+    /// Returns whether writing to a pipe without a reader is an error of the builtin, because
+    /// SIGPIPE is ignored or caught; it ends the shell otherwise (POSIX XCU 2.11).
     pub fn survives_broken_pipe(&self) -> bool {
         !self.state.traps.is_empty() && self.state.traps.get(signal::PIPE).is_some()
     }

@@ -1,5 +1,5 @@
-//! The active calls of functions and sourced files, which `FUNCNAME`, `BASH_SOURCE`, `BASH_LINENO`, `BASH_ARGV` and `caller`
-//! show.
+//! The active calls of functions and sourced files, which `FUNCNAME`, `BASH_SOURCE`, `BASH_LINENO`,
+//! `BASH_ARGV` and `caller` show.
 
 use std::rc::Rc;
 

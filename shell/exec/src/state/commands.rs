@@ -1,5 +1,5 @@
-//! The shell's knowledge of command names, apart from functions and aliases: the locations of programs (`hash`) and the disabled
-//! builtins (`enable -n`).
+//! The shell's knowledge of command names, apart from functions and aliases: the locations of
+//! programs (`hash`) and the disabled builtins (`enable -n`).
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -1,7 +1,8 @@
 //! Compound array assignment: `name=(...)`, `name+=(...)` (bash manual 6.7).
 //!
-//! All words of the list are expanded first. Then the elements are assigned one after another, so that the subscripts of an
-//! indexed array and the expressions of integers see the earlier elements.
+//! All words of the list are expanded first. Then the elements are assigned one after another, so
+//! that the subscripts of an indexed array and the expressions of integers see the earlier
+//! elements.
 
 use std::rc::Rc;
 
@@ -30,7 +31,8 @@ impl Shell<'_> {
     /// Performs `name=(...)` and `name+=(...)` on the visible variable.
     ///
     /// # Errors
-    /// Fails for a readonly variable, and with the errors of the expansions, of subscripts and of values that must be numbers.
+    /// Fails for a readonly variable, and with the errors of the expansions, of subscripts and of
+    /// values that must be numbers.
     pub fn set_compound(
         &mut self,
         name: &[u8],
@@ -63,7 +65,8 @@ impl Shell<'_> {
         self.state.vars.get(name).is_some_and(ShellVar::is_assoc)
     }
 
-    /// Assigns the elements of an indexed array. Elements before one that fails keep their new values.
+    /// Assigns the elements of an indexed array. Elements before one that fails keep their new
+    /// values.
     fn set_indexed(
         &mut self,
         name: &[u8],
@@ -115,7 +118,8 @@ impl Shell<'_> {
         v.slot = VarSlot::Indexed(Rc::new(array));
     }
 
-    /// Returns the index that a key means; `None` after an error message about an impossible element.
+    /// Returns the index that a key means; `None` after an error message about an impossible
+    /// element.
     fn index_of(
         &mut self,
         name: &[u8],
@@ -141,7 +145,8 @@ impl Shell<'_> {
         Ok(None)
     }
 
-    /// Assigns the elements of an associative array. Elements before one that fails keep their new values.
+    /// Assigns the elements of an associative array. Elements before one that fails keep their new
+    /// values.
     fn set_assoc(
         &mut self,
         name: &[u8],
@@ -173,7 +178,8 @@ impl Shell<'_> {
         Ok(())
     }
 
-    /// Reports an impossible element. The remaining elements are still assigned, except in a shell that exits on errors.
+    /// Reports an impossible element. The remaining elements are still assigned, except in a shell
+    /// that exits on errors.
     fn element_error(&mut self, message: &[&[u8]]) -> Result<()> {
         self.print_error(message);
         if self.state.options.has_set(SetOpt::ErrExit) {

@@ -15,7 +15,8 @@ use crate::Shell;
 /// A construct around commands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CommandContext {
-    /// The condition of `if` or `while`, or an operand of `&&`, `||` or `!`: `set -e` and the ERR trap do not act.
+    /// The condition of `if` or `while`, or an operand of `&&`, `||` or `!`: `set -e` and the ERR
+    /// trap do not act.
     Condition,
     /// The body of a loop.
     Loop,
@@ -28,7 +29,8 @@ pub(crate) enum CommandContext {
     Action { trap: Option<Trap>, status: i32 },
     /// The action of the EXIT trap.
     ExitAction,
-    /// An expression that is a command or an operand of one. Its warnings name that command, for example `((: `.
+    /// An expression that is a command or an operand of one. Its warnings name that command, for
+    /// example `((: `.
     Expression(&'static [u8]),
     /// A builtin; the assignments before it were made in `scope`.
     Builtin { scope: u32 },
@@ -197,7 +199,8 @@ impl ContextSummary {
 }
 
 impl ContextSummary {
-    /// Returns the state that a process spawned for a command begins with, apart from the skipped fields.
+    /// Returns the state that a process spawned for a command begins with, apart from the skipped
+    /// fields.
     #[must_use]
     pub fn shipped(self) -> ContextSummary {
         let exit_trap = match self.exit_trap {

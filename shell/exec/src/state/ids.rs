@@ -1,5 +1,5 @@
-//! Process numbers as a script sees them, and the depth of subshells. Most subshells have no process of their own, and therefore
-//! a number that no process of the session has.
+//! Process numbers as a script sees them, and the depth of subshells. Most subshells have no
+//! process of their own, and therefore a number that no process of the session has.
 
 use box_sys::Pid;
 use serde::{Deserialize, Serialize};

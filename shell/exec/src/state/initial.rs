@@ -1,4 +1,5 @@
-//! The variables that a shell starts with: those of its environment, and bash's own (bash manual 5).
+//! The variables that a shell starts with: those of its environment, and bash's own (bash manual
+//! 5).
 
 use std::rc::Rc;
 

@@ -8,7 +8,8 @@ use sh_syntax::ast::{
     AssignValue, Assignment, Command, CommandKind, CommandList, CommandWord, WordPart,
 };
 
-/// Calls `f` on every command's line, outer commands first. Skips an `Rc` that has another owner; freshly parsed trees have none.
+/// Calls `f` on every command's line, outer commands first. Skips an `Rc` that has another owner;
+/// freshly parsed trees have none.
 fn each_mut(list: &mut CommandList, f: &mut dyn FnMut(&mut u32)) {
     for item in &mut list.items {
         let rest = item.and_or.rest.iter_mut().map(|(_, p)| p);

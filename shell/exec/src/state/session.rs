@@ -39,7 +39,8 @@ use crate::builtin::declare::print::attribute_flags;
 /// Options that a session does not keep.
 const CALL_OPTIONS: [SetOpt; 2] = [SetOpt::NoExec, SetOpt::OneCmd];
 const CALL_SHOPTS: [ShOpt; 2] = [ShOpt::LoginShell, ShOpt::RestrictedShell];
-/// Variables that are written even if they are unchanged, because the host may begin a call in another directory.
+/// Variables that are written even if they are unchanged, because the host may begin a call in
+/// another directory.
 const ALWAYS: [&[u8]; 2] = [b"PWD", b"OLDPWD"];
 /// The variable that holds the call's own script.
 const OF_CALL: &[u8] = b"BASH_EXECUTION_STRING";

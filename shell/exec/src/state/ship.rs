@@ -15,8 +15,9 @@ use super::definition::only_function;
 use super::{FunctionDef, ShellState};
 use crate::Shell;
 
-/// The transferred data: the code, the state, the signals that cannot be trapped, whether `BASH_COMMAND` is needed, and the used
-/// part of the budget. `S` is the state, or a reference to one.
+/// The transferred data: the code, the state, the signals that cannot be trapped, whether
+/// `BASH_COMMAND` is needed, and the used part of the budget. `S` is the state, or a reference to
+/// one.
 type Shipped<S> = (CommandList, S, u64, bool, [u64; 5]);
 
 /// Encodes the state and the code to run on it.

@@ -103,8 +103,8 @@ impl Traps {
         HiddenTraps { actions, around, inside: self.seen }
     }
 
-    /// Leaves a function. Traps that it set stay in force. All others become visible as before, and a trap that the function
-    /// reset without seeing it is restored.
+    /// Leaves a function. Traps that it set stay in force. All others become visible as before, and
+    /// a trap that the function reset without seeing it is restored.
     pub(crate) fn leave_function(&mut self, hidden: HiddenTraps) {
         for (condition, action) in hidden.actions {
             if self.get(condition).is_none() {
@@ -162,7 +162,8 @@ impl Traps {
         self.actions.iter().map(|(c, a)| (*c, a))
     }
 
-    /// Enters a subshell, which keeps ignored signals, and `ERR`, `DEBUG` and `RETURN` only on request.
+    /// Enters a subshell, which keeps ignored signals, and `ERR`, `DEBUG` and `RETURN` only on
+    /// request.
     pub fn enter_subshell(&mut self, errtrace: bool, functrace: bool) {
         if self.actions.is_empty() {
             return;
@@ -187,7 +188,8 @@ impl Traps {
         self.ignores_quit = true;
     }
 
-    /// Ignores keyboard signals, which belong to the other shell from then on (POSIX XCU 2.11). As in bash, only INT is listed.
+    /// Ignores keyboard signals, which belong to the other shell from then on (POSIX XCU 2.11). As
+    /// in bash, only INT is listed.
     pub fn enter_background(&mut self) {
         self.ignores_quit = true;
         for map in std::iter::once(&mut self.actions).chain(&mut self.inherited) {

@@ -236,7 +236,8 @@ impl Vars {
         self.scopes.iter().any(kept)
     }
 
-    /// Returns an existing variable for changes in place; call [`Vars::touch_env`] for exported ones.
+    /// Returns an existing variable for changes in place; call [`Vars::touch_env`] for exported
+    /// ones.
     #[inline]
     pub fn get_mut(&mut self, name: &[u8]) -> Option<&mut ShellVar> {
         if let Some((&OUTERMOST, outer)) = name.split_first() {

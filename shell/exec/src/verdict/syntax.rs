@@ -1,4 +1,5 @@
-//! The consequences of a text that does not parse: one table from the text's place and the shell's mode (POSIX XCU 2.8.1).
+//! The consequences of a text that does not parse: one table from the text's place and the shell's
+//! mode (POSIX XCU 2.8.1).
 
 use super::Mode;
 

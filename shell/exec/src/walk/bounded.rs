@@ -1,5 +1,6 @@
-//! Code that may run to its end before its reader starts: builtins that write a bounded amount and neither read standard input,
-//! nor wait, nor start anything; and compound commands that consist only of these. Such a stage of a pipeline needs no process.
+//! Code that may run to its end before its reader starts: builtins that write a bounded amount and
+//! neither read standard input, nor wait, nor start anything; and compound commands that consist
+//! only of these. Such a stage of a pipeline needs no process.
 
 use sh_syntax::ast::{Command, CommandKind, CommandList, CommandWord, Word, WordPart};
 
@@ -132,8 +133,8 @@ fn harmless_redirect(r: &sh_syntax::ast::Redirect) -> bool {
     }
 }
 
-/// Returns whether a word has no process substitution, which would start a process. Command substitutions are waited for here as
-/// in any other place.
+/// Returns whether a word has no process substitution, which would start a process. Command
+/// substitutions are waited for here as in any other place.
 fn no_substitution(w: &Word) -> bool {
     w.parts.iter().all(|p| !matches!(p, WordPart::ProcessSub(_)))
 }

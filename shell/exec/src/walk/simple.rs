@@ -1,5 +1,5 @@
-//! Simple commands (POSIX XCU 2.9.1): expand the words, perform assignments and redirections, then call a function, a builtin or
-//! a program.
+//! Simple commands (POSIX XCU 2.9.1): expand the words, perform assignments and redirections, then
+//! call a function, a builtin or a program.
 
 use std::rc::Rc;
 
@@ -184,7 +184,8 @@ impl Shell<'_> {
         let index = out.argv.len();
         let value = match &a.value {
             AssignValue::Scalar(word) => {
-                // The builtin receives an element as text, finds the end of the subscript and expands it once more.
+                // The builtin receives an element as text, finds the end of the subscript and
+                // expands it once more.
                 let mut text = match &a.subscript {
                     Some(subscript) => {
                         let key = sh_expand::subscript_text(self, subscript)?;
@@ -382,8 +383,8 @@ impl Shell<'_> {
         r
     }
 
-    /// Performs the redirections of a command. For a program, assignments in their expansions belong to the program's own
-    /// process, too.
+    /// Performs the redirections of a command. For a program, assignments in their expansions
+    /// belong to the program's own process, too.
     fn redirect_found(
         &mut self,
         found: &ResolvedCommand,

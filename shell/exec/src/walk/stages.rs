@@ -231,7 +231,8 @@ impl Shell<'_> {
             .collect()
     }
 
-    /// Returns whether the command is certainly a program: a literal name that is neither builtin nor function.
+    /// Returns whether the command is certainly a program: a literal name that is neither builtin
+    /// nor function.
     pub(crate) fn is_external(&self, c: &sh_syntax::ast::Command) -> bool {
         let CommandKind::Simple(s) = &c.kind else { return false };
         match s.words.first() {

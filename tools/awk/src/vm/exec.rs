@@ -319,7 +319,8 @@ impl AwkMachine<'_, '_> {
         AwkRunError::fatal(format!("function `{name}' not defined"))
     }
 
-    /// Enters a function whose arguments lie on top of the locals, and returns the address of its first instruction.
+    /// Enters a function whose arguments lie on top of the locals, and returns the address of its
+    /// first instruction.
     fn enter_function(&mut self, f: u32, args: usize, ret: usize) -> Result<usize> {
         let function = &self.code.functions[f as usize];
         let (params, entry) = (function.params as usize, function.entry as usize);

@@ -1,4 +1,5 @@
-//! Loading and storing of variables, fields and elements; side effects of assignments to special variables.
+//! Loading and storing of variables, fields and elements; side effects of assignments to special
+//! variables.
 
 use std::rc::Rc;
 
@@ -107,8 +108,8 @@ impl AwkMachine<'_, '_> {
         }
     }
 
-    /// Returns the argument for a function that uses its parameter as an array: the array, or a scalar, because the function may
-    /// call `isarray` first.
+    /// Returns the argument for a function that uses its parameter as an array: the array, or a
+    /// scalar, because the function may call `isarray` first.
     pub(super) fn array_or_scalar(&mut self, place: ArrayPlace) -> Result<GlobalCell> {
         match self.cell_at(place) {
             Some(GlobalCell::Value(v)) if !matches!(v, AwkValue::Uninit) => {

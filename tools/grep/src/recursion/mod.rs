@@ -56,8 +56,8 @@ impl RecursivePattern {
     }
 }
 
-/// Rewrites PCRE's calls as the parser spells them: `(?R)`, `(?1)`, `(?-1)`, `(?&name)` and `(?P>name)` become
-/// `\g<...>`.
+/// Rewrites PCRE's calls as the parser spells them: `(?R)`, `(?1)`, `(?-1)`, `(?&name)` and
+/// `(?P>name)` become `\g<...>`.
 pub fn respell_calls(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;

@@ -104,7 +104,8 @@ pub(super) fn compile_program(tree: &Expr) -> Result<PatternProgram, String> {
     Ok(compiler.program)
 }
 
-/// Collects the groups in the order of their numbers, and the numbers of those that something refers to.
+/// Collects the groups in the order of their numbers, and the numbers of those that something
+/// refers to.
 fn collect_groups<'t>(tree: &'t Expr, groups: &mut Vec<&'t Expr>, wanted: &mut HashSet<usize>) {
     match tree {
         Expr::Group(_) => groups.push(tree),

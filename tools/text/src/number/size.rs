@@ -8,8 +8,8 @@ pub enum SizeError {
 }
 
 /// Parses a number with a suffix of `head -c`, `split -b`, `dd` or `truncate`: `b` 512, `kB` 1000,
-/// `K`/`KiB` 1024, and so on. Blanks and a plus sign may stand before it, as before all numbers that
-/// `strtoumax(3)` reads.
+/// `K`/`KiB` 1024, and so on. Blanks and a plus sign may stand before it, as before all numbers
+/// that `strtoumax(3)` reads.
 ///
 /// ```
 /// assert_eq!(box_text::number::parse_size(b"2K"), Ok(2048));
@@ -38,8 +38,8 @@ pub enum BlockSizeError {
     Overflow,
 }
 
-/// Parses the size of a block, or another number in any base, with a unit as in [`parse_size`], though
-/// not `b`.
+/// Parses the size of a block, or another number in any base, with a unit as in [`parse_size`],
+/// though not `b`.
 ///
 /// ```
 /// assert_eq!(box_text::number::parse_block_size(b"0x10K"), Ok(16384));

@@ -55,8 +55,8 @@ pub struct RegexOptions {
     pub multiline: bool,
     /// Neither `.` nor `[^x]` matches a newline (POSIX `REG_NEWLINE`).
     pub newline_apart: bool,
-    /// The text holds many lines ended by this byte. All four anchors match at each line's ends, and
-    /// nothing matches the byte itself, so that no match spans lines. The text searched should
+    /// The text holds many lines ended by this byte. All four anchors match at each line's ends,
+    /// and nothing matches the byte itself, so that no match spans lines. The text searched should
     /// not include the last line's terminator, or an empty line is seen after it.
     pub lines: Option<u8>,
     /// Characters are UTF-8 sequences; a byte that belongs to none is matched by itself only, by

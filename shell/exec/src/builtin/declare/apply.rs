@@ -1,5 +1,5 @@
-//! The steps for one operand of `declare` and its variants: find the variable, set its kind and conversions, then its value, then
-//! the attributes that protect or export it.
+//! The steps for one operand of `declare` and its variants: find the variable, set its kind and
+//! conversions, then its value, then the attributes that protect or export it.
 
 use sh_expand::{Attributes, ExpandCause, ExpandError};
 
@@ -15,8 +15,8 @@ use crate::state::vars::{OUTERMOST, ShellVar};
 /// Declares one operand.
 ///
 /// # Errors
-/// Fails for a readonly variable, an array of the other kind, or a text that is not a reference, and with the errors of
-/// expansions, subscripts and values.
+/// Fails for a readonly variable, an array of the other kind, or a text that is not a reference,
+/// and with the errors of expansions, subscripts and values.
 pub(super) fn apply_declaration(
     shell: &mut Shell<'_>,
     mut t: DeclareOperand<'_>,
