@@ -100,8 +100,8 @@ fn through_doors(doors: &[&str], sample: Option<usize>, only: &str) -> Result<()
     Ok(())
 }
 
-/// Cases that need more stack than browsers give a worker. The shell reports the overflow, but at
-/// another depth than bash (docs/deviations.md).
+/// Cases that need more stack than browsers give a worker. The shell reports the overflow, but at a
+/// different depth than bash (docs/deviations.md).
 const DEEP: &[&str] = &[
     "an expression may refer to itself many times",
     "the variable that a chain of expressions ends at",

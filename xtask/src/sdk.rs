@@ -126,7 +126,7 @@ fn build_wheel(python: &Path, out: &Path) -> Result<()> {
     let (native, runner) = (package.join("_native.abi3.so"), package.join("bin/runner"));
     std::fs::copy(env::dist().join("runner"), &runner).context("dist/runner")?;
     std::fs::write(&native, &built.bytes)?;
-    // A wheel that was built elsewhere may have another tag, and pip would get both.
+    // A wheel that was built elsewhere may have a different tag, and pip would get both.
     for name in sorted(out)?.iter().filter(|n| n.starts_with("wasibox-") && n.ends_with(".whl")) {
         std::fs::remove_file(out.join(name))?;
     }

@@ -17,7 +17,7 @@ pub enum MountTextError {
 /// Parses a mount: `HOST:GUEST[:ro|rw[,quota=SIZE]]`, for example `data:/data:rw,quota=1G`.
 ///
 /// # Errors
-/// If it has another form, or GUEST does not begin with `/`.
+/// If the text has a different form, or GUEST does not begin with `/`.
 pub fn mount(text: &OsStr) -> Result<MountSpec, MountTextError> {
     let mount = mount_parts(text.as_bytes()).ok_or(MountTextError::Form)?;
     if mount.guest.starts_with('/') {

@@ -127,7 +127,7 @@ fn missing_text_hint(old: &str) -> Option<String> {
 }
 
 /// Replaces the matches and returns the new text. The positions of earlier replacements in `places`
-/// are shifted, and those of the new ones added.
+/// are shifted, and the positions of the new ones are added.
 fn replace_matches(
     text: &[u8],
     found: &EditMatch<'_>,

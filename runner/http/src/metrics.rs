@@ -121,8 +121,8 @@ impl Metrics {
             metric_head(&mut out, &name, "gauge", help);
             let _ = writeln!(out, "{name} {bytes}");
         }
-        // Only the figures of the owner who asks are shown, because it must not learn the names of
-        // others.
+        // Only the figures of the requesting owner are shown, because an owner must not learn the
+        // names of others.
         if let Some(own) = now.growth.iter().find(|o| o.owner == now.owner) {
             let OwnerGrowth { owner, history, audit } = own;
             for (name, bytes) in [("history", history), ("audit", audit)] {

@@ -1,8 +1,8 @@
 //! The value of a cell's last expression, within bounds.
 //!
 //! Text that is too long is reduced to its beginning and end, with a line between them that says
-//! how much is left out. JSON that is too long is left out whole, because a part of it would be
-//! another value.
+//! how much is left out. JSON that is too long is left out whole, because a part of it would be a
+//! different value.
 
 /// The maximum number of bytes of the text that an interpreter writes. Longer text is cut there,
 /// and ends with `...`.

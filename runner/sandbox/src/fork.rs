@@ -50,7 +50,7 @@ pub fn fork_sibling() -> io::Result<ForkSide> {
     }
 }
 
-/// Calls clone(2), whose arguments are in another order on some machines.
+/// Calls clone(2), whose arguments are in a different order on some machines.
 ///
 /// # Safety
 /// The same as for clone(2) without CLONE_VM. If the flags ask for a thread's number, `id` is a

@@ -206,7 +206,7 @@ pub fn table_bytes(ty: &TableType) -> u64 {
 /// The place where compiled code finds a memory's address and size.
 #[derive(Debug)]
 enum MemoryDefinition {
-    /// In the instance that the memory belongs to.
+    /// The definition in the instance that the memory belongs to.
     Instance(NonNull<VMMemoryDefinition>),
     Own(Box<UnsafeCell<VMMemoryDefinition>>),
 }

@@ -176,8 +176,8 @@ pub struct JournalContents {
 /// Reads a file, and stores its objects. They may be used only if this succeeds.
 ///
 /// # Errors
-/// If it is not a journal, or has another version; for damage that an interrupted write cannot have
-/// caused; if objects cannot be stored.
+/// If the bytes are not a journal or have a different version, if they are damaged in a way that an
+/// interrupted write cannot have caused, or if objects cannot be stored.
 pub fn replay_journal(
     bytes: &[u8],
     objects: &dyn Objects,

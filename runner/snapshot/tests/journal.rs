@@ -234,7 +234,7 @@ fn damage_is_told() {
     assert!(matches!(other(0, b'x'), SnapshotError::NotASnapshot));
     assert!(matches!(other(8, 2), SnapshotError::Version(2)));
     assert!(matches!(reread(b"text").0, Err(SnapshotError::NotASnapshot)));
-    // Records in another order.
+    // Records in a different order.
     let swapped = [&s.file[..10], &s.file[first..], &s.file[10..first]].concat();
     assert!(matches!(reread(&swapped).0, Err(SnapshotError::Damaged(_))));
 }

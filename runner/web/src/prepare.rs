@@ -81,8 +81,9 @@ impl PageTemplate {
         ffi::keep(program.0, &self.content, &about);
     }
 
-    /// Returns the memory of a program that the page has kept, or with `fetches` that of the image.
-    /// The digest is trusted, because code that can write there can change the page as well.
+    /// Returns the memory of a program that the page has kept, or the image's memory of it if
+    /// `fetches` is set. The digest is trusted, because code that can write there can change the
+    /// page as well.
     fn load_kept(program: ProgramMark, fetches: bool) -> Option<PageTemplate> {
         let mut content = ffi::kept(program.0, fetches)?;
         let about = content.split_off(content.len().checked_sub(ABOUT)?);
@@ -149,7 +150,8 @@ pub fn prepared_ever(program: ProgramMark) -> Option<Arc<PageTemplate>> {
     prepared_template(program)
 }
 
-/// Takes the memory of a program that the page has kept, or with `fetches` that of the image.
+/// Takes the memory of a program that the page has kept, or the image's memory of it if `fetches`
+/// is set.
 fn take_kept(program: ProgramMark, fetches: bool) {
     if prepared_template(program).is_none()
         && heap::free_room() > 2 * MEMORY

@@ -48,7 +48,7 @@ pub fn take_slot() -> Option<(u32, u32)> {
     None
 }
 
-/// Releases a slot; its next use has another generation. `None` stands for the calling worker's
+/// Releases a slot; its next use has a different generation. `None` stands for the calling worker's
 /// slot.
 pub fn give_slot(slot: Option<u32>) {
     let n = match slot {

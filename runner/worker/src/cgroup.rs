@@ -28,8 +28,8 @@ const PIDS: u32 = 4096;
 #[derive(Debug)]
 pub struct CgroupHandle {
     version: CgroupVersion,
-    /// The group's folder; in version 1, that of the controller for memory, and `pids` is that of
-    /// the other.
+    /// The group's folder. In version 1, this is the folder of the controller for memory, and
+    /// `pids` is the folder of the other controller.
     memory: PathBuf,
     pids: Option<PathBuf>,
 }
@@ -183,7 +183,7 @@ mod tests {
         let (root, own) = (dir.path(), "4:memory,cpu:/a/b\n0::/c\n");
         fs::create_dir_all(root.join("a/b")).unwrap();
         assert_eq!(own_folder(root, "memory", own), Some(root.join("a/b")));
-        // As in a container.
+        // In a container the own group is the root of the hierarchy.
         assert_eq!(own_folder(root, "", own), Some(root.to_owned()));
         assert_eq!(own_folder(root, "pids", own), None);
     }

@@ -60,7 +60,7 @@ pub enum ExpandCause {
     InvalidName(Vec<u8>),
     /// `${!x}` where `x` has no target.
     InvalidIndirect(Vec<u8>),
-    /// `${...}` that is no expansion.
+    /// `${...}` that is not a valid expansion.
     BadSubstitution(Vec<u8>),
     /// `${x@o}` with an unknown operator `o`, of a parameter that is set.
     UnknownTransform(Vec<u8>),

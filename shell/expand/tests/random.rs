@@ -150,7 +150,7 @@ fn editing(r: &mut Random) -> String {
     let q = quoted(&r.text(&["*", "?", "a", "[b]", "\\", "&"], 2));
     let pattern = r.text(PATTERN, 3);
     let replacement = r.text(&["x", "&", "\\&", "\"&\"", "$q", "\"$q\"", "\\\\", "'&'", "-"], 3);
-    // An empty pattern before a slash would have another meaning: `${x///y}` replaces slashes.
+    // An empty pattern before a slash would have a different meaning: `${x///y}` replaces slashes.
     let pattern = if pattern.is_empty() { "b".into() } else { pattern.replace('/', "\\/") };
     let op = match r.below(10) {
         0 => format!("#{pattern}"),

@@ -541,7 +541,7 @@ pub enum ParamOp {
     Case { kind: CaseKind, all: bool, pattern: Option<Word> },
     /// `${x@Q}` and the other operators `U u L Q E P A K a k`
     Transform(u8),
-    /// `${x@o}` with another operator: an error if the parameter is set.
+    /// `${x@o}` with any other operator: an error if the parameter is set.
     UnknownTransform,
     /// `${!prefix*}`, `${!prefix@}`
     NamesWithPrefix { at: bool },

@@ -68,7 +68,7 @@ fn parses_back() {
     round_trip("functions.sh", plain(include_str!("data/functions.sh")));
 }
 
-/// Text that bash prints in a form that does not parse back, or that has another meaning.
+/// Text that bash prints in a form that does not parse back, or that has a different meaning.
 #[test]
 fn unlike_bash() {
     for text in [

@@ -1,9 +1,9 @@
 //! Compares data work as agents write it with the output of native CPython
 //! (`tests/python/data/README.md`).
 //!
-//! Text must be the same. Numbers may differ, because sums in another order and another libm change
-//! them: by `RELATIVE` of the value, by `ABSOLUTE` near zero, or by one in the last digit if at
-//! least `ROUNDED` decimals are printed.
+//! Text must be the same. Numbers may differ, because a different order of sums and a different
+//! libm change them: by `RELATIVE` of the value, by `ABSOLUTE` near zero, or by one in the last
+//! digit if at least `ROUNDED` decimals are printed.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

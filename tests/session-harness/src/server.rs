@@ -58,7 +58,7 @@ impl Reply {
         Reply { status: 200, headers: Vec::new(), body: Body::Whole(body.into()) }
     }
 
-    /// Returns the reply with another status.
+    /// Returns the reply with a different status.
     #[must_use]
     pub fn status(self, status: u16) -> Reply {
         Reply { status, ..self }

@@ -62,8 +62,8 @@ pub enum SessionValue<'a> {
     Unset,
     Scalar(&'a [u8]),
     Indexed(Vec<(i64, &'a [u8])>),
-    /// The elements of an associative array, in an order such that a new array that gets them in
-    /// turn lists them as the old one did.
+    /// The elements of an associative array. Their order is such that a new array, if they are
+    /// inserted one after another, lists them as the old one did.
     Assoc(Vec<(&'a [u8], &'a [u8])>),
 }
 

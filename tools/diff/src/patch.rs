@@ -689,8 +689,8 @@ struct PlaceSearch<'a> {
 }
 
 impl PlaceSearch<'_> {
-    /// Returns the place of a hunk, whose lines are `lines`, and how many of them are not compared
-    /// at its start and at its end.
+    /// Returns the place of a hunk, whose lines are `lines`, and the numbers of lines at its start
+    /// and at its end that are not compared.
     ///
     /// A hunk with less context before it than after it belongs to the start of the file if its
     /// number says so, one with less after it to the end (GNU patch's manual, "patch Options").

@@ -153,6 +153,6 @@ pub(super) fn same_name(a: &[u8], b: &[u8]) -> bool {
 }
 
 /// Whether every directory on the way to a file must be checked as soon as any file is protected,
-/// even outside of the mount: a directory can have further names that are no links (firmlinks), and
-/// every path is resolved step by step in any case.
+/// even outside of the mount: a directory can have further names that are not links (firmlinks),
+/// and every path is resolved step by step in any case.
 pub(super) const LOOK_ALWAYS: bool = true;

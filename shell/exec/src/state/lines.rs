@@ -156,7 +156,7 @@ fn of_parts(parts: &[WordPart], out: &mut Vec<u32>) {
     }
 }
 
-/// Restores the lines of a freshly parsed list. A list of another length changes nothing.
+/// Restores the lines of a freshly parsed list. A list of a different length changes nothing.
 pub fn restore_lines(list: &mut CommandList, lines: &[u32]) {
     let mut now = Vec::new();
     of_list(list, &mut now);

@@ -40,10 +40,10 @@ pub struct ExpandedWords<'c> {
 /// The time for which the redirections of a simple command last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RedirectReach {
-    /// For the command.
+    /// The redirections last for the command.
     Command,
-    /// For the process, which exists only for this command, so that the replaced descriptors are
-    /// not needed again.
+    /// The redirections last for the process, which exists only for this command. So the replaced
+    /// descriptors are not needed again.
     Process,
 }
 

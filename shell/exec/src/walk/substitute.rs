@@ -114,8 +114,8 @@ impl Shell<'_> {
         out
     }
 
-    /// Reads the file of `$(< file)`; `None` if the body has another form. If the shell exits on
-    /// errors, an unreadable file makes it exit, even in a command whose failure is ignored.
+    /// Reads the file of `$(< file)`; `None` if the body has a different form. If the shell exits
+    /// on errors, an unreadable file makes it exit, even in a command whose failure is ignored.
     fn read_file_sub(&mut self, sub: &CommandSub) -> Result<Option<Vec<u8>>, Unwind> {
         let [item] = sub.body.items.as_slice() else { return Ok(None) };
         let [stage] = item.and_or.first.stages.as_slice() else { return Ok(None) };

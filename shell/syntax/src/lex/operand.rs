@@ -151,7 +151,7 @@ impl CommandParser<'_, '_> {
         }
         let text = self.ansi_quoted()?;
         if text.iter().any(|c| b"$`\"'\\}".contains(c)) {
-            // Without its quotes, the printed text would have another meaning.
+            // Without its quotes, the printed text would have a different meaning.
             drop(self.edits.pop())
         } else {
             self.edit_from(start, text.clone())

@@ -21,7 +21,7 @@ impl<I: Copy + PartialEq> ParsedOptions<I> {
         self.options.iter().any(|(i, _)| *i == id)
     }
 
-    /// Returns how often the option was given.
+    /// Returns the number of times that the option was given.
     pub fn count_of(&self, id: I) -> usize {
         self.options.iter().filter(|(i, _)| *i == id).count()
     }

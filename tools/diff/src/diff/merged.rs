@@ -45,7 +45,7 @@ pub struct WrittenFormats {
 }
 
 impl WrittenFormats {
-    /// Adds formats. Returns `false` if one of them was already given with another value.
+    /// Adds formats. Returns `false` if one of them was already given with a different value.
     pub fn add(&mut self, more: WrittenFormats) -> bool {
         let pairs = [
             (&mut self.old_group, more.old_group),
@@ -246,7 +246,7 @@ impl MergedPrinter<'_, '_> {
         Ok(after)
     }
 
-    /// Writes one branch of `A=B?THEN:ELSE)`; returns `None` if the text has another form.
+    /// Writes one branch of `A=B?THEN:ELSE)`; returns `None` if the text has a different form.
     fn conditional<'f>(
         &mut self,
         text: &'f [u8],

@@ -204,8 +204,8 @@ impl LongDouble {
         (self.mantissa, self.exponent)
     }
 
-    /// Returns all decimal digits, and how many of them come after the point (may exceed the
-    /// count).
+    /// Returns all decimal digits, and the number of places after the point, which may exceed the
+    /// number of digits.
     fn digits(&self) -> (Vec<u8>, usize) {
         let zeros = self.mantissa.trailing_zeros() % 64;
         let mut big = BigUnsigned::from(self.mantissa >> zeros);

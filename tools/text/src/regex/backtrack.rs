@@ -291,7 +291,7 @@ fn repeated_end(hay: Haystack<'_>, a: usize, b: usize, at: usize) -> Option<usiz
     if !hay.options.icase {
         return (hay.text.get(at..end)? == text).then_some(end);
     }
-    // The other case of a character may have another length.
+    // The other case of a character may have a different length.
     let (mut i, mut j) = (a, at);
     while i < b {
         let (x, wx) = char_at(hay, i)?;

@@ -29,7 +29,7 @@ impl Literals {
         Some(Literals(texts.iter().map(|text| Finder::new(text).into_owned()).collect()))
     }
 
-    /// Returns how many texts there are.
+    /// Returns the number of texts.
     pub(super) fn len(&self) -> usize {
         self.0.len()
     }

@@ -1,4 +1,4 @@
-//! From nodes to instructions, for the matcher of groups and back-references.
+//! Compiles nodes to instructions, for the matcher of groups and back-references.
 
 use super::ast::{Look, RegexNode};
 use super::class::{CharSet, decode_char};

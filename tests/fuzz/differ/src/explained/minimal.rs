@@ -44,7 +44,7 @@ pub fn reason(script: &[u8], bash: &Outcome, ours: &Outcome) -> Option<&'static 
     RULES.iter().filter(|_| small).find(|(_, rule)| rule(script, bash, ours)).map(|(name, _)| *name)
 }
 
-/// `[[ a b ]]`, `a=((`: bash continues after `a=(`, or has another status, sometimes without a
+/// `[[ a b ]]`, `a=((`: bash continues after `a=(`, or has a different status, sometimes without a
 /// message.
 fn unparsed_text(script: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
     const ERRORS: &[&[u8]] = &[
