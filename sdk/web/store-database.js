@@ -1,14 +1,15 @@
-// Sessions in IndexedDB, where a page has no private files. A session is the records of one database that have its name,
-// each with what was added at once; their keys are store, name and at which byte it begins. A lock says who has it open.
+// Sessions in IndexedDB, for pages that have no private files. One database has the records of all
+// sessions. A record contains the bytes of one append, and its key consists of the store, the
+// session's name and the offset of the first byte. A Web Lock is held while a session is open.
 
 import { PATIENCE } from './store-patience.js';
 
 const DATABASE = 'wasibox';
 const RECORDS = 'records';
-/** Where the record without bytes lies that says that there is a session. */
+/** The offset in the key of the empty record by which a session exists before bytes are added. */
 const BEFORE = -1;
 
-/** Whether this page has a database. */
+/** Returns whether this page has a database, and locks. */
 export const isHere = () => globalThis.indexedDB !== undefined && navigator.locks !== undefined;
 
 const result = (request) =>
@@ -28,7 +29,10 @@ function database() {
   })());
 }
 
-/** Has the records read, or written so that they are on the disk when this has returned: all that `act` does or nothing. */
+/**
+ * Runs `act` on the records in one transaction, of which all or nothing takes effect. What is
+ * written is on the disk when the promise resolves.
+ */
 async function transact(mode, act) {
   const transaction = (await database()).transaction(RECORDS, mode, { durability: 'strict' });
   const done = new Promise((resolve, reject) => {
@@ -39,7 +43,10 @@ async function transact(mode, act) {
   return value;
 }
 
-/** Of keys that begin so, those from `from` on. An array sorts after all strings and numbers. */
+/**
+ * Returns the range of the keys that begin with `begin`, from `from` on. IndexedDB sorts arrays
+ * after all strings and numbers, so an array ends the range.
+ */
 const keys = (begin, ...from) => IDBKeyRange.bound([...begin, ...from], [...begin, []]);
 const lockOf = (store, name) => `wasibox/${store}/${name}`;
 
@@ -55,7 +62,10 @@ export async function remove(store, name) {
   });
 }
 
-/** Has the lock of a session until what this gives is called; who waits too long gets an error. */
+/**
+ * Takes the lock of a session, and returns the function that releases it. Throws an error if the
+ * lock is not free within `PATIENCE`.
+ */
 function locked(store, name) {
   return new Promise((resolve, reject) => {
     const signal = AbortSignal.timeout(PATIENCE);
@@ -66,7 +76,7 @@ function locked(store, name) {
   });
 }
 
-/** Opens a session, or makes it; what is in it, and what writes it. */
+/** Opens a session, or makes it. Returns its bytes and the functions that write it. */
 export async function open(store, name) {
   const letGo = await locked(store, name);
   const session = [store, name];

@@ -1,5 +1,5 @@
-// Sessions in the origin's private file system (OPFS): a store is a folder, a session is one file in it. While a worker
-// has it open, no other can open it.
+// Sessions in the origin's private file system (OPFS). A store is a folder, and a session is one
+// file in it. While a worker has the file open, no other worker can open it.
 
 import { patiently } from './store-patience.js';
 
@@ -7,7 +7,9 @@ import { patiently } from './store-patience.js';
 const ROOT = 'wasibox';
 const ENDING = '.wbj';
 
-/** Whether this page has such files: not in an insecure or, in Firefox, a private one. */
+/**
+ * Returns whether this page has private files. Insecure pages and Firefox's private windows do not.
+ */
 export async function isHere() {
   try {
     await navigator.storage.getDirectory();
@@ -17,7 +19,7 @@ export async function isHere() {
   }
 }
 
-/** The folder of a store, or null if there is none. */
+/** Returns the folder of a store, or null if there is none and `create` is not set. */
 async function folder(store, create = false) {
   try {
     const root = await navigator.storage.getDirectory();
@@ -40,7 +42,10 @@ export async function remove(store, name) {
   await (await folder(store)).removeEntry(name + ENDING);
 }
 
-/** Opens a session, or makes it; what is in it, and what writes it. In a worker: only there bytes are on the disk when a write has returned. */
+/**
+ * Opens a session, or makes it. Returns its bytes and the functions that write it. This works only
+ * in a worker, where bytes are on the disk when a write has returned.
+ */
 export async function open(store, name) {
   const file = await (await folder(store, true)).getFileHandle(name + ENDING, { create: true });
   const handle = await patiently(() => file.createSyncAccessHandle());
@@ -72,7 +77,7 @@ export async function open(store, name) {
       try {
         write(added);
       } catch (error) {
-        // Nothing of it may stay before what is written next.
+        // No part of `added` may remain before the bytes that are written next.
         handle.truncate(end);
         throw error;
       }

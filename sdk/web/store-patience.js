@@ -1,9 +1,12 @@
-// How long to wait for a page that is just being left, which has a session still.
+// Waiting for a session that another page still has open because that page is just being left.
+// Times are in milliseconds.
 
 export const PATIENCE = 5000;
 const PAUSE = 50;
 
-/** Tries until it works or the time is over. */
+/**
+ * Calls `act` until it succeeds, and returns its result. After `PATIENCE` throws its last error.
+ */
 export async function patiently(act) {
   const until = performance.now() + PATIENCE;
   for (;;) {

@@ -1,4 +1,5 @@
-// Has a session of a store open (`store-files.js`, `store-database.js`), and writes it.
+// The worker that has one session of a store open (`store-files.js`, `store-database.js`), and
+// writes it.
 
 import * as database from './store-database.js';
 import * as files from './store-files.js';
@@ -8,7 +9,7 @@ const PLACES = { database, files };
 let session;
 
 const answers = {
-  /** Opens the session; gives what is in it. */
+  /** Opens the session and returns its bytes. */
   async open({ place, store, name }) {
     const { bytes, ...writes } = await PLACES[place].open(store, name);
     session = writes;

@@ -1,12 +1,13 @@
-// Sessions that a page keeps: a store has sessions by name, each a journal (`runner/snapshot/src/journal.rs`) in a
-// private file or, where a page has none, in IndexedDB. While a worker has it open, no other can open it.
+// Stores, in which a page keeps sessions by name. Each session is a journal
+// (`runner/snapshot/src/journal.rs`) in a private file or, if the page has none, in IndexedDB.
+// While a worker has a session open, no other worker can open it.
 
 import { isNode } from './engine.js';
 import { BusyError, ConflictError, InvalidError, NotFoundError, WasiboxError } from './errors.js';
 import * as database from './store-database.js';
 import * as files from './store-files.js';
 
-/** As `runner/store/src/lib.rs` has it. */
+/** The names that `runner/store/src/lib.rs` accepts. */
 const NAME = /^[A-Za-z0-9._-]{1,100}$/;
 
 function checked(what, name) {
@@ -14,7 +15,10 @@ function checked(what, name) {
   return name;
 }
 
-/** Where this page has its sessions: what has them, and by which name the worker knows it. */
+/**
+ * Returns where this page keeps its sessions: the name that `store-worker.js` uses for the module,
+ * and the module.
+ */
 async function place() {
   if (isNode) throw new InvalidError('pages have stores; in Node the package wasibox has them');
   if (await files.isHere()) return ['files', files];
@@ -22,14 +26,14 @@ async function place() {
   throw new WasiboxError('this page can keep nothing: it is not secure');
 }
 
-/** The names of a store's sessions. */
+/** Returns the names of a store's sessions, sorted. */
 export async function sessions(store) {
   checked('store', store);
   const [, keeps] = await place();
   return (await keeps.names(store)).sort();
 }
 
-/** Forgets a session of a store that nobody uses. */
+/** Deletes a session of a store. Throws a `BusyError` if the session is open. */
 export async function remove(store, name) {
   checked('name', name);
   if (!(await sessions(store)).includes(name)) throw new NotFoundError(`no session '${name}'`);
@@ -41,13 +45,19 @@ export async function remove(store, name) {
   }
 }
 
-/** Bytes that this origin has on the disk and may have, and whether the browser has promised to keep them. */
+/**
+ * Returns how many bytes this origin has on the disk and may have, and whether the browser has
+ * promised to keep them.
+ */
 export async function storage() {
   const { usage = 0, quota = 0 } = await navigator.storage.estimate();
   return { usage, quota, isPersisted: await navigator.storage.persisted() };
 }
 
-/** Asks the browser to keep what is stored until a person removes it; whether it will. Firefox asks that person. */
+/**
+ * Asks the browser to keep what is stored until a person removes it. Returns whether the browser
+ * will. Firefox asks the person.
+ */
 export async function persist() {
   return navigator.storage.persist();
 }
@@ -55,17 +65,18 @@ export async function persist() {
 const isTaken = (error) => error.name === 'NoModificationAllowedError' || error.name === 'InvalidStateError';
 const taken = (name) => new BusyError(`session '${name}' is open in another page`);
 
-/** A session of a store, open. */
+/** An open session of a store. */
 export class Kept {
   #worker;
   #asked = [];
-  /** What could not be written, to be written before anything else. */
+  /** Bytes that are not written yet. After a failure they are written before any others. */
   #owed = [];
 
   /**
    * Opens a session, or makes it.
+   *
    * @param {{ store: string, name?: string, open?: 'any' | 'create' | 'open' }} options
-   * @returns {Promise<{ kept: Kept, bytes: Uint8Array }>} what is in it, too
+   * @returns {Promise<{ kept: Kept, bytes: Uint8Array }>} the open session and its bytes
    */
   static async open({ store, name = 'default', open = 'any' }) {
     checked('name', name);
@@ -103,12 +114,15 @@ export class Kept {
     });
   }
 
-  /** Cuts the file to so many bytes. */
+  /** Cuts the session's bytes to `length`. */
   cut(length) {
     return this.#ask({ type: 'cut', length });
   }
 
-  /** Adds bytes; they are on the disk when this has returned. What fails is tried again before the next ones. */
+  /**
+   * Adds bytes, which are on the disk when the promise resolves. Bytes that could not be written
+   * are tried again, before new ones, at the next call.
+   */
   async append(bytes) {
     if (bytes.length > 0) this.#owed.push(bytes);
     while (this.#owed.length > 0) {
@@ -121,7 +135,7 @@ export class Kept {
     }
   }
 
-  /** Lets go of the session. */
+  /** Closes the session. */
   async close() {
     await this.#ask({ type: 'close' });
     this.#worker.terminate();

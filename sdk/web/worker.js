@@ -1,12 +1,14 @@
-// One thread of the kernel: an instance of its module on the shared memory, and beside it the guest whose process it
-// runs, with a memory of its own. The first worker runs no guest: it answers the page.
+// One thread of the kernel. The worker has an instance of the kernel's module on the shared memory,
+// and an instance of the guest whose process it runs, which has a separate memory. The first worker
+// runs no guest; it answers the page.
 //
-// A worker that waits in the kernel gets no messages. So all that it needs comes with the one that starts it.
+// A worker that waits in the kernel receives no messages, so the message that starts it contains
+// all that it needs.
 
 import { listen, load, post as postUncounted } from './engine.js';
 import { Dirty } from './dirty.js';
 
-/** Where `control` counts threads, and messages of output. */
+/** The indexes in `control` at which threads and messages of output are counted. */
 const THREADS = 0;
 const SENT = 1;
 const BADF = 8;
@@ -16,26 +18,35 @@ const CANNOT = 255;
 
 let memory;
 let control;
-/** How many messages this worker has posted: browsers drop those of a worker that has been ended since. */
+/**
+ * The number of messages that this worker has posted, shared with the page. Browsers drop messages
+ * of a worker that is terminated before they have arrived.
+ */
 let posted;
 let modules = [];
-/** Of programs that are not in `modules`: how many bytes each has. */
+/** The number of bytes of each program that is not in `modules`. */
 let lengths = [];
-/** Programs that workers which begin from now on have. */
+/** The programs that the page gives to all workers that begin from now on. */
 const ready = new Set();
 let kernel;
-/** The guest that runs here, or stays for its next cell, and which parts of its memory are dirty. */
+/** The guest that runs here or waits for its next cell, and the dirty parts of its memory. */
 let guest = null;
 let dirty = null;
-/** By program: a guest that has ended here, put back to what such processes begin as. The next one has it. */
+/**
+ * For each program a guest that has ended here and was put back to the state in which a process
+ * begins. The next process of the program uses it.
+ */
 const spares = new Map();
-/** Bytes of a memory of which the page keeps one in all workers that wait. */
+/**
+ * The size in bytes from which a spare guest's memory is large. For each program, only one of the
+ * waiting workers keeps a large one.
+ */
 const LARGE = 32 << 20;
-/** The program that the next thread is for. */
+/** The program that the next thread will run. */
 let wanted;
-/** By entry (`ffi::run`): what a guest exports for it. */
+/** The export of a guest for each entry (`ffi::run`). */
 const ENTRIES = ['_start', 'wasibox_resume', 'wasibox_prepare', 'wasibox_cell'];
-/** Bytes of a page. */
+/** The size of a WebAssembly page in bytes. */
 const PAGE = 65536;
 
 function post(message, transfer) {
@@ -47,7 +58,7 @@ function post(message, transfer) {
 let kernelBytes;
 let view;
 
-// A guest's memory grows; so its view is asked for at each use.
+// A guest's memory can grow, so each use asks for its view.
 let guestView = new Uint8Array(0);
 function guestBytes() {
   const { buffer } = guest.exports.memory;
@@ -55,10 +66,10 @@ function guestBytes() {
   return guestView;
 }
 
-/** Pieces of a snapshot, as the kernel hands them out. */
+/** The pieces of a snapshot that the kernel has handed out so far. */
 let pieces = [];
 
-/** Below so many bytes a loop is faster than `set`. */
+/** The number of bytes up to which a loop is faster than `set`. */
 const FEW = 16;
 
 function copy(from, at, to, into, length) {
@@ -66,7 +77,10 @@ function copy(from, at, to, into, length) {
   else to.set(from.subarray(at, at + length), into);
 }
 
-/** The signal that a native program would have got for a trap. Engines tell it by their words only. */
+/**
+ * Returns the signal that a native program would have got for a trap. Engines distinguish traps
+ * only by the text of the error.
+ */
 function signalOf(error) {
   const text = String(error?.message ?? error);
   if (error instanceof RangeError || /call stack|recursion/i.test(text)) return 11;
@@ -111,7 +125,7 @@ const host = {
   guest_can_be_prepared: () => (guest?.exports.wasibox_prepare ? 1 : 0),
   guest_begin_again(from, length, at, size, isPrepared) {
     [from, length, at] = [from >>> 0, length >>> 0, at >>> 0];
-    // It began as its module says, and was prepared meanwhile.
+    // The guest may have begun without prepared memory, before the memory was prepared.
     if (!host.guest_grow(size)) return host.forget_guest();
     const bytes = guestBytes();
     bytes.fill(0, 0, at);
@@ -201,12 +215,13 @@ const host = {
   wants: (program) => (wanted = program),
 };
 
-/** What `run` answers. */
+/** Returns the result of `run`: what the guest has returned, or the negative number of a signal. */
 const ran = (error, returned) => BigInt(error === null ? (returned ?? 0) >>> 0 : -signalOf(error));
 
 /**
- * `run` on a stack of the engine's for code that may wait (JSPI): Chromium's are larger than its workers'. The guest itself
- * waits for nothing by it; only the kernel's frames that have called this wait, for no longer than the guest runs.
+ * Does what `run` does, on a stack that the engine makes for code that can be suspended (JSPI).
+ * Chromium makes such stacks larger than those of workers. The guest itself is never suspended.
+ * Only the kernel's frames that have called this are, while the guest runs.
  */
 async function runOnOwnStack(entry, kind, slot, generation) {
   post({ type: 'running', slot, generation });
@@ -222,7 +237,10 @@ async function runOnOwnStack(entry, kind, slot, generation) {
   }
 }
 
-/** Has the next guest be one that was put back, as a prepared one or as its module begins. */
+/**
+ * Takes a spare guest of a program as the guest. Returns false if there is none that begins as
+ * asked, with prepared memory or without.
+ */
 function takeSpare(program, isPrepared) {
   const spare = spares.get(program);
   spares.delete(program);
@@ -231,29 +249,39 @@ function takeSpare(program, isPrepared) {
   return true;
 }
 
-/** Has the page do something, and waits for it: 0 if it has. Further results follow the first word of `flag`. */
+/**
+ * Has the page do something and waits for it. Returns 0 if the page has done it, else 1. Further
+ * results follow the first word of `flag`.
+ */
 function asked(message, flag = new Int32Array(new SharedArrayBuffer(4))) {
   post({ ...message, flag });
   Atomics.wait(flag, 0, 0);
   return Atomics.load(flag, 0) === 1 ? 0 : 1;
 }
 
-/** A program that this worker was not given when it began: no message reaches it, so it has the bytes and compiles them. */
+/**
+ * Returns the module of a program that this worker was not given when it began, or undefined. No
+ * message with the module can reach the worker now, so it gets the bytes and compiles them.
+ */
 function late(program) {
   if (lengths[program] === undefined) return undefined;
   const bytes = new Uint8Array(new SharedArrayBuffer(lengths[program]));
   if (asked({ type: 'bytes', part: program, bytes })) return undefined;
-  // Compiling takes no shared memory.
+  // Engines do not compile from shared memory, so the bytes are copied.
   return (modules[program] = new WebAssembly.Module(bytes.slice()));
 }
 
-/** Makes the guest: an instance of a program of the image. False if there is none, or no room for it. */
+/**
+ * Makes the guest, an instance of a program of the image. Returns false if there is no such program
+ * or no room for it.
+ */
 function begin(program) {
   try {
     const module = modules[program] ?? late(program);
     if (!module) return false;
     const { exports } = new WebAssembly.Instance(module, importsOf(module));
-    // Of our modules all that changes is in the memory, but for this one; those that do not show it stay for one process.
+    // Our modules have all their state in memory, except this global. An instance that does not
+    // export it serves only one process.
     guest = { program, exports, stack: exports.__stack_pointer?.value };
     return true;
   } catch {
@@ -261,7 +289,10 @@ function begin(program) {
   }
 }
 
-/** Calls a guest; what has ended it, or null. A trap leaves the kernel's stack pointer where it was: put back. */
+/**
+ * Calls a guest. Returns the error that has ended it, or null. A trap skips the kernel's frames, so
+ * the kernel's stack pointer is reset after it.
+ */
 function unwound(call) {
   const pointer = kernel.exports.__stack_pointer;
   const before = pointer.value;
@@ -274,7 +305,10 @@ function unwound(call) {
   }
 }
 
-/** A guest's imports: exports of the kernel. What it does not know answers ENOSYS. */
+/**
+ * The imports for each guest's module, which are exports of the kernel. Functions that the kernel
+ * does not have return ENOSYS.
+ */
 const known = new Map();
 function importsOf(module) {
   let imports = known.get(module);
@@ -292,16 +326,16 @@ function importsOf(module) {
 
 const nanoseconds = () => BigInt(Math.round((performance.timeOrigin + performance.now()) * 1e6));
 
-/** Sleeps; a worker may block. */
+/** Sleeps for `ns` nanoseconds. A worker may block. */
 function sleep(ns) {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, Number(ns) / 1e6);
 }
 
-/** What Rust's standard library needs of WASI for the kernel itself. */
+/** The functions of WASI that Rust's standard library needs for the kernel itself. */
 const wasi = {
   random_get(at, length) {
     [at, length] = [at >>> 0, length >>> 0];
-    // Shared memory is refused there, and more than this.
+    // `getRandomValues` refuses shared memory, and more than 65536 bytes at once.
     const some = new Uint8Array(Math.min(length, 65536));
     for (let done = 0; done < length; done += some.length) {
       crypto.getRandomValues(some);
@@ -322,7 +356,7 @@ const wasi = {
   sched_yield: () => 0,
   fd_prestat_get: () => BADF,
   poll_oneoff(subscriptions, events, count, out) {
-    // One clock: `std::thread::sleep`.
+    // Only `std::thread::sleep` calls this, with one clock.
     const [from, to] = [subscriptions >>> 0, events >>> 0];
     if (count !== 1 || view.getUint8(from + 8) !== 0) return NOSYS;
     const time = view.getBigUint64(from + 24, true);
@@ -335,7 +369,7 @@ const wasi = {
     return 0;
   },
   fd_write(_fd, vectors, count, out) {
-    // A panic of the kernel.
+    // This is the message of a panic in the kernel.
     let all = 0;
     let text = '';
     for (let i = 0; i < count; i++) {
@@ -353,7 +387,7 @@ const wasi = {
   },
 };
 
-/** Whether guests run by `runOnOwnStack`. */
+/** Whether guests are run by `runOnOwnStack`. */
 let hasOwnStacks = false;
 
 function instantiate(module) {
@@ -371,22 +405,37 @@ function instantiate(module) {
   });
 }
 
-/** A module with one function, which counts its calls in a global and calls itself: `(func $f (global.set ...) (call $f))`. */
+/**
+ * A module with one function, which counts its calls in a global and calls itself:
+ * `(func $f (global.set ...) (call $f))`.
+ */
 const PROBE = [
   ...[0, 97, 115, 109, 1, 0, 0, 0, 1, 4, 1, 96, 0, 0, 3, 2, 1, 0, 6, 6, 1, 127, 1, 65, 0, 11],
   ...[7, 9, 2, 1, 102, 0, 0, 1, 100, 3, 0, 10, 13, 1, 11, 0, 35, 0, 65, 1, 106, 36, 0, 16, 0, 11],
 ];
-/** Bytes of its frame in V8 and SpiderMonkey: return address, frame pointer, instance and what marks the kind of frame. */
+/**
+ * The size in bytes of a frame of that function in V8 and SpiderMonkey: the return address, the
+ * frame pointer, the instance and the mark of the kind of frame.
+ */
 const FRAME = 48;
-/** What guests are told of a byte: code that is not optimised yet has larger frames than the native runner's. */
+/**
+ * The share of the stack that guests are told, because code that is not optimised yet has larger
+ * frames than the native runner's.
+ */
 const TOLD = 5 / 8;
-/** By how much guests' own stacks must be larger. */
+/** The factor by which separate stacks must be larger than the workers' to be used. */
 const WORTH = 1.25;
 
-/** How often is looked. Firefox makes better code of a module while it runs already, with frames of a sixth: some of those see it. */
+/**
+ * The number of measurements. Firefox optimises a module while it already runs, and the new frames
+ * have a sixth of the size. Some of the measurements still see the code that is not optimised.
+ */
 const LOOKS = 16;
 
-/** How deep a function may call itself that is called by what `by` makes of it, in code that is not optimised. */
+/**
+ * Returns how deep a function can call itself in code that is not optimised. `by` returns the
+ * function that makes the first call.
+ */
 async function depth(by) {
   let least = Infinity;
   for (let n = 0; n < LOOKS; n++) {
@@ -394,17 +443,20 @@ async function depth(by) {
     try {
       await by(exports.f)();
     } catch {
-      // The stack is used up, as it was meant to be.
+      // The stack is used up, as intended.
     }
     least = Math.min(least, exports.d.value);
   }
   return least;
 }
 
-/** What `stacks` has found. */
+/** The promise of `stacks`. */
 let probed;
 
-/** The bytes of stack that guests of workers have, reckoned as `box_abi::STACK` says, and whether it is a stack of their own. */
+/**
+ * Returns how many bytes of stack guests have, in the unit of `box_abi::STACK`, and whether they
+ * run on separate stacks (`runOnOwnStack`).
+ */
 async function stacks() {
   const workers = await depth((f) => f);
   const own = WebAssembly.Suspending ? await depth(WebAssembly.promising) : 0;
@@ -412,7 +464,7 @@ async function stacks() {
   return { bytes: Math.floor((areOwn ? own : workers) * FRAME * TOLD), areOwn };
 }
 
-/** Hands bytes to the kernel: address and length, the arguments of an export. */
+/** Copies bytes to the kernel. Returns their address and length, as arguments for an export. */
 function give(bytes) {
   const at = kernel.exports.wasibox_alloc(bytes.length) >>> 0;
   if (at === 0) throw new Failed({ kind: 'conflict', text: `the session has no memory for ${bytes.length} bytes` });
@@ -428,14 +480,14 @@ function answer(length) {
 const text = (bytes) => new TextDecoder().decode(bytes);
 const encode = (string) => new TextEncoder().encode(string);
 
-/** What an export has replied (`ffi::reply`): bytes, or a failure. */
+/** Returns the bytes that an export has replied (`ffi::reply`), or throws the failure. */
 function reply(length) {
   const n = Number(length);
   if (n >= 0) return answer(n);
   throw new Failed(JSON.parse(text(answer(-n - 1))));
 }
 
-/** What the kernel tells of something that cannot be done: kind, text, perhaps a code. */
+/** A failure that the kernel has reported: its kind, its text and for some a code. */
 class Failed extends Error {
   constructor(reported) {
     super(reported.text);
@@ -443,7 +495,7 @@ class Failed extends Error {
   }
 }
 
-/** Opens the image; compiles its programs. */
+/** Opens a whole image, and compiles its programs. */
 async function boot(bytes) {
   const { bytes: stack, areOwn } = await probed;
   kernel.exports._initialize();
@@ -460,14 +512,14 @@ async function boot(bytes) {
   return { modules: await Promise.all(compiled), ...booted(areOwn) };
 }
 
-/** What the page has to know of a kernel that has an image. */
+/** Returns what the page has to know of a kernel that has opened an image. */
 const booted = (hasOwnStacks) => ({
   slots: kernel.exports.wasibox_slots() >>> 0,
   heap: kernel.exports.wasibox_heap() >>> 0,
   hasOwnStacks,
 });
 
-/** Opens an image of which the page has the parts. */
+/** Opens an image whose parts are fetched by the page. */
 async function bootParts(catalog) {
   const { bytes: stack, areOwn } = await probed;
   kernel.exports._initialize();
@@ -476,7 +528,7 @@ async function bootParts(catalog) {
   return booted(areOwn);
 }
 
-/** What the page asks the first worker. */
+/** The functions of the first worker that the page can call, by the type of the message. */
 const answers = {
   boot: ({ image }) => boot(image),
   bootParts: ({ catalog }) => bootParts(catalog),

@@ -19,7 +19,7 @@ export function equal(actual, expected, message) {
   if (!Object.is(actual, expected)) fail(actual, expected, message);
 }
 
-/** For what JSON can tell. */
+/** Compares values by their JSON. */
 export function deepEqual(actual, expected, message) {
   if (shown(actual) !== shown(expected)) fail(actual, expected, message);
 }
@@ -28,7 +28,10 @@ export function match(actual, pattern, message) {
   if (!pattern.test(actual)) fail(actual, pattern, message);
 }
 
-/** `expected`: a class of errors, a pattern of its message, or properties. */
+/**
+ * Asserts that a promise is rejected. `expected` is a class of errors, a pattern for the error's
+ * message, or the error's properties.
+ */
 export async function rejects(promise, expected) {
   let error;
   try {

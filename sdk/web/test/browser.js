@@ -1,9 +1,11 @@
-// The tests in a real browser: browser.js chromium|firefox PROGRAM [ROUNDS [database]]. WASIBOX_DIST is the folder with `web` and
-// the image. With ROUNDS the page that is left so many times while it writes (`reload.js`), by a private file or a database, with
-// WASIBOX_CASES the cases of that file (`cases.js`), else all tests.
+// Runs the tests in a real browser: browser.js chromium|firefox PROGRAM [ROUNDS [database]].
+// WASIBOX_DIST is the folder with `web` and the image. With ROUNDS the page of `reload.js` is
+// opened, which is left so many times while it writes to a private file or, with `database`, to
+// IndexedDB. With WASIBOX_CASES the cases of that file are run (`cases.js`). Without both, all
+// tests are run.
 //
-// No driver is needed: the browser opens a page of a server here, and the page reports the result of each test to the
-// server.
+// No driver is needed: the browser opens a page that this program serves, and the page reports the
+// result of each test to the server.
 
 import { spawn } from 'node:child_process';
 import { createReadStream, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -18,17 +20,17 @@ const [kind, program, rounds, place] = process.argv.slice(2);
 const dist = process.env.WASIBOX_DIST;
 const cases = process.env.WASIBOX_CASES;
 const tests = fileURLToPath(new URL('.', import.meta.url));
-/** The page says nothing for so long when its process has died. */
+/** Milliseconds without a report after which the page's process is taken for dead. */
 const SILENCE = 180_000;
 
 const TYPES = { '.html': 'text/html', '.js': 'text/javascript', '.wasm': 'application/wasm' };
-/** What makes a page isolated, so that it may share memory with workers. */
+/** The headers that isolate a page. Only an isolated page may share memory with workers. */
 const ISOLATED = {
   'Cross-Origin-Opener-Policy': 'same-origin',
   'Cross-Origin-Embedder-Policy': 'require-corp',
 };
 
-/** The file that is served at a path. */
+/** Returns the file that is served at a path. */
 function fileOf(path) {
   if (path.startsWith('/web/')) return join(dist, normalize(path));
   // A module of the package that is tested by itself.
@@ -73,7 +75,7 @@ function serve(request, response) {
   createReadStream(file).pipe(response);
 }
 
-/** What the native runner is asked for by a page, `native.js`. */
+/** What a page can ask the native runner for (`native.js`). */
 const NATIVE = {
   made: () => make(dist),
   take: async (steps, bytes) => JSON.stringify(await take(dist, bytes, JSON.parse(steps.get('steps')))),
@@ -90,9 +92,9 @@ async function native(what, parameters, body, response) {
 
 let passed = 0;
 let failed = 0;
-/** The last call that has returned to the page that is left. */
+/** The number of the last call that has returned in the page of `reload.js`. */
 let finished = 0;
-/** What the page has last said it does. */
+/** What the page does, according to its last report. */
 let doing = '';
 let clock;
 
@@ -118,23 +120,26 @@ function hear(result) {
 
 const profile = mkdtempSync(join(tmpdir(), 'wasibox-web-'));
 
-/** How each browser is told to open a page without a window, with nothing of a user's. */
+/**
+ * The arguments with which each browser opens a page, without a window and with an empty profile.
+ */
 const ARGUMENTS = {
-  // Root has no sandbox in Chromium, and what it opens here is ours alone.
+  // Chromium has no sandbox for root, and it opens only our own pages here.
   chromium: (url) => [
     ...['--headless', '--no-sandbox', '--no-first-run', '--disable-gpu', '--disable-dev-shm-usage'],
     ...['--disable-background-networking', `--user-data-dir=${profile}`, url],
   ],
   firefox: (url) => ['--headless', '--no-remote', '--profile', profile, url],
 };
-/** No page of its own, no requests of its own. */
+/** Preferences that keep Firefox from opening pages and making requests by itself. */
 const FIREFOX = [
   'user_pref("browser.aboutwelcome.enabled", false);',
   'user_pref("datareporting.policy.dataSubmissionEnabled", false);',
   'user_pref("app.normandy.enabled", false);',
   'user_pref("network.captive-portal-service.enabled", false);',
   'user_pref("network.connectivity-service.enabled", false);',
-  // Tests of reloads kill it: it begins again as if nothing had happened, and not in safe mode at the fourth time.
+  // The reload tests kill Firefox. It must begin again without restoring its session, and not in
+  // safe mode at the fourth time.
   'user_pref("toolkit.startup.max_resumed_crashes", -1);',
   'user_pref("browser.sessionstore.resume_from_crash", false);',
   // There is no user who could allow persistent storage.
@@ -164,7 +169,7 @@ function end(problem) {
   }
 }
 
-/** Ends the browser with the processes that it has begun. */
+/** Kills the browser with the processes that it has begun. */
 function kill() {
   process.kill(-browser.pid, 'SIGKILL');
 }
@@ -173,7 +178,7 @@ function start() {
   const tested = cases ? 'cases.html' : 'page.html';
   const page = rounds === undefined ? tested : place === undefined ? 'reload.html' : `reload.html?${place}`;
   const url = `http://127.0.0.1:${server.address().port}/${page}`;
-  // A group of its own, which is ended with it.
+  // The browser leads a process group, so that its processes can be killed with it.
   browser = spawn(program, ARGUMENTS[kind](url), { stdio: 'ignore', detached: true });
   browser.on('error', (error) => end(`${program}: ${error.message}`));
   browser.on('exit', left);
@@ -181,10 +186,10 @@ function start() {
 
 const left = (code) => end(`the browser has ended: ${code}`);
 
-/** Whether the browser's process has not ended. */
+/** Returns whether the browser's process runs. */
 const isRunning = () => browser?.exitCode === null && browser.signalCode === null;
 
-/** Ends the browser in the middle of what it does, and begins it again. */
+/** Kills the browser in the middle of its work, and starts it again. */
 function restart() {
   browser.off('exit', left);
   browser.once('exit', start);

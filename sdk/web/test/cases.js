@@ -1,11 +1,11 @@
-// The harness's cases and the tasks, in Node and in pages: a list of cases in JSON, as `cargo xtask web --cases` makes it
-// (xtask/src/web/cases.rs).
+// Runs the harness's cases and the tasks, in Node and in pages. They come as a JSON list, which
+// `cargo xtask web --cases` makes (xtask/src/web/cases.rs).
 
-/** A session serves so many cases: what they leave in it is no part of the next ones. */
+/** The number of cases that share a session. `prepare` removes the files of the previous case. */
 const PER_SESSION = 200;
-/** Seconds. */
+/** The time limit of a case, in seconds. */
 const TIMEOUT = 60;
-/** Of the harness, `tests/harness/src/run.rs`. */
+/** The folder and the script of a case, as in the harness (`tests/harness/src/run.rs`). */
 const WORK = '/case';
 const SCRIPT = '/meta/script.sh';
 
@@ -18,7 +18,7 @@ async function prepare(box, { files, script }) {
   await box.write(SCRIPT, script);
 }
 
-/** What is not as it should be, or null. */
+/** Runs a case. Returns a text about how its result differs from the expected one, or null. */
 async function problem(box, one) {
   await prepare(box, one);
   const options = { cwd: WORK, stdin: one.stdin, timeout: TIMEOUT };
@@ -31,9 +31,10 @@ async function problem(box, one) {
 }
 
 /**
- * Runs them all.
+ * Runs all cases.
+ *
  * @param {() => Promise<object>} make begins a session
- * @param {(one: object, problem: string | null) => void} report is told of each
+ * @param {(one: object, problem: string | null) => void} report is called after each case
  */
 export async function runCases(cases, make, report) {
   let box = null;

@@ -1,4 +1,5 @@
-// The cases in Node: cases.node.js FILE. Tells those that fail, and the rate. WASIBOX_DIST is the folder with `web` and the image.
+// Runs the cases in Node: cases.node.js FILE. Prints the cases that fail, and the rate of those
+// that pass. WASIBOX_DIST is the folder with `web` and the image.
 
 import { readFile } from 'node:fs/promises';
 import { pathToFileURL } from 'node:url';

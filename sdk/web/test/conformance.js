@@ -1,6 +1,7 @@
-// A worker of the external collection's scorer (`cargo xtask conformance DIR --web` or `--sessions`): requests as lines of JSON on
-// standard input, replies on standard output. WASIBOX_DIST is the folder with `web` and the image. WASIBOX_PACKAGE is the
-// package for Node, if its sessions are to be scored: they are the native runner's.
+// A worker of the external collection's scorer (`cargo xtask conformance DIR --web` or
+// `--sessions`). It reads requests from standard input and writes replies to standard output, each
+// a line of JSON. WASIBOX_DIST is the folder with `web` and the image. If WASIBOX_PACKAGE is set,
+// it is the package for Node, and the sessions that are scored are those of the native runner.
 
 import { readFile, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -14,16 +15,16 @@ const grants = native
   ? { engine: await Engine.open({ image: `${dist}/image.webc`, isolation: 'threads' }) }
   : { baseUrl: pathToFileURL(`${dist}/web/`), image: await readFile(`${dist}/image.webc`) };
 
-/** A session serves so many cases: it keeps the history of all of them. */
+/** The number of cases after which a new session begins, because a session keeps their history. */
 const PER_SESSION = 100;
-/** As the scorer's target of the native runner has them. */
+/** The folder, script and variables of a case, as in the scorer's target of the native runner. */
 const WORK = '/case';
 const SCRIPT = '/meta/script.sh';
 const ENV = { TZ: 'UTC', LANG: 'C.UTF-8', SH: 'bash' };
 
 const bytes = (text) => new Uint8Array(Buffer.from(text ?? '', 'base64'));
 
-/** Brings a folder of the host into the session, with modes. */
+/** Copies a folder of the host into the session, with the modes of its files. */
 async function bring(box, from, to) {
   for (const entry of await readdir(from, { withFileTypes: true })) {
     const [there, here] = [join(from, entry.name), `${to}/${entry.name}`];
@@ -39,11 +40,14 @@ async function bring(box, from, to) {
 }
 
 let box = null;
-/** What the session was before its first case. */
+/** The commit of the session before its first case. */
 let empty;
 let served = 0;
 
-/** Has a session as it is before its first case: a case may have left files anywhere, and directories that cannot be read. */
+/**
+ * Makes a session, or restores it to its state before the first case. The files of a case are not
+ * deleted one by one, because they may be anywhere, and in directories that cannot be read.
+ */
 async function begin() {
   if (served++ % PER_SESSION !== 0) return box.restore(empty);
   await box?.close();
@@ -56,7 +60,7 @@ async function run({ script_b64, stdin_b64, cwd, timeout }) {
   await begin();
   await bring(box, cwd, WORK);
   await box.write(SCRIPT, bytes(script_b64));
-  // Below the scorer's own, which would end this worker.
+  // This timeout is less than the scorer's own, which would end this worker.
   const options = { cwd: WORK, env: ENV, stdin: bytes(stdin_b64), timeout, listFiles: false };
   const { exitCode, stdoutBytes, stderr, limitHit } = await box.exec(['bash', SCRIPT], options);
   return { stdout_b64: Buffer.from(stdoutBytes).toString('base64'), stderr, status: exitCode, timeout: limitHit === 'timeout' };

@@ -1,4 +1,4 @@
-// The native runner's side of the tests: it makes a session, and takes it back.
+// The native runner's part in the tests: it makes a session, takes one back and runs programs.
 
 import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
@@ -23,13 +23,16 @@ const JAVASCRIPT = [
   'm.set("two", 2); a[0] = () => m.get("two")',
 ];
 
-/** The runner on a store of its own, in a folder. */
+/**
+ * Calls `act` with a function that runs the native runner on a new store, and the store's folder.
+ */
 async function withRunner(dist, act) {
   const folder = await mkdtemp(join(tmpdir(), 'wasibox-web-'));
   const env = { ...process.env, WASIBOX_STORE: 'there.wbx', WASIBOX_IMAGE: `${dist}/image.webc` };
   try {
     const whole = (...args) => execute(`${dist}/runner`, args, { cwd: folder, env });
-    // Who compiles says so on standard error, which is compared.
+    // The runner compiles the image first, because it reports this on standard error, and the
+    // programs' standard error is compared.
     await whole('compile', env.WASIBOX_IMAGE);
     const native = (...args) => whole(...args).then(({ stdout }) => stdout);
     return await act(Object.assign(native, { whole }), folder);
@@ -38,7 +41,7 @@ async function withRunner(dist, act) {
   }
 }
 
-/** A session with files, a shell, parked interpreters and their history, as `.wbs`. */
+/** Makes a session with files, a shell, parked interpreters and history. Returns it as `.wbs`. */
 export function make(dist) {
   return withRunner(dist, async (native, folder) => {
     await native('session', 'create', 'a');
@@ -50,7 +53,10 @@ export function make(dist) {
   });
 }
 
-/** Takes a session in, and does with it what it is told: words of `runner session`, each with the output that it has. */
+/**
+ * Imports a session and runs steps in it. A step consists of a command of `runner session` and its
+ * arguments. Returns the output of each step.
+ */
 export function take(dist, bytes, steps) {
   return withRunner(dist, async (native, folder) => {
     await writeFile(join(folder, 'b.wbs'), bytes);
@@ -61,7 +67,10 @@ export function take(dist, bytes, steps) {
   });
 }
 
-/** What programs of Python do in processes of their own: status, output, errors. */
+/**
+ * Runs programs of Python, each in its own process. Returns the status, standard output and
+ * standard error of each.
+ */
 export function run(dist, programs) {
   return withRunner(dist, async (native) => {
     await native('session', 'create', 'a');

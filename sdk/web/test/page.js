@@ -24,12 +24,12 @@ const list = [];
 const close = define(sdk, { baseUrl: '/web/' }, (name, run) => list.push({ name, run }), native, world);
 list.push({ name: 'the example of the README for pages', run: example });
 
-/** What the README says of sessions that stay, as a program. */
+/** Runs the README's example of sessions that stay. */
 async function example() {
   const readme = await (await fetch('/web/README.md')).text();
   const [, code] = /## Sessions that stay\n\n```js\n([^]*?)```/.exec(readme);
   const here = code.replace("'wasibox-web'", `'${location.origin}/web/index.js'`).replace("'/wasibox/'", "'/web/'");
-  // What it says in a comment must be so.
+  // The result that the example's comment states is checked.
   const told = here.replace(/await sessions\('work'\); \/\/ (.*)/, "if (String(await sessions('work')) !== String($1)) throw new Error('sessions');");
   if (told === here) throw new Error('the README has another example');
   await import(URL.createObjectURL(new Blob([told], { type: 'text/javascript' })));

@@ -1,4 +1,5 @@
-// Forty programs of Python, each as agents write them. What they print is compared with the native runner's.
+// Forty programs of Python, of the kinds that agents write. Their output is compared with the
+// native runner's.
 
 const PANDAS = 'import pandas as pd, numpy as np\n';
 const FRAME = `${PANDAS}df = pd.DataFrame({"city": ["Ulm", "Bonn", "Ulm", "Kiel", "Bonn"], "n": [3, 1, 4, 1, 5], "x": [0.5, 1.5, None, 2.25, -1]})\n`;
@@ -46,7 +47,7 @@ export const PROGRAMS = [
   'import dataclasses, enum, typing\n@dataclasses.dataclass(order=True, frozen=True)\nclass P:\n  x: int\n  y: float = 2.0\nclass C(enum.Flag):\n  A = 1; B = 2\nprint(sorted([P(2), P(1, 3)]), C.A | C.B, typing.get_type_hints(P))',
   'import random; random.seed(5); print(random.sample(range(100), 5), random.gauss(0, 1), random.choices("ab", k=5))',
   'import ast, dis, inspect, textwrap; print(ast.unparse(ast.parse("x=1+ 2 if y else[3]")), textwrap.fill("a b c d e f", 5))',
-  // What goes wrong
+  // Programs that fail
   'def f(n):\n  return 1 / n\ntry:\n  f(0)\nexcept ZeroDivisionError as e:\n  raise ValueError("no") from e',
   'import sys\ndef f(): f()\ntry: f()\nexcept RecursionError as e: print(e, sys.getrecursionlimit())\nsys.exit("the end")',
 ];

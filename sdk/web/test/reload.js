@@ -1,25 +1,28 @@
-// A page that is left in the middle of a write, again and again: by a reload, or by the end of the whole browser. The server
-// (browser.js) knows which call was the last that had returned: the session is as that one has left it, or the next one.
+// A page that is left in the middle of a write again and again, by a reload or by the end of the
+// whole browser. The server (browser.js) knows the last call that has returned. The session must be
+// as that call or the next one has left it.
 
-// The package's modules as they are: one of its classes is changed.
+// The package's separate modules are imported, because one of their classes is changed here.
 import { Session, sessions } from '/source/index.js';
 import { Kept } from '/source/store.js';
 import * as assert from './assert.js';
 
-// In IndexedDB, if that is asked for.
+// Without private files, the session is kept in IndexedDB.
 if (location.search === '?database') StorageManager.prototype.getDirectory = undefined;
 
 const tell = (what) => fetch('/result', { method: 'POST', body: JSON.stringify(what) });
-/** Says what the page does now, so that the server can tell where it has stopped. */
+/** Reports what the page does now, so that the server can say where the page has stopped. */
 const doing = (what) => tell({ doing: `round ${round}: ${what}` });
 const { round, finished } = await (await fetch('/round')).json();
-/** Bytes that each call writes. */
+/** The number of bytes that each call writes. */
 const SIZE = 300_000;
 const soon = (most) => Math.random() * most;
 
 const call = (n) => `n=${n}; echo ${n} > count; head -c ${SIZE} /dev/urandom > big; sha256sum big > sum`;
 
-/** Which call the session was left by. */
+/**
+ * Returns the number of the last call in the session. Throws if the session is not as it left it.
+ */
 async function found(session) {
   const { stdout } = await session.exec('echo $n; cat count; wc -c < big; sha256sum -c sum', { listFiles: false });
   const [variable, count, size, sum] = stdout.split('\n');
@@ -28,10 +31,16 @@ async function found(session) {
   return Number(count);
 }
 
-/** Whether the page is being left: Firefox goes on with its script for a while, but its requests fail. */
+/**
+ * Whether the page is being left. Firefox continues to run the page's script for a while, but the
+ * script's requests fail.
+ */
 let isLeft = false;
 
-/** Has the page left while it writes, or some time later; a kill is the server's to do. */
+/**
+ * Has the page left while it writes, or at a random time. The page reloads itself, or it asks the
+ * server to kill the browser.
+ */
 function leave() {
   const goes = () => {
     isLeft = true;
@@ -59,7 +68,7 @@ async function run() {
     last = await found(session);
     assert.ok(last === finished || last === finished + 1, `call ${finished} had returned, the session has ${last}`);
     assert.equal((await session.history()).filter(({ command }) => command.startsWith('n=')).length, last);
-    // The next call may be on the disk before it returns, too.
+    // A call that is on the disk counts as finished, even if it has not returned.
     await tell({ finished: last });
   }
   await tell({ name: `round ${round}: ${last} calls`, ms: Math.round(performance.now() - began) });

@@ -1,5 +1,5 @@
-// The tests of guests' requests, for Node and for pages. Expected results are curl's and what the server has said
-// (world.js).
+// The tests of guests' requests, for Node and for pages. The expected results are those of curl and
+// of the server (world.js).
 
 import * as assert from './assert.js';
 
@@ -10,7 +10,7 @@ const sha256 = async (bytes) => {
 };
 
 /**
- * @param {object} world URLs of `open` and `closed`, world.js
+ * @param {object} world the URLs `open` and `closed` of the servers (world.js)
  */
 export function define({ Session, InvalidError }, at, test, { open, closed }) {
   let box;
@@ -55,7 +55,7 @@ export function define({ Session, InvalidError }, at, test, { open, closed }) {
   test('requests: a long body', async () => {
     const sum = await sha256(Uint8Array.from({ length: 5_000_000 }, (_, n) => n % 251));
     assert.deepEqual(await out(`curl -sS ${open}/big | sha256sum`), ok(`${sum}  -\n`));
-    // One whose reader goes.
+    // The reader of this body ends early.
     assert.equal((await out(`curl -s ${open}/big | head -c 3 | wc -c`)).stdout, '3\n');
     assert.deepEqual(await out(`head -c 1000000 /dev/zero | curl -sS --data-binary @- ${open}/echo | wc -c`), ok('1000015\n'));
   });
@@ -109,7 +109,7 @@ export function define({ Session, InvalidError }, at, test, { open, closed }) {
   test('requests: one that takes too long', async () => {
     assert.equal((await out(`curl -sS -m 1 ${open}/slow`)).exitCode, 28);
     assert.equal((await out(`curl -sS ${open}/slow`, { timeout: 1 })).exitCode, 124);
-    // Those that were not closed are cancelled with their call.
+    // Requests that are still open are cancelled when their call ends.
     await out(`for n in 1 2 3 4 5 6 7 8 9 10; do curl -s ${open}/slow & done; sleep 0.3`);
     assert.deepEqual(await out(`curl -sS ${open}/hello`), ok('hello\n'));
   });

@@ -28,7 +28,7 @@ test('the example of the README', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'wasibox-web-'));
   try {
     await symlink(`${dist}/web/image`, join(folder, 'image'));
-    // Each with its quotes, because the checkout's own path can have these words, too.
+    // The names include their quotes, because the path of the checkout can contain the same words.
     const names = { "'wasibox-web'": index.href, "'/wasibox/'": `${pathToFileURL(folder)}/` };
     const script = example.replaceAll(/'wasibox-web'|'\/wasibox\/'/g, (name) => JSON.stringify(names[name]));
     await writeFile(join(folder, 'example.mjs'), script);
@@ -43,7 +43,7 @@ test('an image that is there whole', async () => {
   const image = await readFile(`${dist}/image.webc`);
   const s = await wasibox.Session.create({ baseUrl, image });
   assert.equal((await s.exec('python3 -c "print(6 * 7)"; exec node -p 1')).stdout, '42\n1\n');
-  // All packages of its profile, and errors of C and C++.
+  // This imports all packages of the image's profile, and checks errors of C and C++.
   await s.write('imports.py', await readFile(new URL('../../../tests/python/imports.py', import.meta.url)));
   const { exitCode, stdout, stderr } = await s.exec('python3 imports.py');
   assert.deepEqual([exitCode, stdout], [0, ''], stderr);

@@ -8,12 +8,13 @@ import * as requests from './requests.js';
 const isNode = typeof process !== 'undefined';
 
 /**
- * Tells the tests, in their order: they share a session.
+ * Defines the tests in their order. They share a session.
+ *
  * @param {object} sdk what `index.js` exports
- * @param {object} at `baseUrl`, and `image` where it is not in that folder
+ * @param {object} at `baseUrl`, and `image` if the image is not in that folder
  * @param {(name: string, run: () => Promise<void>) => void} test
- * @param {object} native the native runner, `native.js`
- * @param {object} world servers outside, `world.js`
+ * @param {object} native the native runner (`native.js`)
+ * @param {object} world the servers that guests reach (`world.js`)
  * @returns {() => void} ends the session
  */
 export function define(sdk, at, test, native, world) {
@@ -90,7 +91,7 @@ export function define(sdk, at, test, native, world) {
       }
     }
     assert.deepEqual(await out('cat', { stdin: parts() }), ok('one two three'));
-    // A reader that does not read does not prevent a process from ending.
+    // A process can end without having read its input.
     assert.deepEqual(await out('true', { stdin: large }), ok(''));
   });
 
@@ -98,7 +99,7 @@ export function define(sdk, at, test, native, world) {
     const { stdoutBytes } = await box.exec('seq 200000');
     const expected = Array.from({ length: 200000 }, (_, n) => `${n + 1}\n`).join('');
     assert.equal(new TextDecoder().decode(stdoutBytes), expected);
-    // Each line is another process's.
+    // Each line is written by a different process.
     const turns = 'for i in $(seq 100); do echo a$i; /usr/bin/printf "b$i\\n"; (echo c$i) & wait; done';
     const lines = Array.from({ length: 100 }, (_, n) => `a${n + 1}\nb${n + 1}\nc${n + 1}\n`);
     for (let n = 0; n < 5; n++) assert.deepEqual(await out(turns), ok(lines.join('')));
@@ -173,7 +174,7 @@ export function define(sdk, at, test, native, world) {
         assert.deepEqual([exitCode, stdout, stderr], expected[n], PROGRAMS[n]);
       }
     };
-    // pandas takes two seconds to be imported each time.
+    // Without prepared memory each import of pandas takes two seconds.
     await check(5);
     await box.prepare();
     await check(1);
@@ -227,7 +228,7 @@ export function define(sdk, at, test, native, world) {
   test('interpreters go where the history goes', async () => {
     await box.python('big = list(range(200000)); n = 0');
     const begun = await box.head();
-    // As many as make layers be joined.
+    // After this many cells, layers are joined.
     for (let n = 0; n < 40; n++) await box.python('n += 1; big[n * 4999] = -n; more = bytearray(n * 50000)');
     await box.javascript('globalThis.n = 1; let list = [1]');
     await box.javascript('list.push(2); n++');
@@ -243,7 +244,7 @@ export function define(sdk, at, test, native, world) {
     await box.restore(last);
     assert.deepEqual((await box.python(sum)).value, [-820, 40, 2000000, 200000]);
     assert.deepEqual((await box.javascript('[n, list]')).value, [2, [1, 2]]);
-    // A descriptor at its offset; one whose file is gone is closed.
+    // A descriptor keeps its offset. A descriptor whose file has been deleted is closed.
     await box.python('one = open("/tmp/one", "w+"); two = open("/tmp/two", "w"); one.write("first\\nsecond\\n"); one.seek(6); two.write("2"); two.flush()');
     await box.exec('rm /tmp/two');
     await box.python('None');
@@ -277,7 +278,7 @@ export function define(sdk, at, test, native, world) {
       assert.deepEqual([(await s.exec(LOOK)).stdout, (await s.history()).filter((c) => c.command === 'echo two > two').length], [shell, 1]);
       assert.deepEqual((await s.python(LOOK_PYTHON)).value, python);
       assert.deepEqual((await s.javascript(LOOK_JAVASCRIPT)).value, javascript);
-      // Back before this, and before the last cells there.
+      // Undoes these calls, and then the last cells of the native runner.
       for (let n = 0; n < 4; n++) await s.undo();
       assert.equal((await s.javascript('m.size')).value, 1);
       await s.undo();
@@ -393,7 +394,8 @@ export function define(sdk, at, test, native, world) {
     assert.deepEqual(await out(['node', '-p', 'const f = (n) => (n ? 1 + f(n - 1) : 0); f(500)']), ok('500\n'));
   });
 
-  // Browsers give workers half a megabyte or one: C code that calls itself uses it up before CPython's own limit.
+  // Browsers give workers half a megabyte or one megabyte of stack. Recursive C code uses it up
+  // before it reaches CPython's own limit.
   if (isNode) {
     test('a deep recursion of C code is an error of the program', async () => {
       const scripts = [
@@ -417,7 +419,7 @@ export function define(sdk, at, test, native, world) {
     assert.deepEqual(await out(line, { cwd: '/usr/share' }), ok('/usr/share\n/usr/share\nzoneinfo\n'));
     await assert.rejects(out(['true'], { cwd: '/nowhere' }), ConflictError);
     await assert.rejects(out(['true'], { cwd: 'tmp' }), InvalidError);
-    // What every command finds, as in the native runner; `cd` above has left OLDPWD.
+    // The environment of every command, as in the native runner. `cd` above has set OLDPWD.
     const { stdout } = await out(['env', '-u', '_', '-u', 'OLDPWD']);
     const names = stdout.split('\n').map((line) => line.split('=')[0]).filter(Boolean).sort();
     assert.deepEqual(names, ['HOME', 'HOSTNAME', 'LANG', 'LOGNAME', 'PATH', 'PWD', 'SHELL', 'TERM', 'TZ', 'USER']);
@@ -429,7 +431,7 @@ export function define(sdk, at, test, native, world) {
     assert.deepEqual(await out('echo on'), ok('on\n'));
   });
 
-  // The limits are the native runner's: docs/policy.md.
+  // The limits are those of the native runner (docs/policy.md).
   test('output, files and memory are limited, and the session goes on', async () => {
     const endless = await box.exec('yes', { maxOutput: 1000 });
     assert.deepEqual([endless.exitCode, endless.limitHit, endless.truncated], [137, 'output', true]);
@@ -439,7 +441,7 @@ export function define(sdk, at, test, native, world) {
     assert.match(large.stderr, /No space left on device/);
     const size = Number(large.stdout);
     assert.ok(size > 400 << 20 && size <= 512 << 20, `${size} bytes of files`);
-    // A process has at most two gibibytes; what it has had is free for the next one.
+    // A process has at most two gibibytes. After its end, the next process can use them.
     const hungry = 'x = []\ntry:\n  while True: x.append(bytearray(1 << 24))\nexcept MemoryError:\n  n = len(x); x.clear(); print(n)';
     for (let n = 0; n < 2; n++) {
       const { exitCode, stdout, stderr } = await out(['python3', '-c', hungry]);
@@ -460,7 +462,7 @@ export function define(sdk, at, test, native, world) {
   });
 
   test('a session that has used up its memory says so, and gives away what it has', async () => {
-    // Of an engine that has addresses for 256 MiB.
+    // This imitates an engine that has addresses for only 256 MiB.
     const { Memory } = WebAssembly;
     WebAssembly.Memory = class extends Memory {
       constructor(type) {
@@ -474,12 +476,12 @@ export function define(sdk, at, test, native, world) {
     } finally {
       WebAssembly.Memory = Memory;
     }
-    // What guests write ends by an error of theirs.
+    // When a guest writes too much, the guest gets an error.
     const large = await session.exec('head -c 300000000 /dev/zero > large');
     assert.deepEqual([large.exitCode, large.limitHit], [1, 'memory']);
     assert.match(large.stderr, /No space left on device/);
     assert.equal((await session.exec('rm large; echo kept > kept; echo on')).stdout, 'on\n');
-    // Then history fills it, until nothing may begin any more.
+    // Then the history fills the memory, until no call can begin.
     const fill = async () => {
       for (let n = 0; n < 100; n++) await session.exec('head -c 5000000 /dev/urandom > noise');
     };
@@ -505,7 +507,8 @@ export function define(sdk, at, test, native, world) {
     await box.exec('rm -rf z there /tmp/z.zip');
   });
 
-  // Hashes of texts are random where an interpreter begins as its module says, and those of the prepared one are fixed.
+  // Hashes of strings differ between interpreters that begin without prepared memory, and are equal
+  // in all that begin with it.
   test('interpreters are prepared by themselves', async () => {
     const hash = async (session) => (await session.exec(['python3', '-c', 'print(hash("a"))'])).stdout;
     const never = await Session.create({ ...at, workers: 1, prepare: false });
@@ -516,7 +519,8 @@ export function define(sdk, at, test, native, world) {
     const session = await Session.create({ ...at, workers: 1 });
     await hash(session);
     await hash(session);
-    // One that begins before it is done and ends afterwards: the kernel's memory has grown by the interpreter's then.
+    // The last process begins before the memory is prepared and ends afterwards. The kernel's
+    // memory has grown by the interpreter's memory then.
     const before = session.usage.kernelBytes;
     const done = async function* () {
       for (const end = performance.now() + 60_000; session.usage.kernelBytes < before + 60e6 && performance.now() < end; ) {
@@ -526,7 +530,7 @@ export function define(sdk, at, test, native, world) {
     };
     const often = 'for n in {1..24}; do python3 -c pass; done; python3 -c "print(input())"';
     assert.equal((await session.exec(often, { stdin: done() })).stdout, 'a line\n');
-    // Once the memory is in its place, each begins with it, and so with the same seed.
+    // Once the prepared memory is there, each process begins with it, and so with the same seed.
     let now = await hash(session);
     for (let n = 0; n < 100; n++) {
       const last = now;
@@ -535,7 +539,7 @@ export function define(sdk, at, test, native, world) {
       await new Promise((resolve) => setTimeout(resolve, 100));
     }
     assert.equal(await hash(session), now);
-    // One after another, and beside each other.
+    // Processes run one after another, and at the same time.
     const script = `for n in 1 2 3; do python3 -c "print(len(globals()))"; done
       seq 4 | xargs -P 4 -I{} python3 -c "x = {}; print(hash('a'))"`;
     const { stdout, stderr } = await session.exec(script);
@@ -544,7 +548,8 @@ export function define(sdk, at, test, native, world) {
     assert.deepEqual(hashes, Array(4).fill(now.trimEnd()));
     await session.close();
     if (isNode) return;
-    // The next session has it from its first process on; one that is damaged is made again.
+    // The next session has the prepared memory from its first process on. Damaged prepared memory
+    // is made again.
     for (let n = 0; n < 100 && (await kept()).length === 0; n++) await new Promise((resolve) => setTimeout(resolve, 100));
     const next = await Session.create({ ...at, workers: 1 });
     assert.equal(await hash(next), now);
@@ -556,17 +561,18 @@ export function define(sdk, at, test, native, world) {
     for (const request of await kept()) await (await caches.open(CACHE)).delete(request);
   });
 
-  // Engines have room for some hundred memories, which ended guests must not use up.
+  // Engines have room for a few hundred memories, so guests that have ended must free theirs.
   test('a thousand processes after another', async () => {
     const script = 'for n in {1..500}; do cat <(echo $n); done; for n in {1..500}; do x=$(echo $n | wc -c); done; echo $x';
     const numbers = Array.from({ length: 500 }, (_, n) => `${n + 1}\n`).join('');
     assert.deepEqual(await out(script), ok(`${numbers}4\n`));
   });
 
-  // C code that calls itself, in a page with far less stack than natively.
+  // Recursive C code has far less stack in a page than natively.
   test('what recurses too deep in C is an exception of Python, in a process and in a cell', async () => {
     await box.write('deep.py', DEEP);
-    // Of brackets there may be 200; where the stack is small, the parser's own bound comes before.
+    // The parser allows 200 nested brackets (`SyntaxError`). If the stack is small, the parser
+    // reaches its bound of the stack before that (`MemoryError`).
     const ends = ({ exitCode, stdout, stderr }) => [exitCode, stdout.replace(/(brackets|calls|blocks) Memory/g, '$1 Syntax'), stderr];
     assert.deepEqual(ends(await box.exec('python3 deep.py')), [0, DEEP_ENDS, '']);
     assert.deepEqual(ends(await box.python(DEEP)), [0, DEEP_ENDS, '']);
@@ -580,7 +586,7 @@ export function define(sdk, at, test, native, world) {
   } else {
     test('a store keeps sessions', () => keepsSessions(sdk, at));
 
-    // Firefox keeps the beginning of what a page has had no time to keep.
+    // If a page is left while it stores a response, Firefox keeps the beginning of the response.
     test('what was kept without its end is fetched again', async () => {
       const cache = await caches.open(CACHE);
       for (const request of await cache.keys()) {
@@ -588,7 +594,7 @@ export function define(sdk, at, test, native, world) {
         const bytes = await response.arrayBuffer();
         await cache.put(request, new Response(bytes.slice(0, bytes.byteLength / 2), response));
       }
-      // The package once more: the page's own has what it needs.
+      // The package is imported once more, because the first import has what it needs in memory.
       const again = await import(new URL('/source/index.js', location.href));
       const session = await again.Session.create({ ...at, workers: 1 });
       assert.equal((await session.exec('echo hi | wc -c; python3 -c "import json; print(json.dumps([1]))"')).stdout, '3\n[1]\n');
@@ -623,14 +629,18 @@ export function define(sdk, at, test, native, world) {
   return () => box?.close();
 }
 
-/** What pages keep of the image (`parts.js`), and of that the memories that were prepared. */
+/** The cache in which pages keep parts of the image and prepared memory (`parts.js`). */
 const CACHE = 'wasibox-image';
+/** Returns the requests under which prepared memory is kept. */
 async function kept() {
   if (isNode) return [];
   return (await (await caches.open(CACHE)).keys()).filter(({ url }) => url.includes('/prepared-'));
 }
 
-/** Each way by which CPython's C code calls itself: at first as deep as scripts do, then without end. */
+/**
+ * A program that makes CPython's C code recurse in each possible way: at first as deep as scripts
+ * do, then far too deep.
+ */
 const DEEP = `
 import functools, json, marshal, pickle, sys
 
@@ -686,7 +696,7 @@ for name, way in WAYS.items():
     except (RecursionError, MemoryError, SyntaxError, ValueError) as error:
         print(name, type(error).__name__)
 `;
-/** As CPython 3.13 ends each (3.13.0 for Linux, with a stack that has no bound). */
+/** The output of CPython 3.13.0 for Linux with an unlimited stack. */
 const DEEP_ENDS = `repr RecursionError
 equal RecursionError
 json.loads RecursionError
@@ -710,7 +720,7 @@ calls SyntaxError
 blocks SyntaxError
 `;
 
-/** Sessions of a store are there again, with their past. */
+/** Tests that sessions of a store can be opened again, with their history. */
 async function keepsSessions({ Session, sessions, remove, storage, BusyError, ConflictError, InvalidError, NotFoundError }, at) {
   const kept = { ...at, store: 'tests', workers: 0 };
   for (const name of await sessions('tests')) await remove('tests', name);
@@ -748,7 +758,7 @@ async function keepsSessions({ Session, sessions, remove, storage, BusyError, Co
   await assert.rejects(sessions('../x'), InvalidError);
 }
 
-/** A session in IndexedDB holds what was added, as far as it was not cut off. */
+/** Tests that a session in IndexedDB contains the bytes that were added and not cut off. */
 async function keepsRecords({ names, open, remove }) {
   const [store, name] = ['records', 'a'];
   const added = ['one', 'two', 'three'].map((text) => new TextEncoder().encode(text));

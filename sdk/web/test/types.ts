@@ -1,4 +1,4 @@
-// What a program in TypeScript says, of a page or of Node; only its types are looked at.
+// A program in TypeScript for a page or for Node. It is not run; only its types are checked.
 import {
   BusyError,
   CommandError,
@@ -24,7 +24,7 @@ const s: Session = await Session.create({
   onProgress: (progress) => loaded.push(progress),
   log: (text: string) => console.error(text),
 });
-// @ts-expect-error there is no such way to open one
+// @ts-expect-error `open` has no such value
 await Session.create({ baseUrl: "/", open: "never" });
 const outcome: Outcome = await s.exec("echo hi | wc -c", { signal: AbortSignal.timeout(1000), env: { A: "b" } });
 const text: string = outcome.check().stdout;

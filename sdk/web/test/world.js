@@ -1,4 +1,5 @@
-// What guests reach outside, in the tests: a server that every page may ask (CORS), and one that none may.
+// The servers that guests reach in the tests: one that every page may ask (CORS), and one that no
+// page may ask.
 
 import { createServer } from 'node:http';
 import { gzipSync } from 'node:zlib';
@@ -26,7 +27,7 @@ const PATHS = {
   '/moved': (_, response) => response.writeHead(302, { Location: '/hello' }).end(),
   '/hidden': (_, response) => response.writeHead(302, { Location: '/secret' }).end(),
   '/secret': (_, response) => response.end('secret\n'),
-  // It never answers.
+  // The server never answers this.
   '/slow': () => {},
 };
 
@@ -40,7 +41,7 @@ function serve(headers) {
   });
 }
 
-/** Begins both; `open` and `closed` are their URLs. */
+/** Starts both servers. Returns their URLs, `open` and `closed`, and `end`, which stops them. */
 export async function begin() {
   const servers = [serve(OPEN), serve({})];
   const urls = await Promise.all(
