@@ -1,4 +1,4 @@
-// The history: commits, what each has changed, and the ways back.
+// The history pane: the commits, what each has changed, and undo, redo and restore.
 
 import { unifiedMergeView } from '@codemirror/merge';
 import { EditorState } from '@codemirror/state';
@@ -6,7 +6,7 @@ import { basicSetup, EditorView } from 'codemirror';
 import { dark, language } from './editor.js';
 import { element } from './page.js';
 
-/** How many commits are shown. */
+/** The maximum number of commits that are shown. */
 const SHOWN = 200;
 const byId = (id) => document.getElementById(id);
 

@@ -1,4 +1,4 @@
-// The editor: CodeMirror with the language of the file's name.
+// The editor pane: CodeMirror, with the language that the file's name indicates.
 
 import { javascript } from '@codemirror/lang-javascript';
 import { python } from '@codemirror/lang-python';
@@ -17,7 +17,7 @@ const LANGUAGES = {
   sh: () => StreamLanguage.define(shell),
 };
 
-/** Colours on a dark ground, each with a contrast of 7 or more. */
+/** Colours for a dark background, each with a contrast ratio of at least 7. */
 const COLOURS = HighlightStyle.define([
   { tag: tags.comment, color: '#a9b7c0' },
   { tag: [tags.keyword, tags.operatorKeyword, tags.modifier], color: '#d7b3f5' },
@@ -44,7 +44,7 @@ const GROUND = EditorView.theme(
 /** CodeMirror for a dark page. */
 export const dark = [GROUND, syntaxHighlighting(COLOURS)];
 
-/** The language of a file, for CodeMirror. */
+/** Returns CodeMirror's extension for the language of a file. */
 export function language(path) {
   return LANGUAGES[path.split('.').pop()]?.() ?? [];
 }
@@ -53,12 +53,12 @@ export class Editor {
   #language = new Compartment();
   #theme = new Compartment();
   #view;
-  /** The text as it was opened or saved last. */
+  /** The text as it was last opened or saved. */
   #saved = '';
 
   /**
-   * @param {{ run: () => unknown, save: () => unknown, changed: () => unknown }} parts what Ctrl+Enter and Ctrl+S
-   *   do, and what is called when the text has changed
+   * @param {{ run: () => unknown, save: () => unknown, changed: () => unknown }} parts what
+   *   Ctrl+Enter and Ctrl+S do, and what is called when the text has changed
    */
   constructor(parent, { run, save, changed }) {
     const key = (name, act) => ({ key: name, run: () => (act(), true) });
@@ -75,17 +75,17 @@ export class Editor {
     return this.#view.state.doc.toString();
   }
 
-  /** Whether the text is neither what was opened nor what was saved. */
+  /** Whether the text has changed since it was last opened or saved. */
   get isChanged() {
     return this.text !== this.#saved;
   }
 
-  /** Makes the text as it is that which was saved. */
+  /** Marks the current text as saved. */
   markSaved() {
     this.#saved = this.text;
   }
 
-  /** Edits a file; without a text only its name is another one. */
+  /** Shows a file. Without `text`, only the file's name and so its language change. */
   set(path, text) {
     const effects = this.#language.reconfigure(language(path));
     const changes = text === undefined ? undefined : { from: 0, to: this.#view.state.doc.length, insert: text };

@@ -1,4 +1,4 @@
-// What a visitor can begin with.
+// The examples with which a visitor can begin.
 
 const SALES = `month,region,sales
 1,north,120

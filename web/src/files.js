@@ -1,4 +1,4 @@
-// The files of the session: a folder at a time.
+// The files pane, which shows one folder of the session at a time.
 
 import { bytes, element, read, saveAs } from './page.js';
 
@@ -45,7 +45,7 @@ export class Files {
 
   #take(files) {
     return this.#try(async () => {
-      // Files that came together are one commit.
+      // Files that were chosen together are one commit.
       for (const [n, { name, data }] of files.entries()) {
         await this.#session().write(this.#at(name), data, { commit: n === files.length - 1 });
       }
@@ -53,7 +53,7 @@ export class Files {
     });
   }
 
-  /** Gives a person the folder with all that is below it. */
+  /** Downloads the folder, with all that is below it, as a `.zip`. */
   #zip() {
     return this.#try(async () => {
       const data = await this.#session().zip(this.folder);
@@ -71,7 +71,7 @@ export class Files {
     try {
       entries = await this.#session().list(this.folder);
     } catch {
-      // It is gone.
+      // The folder has been deleted.
       this.folder = HOME;
       entries = await this.#session().list(HOME);
     }

@@ -1,11 +1,14 @@
-// Memory that workers share needs a page that is isolated, which headers say. Where the host cannot set them, a service worker
-// does; it also has the page ready without a network.
+// Workers can share memory only if the page is isolated, which headers of its response make it.
+// Where the host cannot set them, a service worker does. It also serves the page without a network.
 
 import { show } from './page.js';
 
 const TRIED = 'isolation-tried';
 
-/** Whether the page is isolated. If not it is loaded again, by the service worker. */
+/**
+ * Returns whether the page is isolated. If it is not, loads it again through the service worker,
+ * or shows an error.
+ */
 export async function isolated() {
   const ready = 'serviceWorker' in navigator ? await register() : false;
   if (crossOriginIsolated) {
@@ -27,7 +30,7 @@ async function register() {
     await navigator.serviceWorker.ready;
     return true;
   } catch {
-    // Not where the page is insecure, or the browser has none in private windows.
+    // Insecure pages have no service workers, and in some browsers private windows have none.
     return false;
   }
 }

@@ -1,6 +1,6 @@
-// A line that is edited in a terminal, as a shell's are: keys of Emacs, the lines before.
+// A line that is edited in a terminal as in a shell, with the keys of Emacs and the previous lines.
 
-/** The characters of a text, as a terminal counts them: pairs of surrogates are one. */
+/** Returns the characters of a text as a terminal counts them: a surrogate pair is one. */
 const characters = (text) => [...text];
 
 export class Line {
@@ -10,10 +10,10 @@ export class Line {
   #text = [];
   #at = 0;
   #lines = [];
-  /** Which of them is shown, and what was typed before. */
+  /** The index of the previous line that is shown, and the text that was typed before it was. */
   #shown = 0;
   #own = [];
-  /** The row of the cursor, from the prompt's on. */
+  /** The row of the cursor, counted from the prompt's. */
   #row = 0;
   isActive = false;
 
@@ -21,7 +21,7 @@ export class Line {
     this.#screen = screen;
   }
 
-  /** Begins a line after a prompt, which is so many columns wide. */
+  /** Begins a line after a prompt that is `width` columns wide. */
   begin(prompt, width) {
     [this.#prompt, this.#width] = [prompt, width];
     [this.#text, this.#at, this.#row] = [[], 0, 0];
@@ -30,7 +30,7 @@ export class Line {
     this.#draw();
   }
 
-  /** Ends it; gives its text. */
+  /** Ends the line and returns its text. `after` is shown after it. */
   end(after = '') {
     this.#at = this.#text.length;
     this.#draw();
@@ -43,19 +43,19 @@ export class Line {
     if (this.#lines.at(-1) !== text) this.#lines.push(text);
   }
 
-  /** What is before the cursor. */
+  /** The text before the cursor. */
   get before() {
     return this.#text.slice(0, this.#at).join('');
   }
 
-  /** Shows something above the line. */
+  /** Shows a text above the line. */
   above(text) {
     this.#screen.write(`\n${text}\n`);
     this.#row = 0;
     this.#draw();
   }
 
-  /** A key as terminals send it, or a text that is put in. */
+  /** Handles a key, which is given as terminals send it, or inserts a text. */
   key(data) {
     const act = KEYS[data];
     if (act) act.call(this);
@@ -84,7 +84,7 @@ export class Line {
     this.#at = this.#text.length;
   }
 
-  /** Takes out what is between the cursor and there. */
+  /** Removes the text between the cursor and the index `to`. */
   #cut(to) {
     const [from, end] = [Math.min(this.#at, to), Math.max(this.#at, to)];
     this.#text.splice(from, end - from);
@@ -131,13 +131,13 @@ export class Line {
     this.#show(this.#shown + 1);
   }
 
-  /** Writes prompt and line anew, and puts the cursor where it is. */
+  /** Draws the prompt and the line again, and puts the cursor in its place. */
   #draw() {
     const { cols } = this.#screen;
     const up = this.#row > 0 ? `\x1b[${this.#row}A` : '';
     const all = this.#width + this.#text.length;
     const at = this.#width + this.#at;
-    // At the end of a row the cursor is in the next one only when something is written there.
+    // When a row is full, a terminal moves the cursor to the next row only with the next character.
     const wrap = all > 0 && all % cols === 0 ? '\r\n' : '';
     const [lastRow, row] = [Math.floor(all / cols), Math.floor(at / cols)];
     const back = lastRow > row ? `\x1b[${lastRow - row}A` : '';

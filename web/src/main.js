@@ -1,4 +1,4 @@
-// The playground: puts the panes together. What each of them does is in a file of its own.
+// The playground, which puts the panes together. Each pane has its own module.
 
 import '@xterm/xterm/css/xterm.css';
 import './playground.css';
@@ -66,7 +66,7 @@ class Playground {
     }, 'change');
   }
 
-  /** Where there is no room for all panes, one at a time. */
+  /** Sets up the buttons that show one pane at a time where there is no room for all. */
   #panes() {
     const buttons = [...document.querySelectorAll('nav button')];
     this.pane = (name) => {
@@ -100,12 +100,12 @@ class Playground {
 
   #names = [];
 
-  /** A name that no session has. */
+  /** Returns a name that no session has. */
   #free(base = 'session') {
     for (let n = 1; ; n++) if (!this.#names.includes(`${base}-${n}`)) return `${base}-${n}`;
   }
 
-  /** Opens a session, or begins one; out of a snapshot if there is one. */
+  /** Opens a session or begins it, from `snapshot` if that is given. */
   async begin(name, snapshot) {
     await this.#session?.close();
     this.#session = null;
@@ -146,7 +146,7 @@ class Playground {
     if (file) await this.begin(this.#free(), file.data);
   }
 
-  /** Makes what can run be shown as running, or not any more. */
+  /** Counts what runs up or down by `by`, and shows in the page whether anything runs. */
   #busy(by) {
     this.#running += by;
     const isBusy = this.#running > 0;
@@ -181,13 +181,13 @@ class Playground {
     this.#keepDraft();
   }
 
-  /** Asks before a text that was not saved is replaced in the editor. */
+  /** Returns whether the editor's text may be replaced. If it is not saved, asks the person. */
   #mayReplace(path) {
     const name = byId('file').value.trim() || 'The text';
     return !this.editor.isChanged || confirm(`${name} has changes that are not saved. Open ${path} instead of it?`);
   }
 
-  /** Keeps what is edited in the browser, so that it is there after a reload. */
+  /** Keeps the editor's text in the browser, so that it is there after a reload. */
   #keepDraft() {
     const name = localStorage.getItem('session');
     if (this.#session === null || name === null) return;
@@ -197,11 +197,11 @@ class Playground {
       if (draft.length <= MAX_DRAFT) localStorage.setItem(draftKey(name), draft);
       else localStorage.removeItem(draftKey(name));
     } catch {
-      // The browser has no room for it.
+      // The browser has no room for the draft.
     }
   }
 
-  /** Shows what was edited in a session before the page was left. */
+  /** Shows the text that was edited in a session before the page was left. */
   #restoreDraft(name) {
     const draft = localStorage.getItem(draftKey(name));
     if (draft === null) return;
@@ -211,7 +211,10 @@ class Playground {
     if (!isChanged) this.editor.markSaved();
   }
 
-  /** Opens an example and runs it; the session's files of its names are replaced only if they are the example's. */
+  /**
+   * Opens an example and runs it. Asks the person before it replaces files of the session that are
+   * not the example's.
+   */
   async example({ name, text, files = {} }) {
     if (!this.#mayReplace(name)) return;
     const given = Object.entries({ ...files, [name]: text });
@@ -226,7 +229,10 @@ class Playground {
     await this.run();
   }
 
-  /** Writes what is edited to its file: as a commit, or as a part of the next call's. */
+  /**
+   * Writes the editor's text to its file, as a commit or as a part of the next call's commit.
+   * Returns the file's path.
+   */
   async #write({ commit }) {
     const path = byId('file').value.trim();
     if (path === '') throw new Error('The file needs a name');
@@ -244,8 +250,8 @@ class Playground {
   }
 
   /**
-   * Saves what is edited and runs it: Python and JavaScript as cells, all else by the shell. Both are one commit,
-   * so that one undo takes both back.
+   * Saves the editor's text and runs it: Python and JavaScript as cells, everything else in the
+   * shell. Both are one commit, so one undo takes both back.
    */
   async run() {
     const path = await this.#write({ commit: false });
@@ -283,7 +289,7 @@ class Playground {
   }
 }
 
-/** Where a session's draft is kept. */
+/** Returns the key under which a session's draft is kept. */
 const draftKey = (session) => `draft:${session}`;
 
 const mega = (n) => (n / 1e6).toFixed(1);
@@ -292,7 +298,7 @@ function onProgress({ name, loaded, total }) {
   show(loaded < total ? `Loading ${name}: ${mega(loaded)} of ${mega(total)} MB` : `Preparing ${name}`);
 }
 
-/** What the browser has and may have. */
+/** Returns a text that says how much the browser keeps, and how much it may keep. */
 async function room() {
   const { usage, quota, isPersisted } = await storage();
   return `${mega(usage)} MB kept of ${(quota / 1e9).toFixed(0)} GB${isPersisted ? ', for good' : ''}`;
@@ -312,7 +318,8 @@ async function begin() {
   const free = `shared-${Date.now().toString(36)}`;
   if (shared) await playground.begin(free, shared);
   else await playground.begin(names.includes(last) ? last : (names[0] ?? 'session-1'));
-  // Chromium decides by itself; Firefox would ask, and should not before somebody has done something.
+  // Chromium decides by itself. Firefox would ask the person, and should not do so before the
+  // person has done anything.
   if (!/Firefox/.test(navigator.userAgent)) await persist();
 }
 

@@ -1,13 +1,16 @@
-// What several panes need of the page.
+// Functions that several panes use.
 
-/** Tells a person what happens. */
+/** Shows a message in the status line. */
 export function show(text, isWrong = false) {
   const status = document.getElementById('status');
   status.textContent = text;
   status.classList.toggle('wrong', isWrong);
 }
 
-/** An element with attributes and what is in it. A text becomes a text: names of guests' files are no HTML. */
+/**
+ * Makes an element with attributes and children. A string becomes a text node, so names of guests'
+ * files are never parsed as HTML.
+ */
 export function element(tag, attributes = {}, ...children) {
   const made = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) {
@@ -18,14 +21,14 @@ export function element(tag, attributes = {}, ...children) {
   return made;
 }
 
-/** Gives a person a file. */
+/** Downloads bytes as a file. */
 export function saveAs(name, data, type = 'application/octet-stream') {
   const url = URL.createObjectURL(new Blob([data], { type }));
   element('a', { href: url, download: name }).click();
   setTimeout(() => URL.revokeObjectURL(url), 60_000);
 }
 
-/** Asks a person for files; their names and bytes. */
+/** Asks the person for files. Returns their names and bytes. */
 export function bytes({ accept = '', multiple = false } = {}) {
   const input = element('input', { type: 'file', accept });
   input.multiple = multiple;
@@ -36,7 +39,7 @@ export function bytes({ accept = '', multiple = false } = {}) {
   });
 }
 
-/** Names and bytes of files. */
+/** Returns the names and bytes of files. */
 export function read(files) {
   return Promise.all([...files].map(async (file) => ({ name: file.name, data: new Uint8Array(await file.arrayBuffer()) })));
 }

@@ -1,12 +1,15 @@
-// What runs have given: output, values, tables, pictures.
+// The results pane: output, values, tables and pictures of runs.
 
 import { element } from './page.js';
 
-/** Most entries, and rows of a table. */
+/** The maximum number of entries, and of rows of a table. */
 const ENTRIES = 50;
 const ROWS = 200;
 
-/** Columns and rows of a value that is a table: a list of records or of lists, or columns by name; else null. */
+/**
+ * Returns the columns and rows of a value that is a table: a list of records or of lists, or an
+ * object that has columns by name. Returns null for other values.
+ */
 export function table(value) {
   const isRecord = (row) => row !== null && typeof row === 'object' && !Array.isArray(row);
   if (Array.isArray(value) && value.length > 0) {
@@ -24,7 +27,10 @@ export function table(value) {
   return isTable ? { names, rows: columns[0].map((_, n) => columns.map((column) => column[n])) } : null;
 }
 
-/** The fields of a text of comma- or tab-separated values (RFC 4180). */
+/**
+ * Returns the rows of a text of comma- or tab-separated values (RFC 4180), each a list of fields.
+ * Stops when there are enough rows to be shown.
+ */
 export function separated(text, comma) {
   const rows = [];
   let [row, field, isQuoted] = [[], '', false];
@@ -59,7 +65,7 @@ export class Results {
     this.#forget();
   }
 
-  /** Lets go of pictures that are not shown any more. */
+  /** Frees the pictures that are no longer shown. */
   #forget() {
     for (const [image, url] of this.#urls) {
       if (image.isConnected) continue;
@@ -77,7 +83,7 @@ export class Results {
     this.#log.scrollTop = entry.offsetTop - this.#log.offsetTop;
   }
 
-  /** What became of a run. */
+  /** Shows the outcome of a run and its pictures. */
   add(title, outcome, pictures) {
     const { stdout, stderr, value, valueRepr, exitCode, duration, limitHit } = outcome;
     const parts = [];
@@ -114,7 +120,7 @@ export class Results {
     const head = element('tr', {}, ...names.map((name) => element('th', { scope: 'col' }, name)));
     const body = rows.slice(0, ROWS).map((row) => element('tr', {}, ...row.map(cell)));
     const made = element('table', {}, element('thead', {}, head), element('tbody', {}, ...body));
-    // What scrolls can be scrolled by keys.
+    // The box can have the focus, so that keys can scroll it.
     const box = element('div', { class: 'table', tabindex: '0', role: 'region', 'aria-label': 'Table' }, made);
     if (rows.length > ROWS) box.append(element('p', { class: 'empty' }, `and ${rows.length - ROWS} rows more`));
     return box;

@@ -1,11 +1,11 @@
-// Sharing a session: by a file, or by a link that holds it.
+// Sharing a session, by a file or by a link that contains it.
 
 import { saveAs } from './page.js';
 
 const byId = (id) => document.getElementById(id);
-/** The beginning of a link after the page's address: a fragment, which browsers do not send to servers. */
+/** The beginning of the link's fragment, which browsers do not send to servers. */
 const KEY = '#session=';
-/** Most characters of a link that messengers and mail leave whole. */
+/** The maximum length of a link in characters. Messengers and mail programs may cut longer ones. */
 const MOST = 30_000;
 
 function encoded(bytes) {
@@ -18,7 +18,7 @@ function decoded(text) {
   return Uint8Array.from(atob(text.replaceAll('-', '+').replaceAll('_', '/')), (c) => c.charCodeAt(0));
 }
 
-/** The session that the page's address holds, if it does; the address has it no more. */
+/** Removes the session from the page's address and returns it, or null if there is none. */
 export function fromLink() {
   const { hash, pathname, search } = location;
   if (!hash.startsWith(KEY)) return null;

@@ -1,5 +1,6 @@
-// The page's service worker: sets the headers that isolate it, and keeps its files for visits without a network. Parts of the image are
-// kept by the package itself (`sdk/web/parts.js`).
+// The page's service worker. It sets the headers that isolate the page, and keeps the page's files
+// for visits without a network. The package itself keeps the parts of the image
+// (`sdk/web/parts.js`).
 
 const CACHE = 'wasibox-page';
 
@@ -7,7 +8,7 @@ self.addEventListener('install', () => self.skipWaiting());
 self.addEventListener('activate', (event) => event.waitUntil(self.clients.claim()));
 
 function isolating(response) {
-  // An opaque answer has no headers that could be read.
+  // The headers of an opaque response cannot be read.
   if (response.status === 0 || response.type === 'opaque') return response;
   const headers = new Headers(response.headers);
   headers.set('Cross-Origin-Opener-Policy', 'same-origin');

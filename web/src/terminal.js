@@ -1,4 +1,5 @@
-// The terminal: lines are edited here and run by the session's shell. While a command runs, lines are its input.
+// The terminal pane. Lines are edited here and run by the session's shell. While a command runs,
+// the lines are its input.
 
 import { FitAddon } from '@xterm/addon-fit';
 import { Terminal as Screen } from '@xterm/xterm';
@@ -10,7 +11,7 @@ const THEMES = {
 };
 const HOME = '/home/user';
 
-/** Input of a command: what is typed, until its end. */
+/** The input of a command: the text that is typed, until the input is ended. */
 class Input {
   #parts = [];
   #wake = () => {};
@@ -38,18 +39,18 @@ class Input {
 export class Terminal {
   #screen = new Screen({ convertEol: true, fontSize: 13, scrollback: 5000, fontFamily: 'ui-monospace, monospace' });
   #fit = new FitAddon();
-  /** The frame in which it takes its size. */
+  /** The animation frame in which the terminal takes its size. */
   #frame = 0;
   #line;
   #input = null;
   #session;
   #run;
-  /** Lines that were pasted and wait for the one that runs. */
+  /** Pasted lines that wait for the end of the line that runs. */
   #pasted = [];
-  /** What was typed between a line's end and the beginning of its command: input of that. */
+  /** Text typed between a line's end and the start of its command, whose input it becomes. */
   #ahead = [];
   #mayLeave = false;
-  /** What is typed of a command so far, if its lines are not all there. */
+  /** The lines so far of a command that is not complete. */
   #before = '';
 
   /** @param {{ run: (line: string, io: object) => Promise<object>, session: () => object }} parts */
@@ -65,7 +66,10 @@ export class Terminal {
     this.#reader(document.getElementById('reader'));
   }
 
-  /** Telling a screen reader of each line is for those who have one: keyboards on screens cannot type meanwhile. */
+  /**
+   * Sets up the button that has screen readers read each line. This is off unless it was chosen,
+   * because on-screen keyboards cannot type in that mode.
+   */
   #reader(button) {
     const set = (isOn) => {
       this.#screen.options.screenReaderMode = isOn;
@@ -79,14 +83,16 @@ export class Terminal {
     });
   }
 
-  /** Whether it waits for a line. */
+  /** Whether the terminal waits for a line. */
   get isReady() {
     return this.#line.isActive;
   }
 
   /**
-   * Takes the size of its pane. One that is not shown has none: lines would be wrapped at two columns, and scrolled away. In the
-   * frame that shows it the screen does not draw yet, and would go on with the old height: it had a scrollbar for nothing.
+   * Takes the size of the pane. A pane that is not shown is skipped, because it has no size: lines
+   * would be wrapped at two columns and scroll away. In the frame in which the pane is first shown,
+   * the screen does not draw yet and would keep its old height, with a needless scrollbar. So this
+   * waits for the frame after that.
    */
   fit() {
     cancelAnimationFrame(this.#frame);
@@ -101,14 +107,14 @@ export class Terminal {
     this.#screen.options.theme = THEMES[isDark ? 'dark' : 'light'];
   }
 
-  /** Begins anew, with a session that is there. */
+  /** Clears the terminal and begins with the session that is open now. */
   async begin() {
     this.#screen.reset();
     this.#screen.write('bash, Unix tools, Python and JavaScript, in this page alone.\n');
     await this.#prompt();
   }
 
-  /** Keys that are the page's: after Escape, Tab goes on to the next element. */
+  /** Returns whether a key is the terminal's. After Escape, Tab moves the focus in the page. */
   #key(event) {
     if (event.type !== 'keydown') return true;
     const leaves = event.key === 'Tab' && this.#mayLeave;
@@ -123,7 +129,7 @@ export class Terminal {
   }
 
   #typed(data) {
-    // A paste comes at once, with its lines.
+    // Pasted text arrives in one piece, with all its lines.
     const [first, ...rest] = data.length > 1 && !data.startsWith('\x1b') ? data.split(/(?<=\r)/) : [data];
     this.#pasted.push(...rest);
     this.#one(first);
@@ -144,7 +150,7 @@ export class Terminal {
     if (ends) this.#enter().catch((error) => this.#screen.write(`\x1b[31m${error.message}\x1b[0m\n`));
   }
 
-  /** What is typed while a command runs is its input, line by line. */
+  /** Handles what is typed while a command runs: its input, Ctrl+C or Ctrl+D. */
   #fed(data) {
     if (data === '\x03') return this.#session().interrupt();
     if (data === '\x04') return this.#input.end();
@@ -169,7 +175,7 @@ export class Terminal {
     if (next !== undefined) this.#one(next);
   }
 
-  /** Runs what is a command. */
+  /** Runs a complete command. */
   async #whole(text) {
     if (text.trim() === '') return;
     this.#line.remember(text);
@@ -177,7 +183,7 @@ export class Terminal {
     else await this.#command(text);
   }
 
-  /** Whether more lines must come before it is a command. */
+  /** Returns whether more lines must follow before `text` is a complete command. */
   async #isPart(text) {
     return !(await this.#session().isComplete(text));
   }
@@ -200,7 +206,7 @@ export class Terminal {
     }
   }
 
-  /** Completes a name of a command or a file. */
+  /** Completes the name of a command or a file. */
   async #complete() {
     const word = /[^\s'"|&;<>()]*$/.exec(this.#line.before)[0];
     const isCommand = this.#line.before.slice(0, -word.length || undefined).trim() === '' && !word.includes('/');

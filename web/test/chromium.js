@@ -1,4 +1,5 @@
-// A Chromium that is driven by its own protocol (DevTools), over a socket that Node has: no driver is installed.
+// Drives Chromium by its own protocol (DevTools) over Node's WebSocket, so no driver needs to be
+// installed.
 
 import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -7,10 +8,10 @@ import { join } from 'node:path';
 
 const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Begins a browser without a window; gives what drives its page. */
+/** Starts a browser without a window. Returns the object that drives its page. */
 export async function open(program) {
   const profile = mkdtempSync(join(tmpdir(), 'wasibox-page-'));
-  // Root has no sandbox in Chromium, and what it opens here is ours alone.
+  // Chromium has no sandbox for root, and it opens only our own pages here.
   const args = ['--headless', '--no-sandbox', '--no-first-run', '--disable-gpu', '--disable-dev-shm-usage', '--hide-scrollbars'];
   args.push('--disable-background-networking', '--remote-debugging-port=0', `--user-data-dir=${profile}`, 'about:blank');
   const browser = spawn(program, args, { stdio: 'ignore', detached: true });
@@ -18,10 +19,10 @@ export async function open(program) {
     try {
       process.kill(-browser.pid, 'SIGKILL');
     } catch {
-      // It has ended by itself.
+      // The browser has already ended.
     }
   };
-  // A test that is ended by its budget of time takes the browser with it.
+  // When the tests exceed their time and are ended, the browser must end, too.
   process.once('exit', kill).once('SIGTERM', () => process.exit(143));
   const told = join(profile, 'DevToolsActivePort');
   for (let n = 0; n < 300 && !(existsSync(told) && readFileSync(told, 'utf8').includes('\n')); n++) await pause(100);
@@ -29,7 +30,7 @@ export async function open(program) {
   const targets = await (await fetch(`http://127.0.0.1:${port}/json`)).json();
   const page = new Page(targets.find(({ type }) => type === 'page').webSocketDebuggerUrl);
   await page.ready;
-  /** The group of the browser's processes. */
+  /** The id of the browser's process group. */
   page.pid = browser.pid;
   page.close = async () => {
     const ended = new Promise((resolve) => browser.once('exit', resolve));
@@ -45,7 +46,7 @@ class Page {
   #socket;
   #asked = new Map();
   #last = 0;
-  /** What the page has written to its console as an error, and what it has thrown. */
+  /** The errors that the page has written to its console, and the exceptions it has thrown. */
   problems = [];
 
   constructor(url) {
@@ -77,7 +78,7 @@ class Page {
     });
   }
 
-  /** The value of an expression in the page, a promise's when it is there. */
+  /** Returns the value of an expression in the page. If it is a promise, waits for its value. */
   async value(expression) {
     const asked = { expression, awaitPromise: true, returnByValue: true, userGesture: true };
     const { result, exceptionDetails } = await this.ask('Runtime.evaluate', asked);
@@ -103,7 +104,7 @@ class Page {
     return this.ask('Page.navigate', { url });
   }
 
-  /** Types a text where the focus is. */
+  /** Types a text into the element that has the focus. */
   type(text) {
     return this.ask('Input.insertText', { text });
   }
@@ -119,7 +120,7 @@ class Page {
     return this.press('Enter', { number: 13, text: '\r' });
   }
 
-  /** The page as a picture (PNG). */
+  /** Returns a picture of the page (PNG). */
   async picture() {
     const { data } = await this.ask('Page.captureScreenshot');
     return Buffer.from(data, 'base64');

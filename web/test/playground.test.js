@@ -1,5 +1,6 @@
-// The playground as a person uses it, in Chromium: WASIBOX_DIST is the folder with `web`, WASIBOX_CHROMIUM the browser,
-// WASIBOX_MODULES the folder of packages. With WASIBOX_PICTURES it leaves pictures of the page in that folder.
+// Tests the playground in Chromium, as a person uses it. WASIBOX_DIST is the folder with `web`,
+// WASIBOX_CHROMIUM is the browser, and WASIBOX_MODULES is the folder of packages. If
+// WASIBOX_PICTURES is set, pictures of the page are written to that folder.
 
 import assert from 'node:assert/strict';
 import { readFile, writeFile } from 'node:fs/promises';
@@ -13,7 +14,7 @@ let server;
 let url;
 
 before(async () => {
-  // A host that sets no headers: the service worker does.
+  // This host sets no headers, so the service worker must.
   server = await serve(`${dist}/web`, { isolated: false });
   ({ url } = server);
   page = await open(program);
@@ -41,7 +42,10 @@ async function example(title) {
   await page.until(`document.querySelectorAll('#log article').length > ${before} && ${READY}`);
 }
 
-/** Types a line into the terminal, or input of the command that runs, and waits for what it gives. */
+/**
+ * Types a line into the terminal, as a command or as input of the command that runs, and waits
+ * until the terminal shows `expected`.
+ */
 async function typed(line, expected, { isInput = false } = {}) {
   await page.until(`playground.terminal.isReady === ${!isInput}`);
   await page.value(`document.querySelector('.xterm-helper-textarea').focus()`);
@@ -123,10 +127,10 @@ test('examples: a table, a picture, a script', async () => {
 });
 
 test('a folder goes into a .zip, and out of one', async () => {
-  // What is waited for stands only in the output.
+  // The text that is waited for occurs only in the output, not in the command.
   await typed('mkdir -p z/deep && echo kept > z/deep/file && cd z && echo $((6 * 7))', '42');
   await page.value(`playground.files.folder = '/home/user/z'; playground.refresh()`);
-  // What a click would hand to the person.
+  // This keeps the file that a click would download.
   await page.value(`{ const make = URL.createObjectURL; URL.createObjectURL = (blob) => (window.blob = blob, make.call(URL, blob)); }`);
   await click('#zip');
   await page.until('window.blob');
@@ -208,7 +212,7 @@ test('on a phone the terminal keeps its lines while another pane is shown', asyn
       [rows.length, Math.max(...rows.map((row) => row.textContent.length))] }`);
     assert.ok(rows > 20 && widest > 20, `${rows} rows, ${widest} columns while ${pane} is shown`);
   }
-  // Larger than it was when it was hidden: a few lines are nothing to scroll.
+  // The pane is now larger than when it was hidden, and a few lines need no scrolling.
   await page.size(390, 900);
   await click('nav [data-pane=terminal]');
   await page.until(`document.querySelectorAll('.xterm-rows > div').length > ${rows}`);
@@ -220,7 +224,7 @@ test('on a phone the terminal keeps its lines while another pane is shown', asyn
 test('axe-core finds no serious fault, in light and dark, on desktop and phone', async () => {
   const axe = await readFile(`${modules}/axe-core/axe.min.js`, 'utf8');
   for (const title of ['pandas: a table', 'matplotlib: a picture']) await example(title);
-  // Not as a script of the page, which its policy forbids.
+  // The page's policy forbids adding a script, so the code is evaluated.
   await page.value(`{ ${axe} }; window.axe !== undefined`);
   for (const [width, height] of [[1280, 800], [390, 844]]) {
     await page.size(width, height);

@@ -1,4 +1,5 @@
-// Serves a folder on loopback. With `isolated` as a host that isolates pages does, else as one that cannot set headers.
+// Serves a folder on loopback. With `isolated` it sets the headers that isolate pages; without it,
+// it behaves like a host that cannot set headers.
 
 import { createReadStream, statSync } from 'node:fs';
 import { createServer } from 'node:http';
