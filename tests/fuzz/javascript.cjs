@@ -1,7 +1,7 @@
 'use strict';
-// The program's bindings and the modules over them, called with values at random: `node --expose-internals javascript.cjs
-// SEED CALLS [trace]`. Whatever they throw is right; a trap, a panic or a status other than 0 is a finding, which the seed shows again.
-// Arguments are those of calls that made sense, changed here and there, or any values at all.
+// Calls the program's bindings and the modules above them with random values: `node --expose-internals javascript.cjs
+// SEED CALLS [trace]`. Any exception is accepted; a trap, a panic or a status other than 0 is a finding, which the same
+// seed reproduces. Arguments are those of valid calls with some of them changed, or any values at all.
 
 const { internalBinding } = require('internal/test/binding');
 const { native } = internalBinding('host').host;

@@ -25,6 +25,9 @@ const HOST: &[&str] = &[
     "wasibox-node",
 ];
 
+/// Features of those crates that are off in the runner.
+pub const HOST_FEATURES: &str = "wasibox-http/opentelemetry";
+
 /// Runs all tests; with `--fast` without lints and without the host's crates.
 pub fn run(args: &[String]) -> Result<ExitCode> {
     let fast = match args {
@@ -70,9 +73,8 @@ pub fn run(args: &[String]) -> Result<ExitCode> {
     steps.end_step("ok");
     if !fast {
         steps.begin_step("unit tests: host");
-        // This includes features that are off in the runner.
-        let spans = ["test", "--locked", "--release", "--features", "wasibox-http/opentelemetry"];
-        env::run(host(&mut env::cached_cargo()?, &spans))?;
+        let spans = ["test", "--locked", "--release", "--features", HOST_FEATURES];
+        env::run(host_crates(&mut env::cached_cargo()?, &spans))?;
         steps.end_step("ok");
         steps.begin_step("hostile programs");
         escape::run_short()?;
@@ -114,7 +116,8 @@ pub fn run(args: &[String]) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn host<'a>(cmd: &'a mut Command, args: &[&str]) -> &'a mut Command {
+/// Adds the arguments, then all crates of the host, and returns the command.
+pub fn host_crates<'a>(cmd: &'a mut Command, args: &[&str]) -> &'a mut Command {
     cmd.args(args);
     for name in HOST {
         cmd.args(["-p", name]);
@@ -132,8 +135,9 @@ fn clippy() -> Result<()> {
     }
     env::run(guest.args(strict))?;
     let mut cmd = env::cached_cargo()?;
-    let cmd = host(&mut cmd, &["clippy", "--locked", "--release", "--all-targets"]);
-    env::run(cmd.args(["-p", "wasibox-escape", "-p", "wasibox-sessions"]).args(strict))
+    let cmd = host_crates(&mut cmd, &["clippy", "--locked", "--release", "--all-targets"]);
+    env::run(cmd.args(["-p", "wasibox-escape", "-p", "wasibox-sessions"]).args(strict))?;
+    fuzz::check_targets()
 }
 
 /// Returns the multicall binary for this machine.

@@ -13,7 +13,7 @@ fuzz_target!(|data: &[u8]| {
     }
     let Ok(arith) = parse_arith(data, &ParseOptions::default()) else { return };
     let (mut one, mut two) = (shell::Shell::new(), shell::Shell::new());
-    let a = sh_expand::arith::eval(&mut one, &arith);
+    let a = sh_expand::arith::eval_arith(&mut one, &arith);
     let b = sh_expand::arith::eval_text(&mut two, data);
     assert_eq!(a.is_ok(), b.is_ok(), "{a:?} {b:?}");
     if let (Ok(a), Ok(b)) = (a, b) {

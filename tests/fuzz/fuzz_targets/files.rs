@@ -5,10 +5,10 @@
 use libfuzzer_sys::fuzz_target;
 use std::time::{Duration, Instant};
 use wasibox_files::{
-    EditOf, GlobOf, GrepOf, Limits, PatchLines, PatchOf, ReadOf, Request, SearchOf, Syntax,
-    UploadOf, apply, apply_within,
+    EditOf, FileLimits, GlobOf, GrepOf, PatchLines, PatchOf, PatternSyntax, ReadOf, Request,
+    SearchOf, UploadOf, apply_request, apply_within,
 };
-use wasibox_vfs::{Budget, DiskLimits, Protected, Vfs};
+use wasibox_vfs::{Budget, DiskLimits, ProtectedPaths, Vfs};
 
 /// The time limit of a request, and the time by which a step may exceed it.
 const TIME: Duration = Duration::from_millis(500);
@@ -21,12 +21,13 @@ fuzz_target!(|data: &[u8]| {
     let (file, a, b) = (next().to_vec(), next(), next());
     let (a, b) = (String::from_utf8_lossy(a).into_owned(), String::from_utf8_lossy(b).into_owned());
     let (limits, budget) = (DiskLimits::default(), Budget::new(64 << 20));
-    let vfs = Vfs::new([], &[], limits, budget, &Protected::default()).unwrap();
-    let data = wasibox_files::Data(file);
+    let vfs = Vfs::new([], &[], limits, budget, &ProtectedPaths::default()).unwrap();
+    let data = wasibox_files::FileBytes(file);
     let upload = UploadOf { path: "f".into(), data, offset: None, mode: None };
-    apply(&vfs, "/tmp", &Request::Upload(upload)).unwrap();
+    apply_request(&vfs, "/tmp", &Request::Upload(upload)).unwrap();
     let number = a.len() as u64;
-    let syntax = [Syntax::Perl, Syntax::Extended, Syntax::Literal][usize::from(how / 16) % 3];
+    let syntax = [PatternSyntax::Perl, PatternSyntax::Extended, PatternSyntax::Literal]
+        [usize::from(how / 16) % 3];
     let request = match how % 8 {
         0 => Request::Read(ReadOf { offset: Some(number as i64 - 8), ..ReadOf::new("f") }),
         1 => Request::Edit(EditOf::new("f", a, b)),
@@ -65,7 +66,7 @@ fuzz_target!(|data: &[u8]| {
             dry_run: true,
         }),
     };
-    let limits = Limits { time: TIME, ..Limits::default() };
+    let limits = FileLimits { time: TIME, ..FileLimits::default() };
     let start = Instant::now();
     let done = apply_within(&vfs, "/tmp", &request, &limits);
     assert!(start.elapsed() < LATE, "{:?}", start.elapsed());

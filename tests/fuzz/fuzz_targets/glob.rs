@@ -2,7 +2,7 @@
 //! all functions that match must agree.
 #![no_main]
 
-use box_text::glob::{Options, Pattern};
+use box_text::glob::{GlobOptions, GlobPattern};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &[u8]| {
@@ -13,7 +13,7 @@ fuzz_target!(|data: &[u8]| {
     if pattern.len() > 200 || text.len() > 400 {
         return;
     }
-    let options = Options {
+    let options = GlobOptions {
         extglob: flags & 1 != 0,
         ignore_case: flags & 2 != 0,
         utf8: flags & 4 != 0,
@@ -21,7 +21,7 @@ fuzz_target!(|data: &[u8]| {
         no_slash: flags & 16 != 0,
         escape: flags & 32 == 0,
     };
-    let pattern = Pattern::new(pattern, options);
+    let pattern = GlobPattern::new(pattern, options);
     let whole = pattern.is_match(text);
     let longest = pattern.longest_prefix(text);
     let shortest = pattern.shortest_prefix(text);

@@ -3,7 +3,7 @@
 #![no_main]
 
 use box_text::escape::{ansi_c, ansi_c_quote};
-use box_text::number::{strtod, strtoi};
+use box_text::number::{parse_float, parse_integer};
 use box_text::printf::{self, LongDouble};
 use libfuzzer_sys::fuzz_target;
 
@@ -13,16 +13,16 @@ const WIDTH: usize = 1 << 12;
 fuzz_target!(|data: &[u8]| {
     let mut parts = data.splitn(2, |&b| b == b'\n');
     let (Some(format), Some(argument)) = (parts.next(), parts.next()) else { return };
-    let _ = strtod(argument);
-    let integer = strtoi(argument, 0);
+    let _ = parse_float(argument);
+    let integer = parse_integer(argument, 0);
     if let Some(mut directive) = printf::parse(format) {
         let spec = &mut directive.spec;
         spec.width = spec.width.min(WIDTH);
         spec.precision = spec.precision.map(|p| p.min(WIDTH));
         let mut out = Vec::new();
-        printf::signed(&mut out, spec, integer.signed().0);
-        printf::unsigned(&mut out, spec, directive.conversion, integer.unsigned().0);
-        printf::string(&mut out, spec, argument);
+        printf::put_signed(&mut out, spec, integer.signed().0);
+        printf::put_unsigned(&mut out, spec, directive.conversion, integer.unsigned().0);
+        printf::put_string(&mut out, spec, argument);
         printf::string_chars(&mut out, spec, argument);
         let (number, used, _) = LongDouble::parse(argument);
         assert!(used <= argument.len());

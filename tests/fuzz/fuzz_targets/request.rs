@@ -6,9 +6,9 @@
 use libfuzzer_sys::fuzz_target;
 use std::sync::LazyLock;
 use std::time::{Duration, Instant};
-use wasibox_files::{Limits, Request, apply, apply_within};
+use wasibox_files::{FileLimits, Request, apply_request, apply_within};
 use wasibox_fuzz::patched;
-use wasibox_vfs::{Budget, DiskLimits, Protected, Vfs};
+use wasibox_vfs::{Budget, DiskLimits, ProtectedPaths, Vfs};
 
 const GOOD: [&str; 10] = [
     r#"{"read":{"path":"f","offset":-2,"limit":9,"max_bytes":100,"encoding":"utf-8","numbers":true}}"#,
@@ -48,11 +48,12 @@ fuzz_target!(|data: &[u8]| {
     assert_eq!(serde_json::to_string(&again).unwrap(), text);
     let _ = request.summary();
     let (disk, budget) = (DiskLimits::default(), Budget::new(64 << 20));
-    let vfs = Vfs::new([], &[], disk, budget, &Protected::default()).unwrap();
+    let vfs = Vfs::new([], &[], disk, budget, &ProtectedPaths::default()).unwrap();
     let file = r#"{"write":{"path":"f","content":"one\ntwo\n"}}"#;
-    apply(&vfs, "/tmp", &serde_json::from_str(file).unwrap()).unwrap();
+    apply_request(&vfs, "/tmp", &serde_json::from_str(file).unwrap()).unwrap();
     let start = Instant::now();
-    match apply_within(&vfs, "/tmp", &request, &Limits { time: TIME, ..Limits::default() }) {
+    match apply_within(&vfs, "/tmp", &request, &FileLimits { time: TIME, ..FileLimits::default() })
+    {
         Ok(answer) => drop(serde_json::to_string(&answer).unwrap()),
         Err(e) => drop(e.to_string()),
     }

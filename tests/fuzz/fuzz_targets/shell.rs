@@ -1,4 +1,4 @@
-//! A shell that has only variables: expansion's [`Env`] without files or processes.
+//! A shell that has only variables: expansion's [`ExpandEnv`] without files or processes.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -6,7 +6,8 @@ use std::rc::Rc;
 
 use sh_expand::array::{AssocArray, IndexedArray};
 use sh_expand::{
-    Attributes, DirEntry, Env, ErrorKind, ExpandError, ExpandOptions, Key, Str, Value,
+    Attributes, ElementKey, ExpandCause, ExpandEnv, ExpandError, ExpandOptions, PathnameEntry,
+    PositionalList, Str, VarValue,
 };
 use sh_syntax::ast::{CommandSub, ProcessSub};
 
@@ -15,8 +16,8 @@ pub const BUDGET: usize = 1 << 20;
 
 /// The shell, with the variables that each run begins with.
 pub struct Shell {
-    variables: BTreeMap<Vec<u8>, Value>,
-    positional: Rc<Vec<Str>>,
+    variables: BTreeMap<Vec<u8>, VarValue>,
+    positional: PositionalList,
     options: ExpandOptions,
     budget: usize,
 }
@@ -27,7 +28,7 @@ fn text(bytes: &[u8]) -> Str {
 
 impl Shell {
     pub fn new() -> Shell {
-        let scalar = |t: &[u8]| Value::Scalar(text(t));
+        let scalar = |t: &[u8]| VarValue::Scalar(text(t));
         let mut assoc = AssocArray::new();
         assoc.set(b"k", text(b"v 1"));
         assoc.set(b"a b", text(b"*"));
@@ -40,12 +41,12 @@ impl Shell {
             (b"n", scalar(b"3")),
             (b"x", scalar(b"n+1")),
             (b"e", scalar(b"")),
-            (b"l", Value::Indexed(Rc::new(list))),
-            (b"m", Value::Assoc(Rc::new(assoc))),
+            (b"l", VarValue::Indexed(Rc::new(list))),
+            (b"m", VarValue::Assoc(Rc::new(assoc))),
         ];
         Shell {
             variables: variables.into_iter().map(|(k, v)| (k.to_vec(), v)).collect(),
-            positional: Rc::new(vec![text(b"1 2"), text(b""), text(b"c")]),
+            positional: vec![text(b"1 2"), text(b""), text(b"c")].into(),
             options: ExpandOptions {
                 braceexpand: true,
                 extglob: true,
@@ -58,12 +59,12 @@ impl Shell {
 
     /// Returns the current values of the variables.
     #[allow(dead_code)]
-    pub fn variables(&self) -> &BTreeMap<Vec<u8>, Value> {
+    pub fn variables(&self) -> &BTreeMap<Vec<u8>, VarValue> {
         &self.variables
     }
 }
 
-impl Env for Shell {
+impl ExpandEnv for Shell {
     fn resolve<'a>(&self, name: &'a [u8]) -> Result<(Cow<'a, [u8]>, Option<Str>), ExpandError> {
         Ok((Cow::Borrowed(name), None))
     }
@@ -72,7 +73,7 @@ impl Env for Shell {
         None
     }
 
-    fn get(&mut self, name: &[u8]) -> Option<Value> {
+    fn get(&mut self, name: &[u8]) -> Option<VarValue> {
         self.variables.get(name).cloned()
     }
 
@@ -82,38 +83,43 @@ impl Env for Shell {
 
     fn set(&mut self, name: &[u8], value: Str) -> Result<(), ExpandError> {
         match self.variables.get(name) {
-            Some(Value::Indexed(_)) => self.set_element(name, Key::Index(0), value),
-            Some(Value::Assoc(_)) => self.set_element(name, Key::Name(b"0"), value),
+            Some(VarValue::Indexed(_)) => self.set_element(name, ElementKey::Index(0), value),
+            Some(VarValue::Assoc(_)) => self.set_element(name, ElementKey::Name(b"0"), value),
             _ => {
-                self.variables.insert(name.to_vec(), Value::Scalar(value));
+                self.variables.insert(name.to_vec(), VarValue::Scalar(value));
                 Ok(())
             }
         }
     }
 
-    fn set_element(&mut self, name: &[u8], key: Key<'_>, value: Str) -> Result<(), ExpandError> {
-        let bad = || ExpandError::command(&[name, b": bad array subscript"]);
+    fn set_element(
+        &mut self,
+        name: &[u8],
+        key: ElementKey<'_>,
+        value: Str,
+    ) -> Result<(), ExpandError> {
+        let bad = || ExpandCause::BadSubscript { name: name.to_vec(), subscript: None }.into();
         let old = self.variables.remove(name);
         let (new, done) = match (old, key) {
-            (Some(Value::Assoc(mut array)), Key::Name(key)) => {
+            (Some(VarValue::Assoc(mut array)), ElementKey::Name(key)) => {
                 Rc::make_mut(&mut array).set(key, value);
-                (Value::Assoc(array), true)
+                (VarValue::Assoc(array), true)
             }
-            (Some(Value::Assoc(array)), Key::Index(_)) => (Value::Assoc(array), false),
-            (old, Key::Index(index)) => {
+            (Some(VarValue::Assoc(array)), ElementKey::Index(_)) => (VarValue::Assoc(array), false),
+            (old, ElementKey::Index(index)) => {
                 let mut array = match old {
-                    Some(Value::Indexed(array)) => array,
-                    Some(Value::Scalar(first)) => Rc::new([first].into_iter().collect()),
+                    Some(VarValue::Indexed(array)) => array,
+                    Some(VarValue::Scalar(first)) => Rc::new([first].into_iter().collect()),
                     _ => Rc::new(IndexedArray::new()),
                 };
                 let at = array.resolve(index);
                 if let Some(at) = at {
                     Rc::make_mut(&mut array).set(at, value);
                 }
-                (Value::Indexed(array), at.is_some())
+                (VarValue::Indexed(array), at.is_some())
             }
-            (Some(old), Key::Name(_)) => (old, false),
-            (None, Key::Name(_)) => return Err(bad()),
+            (Some(old), ElementKey::Name(_)) => (old, false),
+            (None, ElementKey::Name(_)) => return Err(bad()),
         };
         self.variables.insert(name.to_vec(), new);
         if done { Ok(()) } else { Err(bad()) }
@@ -123,7 +129,7 @@ impl Env for Shell {
         self.variables.keys().filter(|name| name.starts_with(prefix)).cloned().collect()
     }
 
-    fn positional(&self) -> Rc<Vec<Str>> {
+    fn positional(&self) -> PositionalList {
         self.positional.clone()
     }
 
@@ -158,8 +164,9 @@ impl Env for Shell {
         None
     }
 
-    fn read_dir(&self, _: &[u8]) -> Option<Vec<DirEntry>> {
-        let entry = |name: &[u8], is_dir| DirEntry { name: name.to_vec(), is_dir: Some(is_dir) };
+    fn read_dir(&self, _: &[u8]) -> Option<Vec<PathnameEntry>> {
+        let entry =
+            |name: &[u8], is_dir| PathnameEntry { name: name.to_vec(), is_dir: Some(is_dir) };
         Some(vec![entry(b"f1", false), entry(b"a b", false), entry(b".h", false)])
     }
 
@@ -181,7 +188,7 @@ impl Env for Shell {
                 self.budget = left;
                 Ok(())
             }
-            None => Err(ExpandError::new(ErrorKind::Limit, &[b"expansion too large"])),
+            None => Err(ExpandCause::TooLarge.into()),
         }
     }
 }

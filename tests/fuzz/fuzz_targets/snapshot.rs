@@ -5,13 +5,13 @@
 use libfuzzer_sys::fuzz_target;
 use std::sync::LazyLock;
 use wasibox_fuzz::{patched, session};
-use wasibox_snapshot::export::{NoImage, tar, zip};
-use wasibox_snapshot::files::changes;
-use wasibox_snapshot::wbs::{Limits, read, write};
-use wasibox_snapshot::{Digest, Error, Files, Memory};
+use wasibox_snapshot::export::{NoImage, write_tar, write_zip};
+use wasibox_snapshot::files::emit_changes;
+use wasibox_snapshot::wbs::{SnapshotLimits, read, write};
+use wasibox_snapshot::{Digest, FileTree, MemoryObjects, SnapshotError};
 
 static GOOD: LazyLock<Vec<u8>> = LazyLock::new(|| {
-    let objects = Memory::default();
+    let objects = MemoryObjects::default();
     let mut out = Vec::new();
     write(&objects, &session(&objects), &mut out).unwrap();
     out
@@ -27,21 +27,22 @@ fuzz_target!(|data: &[u8]| {
         _ => {
             let mut bytes = patched(&GOOD, rest);
             let body = bytes.len() - END;
-            let digest = Digest::of(&bytes[..body]);
+            let digest = Digest::hash_bytes(&bytes[..body]);
             bytes[body + END - 32..].copy_from_slice(&digest.0);
             bytes
         }
     };
-    let objects = Memory::default();
-    let limits = Limits { bytes: 64 << 20, items: 1000 };
+    let objects = MemoryObjects::default();
+    let limits = SnapshotLimits { bytes: 64 << 20, items: 1000, manifest: 64 << 20 };
     let Ok(contents) = read(&bytes[..], &limits, &objects) else { return };
     for commit in &contents.commits {
         let files = &commit.state.files;
         // No object may be missing, because reading the snapshot has checked that.
-        changes(&objects, &Files::default(), files, &mut |_| Ok::<_, Error>(())).unwrap();
-        let _ = tar(&objects, files, &NoImage, 1 << 20, std::io::sink());
-        let _ = zip(&objects, files, &NoImage, 1 << 20, std::io::sink());
-        let _ = commit.call.changed(&objects);
+        emit_changes(&objects, &FileTree::default(), files, &mut |_| Ok::<_, SnapshotError>(()))
+            .unwrap();
+        let _ = write_tar(&objects, files, &NoImage, 1 << 20, std::io::sink());
+        let _ = write_zip(&objects, files, &NoImage, 1 << 20, std::io::sink());
+        let _ = commit.call.changed_paths(&objects);
     }
     write(&objects, &contents, std::io::sink()).unwrap();
 });

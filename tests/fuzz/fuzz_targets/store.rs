@@ -5,40 +5,40 @@ use libfuzzer_sys::fuzz_target;
 use std::path::PathBuf;
 use std::sync::LazyLock;
 use wasibox_fuzz::{patched, session};
-use wasibox_snapshot::{Files, Memory, wbs};
-use wasibox_store::{Error, Limits, Store};
+use wasibox_snapshot::{FileTree, MemoryObjects, wbs};
+use wasibox_store::{SnapshotLimits, Store, StoreError};
 
 /// The folder of this process, and the bytes of a valid store.
 static GOOD: LazyLock<(PathBuf, Vec<u8>)> = LazyLock::new(|| {
     let dir = std::env::temp_dir().join(format!("wasibox-fuzz-store-{}", std::process::id()));
     let _ = std::fs::remove_dir_all(&dir);
     std::fs::create_dir_all(&dir).unwrap();
-    let objects = Memory::default();
+    let objects = MemoryObjects::default();
     let mut bytes = Vec::new();
     wbs::write(&objects, &session(&objects), &mut bytes).unwrap();
     let path = dir.join("good.wbx");
     let store = Store::open(&path).unwrap();
-    store.import("a", &bytes[..], &Limits::default()).unwrap();
-    store.gc().unwrap();
+    store.import("a", &bytes[..], &SnapshotLimits::default()).unwrap();
+    store.collect_garbage().unwrap();
     drop(store);
     (dir, std::fs::read(path).unwrap())
 });
 
-fn use_all(path: &std::path::Path) -> Result<(), Error> {
+fn use_all(path: &std::path::Path) -> Result<(), StoreError> {
     let store = Store::open(path)?;
     for info in store.sessions()? {
         let _ = store.history(&info.name);
         let _ = store.keys(&info.name);
         let _ = store.export(&info.name, true, std::io::sink());
         if let Ok(s) = store.session(&info.name) {
-            let emit = &mut |_| Ok::<_, Error>(());
-            let _ = s.changes(&Files::default(), &s.state().files, emit);
+            let emit = &mut |_| Ok::<_, StoreError>(());
+            let _ = s.changes(&FileTree::default(), &s.state().files, emit);
             let _ = s.undo();
-            let _ = s.commit::<Error>(|w| w.command(b"x"));
+            let _ = s.commit::<StoreError>(|w| w.set_command(b"x"));
             let _ = s.compact(1);
         }
     }
-    store.gc()?;
+    store.collect_garbage()?;
     store.check().map(drop)
 }
 

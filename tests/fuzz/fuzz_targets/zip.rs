@@ -8,7 +8,7 @@ use std::fs::File;
 use std::io::{Cursor, Write};
 use std::sync::LazyLock;
 use wasibox_fuzz::patched;
-use wasibox_vfs::{BaseFile, Budget, DiskLimits, Errno, Loc, Protected, Shape, Vfs};
+use wasibox_vfs::{BaseFile, Budget, DiskLimits, Errno, Loc, ProtectedPaths, Vfs, ViewShape};
 use wasibox_workspace::{Archive, KeepBase, WorkspaceError, ZipLimits};
 use zip::write::SimpleFileOptions;
 
@@ -33,26 +33,26 @@ static GOOD: LazyLock<Vec<u8>> = LazyLock::new(|| {
 /// ([`KeepBase::Present`]).
 static KEPT: LazyLock<Vec<u8>> = LazyLock::new(|| {
     let archive = Archive::open(file(&GOOD), &LIMITS).unwrap();
-    let vfs = session(archive.base("/work").unwrap());
+    let vfs = session(archive.base_folder("/work").unwrap());
     let root = Loc::Tree(wasibox_vfs::ROOT);
     vfs.rename(&root, b"/work/a", &root, b"/work/d/a").unwrap();
     vfs.remove(&root, b"/work/large", false).unwrap();
     let mut out = Cursor::new(Vec::new());
-    archive.write(&vfs.snapshot(), "/work", &[], KeepBase::Present, &mut out).unwrap();
+    archive.write(&vfs.tree_version(), "/work", &[], KeepBase::Present, &mut out).unwrap();
     out.into_inner()
 });
 
 fn session(base: BaseFile) -> Vfs {
     let (limits, budget) = (DiskLimits::default(), Budget::new(8 << 20));
-    Vfs::new([base], &[], limits, budget, &Protected::default()).unwrap()
+    Vfs::new([base], &[], limits, budget, &ProtectedPaths::default()).unwrap()
 }
 
 /// Reads everything in the session's tree.
 fn look(vfs: &Vfs) {
-    vfs.snapshot()
+    vfs.tree_version()
         .each_below::<Errno>(b"/work", &mut |path, seen| {
             assert!(!path.starts_with(b".wasibox"));
-            if let Shape::File(f) = seen.shape {
+            if let ViewShape::File(f) = seen.shape {
                 let mut bytes = vec![0; f.len() as usize];
                 let _ = f.read(0, &mut bytes);
             }
@@ -78,19 +78,19 @@ fuzz_target!(|data: &[u8]| {
         _ => patched(&KEPT, rest),
     };
     let Ok(archive) = Archive::open(file(&bytes), &LIMITS) else { return };
-    let _ = archive.hidden("history", 1 << 20);
-    if let Some(base) = archive.original("/work").unwrap() {
+    let _ = archive.hidden_file("history", 1 << 20);
+    if let Some(base) = archive.original_folder("/work").unwrap() {
         look(&session(base));
     }
-    let vfs = session(archive.base("/work").unwrap());
+    let vfs = session(archive.base_folder("/work").unwrap());
     look(&vfs);
-    let snapshot = vfs.snapshot();
+    let snapshot = vfs.tree_version();
     let mut out = Cursor::new(Vec::new());
     match archive.write(&snapshot, "/work", &[("history", b"new")], KeepBase::Present, &mut out) {
         Ok(_) => {
             let again = Archive::open(file(out.get_ref()), &LIMITS).unwrap();
-            assert!(again.original("/work").unwrap().is_some());
-            assert_eq!(again.hidden("history", 100).unwrap().as_deref(), Some(&b"new"[..]));
+            assert!(again.original_folder("/work").unwrap().is_some());
+            assert_eq!(again.hidden_file("history", 100).unwrap().as_deref(), Some(&b"new"[..]));
         }
         // A damaged file had to be read, because it could not be copied in packed form.
         Err(WorkspaceError::Session { .. } | WorkspaceError::Write(_)) => {}

@@ -2,10 +2,12 @@
 #![forbid(unsafe_code)]
 
 use serde_bytes::ByteBuf;
-use wasibox_snapshot::delta::{Change, Delta, Id, Node, Totals, What};
-use wasibox_snapshot::files::Writer;
-use wasibox_snapshot::wbs::Contents;
-use wasibox_snapshot::{Blob, Call, Cell, Commit, Digest, Files, Memory, State};
+use wasibox_snapshot::delta::{Delta, FileTotals, Id, NodeChange, NodeContent, TreeNode};
+use wasibox_snapshot::files::TreeWriter;
+use wasibox_snapshot::wbs::SnapshotContents;
+use wasibox_snapshot::{
+    Blob, CallRecord, CellRecord, Commit, CommitState, Digest, FileTree, MemoryObjects,
+};
 
 /// Returns the bytes with some of them changed. Every five bytes of `patches` are a position and a
 /// value.
@@ -20,10 +22,12 @@ pub fn patched(bytes: &[u8], patches: &[u8]) -> Vec<u8> {
 }
 
 /// Returns a small session that contains each kind of content.
-pub fn session(objects: &Memory) -> Contents {
-    let node =
-        |what, nlink| Change::Is(Node { mode: 0o644, nlink, atime: 1, mtime: 2, ctime: 3, what });
-    let file = |len, base, put| What::File { len, base, program: None, put, gone: Vec::new() };
+pub fn session(objects: &MemoryObjects) -> SnapshotContents {
+    let node = |what, nlink| {
+        NodeChange::Is(TreeNode { mode: 0o644, nlink, atime: 1, mtime: 2, ctime: 3, what })
+    };
+    let file =
+        |len, base, put| NodeContent::File { len, base, program: None, put, gone: Vec::new() };
     let name = |text: &str| ByteBuf::from(text.as_bytes());
     let tmp = Id::Given(vec![name("tmp")]);
     let put = |all: &[(&str, u64)]| all.iter().map(|(n, i)| (name(n), Id::Made(*i))).collect();
@@ -31,15 +35,15 @@ pub fn session(objects: &Memory) -> Contents {
         (0..3000_u32).map(|n| (n.wrapping_mul(2_654_435_761) >> 24) as u8).collect();
     let nodes = vec![
         (Id::Given(vec![name("usr"), name("f")]), node(file(9, Some(5), vec![]), 1)),
-        (Id::Given(vec![name("usr"), name("gone")]), Change::Gone),
+        (Id::Given(vec![name("usr"), name("gone")]), NodeChange::Gone),
         (Id::Made(0), node(file(3000, None, vec![(0, ByteBuf::from(large))]), 2)),
         (Id::Made(1), node(file(5, None, vec![(0, name("hello"))]), 1)),
-        (Id::Made(2), node(What::Symlink(name("../../etc/passwd")), 1)),
-        (Id::Made(3), node(What::Fifo, 1)),
+        (Id::Made(2), node(NodeContent::Symlink(name("../../etc/passwd")), 1)),
+        (Id::Made(3), node(NodeContent::Fifo, 1)),
         (
             Id::Made(4),
             node(
-                What::Dir {
+                NodeContent::Dir {
                     parent: tmp.clone(),
                     put: put(&[("c", 0), ("d", 2)]),
                     gone: vec![],
@@ -51,7 +55,7 @@ pub fn session(objects: &Memory) -> Contents {
         (
             tmp,
             node(
-                What::Dir {
+                NodeContent::Dir {
                     parent: Id::ROOT,
                     put: put(&[("a", 0), ("b", 1), ("e", 3), ("f", 4)]),
                     gone: vec![],
@@ -61,29 +65,35 @@ pub fn session(objects: &Memory) -> Contents {
             ),
         ),
     ];
-    let mut writer = Writer::new(objects, Files::default());
-    let totals = Totals { made: 5, bytes: 5000, entries: 6 };
-    writer.add(Delta { totals, nodes }).unwrap();
-    let cell = Cell {
+    let mut writer = TreeWriter::new(objects, FileTree::default());
+    let totals = FileTotals { made: 5, bytes: 5000, entries: 6 };
+    writer.add_delta(Delta { totals, nodes }).unwrap();
+    let cell = CellRecord {
         name: "python".into(),
         module: Digest([7; 32]),
-        memory: vec![Blob::save(objects, &[1; 2000]).unwrap(), Blob::save(objects, b"above").unwrap()],
+        memory: vec![
+            Blob::save_bytes(objects, &[1; 2000]).unwrap(),
+            Blob::save_bytes(objects, b"above").unwrap(),
+        ],
 
-        rest: Blob::save(objects, b"globals").unwrap(),
+        rest: Blob::save_bytes(objects, b"globals").unwrap(),
     };
-    let state = State {
+    let state = CommitState {
         files: writer.finish().unwrap(),
-        shell: Blob::save(objects, &[b's'; 2000]).unwrap(),
+        shell: Blob::save_bytes(objects, &[b's'; 2000]).unwrap(),
         cells: vec![cell],
     };
-    let call = Call { command: Blob::save(objects, b"true").unwrap(), ..Call::default() };
+    let call = CallRecord {
+        command: Blob::save_bytes(objects, b"true").unwrap(),
+        ..CallRecord::default()
+    };
     let first = Commit { number: 1, ..Commit::default() };
     let second = Commit { number: 2, parent: Some(1), call, state };
-    Contents {
+    SnapshotContents {
         image: Some(Digest([9; 32])),
         commits: vec![first, second],
         head: 2,
         tags: vec![("tag".into(), 1)],
-        values: vec![(name("key"), Blob::save(objects, b"value").unwrap())],
+        values: vec![(name("key"), Blob::save_bytes(objects, b"value").unwrap())],
     }
 }
