@@ -1,5 +1,5 @@
-// Runs cases by the package for Node that the working folder has: `cases.cjs IMAGE`. Reads requests from standard input, each
-// in a line of JSON, and writes [status, output, errors] for each.
+// Runs cases through the package for Node that is installed in the working folder: `cases.cjs IMAGE`. Reads one request
+// per line of standard input, as JSON, and writes [status, output, errors] for each.
 const { createInterface } = require("node:readline");
 const { createRequire } = require("node:module");
 const { Engine, Session } = createRequire(`${process.cwd()}/`)("wasibox");

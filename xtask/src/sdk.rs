@@ -246,7 +246,7 @@ fn check_tag() -> Result<()> {
         let platform = oldest_platform(&python, &[wheel])?;
         let is_true = platform.starts_with("manylinux_")
             && path_file_name(wheel).ends_with(&format!("-{platform}.whl"));
-        ensure!(is_true, "{} is a wheel for {platform}, says auditwheel", path_file_name(wheel));
+        ensure!(is_true, "auditwheel made no wheel for {platform} but {}", path_file_name(wheel));
     }
     Ok(())
 }

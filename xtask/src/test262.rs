@@ -241,6 +241,6 @@ fn print_report(
         list += &format!("left out\t{count}\t{why}\n");
     }
     env::write(&out.join("test262.tsv"), list.as_bytes())?;
-    println!("what did not simply pass, and why: {}", out.join("test262.tsv").display());
+    println!("failed and left-out cases with their reasons: {}", out.join("test262.tsv").display());
     Ok(if ours.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

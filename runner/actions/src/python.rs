@@ -70,7 +70,7 @@ impl PythonArgs {
 #[serde(deny_unknown_fields)]
 pub struct Reset {}
 
-/// That it is so.
+/// The result of a reset.
 #[derive(Serialize, JsonSchema)]
 pub struct WasReset {
     /// The commit that the session is at.

@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn arguments_are_told_in_few_words() {
+    fn arguments_are_described_in_few_words() {
         let want = json!({
             "type": "object",
             "properties": {

@@ -33,7 +33,7 @@ impl ToolAction for ForkArgs {
         let _session = call.session()?;
         let client = call.client;
         client.space().fork(&client.name(), self.commit, &self.name)?;
-        let text = format!("'{}' is what '{}' is", self.name, client.name());
+        let text = format!("'{}' begins with the state of '{}'", self.name, client.name());
         Ok(ToolResult::new(ForkAnswer { session: self.name }, text))
     }
 }

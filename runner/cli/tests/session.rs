@@ -468,7 +468,7 @@ fn limits_and_inputs_hold_for_a_call() {
 }
 
 #[test]
-fn another_image_is_told_of() {
+fn another_image_is_reported() {
     let place = Place::new();
     let other = place.path("other.webc");
     let mut spec = wasibox_image::ImageSpec {

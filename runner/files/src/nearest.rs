@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn white_space_is_told() {
+    fn a_difference_in_white_space_is_reported() {
         assert_eq!(found("\tlet x = 1;\n\tprintln!(\"{x}\");"), Some((2, 3, true)));
         assert_eq!(found("let x = 1;\nprintln!(\"{y}\");"), Some((2, 3, false)));
     }

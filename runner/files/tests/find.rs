@@ -331,7 +331,7 @@ fn mounts_are_searched_and_their_links_stay_inside() {
 }
 
 #[test]
-fn unknown_fields_are_told() {
+fn unknown_fields_are_reported() {
     for json in
         [r#"{"read": {"path": "a", "lines": 3}}"#, r#"{"reed": {"path": "a"}}"#, r#"{"grep": {}}"#]
     {

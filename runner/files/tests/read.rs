@@ -32,7 +32,7 @@ fn lines_have_numbers_as_cat_n_gives_them() {
 }
 
 #[test]
-fn an_empty_file_is_told() {
+fn an_empty_file_is_reported() {
     let v = vfs();
     put(&v, "/work/e", "");
     let FileText::Text { text, first, note, .. } = content(&v, r#"{"path": "e"}"#) else {
@@ -107,7 +107,7 @@ fn encodings_are_found_or_given() {
 }
 
 #[test]
-fn binary_files_are_told_and_images_given() {
+fn binary_files_are_reported_and_images_returned() {
     let v = vfs();
     put(&v, "/work/x.bin", b"a\0b\x01");
     let FileText::Binary { mime, note } = content(&v, r#"{"path": "x.bin"}"#) else { panic!() };

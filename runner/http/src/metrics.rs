@@ -127,7 +127,7 @@ impl Metrics {
             let OwnerGrowth { owner, history, audit } = own;
             for (name, bytes) in [("history", history), ("audit", audit)] {
                 let name = format!("wasibox_token_{name}_bytes");
-                metric_head(&mut out, &name, "gauge", "The same of the token that asks.");
+                metric_head(&mut out, &name, "gauge", "The same for the token of this request.");
                 let _ = writeln!(out, "{name}{{owner=\"{owner}\"}} {bytes}");
             }
         }

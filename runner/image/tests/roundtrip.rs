@@ -33,7 +33,7 @@ fn spec(dir: &Path) -> ImageSpec {
 }
 
 #[test]
-fn images_are_told_apart_by_what_guests_see() {
+fn images_differ_by_what_guests_see() {
     let tmp = tempfile::tempdir().unwrap();
     let root = tmp.path().join("root");
     rootfs(&root);

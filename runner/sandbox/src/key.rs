@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_place_it_lies_in_the_cache_and_that_is_told_once() {
+    fn without_a_folder_it_is_in_the_cache_and_that_is_reported_once() {
         let tmp = tempfile::tempdir().unwrap();
         let cache = tmp.path().join("cache");
         std::fs::create_dir(&cache).unwrap();

@@ -172,7 +172,7 @@ fn pipes_in_place_of_files_keep_nobody_waiting() {
 }
 
 #[test]
-fn who_compiles_already_is_waited_for_and_told_of() {
+fn a_process_that_compiles_already_is_waited_for_and_reported() {
     let tmp = tempfile::tempdir().unwrap();
     let (i, dir) = (image(tmp.path()), tmp.path().join("aot"));
     compile(&i, &dir).unwrap();

@@ -175,7 +175,7 @@ fn a_parked_interpreter_comes_back_in_another_sandbox() {
 }
 
 #[test]
-fn only_what_has_changed_is_told() {
+fn only_changed_parts_are_reported() {
     let place = Place::new();
     let sandbox = place.sandbox();
     cell(&sandbox, "fill 100");

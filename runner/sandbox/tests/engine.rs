@@ -235,7 +235,7 @@ fn long_functions_of_the_engine_do_not_hold_up_a_kill() {
 }
 
 #[test]
-fn a_process_that_another_one_kills_is_told_until_it_ends() {
+fn a_process_that_another_one_kills_is_interrupted_until_it_ends() {
     let _alone = alone();
     for program in ["w-fill", "w-table", "w-throw-far"] {
         let begin = Instant::now();

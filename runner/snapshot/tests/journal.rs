@@ -208,7 +208,7 @@ fn what_goes_on_after_a_torn_end_is_whole() {
 }
 
 #[test]
-fn damage_is_told() {
+fn damage_is_reported() {
     let mut s = Session::default();
     s.call(b"one");
     s.keep();

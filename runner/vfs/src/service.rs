@@ -349,7 +349,7 @@ mod tests {
     }
 
     #[test]
-    fn who_gives_up_is_told_of() {
+    fn a_recipient_that_gives_up_is_reported() {
         let vfs = vfs(1 << 30);
         let (sender, asked) = channel();
         vfs.set_service(Some(Arc::new(Later(Mutex::new(sender)))));

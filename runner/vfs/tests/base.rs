@@ -142,7 +142,7 @@ impl Folder for Loop {
 }
 
 #[test]
-fn a_damaged_layer_ends_nothing_and_is_told() {
+fn a_damaged_layer_ends_nothing_and_is_reported() {
     let v = Vfs::new(
         [at("/usr", Loop(false))],
         &[],

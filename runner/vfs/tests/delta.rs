@@ -55,7 +55,7 @@ fn a_new_session_takes_up_what_another_one_did() {
 }
 
 #[test]
-fn what_is_told_grows_with_what_was_changed() {
+fn a_report_grows_with_the_number_of_changes() {
     let v = session();
     for n in 0..2000 {
         write(&v, &format!("/tmp/{n}"), "x").unwrap();

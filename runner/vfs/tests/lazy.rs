@@ -126,7 +126,7 @@ fn what_cannot_be_had_is_an_error_and_changes_nothing() {
 }
 
 #[test]
-fn changes_are_told_and_taken_up() {
+fn changes_are_reported_and_applied() {
     let a = Bytes::new((0..100_000u32).map(|i| i as u8).collect(), None);
     let make = || with(&[("a", &a), ("b", &a)]);
     let v = make();

@@ -289,7 +289,7 @@ const COMPARING: Duration = Duration::from_secs(1);
 /// If almost no memory is left for it.
 fn begin_bounded() -> Result<HeapGuard, PageFailure> {
     if heap::is_full() {
-        let why = "the session has used up its memory, for its history above all: export it without that, and load it anew";
+        let why = "the session has used up its memory, mostly for its history: export it without the history, and import it again";
         return Err(PageFailure::new(FailureKind::Conflict, why));
     }
     Ok(heap::begin_guard())

@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn mistakes_are_told() {
+    fn mistakes_are_reported() {
         let wrong = |said: Value| policy_from(None, &said, Path::new("/")).unwrap_err().text;
         assert!(wrong(json!({"limits": {"memorie": 1}})).contains("memorie"));
         let from = json!({"host-tools": {"from": ["calc=stdio:calc"]}});

@@ -1,4 +1,4 @@
-// Runs a script by quickjs-emscripten (QuickJS-NG in WebAssembly, in Node): `emscripten.cjs MODULES SCRIPT`.
+// Runs a script in quickjs-emscripten (QuickJS-NG in WebAssembly, in Node): `emscripten.cjs MODULES SCRIPT`.
 'use strict';
 const fs = require('fs');
 const path = require('path');

@@ -10,7 +10,7 @@
   (global $depth (mut i32) (i32.const 0))
   (func $f (param i64 i64 i64 i64 i64 i64 i64 i64) (result i64)
     (global.set $depth (i32.add (global.get $depth) (i32.const 1)))
-    ;; Only near the end, or the calls would take all of the time.
+    ;; The calls are made only near the end, because they would use up the time limit otherwise.
     (if (i32.gt_u (global.get $depth) (i32.const 60000)) (then
       (drop (call $stat (i32.const 3) (i32.const 1) (i32.const 0) (i32.const 19) (i32.const 256)))
       (drop (call $random (i32.const 512) (i32.const 8)))

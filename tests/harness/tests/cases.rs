@@ -66,7 +66,7 @@ fn oracle() {
         let needs_port = f.authority.contains("netcat");
         let known = (newer || f.authority != "jq 1.8") && is_theirs && is_here(path) && !needs_port;
         if !known {
-            eprintln!("{} stands unconfirmed: no {} here", path.display(), f.authority);
+            eprintln!("{} is unconfirmed: there is no {} here", path.display(), f.authority);
         }
         known
     };

@@ -181,7 +181,7 @@ fn scripts_for_larger_profiles_do_so_too() {
 
 /// Tests the comparison itself: the differences that it allows, and those that it refuses.
 #[test]
-fn numbers_are_told_apart() {
+fn numbers_are_distinguished() {
     assert!(lines_alike("p 0.12345678901234", "p  0.12345678901239"));
     assert!(lines_alike("a=1.500001 b", "a=1.500002 b"), "one in the last digit");
     assert!(lines_alike("[1e-17, 2.0]", "[-3.5e-18, 2.0]"), "as good as zero");

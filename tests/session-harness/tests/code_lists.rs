@@ -206,7 +206,7 @@ fn javascript_has_what_is_listed_and_nothing_else() {
 }
 
 #[test]
-fn wrong_settings_are_told_of() {
+fn wrong_settings_are_reported() {
     let file = tempfile::NamedTempFile::new().expect("a file");
     std::fs::write(file.path(), "[tools]\nonly = ['sandbox_exce']\n").expect("a policy");
     let dist = wasibox_sessions::dist();

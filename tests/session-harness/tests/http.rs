@@ -315,7 +315,7 @@ impl Terminal {
 }
 
 #[test]
-fn what_is_told_of_the_server_is_whole() {
+fn the_description_of_the_server_is_complete() {
     let s = served();
     let open = |path: &str| s.request("GET", path, "", b"");
     assert_eq!((open("/healthz").status, open("/readyz").status), (200, 200));

@@ -13,7 +13,7 @@ fn text(result: &Value) -> &str {
 }
 
 #[test]
-fn commands_and_cells_go_on_from_call_to_call() {
+fn state_of_commands_and_cells_lasts_from_call_to_call() {
     let mut c = Stdio::begin(&[]);
     let ran = c.done("sandbox_exec", json!({"command": "cd /tmp; n=41; echo hi | wc -c; ls /no"}));
     assert_eq!(
@@ -97,7 +97,7 @@ fn files_are_read_written_edited_and_found() {
 }
 
 #[test]
-fn the_past_is_told_and_comes_back() {
+fn history_is_listed_and_restored() {
     let mut c = Stdio::begin(&[]);
     let first = c.done("sandbox_exec", json!({"command": "echo 1 > /tmp/f"}));
     c.done("snapshot", json!({"name": "begin"}));
@@ -150,7 +150,7 @@ fn a_store_outlives_a_server_that_was_killed() {
 }
 
 #[test]
-fn pictures_results_and_their_news_are_told() {
+fn pictures_results_and_notifications_are_sent() {
     let mut c = Stdio::begin(&[]);
     assert_eq!(c.ask("resources/list", json!({})).unwrap()["resources"], json!([]));
     let code = "from PIL import Image\nImage.new('RGB', (3, 2), 'red').save('/output/a b.png')";
@@ -191,7 +191,7 @@ fn pictures_results_and_their_news_are_told() {
 }
 
 #[test]
-fn progress_is_told_and_a_call_can_be_cancelled() {
+fn progress_is_reported_and_a_call_can_be_cancelled() {
     let mut c = Stdio::begin(&[]);
     let call = |command: &str, token: u64| json!({"name": "sandbox_exec", "arguments": {"command": command}, "_meta": {"progressToken": token}});
     let id = c.begin_ask("tools/call", call("echo begun; sleep 100000", 1));

@@ -186,7 +186,7 @@ fn what_is_left_can_go_on() {
 
 /// Tests that limits apply to background processes.
 #[test]
-fn what_goes_on_is_bounded() {
+fn background_processes_are_bounded() {
     use std::time::Duration;
     for isolation in [Isolation::Process, Isolation::Threads] {
         let mut policy = policy();

@@ -254,7 +254,7 @@ fn javascript_calls_tools() {
 }
 
 #[test]
-fn whoever_gives_up_ends_the_tool() {
+fn a_caller_that_gives_up_ends_the_tool() {
     for isolation in BOTH {
         let (s, counts) = usual(isolation);
         let dropped = |n: usize| {
@@ -413,7 +413,7 @@ fn guests_that_lie_harm_nobody() {
 }
 
 #[test]
-fn calls_are_logged_and_tools_that_are_missing_are_told_of() {
+fn calls_are_logged_and_missing_tools_are_reported() {
     let engine = engine(Isolation::Process);
     let dir = tempfile::tempdir().unwrap();
     let store = engine.store(&dir.path().join("w.wbx")).unwrap();

@@ -1,12 +1,12 @@
 'use strict';
-// Runs cases of test262 by `node`: `host.cjs LIST SUITE`, LIST has lines "FILE<tab>MODE", MODE is strict, sloppy, module
-// or raw. Each ends in a line "FILE<tab>MODE<tab>pass" or "...<tab>REASON". Cases of one list share the
-// process: what one has spoiled for another is for the caller to find, who runs again alone what fails here.
+// Runs cases of test262 in `node`: `host.cjs LIST SUITE`. LIST has lines "FILE<tab>MODE"; MODE is strict, sloppy, module
+// or raw. Prints a line "FILE<tab>MODE<tab>pass" or "FILE<tab>MODE<tab>REASON" for each case. The cases of one list share
+// the process, so one can make another fail; the caller runs each failed case again alone.
 // The rules are those of test262's INTERPRETING.md.
 
 //
-// Tests change what is built in. What is called here once one has begun is therefore of the library's own copies
-// (`primordials`), and callbacks stand where promises would be read more easily.
+// Cases change built-in objects. Code that runs after the first case therefore calls the library's own copies
+// (`primordials`), and uses callbacks instead of promises.
 
 const fs = require('fs');
 const path = require('path');
@@ -46,7 +46,7 @@ function include(name) {
   vm.runInThisContext(harness.get(name), options(name));
 }
 
-// What a test asks of its host.
+// The host functions that test262 requires (`$262`).
 function hostObject(global, run) {
   return {
     createRealm() {
@@ -62,7 +62,7 @@ function hostObject(global, run) {
     gc() { native.gc(); },
     get global() { return global; },
     IsHTMLDDA: native.undetectable(),
-    // One of its own, that starts no other.
+    // The agent's own `$262.agent`, which cannot start further agents.
     agent: {
       start() { throw new Error('no agents in this host'); },
       broadcast() {},

@@ -22,7 +22,7 @@ pub fn check_architecture(packages: &[WorkspaceCrate], out: &mut Vec<String>) ->
     for row in &rows {
         let [what, rest @ ..] = row.as_slice() else { continue };
         if !seen.insert(what) && *what != "crate" {
-            out.push(format!("ARCHITECTURE.md: a row stands twice: {what}"));
+            out.push(format!("ARCHITECTURE.md: a row occurs twice: {what}"));
         }
         for wrong in wrong_places(&env::root(), &rest.join(" ")) {
             out.push(format!("ARCHITECTURE.md: {what}: {wrong}"));

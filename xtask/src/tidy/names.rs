@@ -103,7 +103,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nouns_are_told_from_participles_and_pronouns() {
+    fn nouns_differ_from_participles_and_pronouns() {
         for name in ["CallResult", "Seed", "WorkerPool", "Id", "UsedBytes"] {
             assert!(is_noun(name), "{name}");
         }

@@ -330,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn prepared_memories_are_told_apart_from_their_heads() {
+    fn prepared_memories_differ_from_their_heads() {
         let number = u64::to_le_bytes;
         let head = [&number(1 << 16)[..], &number(3), &[2], &number(1 << 20), &[7; 32]].concat();
         let mut file = [b"wasibox memory 1", &head[..]].concat();

@@ -43,7 +43,7 @@ pub fn build_page(out: &Path) -> Result<u64> {
 
 /// Returns the licences of all packages with code in the bundle.
 fn bundle_licences(modules: &Path, metafile: &serde_json::Value) -> Result<String> {
-    let inputs = metafile["inputs"].as_object().context("esbuild tells of no inputs")?;
+    let inputs = metafile["inputs"].as_object().context("esbuild reports no inputs")?;
     let packages: BTreeSet<String> = inputs.keys().filter_map(|path| file_package(path)).collect();
     ensure!(!packages.is_empty(), "the bundle has no packages");
     let mut out = String::from("The playground has parts of these packages.\n");
