@@ -42,7 +42,7 @@ fn package_files() -> Result<Vec<String>> {
     Ok(files)
 }
 
-/// Bundles a module with its imports by esbuild, because a page that fetches a file for each
+/// Bundles a module and its imports with esbuild, because a page that fetches a file for each
 /// import, one after another, starts its shell some 20 ms later even from this machine.
 fn bundle_module(out: &Path, modules: &[String]) -> Result<()> {
     let mut esbuild = Command::new(page::page_modules()?.join(".bin/esbuild"));

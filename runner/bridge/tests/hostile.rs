@@ -101,9 +101,10 @@ fn smuggling() {
     }
 }
 
-/// A second response that arrives with the first one is not the answer to the next request. One
-/// that arrives later might be, as with every client of HTTP/1.1; connections are shared within one
-/// bridge and one origin only, so that a server can only confuse its own answers.
+/// A second response that arrives with the first one is not the answer to the next request. A
+/// second response that arrives later could be taken for that answer, as with every client of
+/// HTTP/1.1. Connections are shared within one bridge and one origin only, so that a server can
+/// only confuse its own answers.
 #[test]
 fn a_response_too_many() {
     let b = limited(short());

@@ -168,7 +168,7 @@ pub fn fd_read<H: Host>(c: &mut GuestCall<'_, H>, fd: Fd, vectors: GuestList, ou
 /// `pread(2)`: as [`fd_read`], at an offset of its own.
 ///
 /// # Errors
-/// ESPIPE where there are no offsets; those of [`fd_read`].
+/// ESPIPE where there are no offsets, and the errors of [`fd_read`].
 pub fn fd_pread<H: Host>(
     c: &mut GuestCall<'_, H>,
     fd: Fd,
@@ -207,7 +207,7 @@ pub fn fd_write<H: Host>(c: &mut GuestCall<'_, H>, fd: Fd, vectors: GuestList, o
 /// `pwrite(2)`: as [`fd_write`], at an offset of its own.
 ///
 /// # Errors
-/// ESPIPE where there are no offsets; those of [`fd_write`].
+/// ESPIPE where there are no offsets, and the errors of [`fd_write`].
 pub fn fd_pwrite<H: Host>(
     c: &mut GuestCall<'_, H>,
     fd: Fd,

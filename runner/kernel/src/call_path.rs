@@ -220,7 +220,7 @@ pub fn unlink_file<H: Host>(c: &mut GuestCall<'_, H>, path: PathAt) -> Sys {
 /// `renameat(2)`.
 ///
 /// # Errors
-/// EXDEV between mounts; those of `rename(2)`.
+/// EXDEV between mounts, and the errors of `rename(2)`.
 pub fn rename<H: Host>(c: &mut GuestCall<'_, H>, path: PathAt, to: PathAt) -> Sys {
     let (dir, path) = resolve_at(c, path)?;
     let (to_dir, to) = resolve_at(c, to)?;

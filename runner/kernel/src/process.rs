@@ -145,7 +145,7 @@ pub struct Process<H: Host> {
     blocked: AtomicU64,
     /// The signal that ends the process, and the way to notify it.
     pub watch: H::Watch,
-    /// Its threads, if it has others than the first one.
+    /// Its threads, if it has more than the first one.
     pub threads: Threads<H>,
     thread: OnceLock<Thread>,
     /// CPU time of its thread when it began.

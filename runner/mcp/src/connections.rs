@@ -186,9 +186,9 @@ impl ConnectionTable {
         self.lock_ids().get(id).cloned()
     }
 
-    /// Adds a connection; returns false if the owner has too many that are in use. Otherwise one of
-    /// the owner's connections ends if there is no room: preferably one that has used no session,
-    /// and among equals the one that was used the longest time ago.
+    /// Adds a connection; returns false if the owner has too many that are in use. Otherwise, if
+    /// there is no room, one of the owner's connections ends: preferably one that has used no
+    /// session, and of several such connections the least recently used one.
     pub(crate) fn add(&self, connection: Arc<Connection>) -> bool {
         let owner = connection.owner.clone();
         let mut owners = self.lock_owners();

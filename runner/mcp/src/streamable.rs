@@ -135,7 +135,7 @@ impl<H: ServerHandler> ConnectionManager<H> {
                 let _ = ready.send(());
                 let _ = service.waiting().await;
             }
-            // The next message starts another one, if it has not done so already.
+            // The next message starts another handler, if it has not started one already.
             if let Some(connection) = of.upgrade() {
                 connection.live.lock().await.take_if(|live| Arc::ptr_eq(&live.mark, &own));
             }

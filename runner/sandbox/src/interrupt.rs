@@ -56,8 +56,7 @@ pub struct ProcessWatch {
 thread_local! {
     /// The process that this thread runs. The cell has no destructor, because handlers read it.
     static HERE: AtomicPtr<Process> = const { AtomicPtr::new(null_mut()) };
-    /// The part of the bytes that its process is charged for exceptions that belongs to the store
-    /// of this thread.
+    /// The share of this thread's store in the bytes that its process is charged for exceptions.
     static THROWN_HERE: AtomicU64 = const { AtomicU64::new(0) };
 }
 

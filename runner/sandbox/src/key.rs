@@ -1,11 +1,12 @@
 //! The key that authenticates kept machine code as ours.
 //!
-//! A digest beside the code shows that the code is complete, not its author: a process that can
-//! write one can write the other, such as a guest whose writable mount holds the cache, or a
-//! program that unpacks an archive there. So the records about kept files are authenticated with a
-//! key that is kept in a different place and made once per user: `$XDG_STATE_HOME/wasibox/key` or
-//! `~/.local/state/wasibox/key`. Without it (a new machine with an old cache) code is compiled
-//! again. If no such place is available, the key lies in the cache, and that is reported.
+//! A digest beside the code shows that the code is complete, but not who wrote it: a process that
+//! can write the code can write the digest as well, for example a guest whose writable mount holds
+//! the cache, or a program that unpacks an archive there. So the records about kept files are
+//! authenticated with a key that is kept in a different place and made once per user:
+//! `$XDG_STATE_HOME/wasibox/key` or `~/.local/state/wasibox/key`. Without it (a new machine with an
+//! old cache) code is compiled again. If no such place is available, the key lies in the cache, and
+//! that is reported.
 
 use crate::trusted;
 use std::io::{self, Read};

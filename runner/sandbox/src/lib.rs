@@ -33,11 +33,11 @@
 //!
 //! # Invariants
 //! - This is the only crate that names the engine's types, and the only host crate with `unsafe`.
-//! - Each guest process has its own memory while it lives, and each of its threads a thread of the
-//!   host and a store; of a process's threads one runs guest code at a time (`wasibox_kernel`). All
-//!   memories of a run, and all other memory that it makes the host keep, share one budget
-//!   (`memory`, `stack`). Thread, store and memory may serve another process of the same program
-//!   later, after a reset.
+//! - Each guest process has its own memory while it lives, and each of its threads has a thread of
+//!   the host and a store. Only one thread of a process runs guest code at a time
+//!   (`wasibox_kernel`). All memories of a run, and all other memory that it makes the host keep,
+//!   share one budget (`memory`, `stack`). Thread, store and memory may serve another process of
+//!   the same program later, after a reset.
 //! - A guest is ended between two instructions of its own code, never within a function of the
 //!   engine or of the host (`interrupt`); the interrupt is repeated until the process has ended.
 //! - A guest that waits is a parked thread, which a kill wakes.

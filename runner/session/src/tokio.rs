@@ -122,7 +122,7 @@ impl AsyncSession {
     /// Runs [`Session::exec`]; dropping the future ends the command.
     ///
     /// # Errors
-    /// The same as those of that method.
+    /// The errors of that method.
     pub async fn exec(&self, exec: impl Into<Exec>) -> Result<Outcome, Error> {
         let (exec, session) = (exec.into(), self.0.clone());
         let cancel = Arc::new(Cancel::default());
@@ -135,7 +135,7 @@ impl AsyncSession {
     /// Runs [`Session::python`]; dropping the future ends the cell.
     ///
     /// # Errors
-    /// The same as those of that method.
+    /// The errors of that method.
     pub async fn python(&self, code: impl Into<Vec<u8>>) -> Result<Outcome, Error> {
         self.exec(Exec::python(code)).await
     }
@@ -143,7 +143,7 @@ impl AsyncSession {
     /// Runs [`Session::javascript`]; dropping the future ends the cell.
     ///
     /// # Errors
-    /// The same as those of that method.
+    /// The errors of that method.
     pub async fn javascript(&self, code: impl Into<Vec<u8>>) -> Result<Outcome, Error> {
         self.exec(Exec::javascript(code)).await
     }
@@ -151,7 +151,7 @@ impl AsyncSession {
     /// Runs [`Session::reset`].
     ///
     /// # Errors
-    /// The same as those of that method.
+    /// The errors of that method.
     pub async fn reset(&self) -> Result<(), Error> {
         self.with_session(Session::reset).await
     }
@@ -159,7 +159,7 @@ impl AsyncSession {
     /// Runs [`Session::files`].
     ///
     /// # Errors
-    /// The same as those of that method.
+    /// The errors of that method.
     pub async fn files(&self, request: files::Request) -> Result<files::Answer, Error> {
         self.with_session(move |s| s.files(&request)).await
     }
@@ -167,7 +167,7 @@ impl AsyncSession {
     /// Runs [`Session::undo`].
     ///
     /// # Errors
-    /// The same as those of that method.
+    /// The errors of that method.
     pub async fn undo(&self) -> Result<Commit, Error> {
         self.with_session(Session::undo).await
     }
@@ -175,7 +175,7 @@ impl AsyncSession {
     /// Runs [`Session::redo`].
     ///
     /// # Errors
-    /// The same as those of that method.
+    /// The errors of that method.
     pub async fn redo(&self) -> Result<Commit, Error> {
         self.with_session(Session::redo).await
     }
@@ -183,7 +183,7 @@ impl AsyncSession {
     /// Runs [`Session::restore`].
     ///
     /// # Errors
-    /// The same as those of that method.
+    /// The errors of that method.
     pub async fn restore(&self, number: u64) -> Result<Commit, Error> {
         self.with_session(move |s| s.restore(number)).await
     }
@@ -191,7 +191,7 @@ impl AsyncSession {
     /// Runs [`Session::history`].
     ///
     /// # Errors
-    /// The same as those of that method.
+    /// The errors of that method.
     pub async fn history(&self) -> Result<Vec<Commit>, Error> {
         self.with_session(Session::history).await
     }
@@ -199,7 +199,7 @@ impl AsyncSession {
     /// Runs [`Session::fork`].
     ///
     /// # Errors
-    /// The same as those of that method.
+    /// The errors of that method.
     pub async fn fork(&self, name: impl Into<String>) -> Result<AsyncSession, Error> {
         let name = name.into();
         Ok(self.with_session(move |s| s.fork(&name)).await?.into())
@@ -208,7 +208,7 @@ impl AsyncSession {
     /// Runs [`Session::snapshot`] and returns the bytes.
     ///
     /// # Errors
-    /// The same as those of that method.
+    /// The errors of that method.
     pub async fn snapshot(&self, all: bool) -> Result<Vec<u8>, Error> {
         let write = move |s: &Session| {
             let mut out = Vec::new();
@@ -220,7 +220,7 @@ impl AsyncSession {
     /// Runs [`Session::workspace_diff`].
     ///
     /// # Errors
-    /// The same as those of that method.
+    /// The errors of that method.
     pub async fn workspace_diff(&self, paths: Vec<String>) -> Result<Diff, Error> {
         self.with_session(move |s| s.workspace_diff(&as_strs(&paths))).await
     }
@@ -228,7 +228,7 @@ impl AsyncSession {
     /// Runs [`Session::workspace_apply`].
     ///
     /// # Errors
-    /// The same as those of that method.
+    /// The errors of that method.
     pub async fn workspace_apply(&self, paths: Vec<String>) -> Result<ApplyReport, Error> {
         self.with_session(move |s| s.workspace_apply(&as_strs(&paths))).await
     }

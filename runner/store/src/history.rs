@@ -150,8 +150,8 @@ impl Store {
 }
 
 impl StoreSession {
-    /// Removes all commits but the last `keep` ones up to the head, those that have tags and those
-    /// that other sessions need. The changes of a removed commit become part of the one after it.
+    /// Removes all commits except the last `keep` ones up to the head, tagged ones and those that
+    /// other sessions need. The changes of a removed commit become part of the one after it.
     /// Nothing can be redone afterwards. Returns the number of removed commits.
     ///
     /// # Errors

@@ -281,8 +281,8 @@ impl FileContent {
     /// Writes at `off`. `charge` is called with the growth before anything changes.
     ///
     /// # Errors
-    /// Those of `charge`; ENOSPC if the budget has no room; those of the source of the bytes that
-    /// are kept. After an error nothing has changed.
+    /// The errors of `charge`, ENOSPC if the budget has no room, and the errors of the source of
+    /// the kept bytes. After an error nothing has changed.
     pub fn write(
         &mut self,
         off: u64,

@@ -56,9 +56,9 @@ impl Vfs {
     /// `protected`.
     ///
     /// # Errors
-    /// A mount whose host path cannot be opened or whose guest path is not absolute, is `/`,
-    /// contains dots, or lies in `/dev`, in another mount or above one; one of the kernel's file
-    /// systems; a mount that is or lies in a protected path.
+    /// If a mount's host path cannot be opened, is one of the kernel's file systems, or is a
+    /// protected path or lies in one; or if its guest path is not absolute, is `/`, contains dots,
+    /// or lies in `/dev`, in another mount or above one.
     pub fn new(
         base: impl IntoIterator<Item = BaseFile>,
         mounts: &[MountSpec],

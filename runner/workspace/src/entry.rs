@@ -44,7 +44,7 @@ impl Cache {
             };
             let Some(entry) = entry.upgrade() else { continue };
             if std::ptr::eq(&*entry, not) {
-                // It is the only one, or will come up again after the others.
+                // The entry is the only one, or its turn comes again after the others.
                 let mut loaded = self.lock();
                 let only = loaded.entries.is_empty();
                 loaded.entries.push_back((Arc::downgrade(&entry), size));

@@ -692,8 +692,9 @@ impl PlaceSearch<'_> {
     /// Returns the place of a hunk, whose lines are `lines`, and the numbers of lines at its start
     /// and at its end that are not compared.
     ///
-    /// A hunk with less context before it than after it belongs to the start of the file if its
-    /// number says so, one with less after it to the end (GNU patch's manual, "patch Options").
+    /// A hunk with less context at its start than at its end matches only at the start of the file,
+    /// if its line number says so. A hunk with less context at its end matches only at the end of
+    /// the file (GNU patch's manual, "patch Options").
     fn find_hunk(
         &self,
         h: &PatchHunk,

@@ -198,8 +198,9 @@ pub fn describe_module(name: &str, paths: &ModulePaths) -> Result<Result<Value, 
     Ok(Ok(Value::obj(out)))
 }
 
-/// Returns the directories in which an import is searched for: those that it names, relative to the
-/// importing module's directory, or if it names none, the working directory and those of `-L`.
+/// Returns the directories in which an import is searched for: the ones that it names, relative to
+/// the importing module's directory. If it names none, these are the working directory and the
+/// directories of `-L`.
 fn search_dirs(import: &Import, origin: &Path, paths: &ModulePaths) -> Vec<PathBuf> {
     let within = |dir: &str| match dir {
         "." => paths.cwd.clone(),

@@ -66,8 +66,8 @@ const MAX_WEIGHT: u64 = 1 << 19;
 
 /// The number of lines with a required text that are always searched one by one.
 const FEW_LINES: usize = 16;
-/// Further ones are searched one by one as long as there are on average at least this many bytes
-/// for each.
+/// Further lines are searched one by one as long as there are on average at least this many bytes
+/// for each line.
 const DENSE: usize = 400;
 
 /// A compiled pattern.

@@ -45,10 +45,11 @@ impl CallMemory for CallMemoryView<'_> {
         self.check_range(at, len)?;
         // JUSTIFICATION: copying every buffer in and out through the engine's safe view costs a
         // pass over the data in each read and write. SAFETY: `check_range` has checked that the
-        // bytes lie in the memory, which `FunctionEnvMut` keeps borrowed: it can neither grow nor
-        // run guest code meanwhile. It may be the memory of other threads of the process, which run
-        // only while this one waits, when no thread is within such a closure (`wasibox_kernel`'s
-        // `threads`); afterwards it may be larger than `len`, never smaller or elsewhere.
+        // bytes lie in the memory. `FunctionEnvMut` keeps the instance borrowed, so that this
+        // thread can neither grow the memory nor run guest code meanwhile. Other threads of the
+        // process may share the memory, but they run only while this thread waits, when no thread
+        // is within such a closure (`wasibox_kernel`'s `threads`). Afterwards the memory may be
+        // larger than `len`, but never smaller or at another address.
         look(unsafe { std::slice::from_raw_parts(self.base.add(at as usize), len) })
     }
 

@@ -266,8 +266,9 @@ struct FirstWorker {
 
 /// Starts a worker that has mapped the image's code.
 ///
-/// If code is missing, it is compiled first: with `shared` only that of the shell, so that the
-/// first session begins in seconds, while processes of their own compile the rest.
+/// If code is missing, it is compiled first. If `shared` is given, only the shell's code is
+/// compiled here, so that the first session begins in seconds, while separate processes compile the
+/// rest.
 fn warm_worker(
     options: &PoolOptions,
     program: &Path,

@@ -73,8 +73,8 @@ impl Page {
     /// Stores the page.
     ///
     /// # Errors
-    /// If it cannot be written; Malformed if it could not be read again. This is checked because
-    /// the data comes from a process that a guest may have taken over.
+    /// If the page cannot be written; [`SnapshotError::Malformed`] if it could not be read again.
+    /// This is checked because the data comes from a process that a guest may have taken over.
     pub fn save(&self, objects: &dyn Objects) -> Result<Digest, SnapshotError> {
         self.check()?;
         let bytes = postcard::to_stdvec(self).map_err(|_| SnapshotError::Malformed("a page"))?;

@@ -75,7 +75,7 @@ impl PortClaim {
             && (!both(self.sharing.address, sharing.address) || self.is_listening())
     }
 
-    /// Returns its rank as the target of a packet to `to`, of which the smallest fits best; `None`
+    /// Returns its rank as the target of a packet to `to`, where the lowest rank fits best; `None`
     /// if it does not fit.
     fn fit_rank(&self, to: IpAddr) -> Option<u8> {
         let SocketAddress::Ip(own) = &self.address else { return None };

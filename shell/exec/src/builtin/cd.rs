@@ -68,8 +68,8 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
     }
 }
 
-/// Changes to a directory below one of those in CDPATH. Returns whether it was found below another
-/// directory than the working directory; `None` if there is no such directory.
+/// Changes to a directory below one of those in CDPATH. Returns whether it was found below a
+/// directory other than the working directory; `None` if there is no such directory.
 fn by_cdpath(shell: &mut Shell<'_>, dir: &[u8], physical: bool) -> Option<bool> {
     let dotted = matches!(dir, b"." | b"..") || dir.starts_with(b"./") || dir.starts_with(b"../");
     if dir.starts_with(b"/") || dotted {

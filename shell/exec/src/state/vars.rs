@@ -221,8 +221,8 @@ impl Vars {
         }
     }
 
-    /// Returns the place where a global variable is saved that locals hide: the index of the
-    /// outermost scope that hides it, and its index there.
+    /// Returns the place where a global variable that locals hide is saved: the index of the
+    /// outermost scope that hides the variable, and the variable's index there.
     fn hidden_global(&self, name: &[u8]) -> Option<(usize, usize)> {
         let kept = |s: &Scope| s.saved.iter().position(|(n, _)| **n == *name);
         self.scopes.iter().enumerate().find_map(|(i, s)| kept(s).map(|at| (i, at)))

@@ -2,8 +2,8 @@
 //! that search lines: they can skip a line that contains none of the texts.
 //!
 //! This is faster because an automaton reads every byte, in Wasm at a fraction of the speed of
-//! `memmem`. `regex-automata` does the same for a single text with which matches begin or end or
-//! which they contain, but for several only on processors that its vector search supports.
+//! `memmem`. `regex-automata` does the same for a single text that matches begin with, end with or
+//! contain, but for several texts only on processors that its vector search supports.
 
 use std::ops::Range;
 
