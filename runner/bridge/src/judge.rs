@@ -28,7 +28,8 @@ pub struct RequestJudge {
 #[derive(Clone, Debug)]
 pub struct JudgedRequest(GuestRequest);
 
-/// The error that a rule restricts the addresses of its host, which cannot be checked here.
+/// The error for a rule that restricts the addresses of its host, because addresses cannot be
+/// checked here.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("'{0}': where a host is (at) cannot be checked here; name its address instead")]
 pub struct PlaceError(pub String);

@@ -275,7 +275,7 @@ pub fn content_range(pages: usize, mut is_zero: impl FnMut(usize) -> bool) -> Ra
 pub struct PreparedHeader {
     /// The address at which the content begins; a multiple of [`ALIGN`].
     pub start: usize,
-    /// Its length, also a multiple of [`ALIGN`]. The content is surrounded by zeros.
+    /// The content's length, also a multiple of [`ALIGN`]. The content is surrounded by zeros.
     pub len: usize,
     /// Whether an instance may be used again once memory and globals are reset.
     pub is_reusable: bool,

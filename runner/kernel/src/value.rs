@@ -15,7 +15,7 @@ pub struct CellValue {
     pub text: Option<String>,
     /// As JSON, if it is plain data.
     pub json: Option<String>,
-    /// Its least length in bytes, if it is not complete.
+    /// The minimum length of the value in bytes, if the value is not complete.
     pub bytes: Option<u64>,
 }
 

@@ -31,11 +31,12 @@ impl Default for ConnectionOwner {
 /// The times after which a connection without a message ends or shrinks.
 #[derive(Clone, Copy, Debug)]
 pub struct ConnectionTimes {
-    /// Its handler ends. The connection stays, and the next message starts another handler.
+    /// The time after which the handler ends. The connection stays, and the next message starts
+    /// another handler.
     pub parked: Duration,
-    /// It ends if it has used no session.
+    /// The time after which the connection ends if it has used no session.
     pub unused: Duration,
-    /// It ends if it has used a session.
+    /// The time after which the connection ends if it has used a session.
     pub idle: Duration,
 }
 

@@ -83,7 +83,7 @@ impl Drop for RunningCall {
 pub struct McpServer {
     registry: Arc<Registry>,
     bind: Bind,
-    /// The connection's state, set by the handshake. That of an HTTP connection outlives the
+    /// The connection's state, set by the handshake. The state of an HTTP connection outlives the
     /// handler.
     state: OnceLock<Arc<ConnectionState>>,
     /// Whether all requests come over one connection. Over HTTP they do not, so protocol versions

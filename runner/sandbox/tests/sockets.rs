@@ -1,6 +1,6 @@
 //! Sockets as a guest sees them: `tests/guest/src/sockets.rs` run in the sandbox. Error numbers are
-//! WASI's (`wasi_snapshot_preview1.witx`), they are returned in the same cases as on Linux:
-//! `runner/vfs/tests/sockets.rs` compares with it.
+//! WASI's (`wasi_snapshot_preview1.witx`). They are returned in the same cases as on Linux, with
+//! which `runner/vfs/tests/sockets.rs` compares.
 
 mod common;
 

@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::thread::Thread;
 
-/// Least capacity of a buffer after it grows.
+/// Minimum capacity of a buffer after it grows.
 const STEP: usize = 4096;
 
 /// The maximum number of threads that wait for one event. A thread that has ended stays registered

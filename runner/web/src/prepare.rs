@@ -123,8 +123,8 @@ pub fn prepared_template(program: ProgramMark) -> Option<Arc<PageTemplate>> {
     lock_mutex(&PREPARED).get(&program.0).cloned()
 }
 
-/// Returns the initial memory of a program that was not prepared. The first time it is read from
-/// this worker's guest, which has just started.
+/// Returns the initial memory of a program that was not prepared. The first call reads the memory
+/// from this worker's guest, which has just started.
 pub fn of_module(program: ProgramMark) -> Arc<PageTemplate> {
     let mut all = lock_mutex(&OF_MODULE);
     all.entry(program.0).or_insert_with(|| Arc::new(PageTemplate::of_module())).clone()

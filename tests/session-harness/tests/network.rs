@@ -259,7 +259,7 @@ fn guests_that_speak_nonsense_are_answered() {
         py(&s, &format!("base = 'http://{at}'"));
         assert_eq!(py(&s, "ask(b'zz')[:2]"), r"b'\x05\x02'");
         assert_eq!(py(&s, "step(4, 999)[:2]"), r"b'\x05*'");
-        // These headers would be two.
+        // This header would become two headers.
         assert_eq!(py(&s, "fetch('GET', base + '/a', [('A', 'b\\r\\nC: d')])[0]"), "43");
         assert_eq!(
             py(&s, "fetch('GET', base + '/a', [('Host', 'other')])[0] in (43, 200)"),

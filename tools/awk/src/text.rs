@@ -28,7 +28,8 @@ enum Repr {
     Shared(Rc<Long>),
 }
 
-/// A long string, with what was asked of it. That is dropped whenever the bytes change.
+/// A long string, with cached answers to queries about it, which are dropped whenever the bytes
+/// change.
 #[derive(Clone, Default)]
 struct Long {
     bytes: Vec<u8>,

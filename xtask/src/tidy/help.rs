@@ -22,7 +22,8 @@ const GNU_HELP: &str = include_str!("gnu_help.txt");
 const DIGEST: usize = 12;
 /// The number of digests on a line of the file.
 const IN_LINE: usize = 7;
-/// The minimum number of words of a unit that can be copied. Shorter ones have no other wording.
+/// The minimum number of words of a unit that can be copied. Shorter units often cannot be worded
+/// differently.
 const FEWEST_WORDS: usize = 4;
 
 /// Units that have only one possible wording, normalised.

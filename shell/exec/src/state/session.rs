@@ -95,8 +95,8 @@ impl Shell<'_> {
         };
         let later = !session.before.is_empty();
         if later {
-            // Other texts are searched for these names before they run, but functions are in this
-            // state.
+            // Other texts are searched for these names before they run, but the text of functions
+            // is in this state.
             let mentions = |name: &[u8]| memchr::memmem::find(&session.before, name).is_some();
             self.mentions.commands |= mentions(b"BASH_COMMAND");
             self.mentions.aliases |= mentions(b"expand_aliases");

@@ -312,8 +312,7 @@ impl CommandParser<'_, '_> {
     }
 }
 
-/// Returns whether `^`, `,` and `~` may follow the parameter. They may in `${$^}`, and may not in
-/// `${?^}`.
+/// Returns whether `^`, `,` and `~` may follow the parameter, as in `${$^}`, but not in `${?^}`.
 fn has_case(p: &Param) -> bool {
     match p.name {
         ParamName::Special(b'@') => !p.indirect,

@@ -37,12 +37,13 @@ pub struct Script {
     depth: u32,
     /// The number of functions `fa`, `fb`, ... defined so far. A function calls only earlier ones.
     functions: usize,
-    /// The number of counters `k1`, `k2`, ... used so far. Each loop has its own.
+    /// The number of counters `k1`, `k2`, ... used so far. Each loop has its own counter.
     counters: usize,
     files: usize,
     loops: usize,
     in_function: bool,
-    /// Whether bodies of constructs in places are commands about which the shells agree.
+    /// Whether the bodies of constructs are commands about which the shells agree, as for
+    /// [`generate_places`].
     is_plain: bool,
 }
 
