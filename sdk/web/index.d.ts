@@ -34,10 +34,10 @@ export interface CreateOptions {
    */
   workers?: number;
   /**
-   * Rules for the HTTP requests that guests may make (docs/network.md), such as `"GET
-   * https://api.example.com/"`. By default nothing is allowed. The page makes the requests by its
-   * `fetch`, without cookies. Responses from other origins are available only as far as those allow
-   * it (CORS).
+   * Rules for the HTTP requests that guests may make (docs/network.md), such as
+   * `"GET https://api.example.com/"`. By default nothing is allowed. The page makes the requests by
+   * its `fetch`, without cookies. Responses from other origins are available only as far as those
+   * origins allow it (CORS).
    */
   network?: string | readonly string[] | Network;
   /**
