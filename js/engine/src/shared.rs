@@ -1,8 +1,8 @@
 //! `SharedArrayBuffer`s that grow, and `Atomics.wait`: the parts that the engine leaves to its
 //! host.
 //!
-//! Node's main thread may wait, so ours may. A process has one thread, so nobody can wake it: a
-//! wait lasts until its timeout, or until the sandbox's time limit if it has none.
+//! Node's main thread may wait, so ours may. A process has one thread, so no other thread can wake
+//! it. A wait lasts until its timeout, or until the sandbox's time limit if it has none.
 
 use rquickjs::{Ctx, qjs};
 use std::alloc::{Layout, alloc_zeroed, dealloc};

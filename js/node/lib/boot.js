@@ -1,16 +1,16 @@
 // The first part of the JavaScript half: defines `internalBinding(name)`, and the functions that
 // run Node's bootstrap files. Later parts add to `host.bindings`.
 //
-// A binding begins with the values in the table of the pinned Node (constants, typed arrays, and functions that fail
-// because they are absent); the parts replace those that they implement.
+// A binding begins with the values in the table of the pinned Node (constants, typed arrays, and
+// functions that fail because they are absent); the parts replace those that they implement.
 (function (native, host) {
 'use strict';
 
 host.native = native;
 
-// Scripts may replace or break the iterators of arrays, maps and sets. Code that runs beside a script (the event
-// loop, traces, `vm`, writes) therefore accesses arrays by index, and maps and sets through these functions: no `for`
-// with `of`, no spread, no array pattern.
+// Scripts may replace or break the iterators of arrays, maps and sets. Code that runs beside a
+// script (the event loop, traces, `vm`, writes) therefore accesses arrays by index, and maps and
+// sets through these functions: no `for` with `of`, no spread, no array pattern.
 host.keysOf = (map) => {
   const keys = [];
   map.forEach((_, key) => { keys.push(key); });

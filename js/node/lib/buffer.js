@@ -190,7 +190,8 @@ host.bindings.buffer = () => ({
 host.bindings.string_decoder = (table) => {
   const { kMissingBytes, kBufferedBytes, kEncodingField, encodings } = table;
   const UNIT = { utf16le: 2, base64: 3, base64url: 3, utf8: 4 };
-  // Returns the number of bytes at the end of `b` that begin an incomplete character, and the number that it lacks.
+  // Returns the number of bytes at the end of `b` that begin an incomplete character, and the
+  // number that it lacks.
   const unfinished = (b, encoding) => {
     if (encoding === 'utf8') {
       for (let back = 1; back <= min(3, b.length); back++) {

@@ -35,7 +35,7 @@ TypeScript and JSX are understood as \`node\` does; tsconfig.json has its say. T
 Built-in modules of Node are always imported.
 `;
 
-// --- command line ----------------------------------------------------------------------------------
+// --- command line --------------------------------------------------------------------------------
 
 function parse(words) {
   const { parseArgs } = require('util');
@@ -57,7 +57,7 @@ function parse(words) {
   return values;
 }
 
-// --- graph -------------------------------------------------------------------------------------------
+// --- graph ---------------------------------------------------------------------------------------
 
 const CONDITIONS = ['node', 'import', 'module-sync'];
 
@@ -175,7 +175,7 @@ function graph(options) {
   return { entry, modules, externals };
 }
 
-// --- link ----------------------------------------------------------------------------------------------
+// --- link ----------------------------------------------------------------------------------------
 
 const targetOf = (module, specifier) => module.requests.find((r) => r.specifier === specifier && r.how === 'import').target;
 
@@ -229,7 +229,8 @@ function link({ entry }) {
         if (there === undefined) throw new BundleError(`${module.file}: '${request.specifier}' (${target.file}) has no export '${name}'`);
         return [name, there];
       }) : [];
-      // Imports go directly to the defining files, unless loading a module between them has side effects.
+      // Imports go directly to the defining files, unless loading a module between them has side
+      // effects.
       if (single && target.pure) {
         request.picked = found;
         for (const [, there] of found) include(there.module);
@@ -260,7 +261,7 @@ function spreadWaiting(order) {
   }
 }
 
-// --- output ------------------------------------------------------------------------------------------------
+// --- output --------------------------------------------------------------------------------------
 
 // The loader. A module is a function that is called when it is first imported. Its exports object
 // exists before that, because modules in a cycle need each other's hoisted names.

@@ -346,8 +346,8 @@ function syntaxError(error, source, name) {
   return made;
 }
 
-// Strips the types from a cell in TypeScript; returns its text and its syntax tree, or undefined if it is not
-// TypeScript either.
+// Strips the types from a cell in TypeScript; returns its text and its syntax tree, or undefined if
+// it is not TypeScript either.
 function typed(source, name) {
   const done = native.transform(source, `${name}.ts`, { verbatimModuleSyntax: true });
   if (done.error) return undefined;
@@ -394,7 +394,7 @@ function prepare(given, name) {
   return { text, isAsync: rewrite.isAsync };
 }
 
-// --- a cell's value ------------------------------------------------------------------------------------------
+// --- a cell's value ------------------------------------------------------------------------------
 
 function shown(value) {
   const { inspect } = host.require('internal/util/inspect');
@@ -433,7 +433,7 @@ function plain(value) {
   return text.length <= MOST_JSON && native.encode(text, 'utf8').byteLength <= MOST_JSON ? text : undefined;
 }
 
-// --- a cell -------------------------------------------------------------------------------------------------------
+// --- a cell --------------------------------------------------------------------------------------
 
 // An uncaught error ends the cell's work, not the interpreter.
 host.cellFailed = (error) => {

@@ -9,7 +9,7 @@ const { hashKey, unsigned } = host.der;
 const random = (size) => new Uint8Array(native.random(size));
 const ossl = host.opensslError;
 
-// --- pairs -------------------------------------------------------------------------------------------
+// --- pairs ---------------------------------------------------------------------------------------
 
 function newRsa(bits, exponent, more) {
   if (bits < 512) throw new Error('error:1C8000AB:Provider routines::key size too small');
@@ -98,7 +98,7 @@ function absent(what) {
   return new ERR_FEATURE_UNAVAILABLE_ON_PLATFORM(what);
 }
 
-// --- elliptic curves -----------------------------------------------------------------------------------
+// --- elliptic curves -----------------------------------------------------------------------------
 
 const failed = (text) => coded(Error, 'ERR_CRYPTO_OPERATION_FAILED', text);
 
@@ -265,7 +265,7 @@ class DiffieHellmanGroup extends DiffieHellman {
   }
 }
 
-// --- primes ------------------------------------------------------------------------------------------------
+// --- primes --------------------------------------------------------------------------------------
 
 const optional = (number) => (number === undefined ? new Uint8Array(0) : new Uint8Array(view(number)));
 class RandomPrimeJob extends job((...args) => native.prime(...args)) {

@@ -7,7 +7,7 @@ const { buffer, coded, join } = host.crypto;
 
 const malformed = () => host.opensslError('error:1E08010C:DECODER routines::unsupported', 'ERR_OSSL_UNSUPPORTED');
 
-// --- reading ---------------------------------------------------------------------------------------
+// --- reading -------------------------------------------------------------------------------------
 
 // Returns the consecutive elements in bytes. Each has its tag, its contents (`body`) and the bytes
 // of the whole element (`all`).
@@ -76,7 +76,7 @@ function oidText(element) {
   return [first, numbers[0] - first * 40, ...numbers.slice(1)].join('.');
 }
 
-// --- writing ---------------------------------------------------------------------------------------
+// --- writing -------------------------------------------------------------------------------------
 
 function make(tag, ...parts) {
   const contents = join(parts);
@@ -104,7 +104,7 @@ function oid(text) {
   return make(6, new Uint8Array(out));
 }
 
-// --- names -----------------------------------------------------------------------------------------
+// --- names ---------------------------------------------------------------------------------------
 
 const HASHES = {
   '__proto__': null, 'md5': '1.2.840.113549.2.5', 'sha1': '1.3.14.3.2.26', 'ripemd160': '1.3.36.3.2.1',
@@ -117,7 +117,7 @@ const HASHES = {
 const hashKey = (name) => Object.keys(HASHES).find((key) => native.hashName(key) === native.hashName(name));
 const hashOf = (identifier) => Object.keys(HASHES).find((key) => HASHES[key] === identifier);
 
-// --- PEM -------------------------------------------------------------------------------------------
+// --- PEM -----------------------------------------------------------------------------------------
 
 const BOUNDS = /-----BEGIN ([A-Z0-9 ]+)-----\r?\n([^]*?)-----END \1-----/;
 
@@ -140,7 +140,7 @@ function writePem(label, bytes, head = '') {
   return `-----BEGIN ${label}-----\n${head}${lines.join('\n')}\n-----END ${label}-----\n`;
 }
 
-// --- passphrases -----------------------------------------------------------------------------------
+// --- passphrases ---------------------------------------------------------------------------------
 
 const AES_CBC = { '__proto__': null, '2.16.840.1.101.3.4.1.2': 16, '2.16.840.1.101.3.4.1.22': 24, '2.16.840.1.101.3.4.1.42': 32 };
 const PRF = {
@@ -201,8 +201,8 @@ function sealPkcs8(bytes, cipher, passphrase) {
   return sequence(algorithm, octets(cbc(true, key, iv, bytes)));
 }
 
-// Derives the key of old PEM from a passphrase: repeated MD5 over the previous digest, the passphrase and the
-// beginning of the iv.
+// Derives the key of old PEM from a passphrase: repeated MD5 over the previous digest, the
+// passphrase and the beginning of the iv.
 function oldKey(passphrase, iv, length) {
   let key = new Uint8Array(0);
   let last = new Uint8Array(0);

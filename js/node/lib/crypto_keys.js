@@ -1,5 +1,6 @@
-// Part of the binding crypto: public and private keys. A key is a plain object: its `type` as Node names it,
-// `isPrivate`, and its numbers as bytes. This file converts keys from and to DER, PEM, JWK and raw bytes.
+// Part of the binding crypto: public and private keys. A key is a plain object: its `type` as Node
+// names it, `isPrivate`, and its numbers as bytes. This file converts keys from and to DER, PEM,
+// JWK and raw bytes.
 (function (native, host) {
 'use strict';
 

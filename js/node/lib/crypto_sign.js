@@ -1,5 +1,5 @@
-// Part of the binding crypto: signatures with RSA (PKCS#1 v1.5, PSS), ECDSA and Ed25519, and RSA encryption (RFC
-// 8017).
+// Part of the binding crypto: signatures with RSA (PKCS#1 v1.5, PSS), ECDSA and Ed25519, and RSA
+// encryption (RFC 8017).
 (function (native, host) {
 'use strict';
 
@@ -24,7 +24,7 @@ const random = (size) => new Uint8Array(native.random(size));
 const xor = (a, b) => a.map((byte, i) => byte ^ b[i]);
 const filled = (size, byte) => new Uint8Array(size).fill(byte);
 
-// --- RSA ---------------------------------------------------------------------------------------------
+// --- RSA -----------------------------------------------------------------------------------------
 
 const sizeOf = (key) => key.n.length;
 const publicPower = (key, bytes) => new Uint8Array(native.modPow(bytes, key.e, key.n));
@@ -125,7 +125,7 @@ function rsaVerify(key, hash, hashed, padding, saltSize, signature) {
   return constantTimeEqual(message, pkcs1Message(key, 1, digestInfo(hash, hashed)));
 }
 
-// --- all kinds of keys -----------------------------------------------------------------------------------
+// --- all kinds of keys ---------------------------------------------------------------------------
 
 // Convert ECDSA signatures, which are two numbers, between DER and one number after the other.
 const toDer = (bytes) => sequence(makeInteger(bytes.subarray(0, bytes.length / 2)), makeInteger(bytes.subarray(bytes.length / 2)));
@@ -206,7 +206,7 @@ class SignJob extends job((work) => work()) {
   }
 }
 
-// --- RSA's encryption ----------------------------------------------------------------------------------------
+// --- RSA's encryption ----------------------------------------------------------------------------
 
 const badOaep = () => ossl('error:02000079:rsa routines::oaep decoding error', 'ERR_OSSL_RSA_OAEP_DECODING_ERROR');
 

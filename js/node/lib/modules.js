@@ -78,7 +78,8 @@ function makeContext(sandbox) {
 function runIn(context, source, filename) {
   const realm = realms.get(context);
   const global = realm.global;
-  // The sandbox's properties are copied in before the script, and the script's new ones are copied out after it.
+  // The sandbox's properties are copied in before the script, and the script's new ones are copied
+  // out after it.
   const before = new Set();
   Reflect.ownKeys(global).forEach((key) => { before.add(key); });
   Reflect.ownKeys(context).forEach((key) => {

@@ -6,7 +6,7 @@
 
 const SERVER = 1;
 
-// --- names -------------------------------------------------------------------------------------------------
+// --- names ---------------------------------------------------------------------------------------
 
 // The stand-in addresses of the names of other hosts. They are in the range that RFC 2544 reserves
 // for benchmarks, which no host has.
@@ -103,7 +103,7 @@ host.bindings.cares_wrap = (table) => ({
   strerror: (code) => ({ ECONNREFUSED: 'Could not contact DNS servers' })[code] ?? String(code),
 });
 
-// --- sockets ------------------------------------------------------------------------------------------------
+// --- sockets -------------------------------------------------------------------------------------
 
 class TCP extends host.Stream {
   // The connection to another host (outside.js), which replaces the socket.

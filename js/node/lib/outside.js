@@ -202,7 +202,7 @@ class Exchange {
     native.close(this.#fd);
   }
 
-  // --- steps and answers ---------------------------------------------------------------------------------
+  // --- steps and answers -------------------------------------------------------------------------
 
   #add(kind, bytes, open) {
     this.#steps.push({ kind, bytes, open });
@@ -291,7 +291,7 @@ class Exchange {
     return undefined;
   }
 
-  // --- bytes for the program ------------------------------------------------------------------------------
+  // --- bytes for the program ---------------------------------------------------------------------
 
   // Passes a buffer to the program, or a number for the end or an error.
   #deliver(what) {
@@ -317,7 +317,7 @@ class Exchange {
   }
 }
 
-// --- TLS ------------------------------------------------------------------------------------------------------
+// --- TLS -----------------------------------------------------------------------------------------
 
 host.replace('internal/tls/wrap', native.tlsWrap);
 host.replace('internal/tls/common', `'use strict';
@@ -338,7 +338,7 @@ host.moreOfCrypto = {
   getSSLCiphers: () => ['tls_aes_256_gcm_sha384', 'tls_chacha20_poly1305_sha256', 'tls_aes_128_gcm_sha256'],
 };
 
-// --- fetch ----------------------------------------------------------------------------------------------------
+// --- fetch ---------------------------------------------------------------------------------------
 
 // Makes the dispatcher of undici's `fetch`, because undici's own client needs WebAssembly to parse
 // HTTP.

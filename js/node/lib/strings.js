@@ -30,7 +30,8 @@ let isOff = false;
 function switchOff() {
   if (isOff) return;
   isOff = true;
-  // The engine runs a direct call of `eval` in the caller's scope only if the function is its own `eval`.
+  // The engine runs a direct call of `eval` in the caller's scope only if the function is its own
+  // `eval`.
   replace(globalThis, 'eval', { eval: (source) => refuse(source) }.eval);
   const Function = refusing(globalThis.Function);
   for (const one of [async () => {}, function*() {}, async function*() {}]) refusing(Object.getPrototypeOf(one).constructor, Function);

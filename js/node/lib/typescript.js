@@ -10,7 +10,7 @@ const { native } = host;
 const { dirname, resolve, extname } = require('path');
 const { codes } = require('internal/errors');
 
-// --- tsconfig.json ----------------------------------------------------------------------------------
+// --- tsconfig.json -------------------------------------------------------------------------------
 
 // Parses JSON with comments and trailing commas, which tsconfig.json may have.
 function parseJSONC(text) {
@@ -143,7 +143,7 @@ function stripTypeScriptTypes(code, options = {}) {
   return text;
 }
 
-// --- names of modules ----------------------------------------------------------------------------------
+// --- names of modules ----------------------------------------------------------------------------
 
 const TYPED = /\.(?:[mc]?ts|tsx|jsx)$/;
 const EXTENSIONS = ['.ts', '.tsx', '.mts', '.cts', '.js', '.jsx', '.mjs', '.cjs', '.json'];
