@@ -6,7 +6,7 @@ import { WasiboxError } from './errors.js';
 
 /** The name of the browser's cache that keeps parts for the next visit, even without a network. */
 const CACHE = 'wasibox-image';
-/** The delay in milliseconds of work for which nobody waits. */
+/** The delay in milliseconds of work that no caller waits for. */
 const LATER = 1000;
 
 /** Opens the cache that keeps parts. Resolves to undefined if there is none. */
@@ -35,7 +35,7 @@ async function checked(at, bytes, integrity) {
   return bytes;
 }
 
-/** Ends when all work for which nobody waits is done. Such work runs one piece after another. */
+/** Resolves when all work that no caller waits for is done. Such work runs one piece at a time. */
 let queue = Promise.resolve();
 
 /** Calls `act` later, when more urgent work has had its turn. */

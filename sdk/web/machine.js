@@ -36,8 +36,8 @@ export const bytesOf = (data) => (typeof data === 'string' ? new TextEncoder().e
 
 /**
  * Makes the kernel's memory. It never grows (`runner/web/src/heap.rs`), so it has its maximum size
- * from the start. Pages take no real memory before they are used. If the engine has no address
- * space for so many, or the system counts them, the memory is made smaller.
+ * from the start. Pages take no real memory before they are used. If the engine does not have
+ * enough address space, or the system counts unused pages, the memory is made smaller.
  */
 function kernelMemory() {
   for (let pages = MOST; ; pages /= 2) {
@@ -81,7 +81,7 @@ export class Machine {
   #first;
   /** The workers that wait for a thread. */
   #free = [];
-  /** Promises of workers that will be free, and for which nobody waits yet. */
+  /** Promises of workers that will be free, and that no thread waits for yet. */
   #coming = [];
   /** For each waiting worker, the programs for which it has a large memory ready. */
   #large = new Map();
@@ -119,7 +119,8 @@ export class Machine {
       throw new InvalidError(`neither baseUrl nor ${name} is given`);
     };
     try {
-      // Workers take longer to begin than anything else here, and can do so before there is a kernel.
+      // Workers take longer to begin than anything else here, and can do so before there is a
+      // kernel.
       const first = machine.#start();
       first.postMessage({ type: 'probe' });
       const pool = Array.from({ length: options.workers ?? 3 }, () => machine.#start());
@@ -192,7 +193,8 @@ export class Machine {
   /**
    * Runs a call to its end. Resolves to the outcome that the kernel reports.
    * @param {object} asked `runner/web/src/session.rs`, `Command`
-   * @param {{ stdin: any, timeout?: number, signal?: AbortSignal, output: (stream: number, bytes: Uint8Array) => void }} how
+   * @param {{ stdin: any, timeout?: number, signal?: AbortSignal,
+   *   output: (stream: number, bytes: Uint8Array) => void }} how
    */
   async run(asked, { stdin, timeout, signal, output }) {
     this.needOpen();

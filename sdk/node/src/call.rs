@@ -9,8 +9,8 @@ use std::sync::{Arc, Condvar, Mutex};
 pub use wasibox_sdk::lock_mutex;
 use wasibox_sdk::wasibox;
 
-/// The maximum number of chunks of output that wait for their reader. If there are so many, the
-/// guest waits.
+/// The maximum number of chunks of output that wait for their reader. When it is reached, the guest
+/// waits.
 const CHUNKS: u32 = 64;
 
 /// The state of a call that other threads share.

@@ -1,6 +1,6 @@
 // Runs the tests in a real browser: browser.js chromium|firefox PROGRAM [ROUNDS [database]].
 // WASIBOX_DIST is the folder with `web` and the image. With ROUNDS the page of `reload.js` is
-// opened, which is left so many times while it writes to a private file or, with `database`, to
+// opened. It is left ROUNDS times while it writes to a private file or, with `database`, to
 // IndexedDB. With WASIBOX_CASES the cases of that file are run (`cases.js`). Without both, all
 // tests are run.
 //
@@ -75,7 +75,7 @@ function serve(request, response) {
   createReadStream(file).pipe(response);
 }
 
-/** What a page can ask the native runner for (`native.js`). */
+/** The requests of a page to the native runner (`native.js`). */
 const NATIVE = {
   made: () => make(dist),
   take: async (steps, bytes) => JSON.stringify(await take(dist, bytes, JSON.parse(steps.get('steps')))),
@@ -94,7 +94,7 @@ let passed = 0;
 let failed = 0;
 /** The number of the last call that has returned in the page of `reload.js`. */
 let finished = 0;
-/** What the page does, according to its last report. */
+/** The page's last report of what it does. */
 let doing = '';
 let clock;
 

@@ -1,4 +1,5 @@
-// Runs the cases in a page, and reports the result of each to the server that the page came from (browser.js).
+// Runs the cases in a page, and reports the result of each to the server that the page came from
+// (browser.js).
 
 import { Session } from '/web/index.js';
 import { runCases } from './cases.js';

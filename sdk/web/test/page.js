@@ -1,4 +1,5 @@
-// Runs the tests in a page, and reports each result to the server that the page came from (browser.js).
+// Runs the tests in a page, and reports each result to the server that the page came from
+// (browser.js).
 
 import * as sdk from '/web/index.js';
 import { define } from './tests.js';

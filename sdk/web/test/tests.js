@@ -1,4 +1,5 @@
-// The tests of the machine, for Node and for pages. Expected results are bash's, GNU's and CPython's.
+// The tests of the machine, for Node and for pages. Expected results are bash's, GNU's and
+// CPython's.
 
 import * as assert from './assert.js';
 import * as looks from './looks.js';
@@ -539,7 +540,7 @@ export function define(sdk, at, test, native, world) {
       await new Promise((resolve) => setTimeout(resolve, 100));
     }
     assert.equal(await hash(session), now);
-    // Processes run one after another, and at the same time.
+    // Processes run first one after another, then at the same time.
     const script = `for n in 1 2 3; do python3 -c "print(len(globals()))"; done
       seq 4 | xargs -P 4 -I{} python3 -c "x = {}; print(hash('a'))"`;
     const { stdout, stderr } = await session.exec(script);

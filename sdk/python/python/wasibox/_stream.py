@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 class Stream(Iterable[Chunk]):
     """The output of a command as it is written; see :meth:`wasibox.Session.stream`."""
 
-    #: The maximum number of chunks that wait for the reader. If there are so many, the command
+    #: The maximum number of chunks that wait for the reader. When it is reached, the command
     #: waits.
     _MOST = 64
 
