@@ -18,7 +18,10 @@ export class Changes {
   #views = [];
   #number = 0;
 
-  /** @param {{ session: () => object, changed: () => unknown, failed: (error: Error) => void }} parts */
+  /**
+   * @param {{ session: () => object, changed: () => unknown,
+   *   failed: (error: Error) => void }} parts
+   */
   constructor({ session, changed, failed }) {
     [this.#session, this.#changed, this.#failed] = [session, changed, failed];
     byId('undo').addEventListener('click', () => this.#go((s) => s.undo()));

@@ -12,7 +12,10 @@ export class Files {
   #changed;
   #failed;
 
-  /** @param {{ session: () => object, open: (path: string) => unknown, changed: () => unknown, failed: (error: Error) => void }} parts */
+  /**
+   * @param {{ session: () => object, open: (path: string) => unknown, changed: () => unknown,
+   *   failed: (error: Error) => void }} parts
+   */
   constructor({ session, open, changed, failed }) {
     [this.#session, this.#open, this.#changed, this.#failed] = [session, open, changed, failed];
     byId('up').addEventListener('click', () => this.#go(this.folder.replace(/\/[^/]*$/, '') || '/'));

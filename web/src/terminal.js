@@ -53,7 +53,9 @@ export class Terminal {
   /** The lines so far of a command that is not complete. */
   #before = '';
 
-  /** @param {{ run: (line: string, io: object) => Promise<object>, session: () => object }} parts */
+  /**
+   * @param {{ run: (line: string, io: object) => Promise<object>, session: () => object }} parts
+   */
   constructor(parent, { run, session }) {
     [this.#run, this.#session] = [run, session];
     this.#screen.loadAddon(this.#fit);
