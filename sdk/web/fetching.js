@@ -88,7 +88,7 @@ export class Fetcher {
 
   /**
    * Passes the response that was kept under a name to `use`, and resolves to its result. If `use`
-   * fails, the response is removed. Resolves to undefined then, and if nothing was kept.
+   * fails, removes the response. Resolves to undefined if it failed or nothing was kept.
    */
   async used(name, use) {
     const kept = await this.kept(name);
