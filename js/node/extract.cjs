@@ -1,21 +1,22 @@
-// Makes the archive of Node's library: `node --expose-internals --no-warnings extract.cjs OUT`, run with the pinned
-// Node by `cargo xtask dist`. src/library.rs describes the format.
+// Makes the archive of Node's library: `node --expose-internals --no-warnings extract.cjs OUT`.
+// `cargo xtask dist` runs this with the pinned Node. src/library.rs describes the format.
 //
-// Node's program carries its JavaScript files as text. Beside them goes `host:tables`: what each internal
-// binding holds besides code (numbers, strings, lengths of typed arrays, names of functions) and the
-// table of command line options, so that no constant of Node is copied by hand.
+// Node's program contains its JavaScript files as text. The archive has them and `host:tables`,
+// which contains the data of each internal binding (numbers, strings, lengths of typed arrays,
+// names of functions) and the table of command line options, so no constant of Node is copied by
+// hand.
 'use strict';
 const fs = require('fs');
 const zlib = require('zlib');
 const { internalBinding } = require('internal/test/binding');
 
-// What cannot work over our bindings, or what only developers of Node use.
+// Files that cannot work over our bindings, or that only developers of Node use.
 const LEFT_OUT = [
   /^internal\/deps\/(amaro|v8)\//, /^internal\/deps\/cjs-module-lexer\//, /^internal\/debugger\//, /^internal\/http2\//,
   /^internal\/quic\//, /^internal\/v8_prof/, /^internal\/main\/(prof_process|mksnapshot|watch_mode|embedding|inspect)$/,
 ];
 
-// What stands for a value in the tables; undefined for what has no place there.
+// Returns what represents a value in the tables, or undefined if nothing does.
 function plain(value, depth) {
   if (value === null || ['number', 'string', 'boolean'].includes(typeof value)) return value;
   if (typeof value === 'bigint') return { $bigint: String(value) };
@@ -61,7 +62,7 @@ const tables = {};
 for (const name of BINDINGS) tables[name] = table(internalBinding(name));
 const options = internalBinding('options');
 const values = options.getCLIOptionsValues();
-// As if this script had been started without options.
+// The table says that Node was started without options.
 values['--expose-internals'] = false;
 values['--no-expose-internals'] = true;
 values['--warnings'] = true;
@@ -82,8 +83,8 @@ const files = new Map(Object.entries(internalBinding('builtins').natives));
 const names = [...files.keys()].filter((name) => !LEFT_OUT.some((r) => r.test(name))).sort();
 const parts = [['host:tables', JSON.stringify(tables)], ...names.map((n) => [n, files.get(n)])];
 
-// Files one after the other, cut into pieces: text that neighbours share is stored once, and reading one file means
-// reading one piece.
+// The files are joined and cut into pieces, each of which is compressed. Text that neighbouring
+// files share is stored once, and reading a file means unpacking only the pieces that it lies in.
 const PIECE = 512 << 10;
 const { ZSTD_c_compressionLevel: LEVEL } = zlib.constants;
 const number = (n) => {

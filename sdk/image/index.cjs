@@ -1,8 +1,9 @@
 "use strict";
 
-// The image of Wasibox, compressed, for the package `wasibox`, which unpacks it at its first use.
+// The package with the compressed image of Wasibox. The package `wasibox` unpacks it when it is
+// first used.
 
 const path = require("node:path");
 
-/** The folder with the image and its machine code. */
+/** The path of the folder with the image and its machine code. */
 exports.bundle = path.join(__dirname, "wasibox_image", "data");

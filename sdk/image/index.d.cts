@@ -1,2 +1,2 @@
-/** The folder with the image and its machine code. */
+/** The path of the folder with the image and its machine code. */
 export const bundle: string;

@@ -1,17 +1,22 @@
-/* Included before each C file of QuickJS when it is compiled for the guest.
+/* This header is included before each C file of QuickJS when it is compiled for the guest.
  *
- * QuickJS turns its check of the stack off under __wasi__ (update_stack_limit in quickjs.c), since most hosts'
- * stacks are unknown to it: endless recursion would be a trap, where JavaScript has a RangeError. The frames that
- * it can see lie in linear memory; js/node/src/start.rs bounds these so that ours, which it cannot see, suffice.
+ * If __wasi__ is defined, QuickJS turns its check of the stack off (update_stack_limit in
+ * quickjs.c), because it does not know the stacks of most hosts. Endless recursion would then trap,
+ * where JavaScript has a RangeError. So __wasi__ is undefined here. QuickJS can measure only the
+ * frames in linear memory. js/node/src/start.rs limits these so that the engine's own stack, which
+ * QuickJS cannot measure, suffices.
  *
- * libc's headers need the name, so they come first. The other name that is set keeps malloc_usable_size, by which
- * the engine counts its memory (cutils.h); QuickJS asks for it nowhere else.
+ * The headers of libc need __wasi__, so they are included first. __GLIBC__ is defined because
+ * cutils.h then uses malloc_usable_size, by which the engine counts its memory. QuickJS tests
+ * __GLIBC__ nowhere else.
  *
- * It also leaves Atomics out where it has no threads (EMSCRIPTEN, which the crate's build script says of this target). They
- * are turned on again, with what they need of threads for a process that has one: locks are free, and nobody can
- * wake who waits.
+ * QuickJS also leaves Atomics out if it has no threads (EMSCRIPTEN, which the crate's build script
+ * defines for this target). They are turned on again here, with the functions of threads that they
+ * need. These functions are made for a process with one thread: locks are always free, and no
+ * thread can wake one that waits.
  *
- * The same compiler builds the C of other crates, which need none of this: only QuickJS is built with that name.
+ * The same compiler builds the C code of other crates, which need none of this. Only QuickJS is
+ * built with EMSCRIPTEN defined.
  */
 #ifdef EMSCRIPTEN
 #include <alloca.h>
@@ -55,7 +60,7 @@ static inline void js_cond_init(js_cond_t *cond) { (void)cond; }
 static inline void js_cond_destroy(js_cond_t *cond) { (void)cond; }
 static inline void js_cond_signal(js_cond_t *cond) { (void)cond; }
 
-/* Nanoseconds that pass; -1, since that is how each wait ends. */
+/* Sleeps for `timeout` nanoseconds. Returns -1 (timed out), because each wait ends like this. */
 static inline int js_cond_timedwait(js_cond_t *cond, js_mutex_t *mutex, uint64_t timeout) {
     struct timespec rest = { (time_t)(timeout / 1000000000), (long)(timeout % 1000000000) };
     (void)cond;
@@ -65,7 +70,7 @@ static inline int js_cond_timedwait(js_cond_t *cond, js_mutex_t *mutex, uint64_t
     return -1;
 }
 
-/* For ever, which is until the sandbox's limit of time. */
+/* Waits forever, so until the sandbox's time limit. */
 static inline void js_cond_wait(js_cond_t *cond, js_mutex_t *mutex) {
     for (;;)
         js_cond_timedwait(cond, mutex, UINT64_MAX);

@@ -1,4 +1,4 @@
-// What a program with the adapters says; only its types are looked at.
+// A program that uses the adapters. It is not run; only its types are checked.
 import { createBashTool, type Sandbox } from "bash-tool";
 import { Session } from "wasibox";
 import { bashToolSandbox } from "wasibox/adapters/bash-tool";

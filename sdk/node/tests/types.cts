@@ -1,4 +1,4 @@
-// The same package for CommonJS.
+// A program that uses the package as a CommonJS module. It is not run; only its types are checked.
 import wasibox = require("wasibox");
 
 async function main(): Promise<string> {

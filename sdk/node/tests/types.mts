@@ -1,4 +1,4 @@
-// What a program in TypeScript says; only its types are looked at.
+// A program in TypeScript. It is not run; only its types are checked.
 import { CommandError, Engine, FileError, Session, ToolError, tool, type Chunk, type HostTool, type Outcome } from "wasibox";
 import { z } from "zod";
 
@@ -33,7 +33,7 @@ const weather = tool({
   execute: async ({ city, days }, { signal }) => {
     signal.throwIfAborted();
     if (days > 7) throw new ToolError("too far");
-    // @ts-expect-error a city is a text
+    // @ts-expect-error `city` is a string
     city.toFixed();
     return city.length + days;
   },
@@ -46,6 +46,6 @@ await s.exec("true", { time: 1 });
 await Session.create({ limits: { memorie: 1 } });
 // @ts-expect-error sessions are made by `create`
 new Session();
-// @ts-expect-error an outcome stays as it is
+// @ts-expect-error outcomes are read-only
 outcome.exitCode = 0;
 console.log(bytes.length, packed.length, nothing, cell);
