@@ -81,17 +81,17 @@ export class Changes {
     const diffs = byId('diffs');
     diffs.replaceChildren();
     byId('changes').showModal();
-    if (changes.length === 0) diffs.append(element('p', {}, 'It has changed no file.'));
+    if (changes.length === 0) diffs.append(element('p', {}, 'This commit changed no files.'));
     for (const change of changes) this.#diff(diffs, change);
   }
 
   #diff(parent, { path, change, before, after }) {
     parent.append(element('h3', {}, `${path} (${change})`));
     if (before === null && after === null) {
-      parent.append(element('p', { class: 'empty' }, 'Its bytes are no text, or too many to be shown.'));
+      parent.append(element('p', { class: 'empty' }, 'This is not text, or it is too long to be shown.'));
       return;
     }
-    const label = EditorView.contentAttributes.of({ tabindex: '0', 'aria-label': `What has changed of ${path}` });
+    const label = EditorView.contentAttributes.of({ tabindex: '0', 'aria-label': `Changes of ${path}` });
     const merge = unifiedMergeView({ original: before ?? '', mergeControls: false, collapseUnchanged: {} });
     const extensions = [basicSetup, EditorState.readOnly.of(true), label, language(path), merge, this.#isDark ? dark : []];
     this.#views.push(new EditorView({ parent, state: EditorState.create({ doc: after ?? '', extensions }) }));

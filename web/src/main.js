@@ -222,7 +222,7 @@ class Playground {
     for (const [path, content] of given) {
       if (await this.#session.exists(path) && await this.#session.readText(path) !== content) others.push(path);
     }
-    if (others.length > 0 && !confirm(`Replace ${others.join(' and ')} by the example's?`)) return;
+    if (others.length > 0 && !confirm(`Replace ${others.join(' and ')} with those of the example?`)) return;
     for (const [path, content] of Object.entries(files)) await this.#session.write(path, content, { commit: false });
     this.#edit(name, text);
     this.pane('editor');
@@ -301,7 +301,7 @@ function onProgress({ name, loaded, total }) {
 /** Returns a text that says how much the browser keeps, and how much it may keep. */
 async function room() {
   const { usage, quota, isPersisted } = await storage();
-  return `${mega(usage)} MB kept of ${(quota / 1e9).toFixed(0)} GB${isPersisted ? ', for good' : ''}`;
+  return `${mega(usage)} MB stored of ${(quota / 1e9).toFixed(0)} GB${isPersisted ? ', kept until you delete it' : ''}`;
 }
 
 async function begin() {

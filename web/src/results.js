@@ -60,7 +60,7 @@ export class Results {
   }
 
   clear() {
-    const hint = 'What a run gives is shown here: output, values, tables, pictures.';
+    const hint = 'The output, values, tables and pictures of runs appear here.';
     this.#log.replaceChildren(element('p', { class: 'empty' }, hint));
     this.#forget();
   }
@@ -122,7 +122,7 @@ export class Results {
     const made = element('table', {}, element('thead', {}, head), element('tbody', {}, ...body));
     // The box can have the focus, so that keys can scroll it.
     const box = element('div', { class: 'table', tabindex: '0', role: 'region', 'aria-label': 'Table' }, made);
-    if (rows.length > ROWS) box.append(element('p', { class: 'empty' }, `and ${rows.length - ROWS} rows more`));
+    if (rows.length > ROWS) box.append(element('p', { class: 'empty' }, `and ${rows.length - ROWS} more rows`));
     return box;
   }
 
