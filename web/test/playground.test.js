@@ -62,7 +62,7 @@ test('the page begins on a host that does not isolate it', async () => {
   await page.go(url);
   await page.until(READY);
   assert.equal(await page.value('crossOriginIsolated'), true);
-  await page.until(`document.getElementById('status').textContent.includes('MB kept')`);
+  await page.until(`document.getElementById('status').textContent.includes('MB stored')`);
 });
 
 test('a line of the terminal, input of a command, lines that belong together', async () => {
