@@ -4,13 +4,16 @@ use std::collections::{BTreeMap, HashMap};
 use std::fs::File;
 use std::io::{self, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use box_applet::{Ctx, clock};
 use box_sys::{AccountNames, FileKind, Stat, error_text, meta, path};
 
 use super::checkpoint::{CheckpointDirection, Checkpoints, RECORD};
+use super::confirm::{Confirmation, ConfirmedAction};
 use super::decode::BLOCK;
 use super::encode::{AccessTimes, ArchiveFormat, EncodeError, HeaderEncoder};
+use super::ignore::IgnoredNames;
 use super::list::NamePrinter;
 use super::member::{Member, MemberKind, MemberTime};
 use super::options::{Compression, HeaderChoices, TarItem, TarOptions};
@@ -68,6 +71,7 @@ pub fn fill_archive(
         encoder: HeaderEncoder::new(options.headers.format, options.headers.pax.clone()),
         checkpoints: options.start_checkpoints(CheckpointDirection::Write),
         printer: NamePrinter::open(ctx, options)?,
+        confirmation: Confirmation::open(ctx, options)?,
         removed: RemovedPrefixes::default(),
         written: end.position,
         known: end.known,
@@ -110,6 +114,8 @@ struct SourceEntry {
     name: Vec<u8>,
     /// The device of the operand; `None` for the operand itself.
     device: Option<u64>,
+    /// The patterns of its directory.
+    ignored: Rc<IgnoredNames>,
 }
 
 struct TarWriter<'a> {
@@ -118,6 +124,7 @@ struct TarWriter<'a> {
     encoder: HeaderEncoder,
     checkpoints: Checkpoints,
     printer: NamePrinter<'a>,
+    confirmation: Option<Confirmation>,
     removed: RemovedPrefixes,
     written: u64,
     /// The members of an archive that is updated, with their newest times.
@@ -169,9 +176,13 @@ impl TarWriter<'_> {
         is_recursive: bool,
     ) -> Result<(), TarFatal> {
         // The stack is explicit, because recursion could overflow in a deep tree.
-        let mut stack = vec![SourceEntry { name: name.to_vec(), device: None }];
-        while let Some(SourceEntry { name, device }) = stack.pop() {
-            if self.options.excludes.matches_name(&name) {
+        let ignored = Rc::new(IgnoredNames::default());
+        let mut stack = vec![SourceEntry { name: name.to_vec(), device: None, ignored }];
+        while let Some(SourceEntry { name, device, ignored }) = stack.pop() {
+            if self.options.excludes.matches_name(&name) || ignored.matches_name(&name) {
+                continue;
+            }
+            if self.is_refused(ctx, &name)? {
                 continue;
             }
             let file = path::resolve_path(&self.dir, &name);
@@ -208,12 +219,40 @@ impl TarWriter<'_> {
                 }
             };
             let device = Some(device.unwrap_or(stat.dev));
-            let inside = inside.iter().rev();
-            stack.extend(
-                inside.map(|inner| SourceEntry { name: path::join_path(&name, inner), device }),
-            );
+            let ignored = self.ignored_in(&file, &ignored)?;
+            stack.extend(inside.iter().rev().map(|inner| SourceEntry {
+                name: path::join_path(&name, inner),
+                device,
+                ignored: Rc::clone(&ignored),
+            }));
         }
         Ok(())
+    }
+
+    /// Returns whether the user refuses to add a file (`-w`).
+    fn is_refused(&mut self, ctx: &mut Ctx<'_>, name: &[u8]) -> Result<bool, TarFatal> {
+        let Some(confirmation) = &mut self.confirmation else { return Ok(false) };
+        Ok(!confirmation.is_confirmed(ctx, self.options, ConfirmedAction::Add, name)?)
+    }
+
+    /// Returns the patterns that hold in a directory (`--exclude-ignore`). A file of patterns that
+    /// cannot be read ends the run.
+    fn ignored_in(
+        &self,
+        dir: &Path,
+        above: &Rc<IgnoredNames>,
+    ) -> Result<Rc<IgnoredNames>, TarFatal> {
+        let files = &self.options.files.ignore_files;
+        if files.is_empty() {
+            return Ok(Rc::clone(above));
+        }
+        match IgnoredNames::for_directory(above, files, dir) {
+            Ok(ignored) => Ok(Rc::new(ignored)),
+            Err((file, e)) => {
+                let file = String::from_utf8_lossy(&file);
+                Err(TarFatal::Message(format!("{file}: {}", error_text(&e))))
+            }
+        }
     }
 
     /// Returns whether a file is not added because it is the archive itself, is on another file

@@ -13,9 +13,11 @@ use std::path::{Path, PathBuf};
 use box_applet::Ctx;
 use box_sys::{FileKind, Stat, error_text, meta, path};
 
+use super::confirm::{Confirmation, ConfirmedAction};
 use super::list::NamePrinter;
 use super::member::{Member, MemberKind, SparsePiece};
 use super::options::{ExistingFile, TarItem, TarOptions};
+use super::pipe::run_command;
 use super::read::ArchiveInput;
 use super::transform::NameKind;
 use super::{Outcome, TarFatal};
@@ -100,10 +102,18 @@ pub fn extract_archive(
         dirs: BTreeMap::new(),
     };
     let mut printer = NamePrinter::open(ctx, options)?;
+    let mut confirmation = Confirmation::open(ctx, options)?;
     let mut ok = true;
     while let Some(member) = input.next_wanted(ctx, options)? {
         let name = input.extracted_name(ctx, options, &member.name, NameKind::Member);
         let Some(name) = name else { continue };
+        if let Some(confirmation) = &mut confirmation {
+            let placed = extraction.place_name(name.clone());
+            let placed = path::strip_slashes(&placed);
+            if !confirmation.is_confirmed(ctx, options, ConfirmedAction::Extract, placed)? {
+                continue;
+            }
+        }
         let mut shown = member.clone();
         if options.print.transformed {
             shown.name.clone_from(&name);
@@ -112,6 +122,12 @@ pub fn extract_archive(
         if options.extract.to_stdout {
             if member.kind.is_file() {
                 copy_data(input, &member, &mut ctx.stdout).map_err(|e| input.io_fatal(ctx, e))?;
+            }
+            continue;
+        }
+        if let Some(command) = &options.extract.to_command {
+            if member.kind.is_file() {
+                ok &= run_command(ctx, options, command, &name, &member, input)?;
             }
             continue;
         }

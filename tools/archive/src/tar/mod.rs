@@ -11,6 +11,8 @@
 //! | `create` | writing of files to an archive |
 //! | `edit` | `-r`, `-u`, `-A`, `--delete`, `--test-label` |
 //! | `extract` | extraction of members; defences against hostile archives |
+//! | `pipe` | members as input of commands (`--to-command`) |
+//! | `ignore`, `confirm` | `--exclude-ignore`, `-w` |
 //! | `list`, `diff`, `checkpoint` | `-t` and verbose lines, `-d`, `--checkpoint` |
 //!
 //! Deviations: directory entries are archived in the byte order of their names, so that equal trees
@@ -18,17 +20,20 @@
 //! stored as zeros.
 
 mod checkpoint;
+mod confirm;
 mod create;
 pub(crate) mod decode;
 mod diff;
 mod edit;
 pub(crate) mod encode;
 mod extract;
+mod ignore;
 mod list;
 pub(crate) mod member;
 mod options;
 mod owner;
 pub(crate) mod pax;
+mod pipe;
 mod read;
 pub(crate) mod select;
 mod sparse;

@@ -18,6 +18,7 @@ use std::io::Write;
 
 use super::checkpoint::{CheckpointAction, CheckpointDirection, Checkpoints};
 use super::encode::ArchiveFormat;
+use super::ignore::IgnoreFile;
 use super::member::MemberTime;
 use super::owner::{OwnerChoice, OwnerMap};
 use super::pax::PaxOptions;
@@ -114,6 +115,7 @@ pub struct HeaderChoices {
 pub struct FileChoices {
     pub newer: Option<NewerThan>,
     pub tags: Vec<DirectoryTag>,
+    pub ignore_files: Vec<IgnoreFile>,
     pub dereference: bool,
     pub hard_dereference: bool,
     pub one_file_system: bool,
@@ -126,6 +128,9 @@ pub struct FileChoices {
 pub struct ExtractChoices {
     pub existing: ExistingFile,
     pub to_stdout: bool,
+    /// The command that the data of files goes to.
+    pub to_command: Option<Vec<u8>>,
+    pub ignores_command_errors: bool,
     pub preserve_mode: bool,
     pub touch: bool,
     pub unlink_first: bool,
@@ -168,6 +173,8 @@ pub struct TarOptions {
     pub extract: ExtractChoices,
     pub print: PrintChoices,
     pub ignore_zeros: bool,
+    /// Whether the user is asked about each file.
+    pub is_interactive: bool,
     checkpoint: Option<u64>,
     checkpoint_actions: Vec<CheckpointAction>,
 }
@@ -235,6 +242,7 @@ fn build_options(
         files: FileChoices {
             newer: values::parse_newer(ctx, given)?,
             tags: values::directory_tags(given),
+            ignore_files: values::ignore_files(given),
             dereference: has(TarFlag::Dereference),
             hard_dereference: has(TarFlag::HardDereference),
             one_file_system: has(TarFlag::OneFileSystem),
@@ -245,6 +253,13 @@ fn build_options(
         extract: ExtractChoices {
             existing: values::existing_file(given),
             to_stdout: has(TarFlag::ToStdout),
+            to_command: owned(TarFlag::ToCommand),
+            ignores_command_errors: given
+                .last_choice(&[
+                    (TarFlag::IgnoreCommandError, true),
+                    (TarFlag::NoIgnoreCommandError, false),
+                ])
+                .unwrap_or(false),
             preserve_mode: has(TarFlag::PreservePermissions),
             touch: has(TarFlag::Touch),
             unlink_first: has(TarFlag::UnlinkFirst),
@@ -264,6 +279,7 @@ fn build_options(
         starting_file: owned(TarFlag::StartingFile),
         occurrence: values::parse_occurrence(ctx, given)?,
         ignore_zeros: has(TarFlag::IgnoreZeros),
+        is_interactive: has(TarFlag::Interactive),
         archive,
         excludes,
         operands,

@@ -14,6 +14,7 @@ use crate::codec::CompressionFormat;
 use crate::tar::FAILED;
 use crate::tar::checkpoint::CheckpointAction;
 use crate::tar::encode::ArchiveFormat;
+use crate::tar::ignore::IgnoreFile;
 use crate::tar::member::MemberTime;
 use crate::tar::owner::{OwnerChoice, OwnerKind, OwnerMap};
 use crate::tar::pax::PaxOptions;
@@ -313,6 +314,7 @@ pub(super) fn parse_excludes(
             (TarFlag::ExcludeFrom, Some(file)) => {
                 for line in read_list(ctx, file, "Cannot open")?
                     .split(|c| *c == b'\n')
+                    .map(<[u8]>::trim_ascii_end)
                     .filter(|l| !l.is_empty())
                 {
                     excludes.add_pattern(line, rules);
@@ -365,6 +367,19 @@ pub(super) fn directory_tags(given: &Given) -> Vec<DirectoryTag> {
         Some(DirectoryTag { name: name?, contents, is_cache })
     };
     given.options.iter().filter_map(tag).collect()
+}
+
+/// Returns the files that name what is left out of their directories.
+pub(super) fn ignore_files(given: &Given) -> Vec<IgnoreFile> {
+    let file = |(flag, value): &(TarFlag, Option<Vec<u8>>)| {
+        let is_recursive = match flag {
+            TarFlag::ExcludeIgnore => false,
+            TarFlag::ExcludeIgnoreRecursive => true,
+            _ => return None,
+        };
+        Some(IgnoreFile { name: value.clone()?, is_recursive })
+    };
+    given.options.iter().filter_map(file).collect()
 }
 
 /// Parses the options that change members' names.
