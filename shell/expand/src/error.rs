@@ -144,6 +144,11 @@ impl ExpandError {
             .into()
     }
 
+    /// Returns the error `name: bad array subscript`.
+    pub(crate) fn impossible_element(name: &[u8]) -> ExpandError {
+        ExpandCause::BadSubscript { name: name.to_vec(), subscript: None }.into()
+    }
+
     /// Returns the error for a name that is not set, with `set -u`.
     pub(crate) fn unbound_variable(name: &[u8]) -> ExpandError {
         ExpandCause::Unbound(name.to_vec()).into()

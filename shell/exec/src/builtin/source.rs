@@ -47,7 +47,8 @@ fn read(shell: &Shell<'_>, file: &[u8]) -> io::Result<Vec<u8>> {
     }
 }
 
-/// Reports a file that cannot be read. With `set -e` and in a POSIX shell that ends a script.
+/// Reports a file that cannot be read. With `set -e` that ends a script; in a POSIX shell, too,
+/// unless the file is a directory.
 fn report_unreadable(
     shell: &mut Shell<'_>,
     call: &BuiltinCall<'_>,
@@ -55,7 +56,8 @@ fn report_unreadable(
     e: &io::Error,
 ) -> Flow {
     let posix = shell.state.options.has_set(SetOpt::Posix);
-    if e.raw_os_error() == Some(box_sys::errno::code::EISDIR) {
+    let is_directory = e.raw_os_error() == Some(box_sys::errno::code::EISDIR);
+    if is_directory {
         shell.builtin_error(call.name(), &[name, b": is a directory"]);
     } else if posix && !name.contains(&b'/') {
         shell.builtin_error(call.name(), &[name, b": file not found"]);
@@ -69,11 +71,8 @@ fn report_unreadable(
     if shell.exits_on_errors() {
         return Err(shell.exit_here(1));
     }
-    if posix && !shell.state.options.is_interactive() && !shell.state.here.command_builtin {
-        Err(shell.ends_with(1))
-    } else {
-        Ok(1)
-    }
+    let ends = posix && !is_directory && !shell.state.options.is_interactive();
+    if ends && !shell.state.here.command_builtin { Err(shell.ends_with(1)) } else { Ok(1) }
 }
 
 /// Runs the text of a file like a function call, with `args` as positional parameters if there are
@@ -124,10 +123,11 @@ fn run_file(shell: &mut Shell<'_>, name: &Str, file: Vec<u8>, text: &[u8], args:
     r
 }
 
-/// Returns the file that a name means: a name without a slash is searched in PATH, then in the
-/// working directory.
+/// Returns the file that a name means. A name without a slash is searched in PATH, then in the
+/// working directory; `.` and `..` are directories everywhere.
 fn find_source(shell: &mut Shell<'_>, name: &[u8], posix: bool) -> Vec<u8> {
-    if name.contains(&b'/') || !shell.state.options.has_shopt(ShOpt::SourcePath) {
+    let is_path = name.contains(&b'/') || matches!(name, b"." | b"..");
+    if is_path || !shell.state.options.has_shopt(ShOpt::SourcePath) {
         return name.to_vec();
     }
     let search = shell.variable_text(b"PATH").unwrap_or_default();

@@ -8,6 +8,7 @@ use crate::attributed::str_of;
 use crate::error::ExpandError;
 use crate::parts::Expander;
 use crate::split::Ifs;
+use crate::subscript::{OwnedKey, value_element};
 use crate::value::{Str, VarValue};
 
 /// Expands `${#x}` in characters, `${#a[@]}` and `${#@}` in elements.
@@ -22,6 +23,11 @@ pub(super) fn expand_length(x: &mut Expander<'_>, param: &Param, quoted: bool) -
 
 fn length_of_value(x: &mut Expander<'_>, param: &Param) -> Result<usize> {
     let target = ParamTarget::from_param(x.env, param)?;
+    if let ParamTarget::Variable { name, part: VarPart::Element(key) } = &target
+        && param.subscript.is_some()
+    {
+        check_element(x, name, key)?;
+    }
     let options = x.env.options();
     let (nounset, utf8) = (options.nounset, !options.c_locale);
     Ok(match target.fetch_value(x.env)? {
@@ -32,6 +38,21 @@ fn length_of_value(x: &mut Expander<'_>, param: &Param) -> Result<usize> {
         ParamValue::Scalar(None) => 0,
         ParamValue::List { items, .. } => items.len(),
     })
+}
+
+/// Checks that a variable with a value can have the element. `${a[-9]}` only warns, but the length
+/// of an element before the array's start is an error, as in bash.
+fn check_element(x: &mut Expander<'_>, name: &[u8], key: &OwnedKey) -> Result<()> {
+    let Some(value) = x.env.get(name) else { return Ok(()) };
+    let is_empty_key = matches!(key, OwnedKey::Name(key) if key.is_empty());
+    let is_possible = match value {
+        VarValue::Assoc(_) => !is_empty_key,
+        _ => value_element(&value, key).is_ok(),
+    };
+    if !is_possible {
+        return Err(ExpandError::impossible_element(name));
+    }
+    Ok(())
 }
 
 /// Returns whether the target is a missing element of an array, whose length is 0 even under `set
