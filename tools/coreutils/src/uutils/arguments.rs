@@ -190,18 +190,10 @@ fn check_operands(command: &Command, operands: &[Vec<u8>]) -> Result<(), UsageRe
     Err(UsageRefusal::Usage(message))
 }
 
-/// Rewrites obsolete options that do not follow getopt's rules in their modern form: `fmt -20`,
+/// Rewrites obsolete options that do not follow getopt's rules in their modern form:
 /// `join -o 1.1 1.2 2.1` and `join -j1 N`.
 fn modern_words(util: &str, words: Vec<Vec<u8>>) -> Vec<Vec<u8>> {
-    let mut words = words;
-    match (util, words.first_mut()) {
-        ("fmt", Some(first)) if matches!(first.as_slice(), [b'-', b'0'..=b'9', ..]) => {
-            first.splice(..1, *b"--width=");
-            words
-        }
-        ("join", Some(_)) => joined_fields(words),
-        _ => words,
-    }
+    if util == "join" { joined_fields(words) } else { words }
 }
 
 /// Rewrites the words of `join` so that each list of fields is one word, and `-j1 N` is `-1 N`.

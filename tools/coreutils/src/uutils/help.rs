@@ -221,38 +221,6 @@ static PAGES: &[(&str, HelpPage<'_>)] = &[
         ),
     ),
     (
-        "fmt",
-        HelpPage::new(
-            "[OPTION]... [FILE]...",
-            "Reflow paragraphs to lines of a width.",
-            &[HelpSection::new(
-                "Options",
-                &[
-                    ("  -w, --width=N, -N", "Lines of at most N characters (75)"),
-                    ("  -g, --goal=N", "Lines of about N characters (93% of the width)"),
-                    ("  -s, --split-only", "Cut long lines, and join none"),
-                    (
-                        "  -u, --uniform-spacing",
-                        "Put one space between words and two behind sentences",
-                    ),
-                    ("  -c, --crown-margin", "Keep the indentation of the first two lines"),
-                    (
-                        "  -t, --tagged-paragraph",
-                        "The same, and it differs in the first line of each paragraph",
-                    ),
-                    ("  -p, --prefix=TEXT", "Fill only lines that begin with TEXT, and keep it"),
-                    ("  -P, --skip-prefix=TEXT", "Leave lines that begin with TEXT as they are"),
-                    ("  -x, --exact-prefix", "With -p: no spaces may stand before TEXT"),
-                    ("  -X, --exact-skip-prefix", "With -P: no spaces may stand before TEXT"),
-                    ("  -m, --preserve-headers", "Leave the headers of a mail as they are"),
-                    ("  -q, --quick", "Break lines without looking for the best place"),
-                    ("  -T, --tab-width=N", "Tabs count as N spaces (8)"),
-                ],
-            )],
-        )
-        .reads_standard_input(),
-    ),
-    (
         "fold",
         HelpPage::new(
             "[OPTION]... [FILE]...",
@@ -323,37 +291,6 @@ static PAGES: &[(&str, HelpPage<'_>)] = &[
                 ],
             )],
         ),
-    ),
-    (
-        "ptx",
-        HelpPage::new(
-            "[OPTION]... [FILE]...\n-G [OPTION]... [INPUT [OUTPUT]]",
-            "Print an index of all words of a text, each with the words \
-        around it.",
-            &[HelpSection::new(
-                "Options",
-                &[
-                    ("  -w, --width=N", "Lines of N columns (72)"),
-                    ("  -g, --gap-size=N", "Spaces between fields (3)"),
-                    ("  -f, --ignore-case", "Take upper and lower case as equal"),
-                    ("  -W, --word-regexp=RE", "Words are what matches RE"),
-                    ("  -S, --sentence-regexp=RE", "Sentences end where RE matches"),
-                    ("  -b, --break-file=FILE", "Words end at the characters in FILE"),
-                    ("  -i, --ignore-file=FILE", "Leave out the words in FILE"),
-                    ("  -o, --only-file=FILE", "Index only the words in FILE"),
-                    ("  -r, --references", "The first field of each line is its reference"),
-                    ("  -A, --auto-reference", "Make references of file and line"),
-                    ("  -R, --right-side-refs", "Print references on the right"),
-                    ("  -F, --flag-truncation=TEXT", "Mark with TEXT where a line is cut (/)"),
-                    ("  -O, --format=roff", "Print commands of roff"),
-                    ("  -T, --format=tex", "Print commands of TeX"),
-                    ("  -M, --macro-name=NAME", "With -O, -T: call the macro NAME (xx)"),
-                    ("  -G, --traditional", "As in System V"),
-                    ("  -t, --typeset-mode", "Lines of 100 columns"),
-                ],
-            )],
-        )
-        .reads_standard_input(),
     ),
     (
         "sha1sum",

@@ -33,7 +33,6 @@ const fn bound(
     NumberBound { util, option, noun, least, most, above }
 }
 
-const I32: i128 = i32::MAX as i128;
 const I64: i128 = i64::MAX as i128;
 const U64: i128 = u64::MAX as i128;
 
@@ -47,18 +46,10 @@ const BOUNDS: &[NumberBound] = &[
     bound("base64", "wrap", "wrap size", (i128::MIN, I64), Meaning("0")),
     bound("basenc", "wrap", "wrap size", (i128::MIN, I64), Meaning("0")),
     bound("cksum", "length", "length", (i128::MIN, U64), Refused),
-    bound("fmt", "goal", "width", (i128::MIN, I32), Refused),
-    bound("fmt", "width", "width", (i128::MIN, I32), Refused),
     bound("fold", "width", "number of columns", (1, U64 - 9), Refused),
-    bound("ptx", "gap-size", "gap width", (i128::MIN, I64), Refused),
-    bound("ptx", "width", "line width", (i128::MIN, I64), Refused),
     bound("shred", "size", "file size", (i128::MIN, I64), Refused),
     bound("shuf", "head-count", "line count", (i128::MIN, U64), Meaning("18446744073709551615")),
 ];
-
-/// The largest numbers of columns that the libraries can handle, by tool and option.
-const COLUMNS: &[(&str, &str, i128)] =
-    &[("ptx", "gap-size", 1_000_000), ("ptx", "width", 1_000_000)];
 
 const TOO_LARGE: &str = "Value too large for defined data type";
 
@@ -75,9 +66,7 @@ pub(super) fn checked(util: &str, option: &str, value: Vec<u8>) -> Result<Vec<u8
     let Some(n) = number(&value) else { return Ok(value) };
     let refused = |why: &str| {
         let shown = String::from_utf8_lossy(&value);
-        // `ptx` gives no reason.
-        let why = if util == "ptx" { String::new() } else { format!(": {why}") };
-        Err(UsageRefusal::Value(format!("invalid {}: '{shown}'{why}", bound.noun)))
+        Err(UsageRefusal::Value(format!("invalid {}: '{shown}': {why}", bound.noun)))
     };
     // `fold` accepts no sign, so the library refuses a negative number.
     if n < 0 && util == "fold" {
@@ -91,10 +80,6 @@ pub(super) fn checked(util: &str, option: &str, value: Vec<u8>) -> Result<Vec<u8
             Refused => refused(TOO_LARGE),
             Meaning(text) => Ok(text.as_bytes().to_vec()),
         };
-    }
-    let most = COLUMNS.iter().find(|(tool, name, _)| *tool == util && *name == option);
-    if most.is_some_and(|(_, _, most)| n > *most) {
-        return refused(TOO_LARGE);
     }
     Ok(value)
 }
@@ -130,8 +115,6 @@ mod tests {
         assert_eq!(check("shuf", "head-count", &"9".repeat(40)), Ok(u64::MAX.to_string()));
         let text = "invalid number of columns: '0': Numerical result out of range";
         assert_eq!(check("fold", "width", "0"), refused(text));
-        let text = "invalid width: '2147483648': Value too large for defined data type";
-        assert_eq!(check("fmt", "width", "2147483648"), refused(text));
-        assert_eq!(check("fmt", "width", "20"), Ok("20".into()));
+        assert_eq!(check("fold", "width", "20"), Ok("20".into()));
     }
 }

@@ -5,11 +5,8 @@ use clap::error::{ContextKind, ContextValue, Error};
 /// The nouns that messages use for the values of options, by tool and option. Without an entry the
 /// noun is the option's name.
 const NOUNS: &[(&str, &str, &str)] = &[
-    ("fmt", "--goal", "width"),
     ("join", "-a", "field number"),
     ("join", "-v", "field number"),
-    ("ptx", "--gap-size", "gap width"),
-    ("ptx", "--width", "line width"),
     ("shuf", "--head-count", "line count"),
     ("shuf", "--input-range", "input range"),
 ];
