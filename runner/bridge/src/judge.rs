@@ -1,9 +1,9 @@
-//! The bridge's checks without its sockets, for a host that has another program send the requests,
-//! as a page has its browser.
+//! The bridge's checks without its sockets, for a host that leaves sending the requests to another
+//! program, as a page leaves it to its browser.
 //!
-//! Such a host does not learn to which address a name leads. So a rule that restricts the addresses
-//! of its host (`at`) cannot be enforced, and is refused; literal addresses and `localhost` are
-//! judged as usual.
+//! Such a host does not learn the address to which a name resolves. So a rule that restricts the
+//! addresses of its host (`at`) cannot be enforced, and is refused; literal addresses and
+//! `localhost` are judged as usual.
 
 use crate::error::{BridgeLimit, RequestError};
 use crate::limits::{BridgeLimits, RequestCounters};
@@ -64,8 +64,7 @@ impl RequestJudge {
         self.rules.allow_everything()
     }
 
-    /// Returns whether a request is for the guest's own machine, which it is not if a rule names
-    /// its host.
+    /// Returns whether a request is for the guest's own machine and no rule names its host.
     #[must_use]
     pub fn is_for_guest(&self, head: &RequestHead) -> bool {
         is_for_guest(&self.rules, &self.limits, head)

@@ -113,7 +113,7 @@ pub async fn get_snapshot(
     Ok(response)
 }
 
-/// `PUT /v1/sessions/{session}/snapshot`: creates a session from such a file.
+/// `PUT /v1/sessions/{session}/snapshot`: creates a session from a snapshot.
 pub async fn put_snapshot(
     Extension(caller): Extension<Caller>,
     Path(name): Path<String>,

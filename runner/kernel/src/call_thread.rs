@@ -59,7 +59,8 @@ pub fn thread_join<H: Host>(c: &mut GuestCall<'_, H>, tid: u32) -> Sys {
 }
 
 /// Sleeps until a wake-up of that address, if it holds `expected`. `timeout` points to an optional
-/// time (tag, nanoseconds); `woken` is 0 after that time.
+/// time (tag, nanoseconds); the byte at `woken` becomes 0 if the time has passed first, and 1
+/// otherwise.
 pub fn futex_wait<H: Host>(
     c: &mut GuestCall<'_, H>,
     at: u32,

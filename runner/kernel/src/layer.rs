@@ -53,7 +53,7 @@ impl LayerPart<'_> {
     }
 }
 
-/// Returns the parts of a layer, which may be any bytes; `None` for bytes that are not a part.
+/// Returns the parts of a layer, which is not trusted; `None` for bytes that are not a part.
 pub fn layer_parts(mut layer: &[u8]) -> impl Iterator<Item = Option<LayerPart<'_>>> {
     const { assert!(PART / LINE == u64::BITS as usize) };
     std::iter::from_fn(move || {

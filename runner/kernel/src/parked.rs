@@ -39,16 +39,17 @@ pub enum Unreadable {
     Malformed,
 }
 
-/// Numbers of parts, ascending, layer by layer.
+/// The numbers of each layer's parts in ascending order, for the lowest layer first.
 pub type Layers = Vec<Vec<u32>>;
 
-/// The number of layers at which some are joined, because restoring reads all layers.
+/// The number of layers that are kept before some of them are joined, because restoring reads all
+/// layers.
 const LAYERS: usize = 16;
 
-/// Returns the number of layers that stay beneath a new one with `parts`, and adds to `parts` those
-/// of the layers that the new one replaces. It replaces layers at the top that are not much larger.
-/// So the number of times that a part is written grows with the logarithm of all parts, and there
-/// are at most about twice [`LAYERS`].
+/// Returns the number of layers that stay beneath a new layer with `parts`. The new layer replaces
+/// the layers at the top that are not much larger, and their parts are added to `parts`. So the
+/// number of times that a part is written grows with the logarithm of the number of all parts, and
+/// there are at most about twice [`LAYERS`] layers.
 fn join_layers(layers: &[Vec<u32>], parts: &mut Vec<u32>) -> usize {
     let mut keep = layers.len();
     if keep < LAYERS {
@@ -101,7 +102,7 @@ pub struct ParkedDescriptor {
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ParkedFile {
     Closed,
-    /// The same open file as a lower number.
+    /// The open file of a descriptor with a lower number.
     Same(Fd),
     File {
         path: Vec<u8>,
@@ -123,7 +124,7 @@ impl ParkedProcess {
         postcard::to_extend(self, vec![VERSION]).unwrap_or_default()
     }
 
-    /// Decodes bytes, which may be any.
+    /// Decodes bytes, which are not trusted.
     ///
     /// # Errors
     /// If they are not a parked process of this version.
@@ -304,7 +305,7 @@ impl PreparedHeader {
         out
     }
 
-    /// Computes the digest for [`module_of`]. The content is of `len` bytes.
+    /// Computes the digest for [`module_of`]. `content` has `len` bytes.
     pub fn content_digest(&self, content: &[u8]) -> [u8; 32] {
         let mut digest = blake3::Hasher::new();
         digest.update(&self.header_bytes()).update(content);
@@ -321,10 +322,10 @@ pub fn layer_numbers(layers: &[impl AsRef<[u8]>]) -> Option<Layers> {
     layers.iter().map(|l| of(l.as_ref())).collect()
 }
 
-/// Returns the layer of `parts`, which have changed since the layers `reported`, and the number of
-/// those layers that stay beneath it, which is 0 with `whole`. Updates `reported` to the new
-/// layers. `look` passes the current and the initial content of a part to its callback, if they are
-/// available.
+/// Returns the number of the `reported` layers that stay, which is 0 if `whole` is set, and the
+/// layer to put on them. That layer has `parts`, which have changed since `reported`. Updates
+/// `reported` to the new layers. `look` passes the current and the initial content of a part to its
+/// callback, if they are available.
 pub fn layer_change(
     reported: &mut Layers,
     mut parts: Vec<u32>,

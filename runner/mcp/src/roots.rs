@@ -1,5 +1,5 @@
-//! Mounts the folders that a client names as its roots in the client's sessions, if the server's
-//! operator allows it.
+//! Mounts a client's roots, which are folders that it names to the server, in the client's
+//! sessions, if the server's operator allows it.
 //!
 //! The protocol plans to remove roots (SEP-2577), but clients support them and will for a long
 //! time.

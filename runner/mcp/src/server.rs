@@ -23,7 +23,7 @@ use wasibox_actions::{
 #[derive(Clone)]
 pub struct ConnectionClient {
     pub client: Arc<Client>,
-    /// Tools of other scopes are hidden from it.
+    /// The scopes of the tools that the client can see.
     pub scopes: Vec<ToolScope>,
 }
 

@@ -1,15 +1,15 @@
 //! The initial memory of a program, kept separately from its code.
 //!
 //! A module's active data segments are the initial content of its memory. The engine copies them
-//! into each new memory: for a program with megabytes of constants that is most of the cost of
-//! starting a process. Here they are cut out of the module, before it is compiled, and written as
-//! one *template* file, which [`crate::memory`] maps copy-on-write into each process: pages are
-//! shared until one is written to.
+//! into each new memory. For a program with megabytes of constants, this copying is most of the
+//! cost of starting a process. Here they are cut out of the module, before it is compiled, and
+//! written as one *template* file, which [`crate::memory`] maps copy-on-write into each process:
+//! pages are shared until one is written to.
 //!
 //! The same pass determines whether an instance may serve one process after another: everything
-//! that the guest can change must then be reset. Memory and numeric globals can be (the latter are
-//! exported for it, as [`global_name`]); a module with instructions that change tables or drop
-//! segments, with exceptions or with a start function is not reused.
+//! that the guest can change must then be reset. Memory and numeric globals can be reset (the
+//! globals are exported for this purpose, by [`global_name`]). A module with instructions that
+//! change tables or drop segments, with exceptions or with a start function is not reused.
 //!
 //! A module that does not fit (no memory of its own, segments at computed places or far apart) is
 //! left as it is and has an empty template.
@@ -136,7 +136,7 @@ impl MemoryTemplate {
     }
 }
 
-/// Returns the name under which the mutable global number `n` is exported for being reset.
+/// Returns the name under which the mutable global number `n` is exported so that it can be reset.
 pub fn global_name(n: impl std::fmt::Display) -> String {
     format!("wasibox.global.{n}")
 }

@@ -33,7 +33,8 @@ pub trait StdStream: Send + Sync + std::fmt::Debug {
     fn read(&self, buf: &mut [u8]) -> Result<usize, Errno>;
     /// Writes; [`Errno::AGAIN`] means wait.
     fn write(&self, data: &[u8]) -> Result<usize, Errno>;
-    /// Returns the readiness if it is known whether a read (or write) can proceed now.
+    /// Returns the readiness if a read (or write) is known to be able to proceed now; `None` if it
+    /// may have to wait.
     fn readiness_of(&self, write: bool) -> Option<Readiness>;
     /// Waits at most `timeout` for a read (or write) to be able to proceed; may return early. Only
     /// called if [`StdStream::readiness_of`] returned `None`.

@@ -32,7 +32,7 @@ pub const SERVICES: [&str; 3] = ["kv", "http", "tools"];
 pub trait Service: Send + Sync {
     /// Returns whether it serves that node; otherwise the node does not exist.
     fn serves_node(&self, name: &str) -> bool;
-    /// Takes a request, which may be any bytes, and answers it now or later, on any thread.
+    /// Takes a request, which is not trusted, and answers it now or later, on any thread.
     fn take_request(&self, name: &str, request: Vec<u8>, answer: AnswerSlot);
 }
 

@@ -49,8 +49,8 @@ thread_local! {
     static HERE: RefCell<Option<MemorySource>> = const { RefCell::new(None) };
 }
 
-/// Maximum growth in bytes of a memory that is kept for the next process, because no engine can
-/// shrink one.
+/// The maximum growth in bytes of a memory that is kept for the next process. A memory that has
+/// grown more is dropped, because no engine can shrink it.
 const GROWN: usize = 32 << 20;
 
 /// Starts a program in this worker, from its prepared memory or as its module describes. Returns

@@ -139,9 +139,9 @@ fn own_folders(root: &Path, own: &Path) -> Option<(CgroupVersion, PathBuf, Optio
     Some((CgroupVersion::One, memory, own_folder(&root.join("pids"), "pids", &own)))
 }
 
-/// Removes the groups of processes that have ended without removing them: that were killed, or
-/// that exited while they had workers. Otherwise the kernel's maximum of 65,535 groups is reached
-/// some day, and then no worker gets one.
+/// Removes the groups of processes that have ended without removing them: that were killed, or that
+/// exited while they had workers. Otherwise they would add up to the kernel's maximum of 65,535
+/// groups, after which no worker gets a group.
 fn sweep_groups(root: &Path, own: &Path) {
     let Some((_, memory, pids)) = own_folders(root, own) else { return };
     for folder in std::iter::once(memory).chain(pids) {
@@ -161,8 +161,8 @@ fn is_of_dead_process(name: &str) -> bool {
     pid.is_some_and(|pid| test_kill_process(pid) == Err(Errno::SRCH))
 }
 
-/// Returns the folder of this process's group in the hierarchy at `root`. A container sees its own
-/// group as the root, at any path outside.
+/// Returns the folder of this process's group in the hierarchy at `root`. In a container, that
+/// group is the root of the hierarchy, whatever its path is outside.
 fn own_folder(root: &Path, controller: &str, own: &str) -> Option<PathBuf> {
     let path = own.lines().find_map(|line| {
         let mut parts = line.splitn(3, ':');

@@ -11,7 +11,7 @@ use wasibox_vfs::budget::Reservation;
 use wasibox_vfs::lock_mutex;
 use wasibox_vfs::{Budget, Errno, LazyBytes};
 
-/// Maximum bytes that are kept of entries not open for writing.
+/// The maximum number of unpacked bytes that are kept for entries that are not open for writing.
 const KEPT: u64 = 128 << 20;
 
 /// The unpacked entries, the oldest first.
@@ -44,7 +44,8 @@ impl Cache {
             };
             let Some(entry) = entry.upgrade() else { continue };
             if std::ptr::eq(&*entry, not) {
-                // The entry is the only one, or its turn comes again after the others.
+                // The entry goes to the end of the list. If it is the only one, nothing can be
+                // dropped.
                 let mut loaded = self.lock();
                 let only = loaded.entries.is_empty();
                 loaded.entries.push_back((Arc::downgrade(&entry), size));

@@ -83,13 +83,13 @@ impl Overlay {
         })
     }
 
-    /// Returns the host's entry at a path of the folder at the time when the session began.
+    /// Returns the entry that the host had at a path of the folder when the session began.
     pub fn original_at(&self, snapshot: &TreeVersion, path: &[u8]) -> OriginalEntry {
         changes::original_entry(&snapshot.original_view(&join_path(self.guest_path(), path)))
     }
 
-    /// Returns the reason why the host's entry at a path is no longer the original one, if it is
-    /// not.
+    /// Returns the reason why the host's entry at a path is no longer the original one, or `None`
+    /// if it still is.
     pub fn changed_since(&self, path: &[u8], was: &OriginalEntry) -> Option<&'static str> {
         is_still(&self.mount, path, was).err()
     }

@@ -79,8 +79,8 @@ impl ModuleList {
         &self.absent
     }
 
-    /// Returns the limits of a program with this list: it may start no other process, unless a
-    /// module on the list does that.
+    /// Returns the limits of a program with this list: it may start other processes only if the
+    /// list contains one of `PROCESS_MODULES`.
     pub fn limits_for(&self, limits: Limits) -> Limits {
         let begins = |name: &String| PROCESS_MODULES.contains(&name.trim_start_matches("node:"));
         if self.allowed.iter().any(begins) {

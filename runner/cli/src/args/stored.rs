@@ -7,8 +7,8 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use wasibox::store::Store;
 
-/// Returns a parser of paths that accepts an empty one, because a variable may be set to an empty
-/// text.
+/// Returns a parser of paths that accepts an empty path, because a variable may be set to an empty
+/// string.
 fn path() -> impl TypedValueParser<Value = PathBuf> {
     OsStringValueParser::new().map(PathBuf::from)
 }
@@ -73,8 +73,8 @@ impl ImageArg {
     /// Returns the path.
     ///
     /// # Errors
-    /// If no image is named, and none came with this program or the one that came cannot be
-    /// unpacked.
+    /// If no image is named and none came with this program, or if the image that came with it
+    /// cannot be unpacked.
     pub fn path(&self) -> Result<PathBuf, CliFailure> {
         self.find()?.ok_or_else(|| {
             CliFailure::usage("an image is missing: name it with --image or in WASIBOX_IMAGE")

@@ -5,7 +5,7 @@ use wasibox_kernel::CpuUsage;
 /// Returns the CPU time of the calling thread so far.
 pub fn thread_usage() -> CpuUsage {
     // JUSTIFICATION: rustix does not report a thread's user and system time. SAFETY: rusage is
-    // plain data, for which zero is valid, and live for the call.
+    // plain data, for which zero is valid; `u` lives for the call.
     let u = unsafe {
         let mut u: libc::rusage = std::mem::zeroed();
         libc::getrusage(libc::RUSAGE_THREAD, &mut u);

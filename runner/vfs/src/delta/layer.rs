@@ -26,7 +26,7 @@ struct NodeSum {
     lists: u64,
 }
 
-/// Bytes of a node and its name, in addition to names and contents.
+/// The bytes that a node takes apart from the names and contents in its lists.
 const NODE: u64 = 256;
 
 impl Layer {

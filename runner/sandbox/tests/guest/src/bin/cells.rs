@@ -64,7 +64,7 @@ fn begin(how: &str) {
 pub extern "C" fn wasibox_cell(kind: i32) -> *const u32 {
     if kind & 1 != 0 {
         if STATE.with_borrow(Option::is_none) {
-            // SAFETY: on the module's own memory no other code has run.
+            // SAFETY: no other code has run on the module's own memory.
             unsafe { __wasm_call_ctors() };
             begin("begun");
         } else if arguments()[1] == "decline" {
