@@ -25,7 +25,8 @@ fn target_name(text: &ScriptWord) -> ScriptWord {
 }
 
 impl ScriptWalk<'_> {
-    /// Handles a builtin's own line; returns `false` if it is not a builtin known here.
+    /// Handles the line of a builtin. Returns `false` if the command is not a builtin whose effects
+    /// are known here.
     pub fn walk_builtin(&mut self, l: &AnalyzedLine<'_>) -> bool {
         self.runs_code(l)
             || self.changes_reading(l)

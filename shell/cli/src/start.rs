@@ -109,7 +109,8 @@ fn start_shell<'a>(ctx: &mut Ctx<'a>, inv: &Invocation) -> Shell<'a> {
     shell
 }
 
-/// Returns the text that `--analyze` has to read, or the status after a message.
+/// Returns the text that `--analyze` reads. If there is none, prints a message and returns the exit
+/// status.
 fn analyzed_text(shell: &mut Shell<'_>, inv: &Invocation) -> Result<Vec<u8>, i32> {
     match &inv.source {
         ScriptSource::Command(text) => Ok(text.clone()),
@@ -157,7 +158,8 @@ fn report_error(shell: &mut Shell<'_>, file: &[u8], text: &str, status: i32) -> 
     status
 }
 
-/// Returns the text of a script file, or the status after a message.
+/// Returns the text of a script file. If it cannot be read, prints a message and returns the exit
+/// status.
 fn read_script(shell: &mut Shell<'_>, file: &[u8]) -> Result<Vec<u8>, i32> {
     let given = shell.absolute_path(file);
     let found = if given.is_file() || file.contains(&b'/') {
@@ -319,7 +321,7 @@ fn configure_shell(shell: &mut Shell<'_>, inv: &Invocation) {
     }
 }
 
-/// Reads `$BASH_ENV` in a non-interactive shell that was not called as `sh`.
+/// Runs the file that `$BASH_ENV` names, in a non-interactive shell that was not called as `sh`.
 fn bash_env(shell: &mut Shell<'_>, inv: &Invocation) {
     if inv.posix {
         return;

@@ -20,8 +20,8 @@ use crate::state::vars::decimal_digits;
 /// Descriptors to restore, in the order in which they were replaced.
 pub type Saved = Vec<(u32, Option<DescriptorTarget>)>;
 
-/// The reason why a redirection failed: `None` after a message, otherwise the way execution
-/// unwinds.
+/// The reason why a redirection failed: `None` if a message has reported it, otherwise the way in
+/// which execution unwinds.
 type Failure = Option<Unwind>;
 
 /// The lowest number for `{name}>`.

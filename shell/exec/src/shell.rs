@@ -26,7 +26,7 @@ pub enum Unwind {
     Continue(u32),
     /// `return`: ends the function or sourced file.
     Return(i32),
-    /// Ends the running builtin, after a message.
+    /// Ends the running builtin; a message has been printed.
     Builtin(i32),
     /// Ends the shell (or subshell).
     Exit(i32),

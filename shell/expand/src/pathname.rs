@@ -114,8 +114,8 @@ struct PathnameSearch {
     skip_dots: bool,
     nocase: bool,
     utf8: bool,
-    /// The patterns of `GLOBIGNORE`, each with whether a star at its end was removed, which matches
-    /// slashes, too.
+    /// The patterns of `GLOBIGNORE`. The flag says whether a star at the pattern's end was removed;
+    /// such a star matches slashes, too.
     ignore: Vec<(GlobPattern, bool)>,
 }
 

@@ -67,7 +67,8 @@ pub struct CompletionSpec {
 }
 
 impl CompletionSpec {
-    /// Returns the specification that options make; the error is how to continue after a message.
+    /// Returns the specification that options make. If they are invalid, prints a message; the
+    /// error says how the shell continues.
     pub(super) fn from_options(
         shell: &mut Shell<'_>,
         call: &BuiltinCall<'_>,

@@ -82,8 +82,9 @@ fn argv_of(p: &BuiltinArguments<'_>) -> Vec<Str> {
     argv
 }
 
-/// Reports why a command cannot be run and returns the status. A command with a slash is tried
-/// under its full path before it is inspected, and by then the EXIT trap is gone.
+/// Reports why a command cannot be run and returns the status. As in bash, which tries a command
+/// with a slash before it inspects the file, the message has the full path and the EXIT trap is
+/// removed.
 fn report_missing(shell: &mut Shell<'_>, command: &[u8], name: &[u8], m: &MissingCommand) -> i32 {
     let directory = !name.is_empty() && shell.absolute_path(name).is_dir();
     let reason = m.why.to_string();

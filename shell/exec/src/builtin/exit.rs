@@ -8,7 +8,8 @@ use crate::state::here::ExitTrap;
 use crate::state::traps;
 use crate::state::traps::Trap;
 
-/// Parses the status operand; the error is how to continue after a message.
+/// Parses the status operand. If it is invalid, prints a message; the error says how the shell
+/// continues.
 pub(super) fn parse_status(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Result<i32, Unwind> {
     let mut args = call.args();
     if args.first().is_some_and(|a| a.as_slice() == b"--") {

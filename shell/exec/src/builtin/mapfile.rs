@@ -66,7 +66,7 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
     fill_array(shell, call, &name, &request)
 }
 
-/// Parses the options; `None` after a message about an invalid number.
+/// Parses the options. If a number is invalid, prints a message and returns `None`.
 fn parse_request(
     shell: &mut Shell<'_>,
     call: &BuiltinCall<'_>,

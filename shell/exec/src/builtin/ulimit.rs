@@ -55,8 +55,8 @@ struct UlimitRequest<'r> {
     items: Vec<(&'r Resource, Option<Str>)>,
 }
 
-/// Parses the options. Each letter may have a value: the rest of its word, or the next word. The
-/// error is how to continue after a message.
+/// Parses the options. Each letter may have a value: the rest of its word, or the next word. After
+/// an error, prints a message and returns how the shell continues.
 fn parse(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Result<UlimitRequest<'static>, Unwind> {
     let mut request = UlimitRequest::default();
     let args = call.args();

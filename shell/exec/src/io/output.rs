@@ -90,7 +90,7 @@ impl CollectedOutput {
         self.is_pipe_broken
     }
 
-    /// Returns once whether the reader of a pipe has gone.
+    /// Returns whether the reader of a pipe has gone, and forgets it.
     pub fn take_broken_pipe(&mut self) -> bool {
         std::mem::take(&mut self.is_pipe_broken)
     }

@@ -19,7 +19,7 @@ use crate::state::options::SetOpt;
 /// The reason why an expression has no truth value.
 enum CondStop {
     Expansion(ExpandError),
-    /// Status 2 after a message (a bad regular expression).
+    /// A bad regular expression: status 2; a message has been printed.
     Invalid,
     Unwind(Unwind),
 }
