@@ -11,10 +11,10 @@
 //!   the next exchange.
 //! - [`PIPE_DIR`]`/NAME/r` and `/NAME/w`: the ends of a bounded pipe ([`PIPE_CAPACITY`] bytes).
 //!   Opening either end of an unknown NAME creates the pipe; opening never blocks. A read blocks
-//!   while the pipe is empty and a writer exists or none was opened yet; it returns 0 after the
-//!   last writer closed. A write blocks while the pipe is full and a reader exists or none was
-//!   opened yet; it fails with EPIPE after the last reader closed. The pipe is removed once both
-//!   ends were opened and every descriptor is closed.
+//!   while the pipe is empty and either a writer exists or none was opened yet; it returns 0 after
+//!   the last writer closed. A write blocks while the pipe is full and either a reader exists or
+//!   none was opened yet; it fails with EPIPE after the last reader closed. The pipe is removed
+//!   once both ends were opened and every descriptor is closed.
 //!
 //! - [`session::STATE`]: the state that the shell left in the last call of a session. Reading
 //!   returns all of it from the beginning; the bytes that were written through a descriptor replace
@@ -58,9 +58,9 @@ pub const PIPE_DIR: &str = "/.box/pipe";
 /// Capacity of a pipe in bytes, Linux's default (`pipe(7)`).
 pub const PIPE_CAPACITY: usize = 65536;
 
-/// A program receives its descriptors from 3 up at their number plus this, because on WASI the low
-/// numbers belong to the preopened directories. A guest's `/dev/fd/N` means the descriptor at N
-/// plus this.
+/// The offset that is added to the numbers of the descriptors from 3 up when a program receives
+/// them, because on WASI the low numbers belong to the preopened directories. A guest's `/dev/fd/N`
+/// means descriptor N plus this offset.
 pub const FD_SHIFT: u32 = 29;
 
 /// The environment variable that names the applet to the multicall program where `argv[0]` differs

@@ -62,8 +62,8 @@ pub enum SessionValue<'a> {
     Unset,
     Scalar(&'a [u8]),
     Indexed(Vec<(i64, &'a [u8])>),
-    /// The elements of an associative array. Their order is such that a new array, if they are
-    /// inserted one after another, lists them as the old one did.
+    /// The elements of an associative array. If they are inserted in this order, a new array lists
+    /// them as the old one did.
     Assoc(Vec<(&'a [u8], &'a [u8])>),
 }
 
@@ -466,7 +466,7 @@ fn decode_record<'a>(tag: u8, mut f: RecordFields<'a>) -> Option<SessionRecord<'
     })
 }
 
-/// The part of a state that a program run without a shell uses.
+/// The part of a state that a program uses if it runs without a shell.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Surroundings {
     pub cwd: Option<Vec<u8>>,

@@ -17,8 +17,7 @@ use crate::table::TABLE;
 pub fn main(applet: &Applet, argv: Vec<OsString>, procs: &dyn Processes) -> u8 {
     match applet.run {
         AppletRun::Globals(run) => {
-            // Only these applets need it, because they ask libc for the directory and use std's
-            // streams.
+            // Only these applets need the process's directory, because they ask libc for it.
             let _ = enter_cwd(&initial_cwd());
             if argv.get(1).is_some_and(|word| word == "--version") {
                 let done = std::io::stdout().write_all(version_text(applet.name).as_bytes());

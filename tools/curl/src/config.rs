@@ -21,7 +21,7 @@ pub(crate) fn read_config(p: &mut CurlParser<'_, '_>, name: &[u8]) -> Result<(),
     done
 }
 
-/// Reads the user's own config file: the first that exists of the usual ones.
+/// Reads the user's own config file, which is the first of the usual ones that exists.
 pub(crate) fn default(p: &mut CurlParser<'_, '_>) -> Result<(), CurlUsageError> {
     for (variable, name) in
         [("CURL_HOME", ".curlrc"), ("XDG_CONFIG_HOME", "curlrc"), ("HOME", ".curlrc")]

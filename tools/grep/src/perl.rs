@@ -35,7 +35,7 @@ pub struct Perl {
 }
 
 impl Perl {
-    /// Compiles the pattern, of which there must be only one; the error is the text to report.
+    /// Compiles the pattern. There must be only one; the error is the text to report.
     pub fn new(patterns: &[Vec<u8>], config: &GrepConfig) -> Result<Perl, String> {
         let pattern = match patterns {
             [] => return Err("the -P option only supports a single pattern".to_string()),

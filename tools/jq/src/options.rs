@@ -193,7 +193,7 @@ struct JqReader<'a> {
     rest: std::slice::Iter<'a, Vec<u8>>,
 }
 
-/// Parses the command line; the error is the status after a message or the help.
+/// Parses the command line. The error is the exit status; a message or the help has been printed.
 pub fn parse(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<JqOptions, Exit> {
     let mut reader = JqReader {
         options: JqOptions { indent: Indent::Spaces(2), ..JqOptions::default() },

@@ -91,7 +91,7 @@ fn retry_interrupted<T>(mut what: impl FnMut() -> io::Result<T>) -> io::Result<T
     }
 }
 
-/// Copies in both directions until one of the ends in [`CopyEnd`].
+/// Copies in both directions until one of the reasons in [`CopyEnd`] occurs.
 pub(crate) fn copy_both_ways(
     ctx: &mut Ctx<'_>,
     socket: &File,

@@ -329,7 +329,8 @@ impl<'c, 'a> SedMachine<'c, 'a> {
         }
     }
 
-    /// Writes a text of `i` or `c`, or one that the machine makes; with `-z`, it ends as lines do.
+    /// Writes a text of `i` or `c`, or the text of a command such as `l`. With `-z`, it ends in a
+    /// NUL, as lines do.
     fn write_text(&mut self, text: &[u8]) -> Result<()> {
         match text.strip_suffix(b"\n") {
             Some(text) if self.settings.null_data => self.write_out(&[text, b"\0"].concat()),
@@ -419,8 +420,8 @@ fn read_error(name: &[u8], e: &std::io::Error) -> SedRunError {
 }
 
 /// Returns a text in the unambiguous form of `l`: with escapes, a backslash before the bytes in
-/// `also`, and `$` at the end. It is folded at `width` (not for 0 and 1), or before each character
-/// for `each`.
+/// `also`, and `$` at the end. It is folded at `width`, unless that is 0 or 1; if `each` is set,
+/// before each character.
 pub(crate) fn unambiguous_text(text: &[u8], also: &[u8], width: usize, each: bool) -> Vec<u8> {
     let mut out = Vec::with_capacity(text.len() + 2);
     let mut column = 0;

@@ -462,7 +462,7 @@ pub(crate) fn pause(time: Duration) {
 pub(crate) fn cpu_times() -> CpuTimes {
     let usage = |who| {
         // JUSTIFICATION: std has no getrusage.
-        // SAFETY: rusage is plain data, for which zero is valid, and live for the call.
+        // SAFETY: rusage is plain data, for which zero is valid; it lives for the call.
         let u = unsafe {
             let mut u: libc::rusage = std::mem::zeroed();
             libc::getrusage(who, &mut u);

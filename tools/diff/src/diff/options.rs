@@ -220,7 +220,7 @@ pub(super) const SPEC: Spec<DiffFlag> = Spec::new(
         files are equal, 1 if they differ, 2 after an error.",
 );
 
-/// Options that ask for a form of the output, with all that ask for the same one.
+/// For each form of the output, the options that request it.
 const FORMS: &[&[DiffFlag]] = &[
     &[DiffFlag::Normal],
     &[DiffFlag::Copied, DiffFlag::Context],
@@ -344,8 +344,8 @@ pub(super) fn options(
     })
 }
 
-/// Returns the colours of `--palette`. One that cannot be read is reported, and then there are no
-/// colours.
+/// Returns the colours of `--palette`. If the palette cannot be parsed, prints a message and
+/// returns no colours.
 fn colors(ctx: &mut Ctx<'_>, palette: Option<&[u8]>) -> Palette {
     let Some(text) = palette else { return Palette::standard() };
     Palette::parse(text).unwrap_or_else(|fault| {
@@ -402,7 +402,7 @@ fn context(parsed: &ParsedOptions<DiffFlag>, flag: DiffFlag) -> Result<usize, Di
     })
 }
 
-/// Returns the formats to write by.
+/// Returns the formats that the options request.
 fn formats(parsed: &ParsedOptions<DiffFlag>) -> Result<WrittenFormats, DiffRefusal> {
     let mut written = WrittenFormats::default();
     for (flag, value) in &parsed.options {

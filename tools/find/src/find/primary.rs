@@ -32,7 +32,7 @@ pub struct Primaries<'p, 'c> {
     syntax: RegexSyntax,
     /// The time from which ages are counted: now, or the end of the day with `-daystart`.
     day_end: i128,
-    /// The last words, for hints.
+    /// The last primary, for a hint.
     last: Vec<u8>,
     /// Whether an action makes `-print` unnecessary.
     pub acts: bool,

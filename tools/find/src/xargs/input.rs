@@ -9,7 +9,7 @@ pub enum Splitting {
     Words,
     /// At newlines that no quote or backslash protects; leading blanks are dropped (`-I`).
     Lines,
-    /// At this byte, in any case.
+    /// At each such byte; quotes and backslashes do not protect it.
     Byte(u8),
 }
 
@@ -54,7 +54,7 @@ impl ItemReader {
         self.lines
     }
 
-    /// Returns once whether the input has a NUL.
+    /// Returns whether the input has a NUL; true is returned only once.
     pub fn take_nul_warning(&mut self) -> bool {
         let warn = self.nul && !self.nul_warned;
         self.nul_warned |= warn;
@@ -100,8 +100,8 @@ impl ItemReader {
         Ok(Some(item))
     }
 
-    /// Reads an item in which quotes and backslashes protect. With `whole_lines` only newlines end
-    /// it.
+    /// Reads an item in which quotes and backslashes protect the bytes that would end it. With
+    /// `whole_lines` only newlines end it.
     fn read_protected(&mut self, whole_lines: bool) -> Result<Option<Vec<u8>>, InputError> {
         let mut item = Vec::new();
         let mut state = ItemState::Before;

@@ -300,8 +300,8 @@ impl<'a> JqParser<'a> {
         Ok(JqExpr::Text(format.map(str::to_string), parts))
     }
 
-    /// Returns the error of an invalid escape. jq parses consecutive escapes as a string of JSON
-    /// and shows the error of that; its column is that of the closing quote.
+    /// Returns the error of an invalid escape. jq parses consecutive escapes as a JSON string and
+    /// shows the error of that parse, whose column is that of the closing quote.
     fn bad_escape(&self, problem: &str, from: usize) -> JqSyntaxError {
         let mut rest = &self.code[from..];
         while let Some(after) = rest.strip_prefix('\\').filter(|r| !r.starts_with('(')) {

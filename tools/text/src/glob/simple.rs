@@ -14,8 +14,8 @@ pub(super) fn may_wildcard(text: &[u8], at: usize, options: GlobOptions) -> bool
     }
 }
 
-/// Returns whether a period stands there that only a period matches: not even an empty `*` may come
-/// before it (`*.x` does not match `.x`).
+/// Returns whether the character at `at` is a period that only a period matches: not even an empty
+/// `*` may come before it (`*.x` does not match `.x`).
 pub(super) fn is_guarded_period(text: &[u8], at: usize, options: GlobOptions) -> bool {
     text.get(at) == Some(&b'.') && !may_wildcard(text, at, options)
 }

@@ -13,7 +13,7 @@ use super::source::ReadSeek;
 #[derive(Default)]
 pub(super) struct DdOutcome {
     pub(super) counts: DdCounts,
-    /// The errors, each with whether it occurred while reading (true) or while writing.
+    /// The errors. The flag is true for an error in reading, and false for one in writing.
     pub(super) errors: Vec<(bool, io::Error)>,
 }
 

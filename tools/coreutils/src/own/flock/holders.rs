@@ -9,7 +9,7 @@ use std::time::{Duration, SystemTime};
 
 use box_sys::meta::Stat;
 
-/// The age of a guard from which on it counts as left behind by a killed process.
+/// The age at which a guard counts as left behind by a killed process.
 const STALE: Duration = Duration::from_secs(2);
 
 /// The list of one file's holders.
@@ -81,7 +81,7 @@ impl Holders {
         }
     }
 
-    /// Returns the holders, each with whether its lock is shared and its process id.
+    /// Returns the holders: whether the lock is shared, and the process id.
     fn read(&self) -> Vec<(bool, u32)> {
         let text = fs::read_to_string(&self.list).unwrap_or_default();
         let line = |l: &str| {

@@ -126,7 +126,8 @@ impl LsRun<'_, '_> {
 
     /// Lists directories and, with `-R`, those in them.
     fn list_directories(&mut self, dirs: Vec<LsEntry>, headers: bool, mut first: bool) {
-        // The directories still to list, the next one last, each with whether it was an operand.
+        // The directories still to list, the next one last. The flag says whether the directory was
+        // an operand.
         let mut todo: Vec<(Vec<u8>, bool)> =
             dirs.into_iter().rev().map(|d| (d.name, true)).collect();
         while let Some((dir, operand)) = todo.pop() {

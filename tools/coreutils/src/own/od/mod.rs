@@ -36,7 +36,7 @@ enum OdFlag {
     Width,
 }
 
-/// The most bytes of a line.
+/// The maximum number of bytes of a line.
 const MAX_WIDTH: usize = 1 << 24;
 
 const SPEC: Spec<OdFlag> = Spec::new(
