@@ -1,4 +1,5 @@
-//! Tests the jail around workers whose kernel has a hole, so that guests can make any native call.
+//! Tests the jail around workers whose kernel has a hole through which guests can make any native
+//! call.
 //!
 //! This program serves as its own worker, whose jailed process has one more thread. The thread
 //! plays the hole: it takes the guest's requests from [`ASK`], executes them with the host's system

@@ -1,7 +1,7 @@
 //! Tests that Python starts from a prepared interpreter, which makes no difference except in time.
 //!
-//! The authority is the same CPython started the ordinary way, which a fixed `PYTHONHASHSEED`
-//! requires. Every invocation must do the same both ways.
+//! The authority is the same CPython started the ordinary way, to which it is forced by a fixed
+//! `PYTHONHASHSEED`. Every invocation must do the same both ways.
 
 use std::process::Command;
 use wasibox_tests::exec::{Exec, ExecResult};

@@ -1,7 +1,7 @@
-//! Measures the cost of a door. `true` runs in turn by the crate, by `runner mcp` at standard
-//! streams, and by HTTP and by MCP over HTTP, each on a connection that stays open. `calculate`
-//! runs by the crate and by `runner mcp`, with an interpreter that has already started. The image
-//! and the runner are those of `dist` (or `WASIBOX_DIST`).
+//! Measures the cost of a door. `true` runs in turn through the crate, through `runner mcp` at
+//! standard streams, through HTTP, and through MCP over HTTP. The last two use a connection that
+//! stays open. `calculate` runs through the crate and through `runner mcp`, with an interpreter
+//! that has already started. The image and the runner are those of `dist` (or `WASIBOX_DIST`).
 
 use serde_json::json;
 use std::io::{BufRead, BufReader, Read, Write};

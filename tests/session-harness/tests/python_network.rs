@@ -92,8 +92,8 @@ fn urllib_and_http_client() {
             py(&s, "raises(lambda: urlopen(U + '/never', timeout=0.3)).__class__"),
             "<class 'TimeoutError'>"
         );
-        // A body is sent in chunks, and another from a file. A request lives as long as the call
-        // that makes it.
+        // One body is sent in chunks, and another is sent from a file. A request lives as long as
+        // the call that makes it.
         let said = py(
             &s,
             "c = http.client.HTTPConnection(HOST, PORT); c.request('POST', '/x', iter([b'ab', b'', b'cd']))

@@ -78,7 +78,7 @@ fn backquote_of_range(script: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
     contains(script, b"..") && says(bash, LOST) && says(ours, LOST) && all(bash) == all(ours)
 }
 
-/// `((` that is not arithmetic: the message shows another line after ``: ` ``.
+/// `((` that is not arithmetic: the message shows a different line after ``: ` ``.
 fn no_arithmetic(script: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
     contains(script, b"((")
         && same(bash, ours, |line| match position(line, b"line N: `") {
