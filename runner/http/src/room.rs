@@ -44,8 +44,8 @@ impl ConnectionRoom {
         Arc::new(ConnectionRoom { most, places: Mutex::default(), changed: Notify::new() })
     }
 
-    /// Takes a place. If there is none, the connection without a request that was used the longest
-    /// time ago is ended; if all have requests, this waits.
+    /// Takes a place. If there is none, ends the least recently used of the connections without a
+    /// request; if all have requests, waits.
     pub async fn enter(self: &Arc<ConnectionRoom>) -> ConnectionPlace {
         loop {
             let changed = self.changed.notified();

@@ -208,7 +208,7 @@ fn describe_inode(n: &Inode, what: NodeContent) -> TreeNode {
 #[derive(Debug)]
 pub(crate) struct TreeOrigin {
     pub(crate) tree: NodeTree,
-    /// The places of those of its nodes that are not in the image's layer.
+    /// The places of the tree's nodes that are not in the image's layer.
     places: OnceLock<HashMap<Ino, (Ino, ByteBuf)>>,
 }
 

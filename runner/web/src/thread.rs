@@ -67,7 +67,7 @@ impl IdleWorkers {
     }
 
     /// Gives a job to a worker that has its program: preferably one in which it starts at once,
-    /// otherwise the one that began to wait last. Returns the job if there is none.
+    /// otherwise the one that began to wait last. Returns the job if there is no such worker.
     fn hand_over(&self, job: Job) -> Option<Job> {
         let program = program_bit(job.program);
         let mut idle = lock_mutex(&self.0);

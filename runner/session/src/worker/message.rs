@@ -76,8 +76,8 @@ pub enum WorkerRequest {
     Files { is_last: bool, bytes: ByteBuf },
     /// Names the device nodes that the parent serves, by [`WorkerReply::Ask`]. Not answered.
     Serves(Vec<String>),
-    /// Runs a command. Attached are descriptors for those of standard input, output and error that
-    /// are neither given nor captured. Answered by [`WorkerReply::Changed`]s,
+    /// Runs a command. A descriptor is attached for each of standard input, output and error that
+    /// is neither given nor captured. Answered by [`WorkerReply::Changed`]s,
     /// [`WorkerReply::Shell`], [`WorkerReply::Layer`]s and [`WorkerReply::Cell`],
     /// [`WorkerReply::Output`]s and [`WorkerReply::Done`].
     Call(PlacedExec),
