@@ -315,7 +315,7 @@ fn parts_that_cannot_be_loaded_are_named() {
     }
 }
 
-/// With any bytes as its state, a call ends by itself and soon.
+/// A call ends by itself and soon, whatever bytes its state has.
 #[test]
 fn hostile_states() {
     use box_sys::session::{SessionRecord, SessionValue, SessionWriter};

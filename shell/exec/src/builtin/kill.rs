@@ -69,8 +69,8 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
     Ok(status)
 }
 
-/// Returns the signal to send and the operands to send it to; the error is how to continue after a
-/// message.
+/// Returns the signal to send and the operands to send it to. If the command line is invalid,
+/// prints a message; the error says how the shell continues.
 fn signal_and_operands<'c>(
     shell: &mut Shell<'_>,
     call: &BuiltinCall<'c>,

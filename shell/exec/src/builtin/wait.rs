@@ -120,7 +120,8 @@ fn wait_operand(shell: &mut Shell<'_>, call: &BuiltinCall<'_>, operand: &[u8]) -
     }
 }
 
-/// Returns the status of a process; the error is the signal with a trap that came first.
+/// Waits for a process and returns its status. If a signal with a trap arrives first, the error is
+/// that signal.
 fn wait_pid(shell: &mut Shell<'_>, call: &BuiltinCall<'_>, pid: Pid) -> Result<i32, u8> {
     if let Some(job) = shell.state.jobs.by_pid(pid) {
         let id = job.id();

@@ -22,7 +22,8 @@ impl Shell<'_> {
         }
     }
 
-    /// Waits for a job as `wait` does; the error is the signal with a trap that came first.
+    /// Waits for a job as `wait` does. If a signal with a trap arrives first, the error is that
+    /// signal.
     pub(crate) fn wait_job_or_signal(&mut self, id: u32) -> Result<i32, u8> {
         self.sync_output();
         let job = self.state.jobs.find(id);

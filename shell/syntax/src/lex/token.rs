@@ -179,7 +179,7 @@ impl CommandParser<'_, '_> {
     pub fn take_token(&mut self) -> SyntaxToken {
         match self.st.look.take() {
             Some(t) => t,
-            // Only reached without a preceding `next_kind`, which no caller does.
+            // Never reached, because all callers call `next_kind` first.
             None => self.simple_token(Tk::Eof, self.pos, self.line),
         }
     }
