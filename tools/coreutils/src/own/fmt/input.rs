@@ -5,7 +5,8 @@ use std::io::{self, BufRead, Write};
 use super::breaks::{LineWidths, Word, find_breaks, find_cut};
 use super::{FmtOptions, ParagraphShape};
 
-/// The most bytes and words of a paragraph that is kept; a longer one is written in pieces.
+/// The maximum numbers of bytes and words of a paragraph that is kept. A longer paragraph is
+/// written in pieces.
 pub(super) const MAX_BYTES: usize = 5000;
 const MAX_WORDS: usize = 1000 - 2;
 /// The distance of tab stops.
