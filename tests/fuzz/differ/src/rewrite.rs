@@ -143,7 +143,7 @@ fn at_behind_error(script: &[u8]) -> Vec<u8> {
     with_at(script, |_| Some(0))
 }
 
-/// Returns the script with `$@` in place of each unquoted `$*` after a blank (and likewise for
+/// Returns the script with `$@` in place of each unquoted `$*` after a blank (and the same for
 /// arrays), if `IFS` is null. In each line, only the text after the position that `from` returns is
 /// changed.
 fn with_at(script: &[u8], from: impl Fn(&[u8]) -> Option<usize>) -> Vec<u8> {
