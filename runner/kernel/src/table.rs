@@ -538,8 +538,8 @@ impl<H: Host> Kernel<H> {
         self.changed.notify_all();
     }
 
-    /// Lets processes that the first one leaves continue when it has ended by itself. This is
-    /// called before the first process begins, because processes may start others at any time.
+    /// If the first process ends by itself, lets the processes that it leaves behind continue. This
+    /// is called before the first process begins, because processes may start others at any time.
     pub fn keep_background(&self) {
         lock_mutex(&self.table).keeps = true;
     }

@@ -64,8 +64,8 @@ pub struct ConnectionTable {
 pub(crate) struct Connection {
     pub id: SessionId,
     owner: ConnectionOwner,
-    /// The request that began it, as JSON; empty if it was too long. The field `version` has its
-    /// version in any case.
+    /// The request that began it, as JSON; empty if it was too long. The field `version` always has
+    /// its version.
     greeting: Box<[u8]>,
     version: ProtocolVersion,
     pub state: Arc<ConnectionState>,

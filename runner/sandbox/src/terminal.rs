@@ -79,7 +79,7 @@ impl FilteredStream {
         self.flush(&write)?;
         let part = &bytes[..bytes.len().min(FilteredStream::PART)];
         self.left = self.filter.filter_bytes(part);
-        // The part counts as written in any case. The next call reports an error.
+        // The part always counts as written. The next call reports an error.
         let _ = self.flush(&write);
         Ok(part.len())
     }

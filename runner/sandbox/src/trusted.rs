@@ -4,7 +4,7 @@
 //! run code as us. This module checks the requirements:
 //! - no directory on the way can be written by others; in one with the sticky bit (`/tmp`) other
 //!   users cannot move our entries;
-//! - the directory itself and its files are ours, the latter with one name each, because a second
+//! - the directory itself and its files are ours, and each file has one name only, because a second
 //!   name could be in a place where a guest may write;
 //! - a name is opened once, and the opened file is checked: a link, a FIFO or a device is refused
 //!   without waiting for it.

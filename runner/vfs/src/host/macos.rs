@@ -154,5 +154,5 @@ pub(super) fn same_name(a: &[u8], b: &[u8]) -> bool {
 
 /// Whether every directory on the way to a file must be checked as soon as any file is protected,
 /// even outside of the mount: a directory can have further names that are not links (firmlinks),
-/// and every path is resolved step by step in any case.
+/// and every path is resolved step by step anyway.
 pub(super) const LOOK_ALWAYS: bool = true;
