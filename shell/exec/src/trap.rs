@@ -154,9 +154,9 @@ impl Shell<'_> {
         }
     }
 
-    /// Makes this process ignore SIGQUIT, as each shell does that was not forked by another one
-    /// (bash manual 3.7.6). Its children do not inherit that, unless the shell itself began with
-    /// the signal ignored.
+    /// Makes this process ignore SIGQUIT, as every shell does unless another shell forked it (bash
+    /// manual 3.7.6). Its children do not inherit that, unless the shell itself began with the
+    /// signal ignored.
     pub fn drop_quit(&mut self) {
         if !self.signals.is_fixed(signal::QUIT) {
             events::drop_signals(events::signal_bit(signal::QUIT));
@@ -176,7 +176,7 @@ impl Shell<'_> {
         self.collect_signals();
         let (caught, ignored) = events::signal_dispositions();
         let interrupt = events::signal_bit(signal::INT);
-        // A trap of the shell around this subshell runs in any case.
+        // A trap of the shell around this subshell always runs.
         if ignored & interrupt != 0 || caught & interrupt != 0 && !self.is_process() {
             return None;
         }

@@ -68,7 +68,7 @@ pub fn command_head(command: &Command) -> Vec<u8> {
     p.out
 }
 
-/// Returns a function as `declare -f name` and `type name` show it; they add a newline in any case.
+/// Returns a function as `declare -f name` and `type name` show it; both always add a newline.
 pub fn print_function(function: &FunctionCommand) -> Vec<u8> {
     let mut p = CommandPrinter::default();
     p.function_text(function, false);
