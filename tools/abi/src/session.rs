@@ -398,8 +398,8 @@ impl<'a> SessionRecords<'a> {
         self.0.len()
     }
 
-    /// Returns the next record in its encoded form, for [`SessionWriter::add_raw`], and decoded;
-    /// the latter is `None` for a record that is unknown or invalid.
+    /// Returns the next record in its encoded form, for [`SessionWriter::add_raw`], and in its
+    /// decoded form, which is `None` for a record that is unknown or invalid.
     pub fn next_raw(&mut self) -> Option<(&'a [u8], Option<SessionRecord<'a>>)> {
         let all = self.0;
         let mut fields = RecordFields(all);

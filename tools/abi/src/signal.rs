@@ -50,8 +50,8 @@ pub const NAMES: [&str; 32] = [
     "URG", "XCPU", "XFSZ", "VTALRM", "PROF", "WINCH", "IO", "PWR", "SYS",
 ];
 
-/// Parses a signal given as `9`, `KILL` or `SIGKILL`, in any case, and returns its number; also
-/// parses the real-time signals `RTMIN`, `RTMIN+n`, `RTMAX-n`, `RTMAX` (34 to 64).
+/// Parses a signal given as `9`, `KILL` or `SIGKILL`, in upper or lower case, and returns its
+/// number; also parses the real-time signals `RTMIN`, `RTMIN+n`, `RTMAX-n`, `RTMAX` (34 to 64).
 pub fn parse(text: &[u8]) -> Option<u8> {
     if !text.is_empty() && text.iter().all(u8::is_ascii_digit) {
         return core::str::from_utf8(text).ok()?.parse().ok().filter(|n| *n <= 64);

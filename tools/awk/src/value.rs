@@ -124,7 +124,7 @@ pub fn to_number(text: &[u8]) -> f64 {
     if len == 0 { special_number(text).unwrap_or(0.0) } else { n }
 }
 
-/// Parses `+inf -inf +nan -nan`, in any case, with blanks around.
+/// Parses `+inf`, `-inf`, `+nan` and `-nan`, in upper or lower case, with blanks around.
 #[cold]
 fn special_number(text: &[u8]) -> Option<f64> {
     let text = text.trim_ascii();

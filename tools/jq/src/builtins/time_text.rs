@@ -101,7 +101,7 @@ impl StrptimeReader<'_> {
         Some(())
     }
 
-    /// Reads `AM` or `PM` in any case (`%p`), and returns whether it is `PM`.
+    /// Reads `AM` or `PM` in upper or lower case (`%p`), and returns whether it is `PM`.
     fn half_of_day(&mut self) -> Option<bool> {
         if let Some(n) = self.name(&["AM ", "PM "]) {
             return Some(n == 1);

@@ -85,8 +85,8 @@ pub fn parse_number(s: &str) -> Option<Value> {
         return Some(Value::Num(if negative { -0.0 } else { 0.0 }));
     }
     let literal = Literal { value, negative, digits: digits.into(), exponent };
-    // A literal is not kept if its double prints the same text. One with more than 15 digits is
-    // kept in any case, because two different literals may have the same double.
+    // A literal is not kept if its double prints the same text. A literal with more than 15 digits
+    // is always kept, because two different literals may have the same double.
     if digits.len() <= 15 && literal.to_string() == float_text(value) {
         return Some(Value::Num(value));
     }

@@ -164,7 +164,7 @@ pub fn take_path(root: &mut Value, path: &[Value]) -> Result<Value> {
                     None => return Ok(Value::Null),
                 }
             }
-            // A slice makes a new value in any case, and `index` reports errors.
+            // A slice always makes a new value, and `index` reports errors.
             (other, _) => return get_path(other, path.get(i..).unwrap_or_default()),
         };
     }

@@ -280,7 +280,7 @@ fn resolve_contexts(
     })
 }
 
-/// Returns which bytes words consist of, unless a regular expression says so.
+/// Returns the bytes that words consist of, unless a regular expression defines words.
 fn word_bytes(breaks: Option<&[u8]>, is_traditional: bool) -> [bool; 256] {
     let mut bytes = [false; 256];
     for (c, is_word) in (0u8..=255).zip(bytes.iter_mut()) {
