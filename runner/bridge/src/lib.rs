@@ -13,7 +13,7 @@
 //! its calls block.
 //!
 //! Without the feature `transport`, which adds sockets, TLS and secrets, there is a
-//! [`RequestJudge`]: the same rules for a host that has another program send the requests.
+//! [`RequestJudge`]: the same rules for a host that leaves sending the requests to another program.
 //!
 //! # Invariants
 //! - The default policy allows nothing.

@@ -1,4 +1,5 @@
-//! The transport over standard streams: one client, with which the process ends.
+//! The transport over standard streams. It serves one client, and the process ends when that client
+//! disconnects.
 
 use crate::roots::RootsMode;
 use crate::server::{ConnectionClient, McpServer};

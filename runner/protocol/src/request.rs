@@ -176,7 +176,7 @@ pub enum Input {
 /// The destination of standard output and standard error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Output {
-    /// The outcome, which takes at most this many bytes of both together.
+    /// The outcome, up to this many bytes of both streams together.
     Capture { limit: u64 },
     /// The caller's own streams, without delay; the policy's limit applies.
     Inherit,

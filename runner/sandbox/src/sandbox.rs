@@ -315,7 +315,7 @@ impl SessionSandbox {
         self.programs.library().unready()
     }
 
-    /// Returns the host files and folders that running programs for the first time reads.
+    /// Returns the host files and folders that are read when programs run for the first time.
     pub fn own_files(&self) -> Vec<PathBuf> {
         self.programs.library().own_files().paths
     }

@@ -2,8 +2,8 @@
 //! applies.
 //!
 //! Nodes are named by an [`Id`] that is the same in every session of an image, with any mounts: the
-//! initial path of a node, or for a node made by the session its number, in the order in which they
-//! were made.
+//! initial path of a node or, for a node that the session made, its number in the order of
+//! creation.
 //!
 //! # Deliberately absent
 //! Owners: every node of a session belongs to its only user.

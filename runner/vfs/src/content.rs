@@ -22,7 +22,7 @@ pub type Blob = Arc<dyn AsRef<[u8]> + Send + Sync>;
 pub trait LazyBytes: Any + Send + Sync {
     /// Returns the number of bytes, as a directory lists it.
     fn len(&self) -> u64;
-    /// Returns whether there are none.
+    /// Returns whether there are no bytes.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }

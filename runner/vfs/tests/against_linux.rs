@@ -134,7 +134,7 @@ impl Random {
         (self.0 >> 33) as usize % n
     }
 
-    /// Returns a path of one to three short names, sometimes with dots and slashes to spare. The
+    /// Returns a path of one to three short names, sometimes with redundant dots and slashes. The
     /// path never leads above the top, where a chroot and a directory differ.
     fn path(&mut self) -> String {
         const NAMES: &[&str] = &["a", "b", "c", "d", "a", "b", "."];

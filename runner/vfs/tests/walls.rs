@@ -102,7 +102,7 @@ fn the_kernels_file_systems_are_refused() {
             assert!(matches!(r, Err(MountError::Kernel { .. })), "{p}");
         }
     }
-    // Neither are they reached from above.
+    // A mount of a directory above does not lead to them either.
     let v = vfs(&[mount(Path::new("/"), "/host", false)]);
     assert_eq!(read(&v, "/host/proc/self/environ"), Err(Errno::ACCES));
     assert_eq!(names(&v, "/host/proc"), Err(Errno::ACCES));

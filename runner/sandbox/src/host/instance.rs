@@ -360,7 +360,7 @@ impl ReadyInstance {
     /// Returns the same part, but mutable.
     pub fn part_mut(&mut self, number: u32) -> Option<&mut [u8]> {
         let at = self.part_at(number)?;
-        // JUSTIFICATION, SAFETY: as of `memory_part`; `&mut self` makes the slice the only one.
+        // JUSTIFICATION, SAFETY: as for `memory_part`; `&mut self` makes the slice the only one.
         Some(unsafe { std::slice::from_raw_parts_mut(at, PART) })
     }
 

@@ -256,7 +256,7 @@ impl WorkerLink {
     /// Restores an interpreter from the layers of its memory.
     ///
     /// # Errors
-    /// [`Error::Cell`] if it cannot be restored; if the worker is gone.
+    /// [`Error::Cell`] if it cannot be restored, or another error if the worker is gone.
     pub fn restore_cell(&mut self, head: CellHead, layers: &[Vec<u8>]) -> Result<(), Error> {
         for layer in layers {
             for (n, part) in layer.chunks(PART).enumerate() {
