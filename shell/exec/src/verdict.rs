@@ -68,7 +68,7 @@ pub(crate) fn verdict(reach: ErrorReach, mode: &Mode) -> Verdict {
 /// The way in which a builtin reports a failed assignment and continues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Assigning {
-    /// The same as for any expansion; the message names no builtin.
+    /// The shell unwinds as after any failed expansion; the message names no builtin.
     Unwind,
     /// The message names no builtin; a shell with `set -e` ends.
     Refused,
