@@ -36,7 +36,7 @@ struct Long {
     index: OnceCell<Index>,
     /// The number at its start.
     number: OnceCell<f64>,
-    /// The number that all of it is.
+    /// The number, if the whole string is one.
     whole_number: OnceCell<Option<f64>>,
 }
 

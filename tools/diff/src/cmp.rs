@@ -95,7 +95,7 @@ pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
 
 /// A number that is invalid, or beyond the size of any file.
 struct CmpNumberError {
-    /// The option whose value it is, or could be.
+    /// The option that takes such a number, even if it was given as an operand.
     option: &'static str,
     text: Vec<u8>,
 }

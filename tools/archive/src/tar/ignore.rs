@@ -20,7 +20,7 @@ pub struct IgnoreFile {
 #[derive(Clone, Default)]
 pub struct IgnoredNames {
     lists: Vec<Rc<Excludes>>,
-    /// How many of the lists also hold in the directories below; they come first.
+    /// The number of lists that also hold in the directories below. These lists come first.
     inherited: usize,
 }
 

@@ -73,7 +73,7 @@ struct LnOptions {
     backup: Backup,
 }
 
-/// How the links are named.
+/// The rule for the names of the links.
 enum LinkNames {
     /// Like their targets, in this directory.
     In(Vec<u8>),
@@ -131,7 +131,7 @@ fn parse_options(ctx: &mut Ctx<'_>, p: &ParsedOptions<LnFlag>) -> Result<LnOptio
     Ok(options)
 }
 
-/// Returns the targets, and how the links to them are named.
+/// Returns the targets, and the rule for the names of the links.
 fn parse_operands<'p>(
     ctx: &mut Ctx<'_>,
     p: &'p ParsedOptions<LnFlag>,

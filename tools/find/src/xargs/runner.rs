@@ -214,7 +214,7 @@ fn quote_word(word: &[u8]) -> Vec<u8> {
     box_text::escape::single_quote(word)
 }
 
-/// Quotes a word with control characters: they stand in quotes of their own, as `$'\n'`.
+/// Quotes a word with control characters, which get quotes of their own, for example `$'\n'`.
 fn quote_controls(word: &[u8]) -> Vec<u8> {
     let mut out = vec![b'\''];
     let mut escapes = false;

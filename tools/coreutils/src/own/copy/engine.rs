@@ -24,7 +24,7 @@ pub(super) enum CopyFollow {
     Always,
 }
 
-/// How existing destination files are treated.
+/// The treatment of existing destination files.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum ExistingPolicy {
     #[default]
@@ -33,7 +33,7 @@ pub(super) enum ExistingPolicy {
     Keep,
 }
 
-/// How the destination is made from the source.
+/// The method by which the destination is made from the source.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum CopyMethod {
     #[default]

@@ -75,7 +75,7 @@ OFFSET is a number of lines behind the match, or with - before it. A FILE named 
 standard input.",
 );
 
-/// What happens at a cut, and to the files after an error.
+/// The options for cuts, and for the files after an error.
 struct CsplitOptions {
     is_quiet: bool,
     elides_empty: bool,

@@ -1,5 +1,5 @@
-//! Where the lines of a paragraph end: every way to break it has a cost, and the lowest one is
-//! taken.
+//! Finds the places at which the lines of a paragraph end. Every way to break it has a cost, and
+//! the cheapest one is taken.
 //!
 //! A line costs more the farther its length is from the goal, and from the length of the next line.
 //! Ends of sentences and places after punctuation or before an opening parenthesis are good to
@@ -55,7 +55,8 @@ const NO_BREAK: i64 = squared(600);
 const SENTENCE_BONUS: i64 = squared(50);
 const PARENTHESIS_BONUS: i64 = squared(40);
 const PUNCTUATION_BONUS: i64 = squared(40);
-/// What each further line of a piece is worth, so that a late break is chosen to cut at.
+/// The amount by which each further line of a piece lowers the cost, so that pieces are cut at late
+/// breaks.
 const LINE_CREDIT: i64 = squared(3);
 
 /// Returns the cost of a line that is `n` characters from its goal.

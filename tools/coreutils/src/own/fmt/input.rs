@@ -231,7 +231,8 @@ impl<'f, R: BufRead, W: Write> ParagraphFormatter<'f, R, W> {
             ParagraphShape::Tagged if continues && self.in_column != self.first_indent => {
                 self.other_indent = self.in_column;
             }
-            // With one line, or two of one indent, the later lines get any other indent.
+            // If the paragraph has one line, or two lines with the same indent, the indent of the
+            // later lines must only differ from the first.
             ParagraphShape::Tagged if self.other_indent == self.first_indent => {
                 self.other_indent = if self.first_indent == 0 { TAGGED_INDENT } else { 0 };
             }

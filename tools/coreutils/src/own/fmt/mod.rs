@@ -81,7 +81,7 @@ struct FmtOptions {
     is_uniform: bool,
     /// The prefix without blanks around it.
     prefix: Vec<u8>,
-    /// The number of blanks before and the length with the blanks after it.
+    /// The number of blanks before the prefix, and its length with the blanks after it.
     prefix_indent: usize,
     prefix_length: usize,
     width: usize,

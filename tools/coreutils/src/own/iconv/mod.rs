@@ -54,7 +54,7 @@ const SPEC: Spec<IconvFlag> = Spec::new(
 
 const HINT: &str = "Try `iconv --help' or `iconv --usage' for more information.\n";
 
-/// How characters that the output set lacks are treated.
+/// The treatment of characters that the output set lacks.
 #[derive(Clone, Copy, Default)]
 struct IconvMissing {
     /// `-c`: both invalid input and missing characters are dropped.

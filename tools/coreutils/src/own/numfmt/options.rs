@@ -73,7 +73,7 @@ pub(super) const SPEC: Spec<NumfmtFlag> = Spec::new(
         with one %[0]['][-][WIDTH][.PRECISION]f.",
 );
 
-/// What happens at an invalid number.
+/// The reaction to an invalid number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NumfmtMode {
     Abort,

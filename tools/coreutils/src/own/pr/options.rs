@@ -102,7 +102,7 @@ pub(super) const SPEC: Spec<PrFlag> = Spec::new(
 .reads_standard_input()
 .with_examples(&[("pr -3 -t FILE", "Three columns, without headers")]);
 
-/// How unprintable characters are shown.
+/// The form in which unprintable characters are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum PrControl {
     Raw,

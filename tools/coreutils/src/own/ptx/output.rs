@@ -103,7 +103,7 @@ impl<'t> LineWriter<'t> {
         if !is_right {
             self.write_text(out, reference)?;
             let mut length = reference.len();
-            // As in messages of compilers.
+            // A colon follows, as in the messages of compilers.
             if kind == ReferenceKind::Automatic {
                 out.write_all(b":")?;
                 length += 1;
