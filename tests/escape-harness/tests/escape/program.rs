@@ -12,7 +12,7 @@ pub enum Kind {
     Module,
 }
 
-/// What happens to the output streams of the host process.
+/// The use of the output streams of the host process.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Streams {
     /// Output is read as it comes.

@@ -324,8 +324,8 @@ fn command_end(text: &[u8]) -> Option<usize> {
     })
 }
 
-/// `[[ a == ${x[@]^} ]]`: bash 5.2 takes the result of an operator on a scalar that is written as a
-/// list for empty, if `IFS` has no blank.
+/// `[[ a == ${x[@]^} ]]`: if a scalar is written as a list and `IFS` has no blank, bash 5.2 treats
+/// the result of an operator on it as empty.
 fn scalars_in_conditions(script: &[u8]) -> Vec<u8> {
     const LIST: &[u8] = b"[@]";
     let mut out = Vec::with_capacity(script.len());
