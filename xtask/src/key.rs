@@ -1,4 +1,4 @@
-//! Hashes of what results are built from, and of the results.
+//! Hashes of the inputs that results are built from, and of the results.
 
 use std::fs;
 use std::io::Read;
