@@ -103,8 +103,8 @@ fn the_commands_of_the_manual_work_as_written() {
     assert_eq!((o.status.code(), o.stdout.len()), (Some(1), 0));
 }
 
-/// The output of `diff` for files of the image and of the session turns one into the other when Git
-/// applies it.
+/// When Git applies the output of `diff` to the files of the older state, files of the image
+/// included, they become those of the newer state.
 #[test]
 fn git_applies_a_difference() {
     let dir = tempfile::tempdir().unwrap();

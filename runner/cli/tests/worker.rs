@@ -235,8 +235,8 @@ struct Victim {
 
 impl Victim {
     /// Returns the result of a call, and whether it is certain that no fault affected it. A fault
-    /// after the answer of the previous call is noticed by this one, so `last` is the number of
-    /// faults that had ended when that one began.
+    /// after the answer of the previous call is noticed by this call, so `last` is the number of
+    /// faults that had ended when the previous call began.
     fn call(&self, last: &mut usize, argv: &[&str]) -> (Result<Outcome, Error>, bool) {
         let ended = self.ended.load(Ordering::SeqCst);
         let result = exec(&self.session, argv);

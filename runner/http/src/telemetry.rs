@@ -1,7 +1,7 @@
 //! Spans of requests and calls, sent to an OpenTelemetry collector (OTLP over HTTP, with protobuf
 //! bodies). The environment configures the collector, as OpenTelemetry's specification says:
-//! nothing is sent unless `OTEL_EXPORTER_OTLP_ENDPOINT` or `OTEL_EXPORTER_OTLP_TRACES_ENDPOINT` is
-//! set, or if `OTEL_SDK_DISABLED` is `true`.
+//! nothing is sent if neither `OTEL_EXPORTER_OTLP_ENDPOINT` nor
+//! `OTEL_EXPORTER_OTLP_TRACES_ENDPOINT` is set, or if `OTEL_SDK_DISABLED` is `true`.
 
 use axum::http::HeaderMap;
 use opentelemetry::propagation::{Extractor, TextMapPropagator};

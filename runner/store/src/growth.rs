@@ -11,8 +11,8 @@ use crate::{CommitRow, StoreError, StoreSession};
 use std::sync::MutexGuard;
 use wasibox_snapshot::Commit;
 
-/// Bytes that a commit takes in addition to its objects, and an entry of the log in addition to its
-/// text.
+/// The bytes that a commit takes in addition to its objects, and those that an entry of the log
+/// takes in addition to its text.
 const COMMIT: u64 = 512;
 const ENTRY: u64 = 64;
 /// The beginning and the end of the note about removed entries.

@@ -106,8 +106,8 @@ impl PageSession {
         self.facts[program.0 as usize].get_or_init(|| self.source.facts(program, name)).as_ref()
     }
 
-    /// Returns the digest that a parked interpreter of the program requires, if it began with this
-    /// memory, or with the module's.
+    /// Returns the digest that a parked interpreter of the program requires if it began with the
+    /// memory `prepared`, or with the module's own memory if that is `None`.
     pub fn module_of(
         &self,
         program: ProgramMark,
