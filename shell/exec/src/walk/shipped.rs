@@ -81,8 +81,8 @@ impl Shell<'_> {
     }
 }
 
-/// Returns the pipeline if a list is only that, has one command, and nothing further depends on its
-/// status.
+/// Returns the pipeline of a list that consists of a single pipeline with a single command, if
+/// nothing further depends on its status.
 fn only_command(list: &mut CommandList) -> Option<&mut Pipeline> {
     let [ListItem { and_or, background: false, .. }] = list.items.as_mut_slice() else {
         return None;
