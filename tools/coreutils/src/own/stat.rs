@@ -267,7 +267,7 @@ fn unescape_format(ctx: &mut Ctx<'_>, text: &[u8]) -> Vec<u8> {
 }
 
 /// The maximum width and precision of a directive. Larger ones are refused, because they would take
-/// as much memory.
+/// that much memory.
 const MAX_WIDTH: usize = 1 << 20;
 
 /// A value of a directive.

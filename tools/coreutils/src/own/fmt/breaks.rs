@@ -55,8 +55,8 @@ const NO_BREAK: i64 = squared(600);
 const SENTENCE_BONUS: i64 = squared(50);
 const PARENTHESIS_BONUS: i64 = squared(40);
 const PUNCTUATION_BONUS: i64 = squared(40);
-/// The amount by which each further line of a piece lowers the cost, so that pieces are cut at late
-/// breaks.
+/// The additional cost that a break may have for each line that it adds to a piece, so that pieces
+/// are cut at late breaks.
 const LINE_CREDIT: i64 = squared(3);
 
 /// Returns the cost of a line that is `n` characters from its goal.
