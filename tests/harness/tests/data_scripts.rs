@@ -1,5 +1,5 @@
-//! Compares data work as agents write it with the output of native CPython
-//! (`tests/python/data/README.md`).
+//! Runs scripts that process data, as agents write them, and compares their output with that of
+//! native CPython (`tests/python/data/README.md`).
 //!
 //! Text must be the same. Numbers may differ, because a different order of sums and a different
 //! libm change them: by `RELATIVE` of the value, by `ABSOLUTE` near zero, or by one in the last
@@ -20,8 +20,7 @@ const ROUNDED: usize = 4;
 #[derive(Debug, PartialEq)]
 enum Part {
     Text(String),
-    /// The value of the number, and the value of one in its last digit if that digit may differ,
-    /// otherwise 0.
+    /// The number, and the value of one unit of its last digit, or 0 if that digit may not differ.
     Number(f64, f64),
 }
 

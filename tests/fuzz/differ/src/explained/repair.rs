@@ -452,8 +452,8 @@ fn without_command(script: &[u8], bash: &Outcome, message: &[u8]) -> Vec<Vec<u8>
     let mut ranges: Vec<(usize, usize)> = (line.saturating_sub(AROUND).max(1)..=line)
         .flat_map(|from| (line..=lines.len().min(line + AROUND)).map(move |to| (from, to)))
         .collect();
-    // Also without a single line further down: it may belong to a here-document whose command also
-    // begins a loop.
+    // Each single line further down is removed, too, because it may belong to a here-document whose
+    // command also begins a loop.
     ranges.extend((line + 1..=lines.len().min(line + AROUND)).map(|only| (only, only)));
     ranges.sort_by_key(|(from, to)| to - from);
     let without = |(from, to): (usize, usize)| {
