@@ -1,4 +1,4 @@
-//! Measures `true` by the crate and through each protocol, in turn, and the tool `calculate`
+//! Measures `true` through the crate and through each protocol, in turn, and the tool `calculate`
 //! (`tests/session-harness/examples/bench_doors.rs`). The peers are just-bash's library and its
 //! server for the Model Context Protocol.
 

@@ -7,8 +7,8 @@
 //! | `session` | processes within one session |
 //! | `sandbox` | sessions in threads and in processes, and the cost of the jail |
 //! | `bridge` | requests to a server of the host, compared with the same programs run natively |
-//! | `doors` | one call by the crate, by MCP, by HTTP |
-//! | `sdk` | a call and a file by the crate, by the packages for Python and Node, and by peers |
+//! | `doors` | one call through the crate, through MCP and through HTTP |
+//! | `sdk` | a call and a file through the crate, the packages for Python and Node, and peers |
 //! | `shell` | the shell's constructs against bash and dash, without start-up |
 //! | `tools` | commands over a log of 60 MB, a CSV and JSON lines, against GNU's tools and jq |
 //! | `growth` | loops of the shell, awk, sed and jq at n and 10 n steps: how time grows, against the peers |

@@ -1,7 +1,7 @@
-//! Measures one call and a file of a megabyte by the crate (`sdk/core/examples/bench.rs`), by the
-//! packages for Python (`sdk/python/tests/bench.py`) and Node (`sdk/node/tests/bench.mjs`), and by
-//! peers; also the time to import a package and to make the first call. The packages must be
-//! installed with `cargo xtask sdk`.
+//! Measures one call and a file of a megabyte through the crate (`sdk/core/examples/bench.rs`),
+//! through the packages for Python (`sdk/python/tests/bench.py`) and Node
+//! (`sdk/node/tests/bench.mjs`), and through peers. Also measures the time to import a package and
+//! to make the first call. The packages must be installed with `cargo xtask sdk`.
 
 use crate::{env, sdk};
 use anyhow::Result;
