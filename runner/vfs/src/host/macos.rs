@@ -23,7 +23,7 @@ pub(super) fn is_path(_: OFlags) -> bool {
 }
 
 /// Opens the root of a mount. Its path may have links, because the user named it. Opens only a file
-/// or directory, because opening a device could act.
+/// or directory, because opening a device could have an effect.
 pub(super) fn root(path: &Path) -> rustix::io::Result<OwnedFd> {
     let before = fs::stat(path)?;
     let is_fit = matches!(
