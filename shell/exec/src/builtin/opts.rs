@@ -38,8 +38,8 @@ impl BuiltinArguments<'_> {
 
 impl Shell<'_> {
     /// Parses the options of a builtin. `spec` lists the letters, with a colon after those that
-    /// take a value; a leading `+` allows options such as `+x`. The error is how to continue after
-    /// a message.
+    /// take a value; a leading `+` allows options such as `+x`. After an error, prints a message
+    /// and returns how the shell continues.
     pub(crate) fn parse_builtin_options<'c>(
         &mut self,
         call: &BuiltinCall<'c>,

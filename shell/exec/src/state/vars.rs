@@ -184,8 +184,9 @@ pub struct Scope {
     pub options: Option<Box<super::options::ShellOptions>>,
 }
 
-/// A byte that, before a name, stands for the global variable which a local nameref to its own name
-/// hides. Only following namerefs makes such names; no variable is named with this byte.
+/// A byte that is put before a name to mean the global variable of that name, if a local nameref to
+/// its own name hides it. Only following namerefs makes such names; no variable's own name has this
+/// byte.
 pub const OUTERMOST: u8 = 2;
 
 /// The table of variables.

@@ -97,9 +97,9 @@ fn only_command(and_or: &AndOr) -> Option<&Command> {
     }
 }
 
-/// Returns the simple command that `c` is, or that is all that the subshell `c` runs. The new
-/// process is itself that subshell, so that `kill $!` reaches the program of `( program ) &`, as in
-/// bash.
+/// Returns `c` if it is a simple command, or, if it is a subshell that runs a single simple
+/// command, that command. The new process is itself that subshell, so that `kill $!` reaches the
+/// program of `( program ) &`, as in bash.
 fn only_simple_command(c: &Command) -> Option<(&SimpleCommand, &Command)> {
     match &c.kind {
         CommandKind::Simple(s) => Some((s, c)),
