@@ -67,11 +67,11 @@ fn replace(spec: &SpawnSpec<'_>, env: &[Vec<u8>]) -> io::Result<()> {
     let (args, env) = (list(spec.argv), list(env));
     let program = path::to_bytes(spec.program);
     let mut high = Vec::new();
-    // JUSTIFICATION: descriptors must get exact numbers, which std cannot give; the rest are no
-    // library wraps these host calls.
-    // SAFETY: pointers come with their lengths and outlive the calls. The descriptors closed and
-    // replaced here belong to files of this program, none of which is used again: after success the
-    // program is gone, and after a failure its caller ends the process.
+    // JUSTIFICATION: descriptors must get exact numbers, which std cannot give, and no library
+    // wraps the other host calls. SAFETY: pointers come with their lengths and outlive the calls.
+    // The descriptors closed and replaced here belong to files of this program, none of which is
+    // used again: after success the program is gone, and after a failure its caller ends the
+    // process.
     unsafe {
         cvt(chdir(cwd.as_ptr(), cwd.len()))?;
         for (n, file) in spec.fds {

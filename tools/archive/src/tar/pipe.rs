@@ -19,8 +19,8 @@ const VERSION: &[u8] = b"1.34";
 /// The default number of blocks in a record.
 const BLOCKING_FACTOR: &[u8] = b"20";
 
-/// Runs the command for one member, whose data it reads from standard input; returns whether it
-/// has not failed. A command that a signal ends is reported, but is no failure.
+/// Runs the command for one member, whose data it reads from standard input. Returns false if the
+/// command has failed. A command that a signal ends is reported, but does not count as failed.
 pub fn run_command(
     ctx: &mut Ctx<'_>,
     options: &TarOptions,

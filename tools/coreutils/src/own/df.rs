@@ -149,8 +149,8 @@ fn parse_plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<DfPlan, Exit> {
     })
 }
 
-/// Parses how sizes are shown and the heading of their column. The error is a message about an
-/// argument that is not a size.
+/// Returns the form in which sizes are shown, and the heading of their column. The error is a
+/// message about an argument that is not a size.
 fn parse_scale(p: &ParsedOptions<DfFlag>) -> Result<(SizeScale, String), Vec<u8>> {
     let mut chosen = (SizeScale::Units(1024, ""), "1K-blocks".to_string());
     for (flag, value) in &p.options {

@@ -232,7 +232,7 @@ impl<'f, R: BufRead, W: Write> ParagraphFormatter<'f, R, W> {
                 self.other_indent = self.in_column;
             }
             // If the paragraph has one line, or two lines with the same indent, the indent of the
-            // later lines must only differ from the first.
+            // later lines must only differ from that of the first line.
             ParagraphShape::Tagged if self.other_indent == self.first_indent => {
                 self.other_indent = if self.first_indent == 0 { TAGGED_INDENT } else { 0 };
             }
