@@ -88,8 +88,8 @@ fn loses_document(text: &[u8]) -> bool {
 }
 
 /// Returns whether a line begins with a here-document's delimiter and contains a `)`. In a
-/// substitution that line ends the document, as in bash. If the document was after the substitution
-/// in the source, it did not, and bash does not read that at all.
+/// substitution that line ends the document, as in bash. If the document followed the substitution
+/// in the source, the line did not end it, and bash does not read such a document at all.
 fn may_end_early(text: &[u8]) -> bool {
     let announced = text.windows(2).enumerate().filter(|(_, pair)| *pair == b"<<");
     let mut documents = announced.map(|(at, _)| {

@@ -29,8 +29,8 @@ async fn calls_are_futures_and_end_when_those_are_dropped() {
         }
         assert!(timeout(SOON, s.python("while True: pass")).await.is_err());
         // A call that is abandoned before it could begin does not affect the running call and
-        // leaves no trace. The previous abandoned call has ended by now, so the busy one is the
-        // next one.
+        // leaves no trace. The call of `true` waits for the end of the previous abandoned call, so
+        // that the session is busy only with the call that is started next.
         s.exec("true").await.unwrap();
         let other = s.clone();
         let wait = "until [ -e /m/go ]; do sleep 0.02; done; echo done";

@@ -1,9 +1,7 @@
 //! Recognises deviations in scripts that were made as small as possible, so that each shows only
-//! one.
-//! A rule searches for words of the script and for messages, and compares outcomes roughly. A whole
-//! script contains too much for that, so these rules apply to short scripts only. Each is a row of
-//! docs/deviations.md; its comment has an example and its effect.
-//! docs/deviations.md.
+//! one deviation. A rule searches for words of the script and for messages, and compares outcomes
+//! roughly. A whole script contains too much for that, so these rules apply to short scripts only.
+//! Each is a row of docs/deviations.md; its comment has an example and its effect.
 
 use std::borrow::Cow;
 
