@@ -1,4 +1,4 @@
-//! Measures what a request costs over the bridge, compared with the same program on the host. Each
+//! Measures the cost of a request over the bridge, compared with the same program on the host. Each
 //! script runs alternately under `runner exec` and natively, against one server on the host's
 //! loopback interface that responds at once.
 

@@ -4,8 +4,8 @@
 //!
 //! Each line of `tests/bench/growth/*` is a loop: n, and a bash command that reads n from `$N`. Our
 //! side is the image, or the multicall binary that `WASIBOX_NATIVE_BOX` names. `WASIBOX_LOOPS`
-//! selects the loops that contain its text or are in a file whose name does. Both sides must print
-//! the same. A loop that fails is reported, and the others are still run.
+//! selects the loops that contain its text, and those in files whose names contain it. Both sides
+//! must print the same. A loop that fails is reported, and the others are still run.
 
 use std::path::Path;
 use std::process::{Command, Stdio};

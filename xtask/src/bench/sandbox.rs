@@ -1,5 +1,5 @@
-//! Measures what the jail costs: by the library's example `bench_sandbox`, by calls of other
-//! sandboxes, and by `runner exec` as a whole process.
+//! Measures the cost of the jail, with the library's example `bench_sandbox`, with calls of other
+//! sandboxes, and with `runner exec` as a whole process.
 
 use std::process::Command;
 
