@@ -82,8 +82,8 @@ struct ProcessTable<H: Host> {
     next: u32,
     spawned: u64,
     root: Option<ProcessStatus>,
-    /// Whether processes are to continue that the first one leaves running (`keeps`), and whether
-    /// they now do (`is_kept`).
+    /// Whether processes that the first one leaves running are to continue (`keeps`), and whether
+    /// they do so now (`is_kept`).
     keeps: bool,
     is_kept: bool,
     limit: Option<LimitHit>,
@@ -311,7 +311,8 @@ impl<H: Host> Kernel<H> {
         let mut args =
             held.map_or_else(|| self.budget.reserve_bytes(0), Some).ok_or(Errno::NOMEM)?;
         let strings = arguments::strings_cost(start.argv.iter().chain(&start.env));
-        // A script's interpreter may have added arguments, file actions descriptors.
+        // A script's interpreter may have added arguments, and file actions may have added
+        // descriptors.
         let all = PROCESS_COST + table + path + strings;
         if all > args.bytes() && !args.grow_by(all - args.bytes()) {
             return Err(Errno::NOMEM.into());

@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// Opens a directory to reach its entries.
 pub(super) const REACH: OFlags = OFlags::PATH.union(OFlags::DIRECTORY);
 
-/// Returns whether a descriptor that is opened with these flags only stands for its file.
+/// Returns whether a descriptor that is opened with these flags merely stands for its file.
 pub(super) fn is_path(flags: OFlags) -> bool {
     flags.contains(OFlags::PATH)
 }

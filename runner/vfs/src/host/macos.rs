@@ -17,7 +17,7 @@ use std::path::Path;
 /// Opens a directory to reach its entries.
 pub(super) const REACH: OFlags = OFlags::DIRECTORY;
 
-/// Returns whether a descriptor that is opened with these flags only stands for its file: never.
+/// Returns whether a descriptor that is opened with these flags merely stands for its file: never.
 pub(super) fn is_path(_: OFlags) -> bool {
     false
 }
