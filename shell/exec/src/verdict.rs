@@ -98,7 +98,7 @@ impl Shell<'_> {
         }
     }
 
-    /// Reports a failed expansion and returns how execution unwinds.
+    /// Reports a failed expansion and returns the way in which execution unwinds.
     pub fn expansion_failed(&mut self, e: ExpandError) -> Unwind {
         self.report(b"", &e);
         self.unwind(&e)
@@ -112,7 +112,7 @@ impl Shell<'_> {
         }
     }
 
-    /// Returns how execution unwinds after an error that was reported.
+    /// Returns the way in which execution unwinds after an error that was reported.
     pub(crate) fn unwind(&mut self, e: &ExpandError) -> Unwind {
         match verdict(e.reach(), &self.mode()) {
             Verdict::PassOn => self.leaving.interrupted.take().unwrap_or(Unwind::Exit(1)),
@@ -167,8 +167,8 @@ impl Shell<'_> {
         self.mode().given_up()
     }
 
-    /// Returns how execution unwinds after the message about a readonly variable: a shell with `set
-    /// -e` ends, regardless of the command around it.
+    /// Returns the way in which execution unwinds after the message about a readonly variable: a
+    /// shell with `set -e` ends, regardless of the command around it.
     pub(crate) fn refused(&self) -> Flow {
         if self.state.options.has_set(SetOpt::ErrExit) { Err(Unwind::Exit(1)) } else { Ok(1) }
     }

@@ -154,7 +154,7 @@ impl ExpandError {
         ExpandCause::Unbound(name.to_vec()).into()
     }
 
-    /// Returns how far the error reaches.
+    /// Returns the reach of the error.
     pub fn reach(&self) -> ErrorReach {
         match *self.cause {
             ExpandCause::Interrupted => ErrorReach::Interrupted,

@@ -98,8 +98,8 @@ impl Shell<'_> {
         Ok(BuiltinArguments { options, operands: args.get(i..).unwrap_or_default(), first: i + 1 })
     }
 
-    /// Returns how bash continues after "too many arguments" of `break`, `exit`, `return` or
-    /// `shift`: a script abandons the command, a shell with `-c` exits.
+    /// Returns the way in which bash continues after "too many arguments" of `break`, `exit`,
+    /// `return` or `shift`: a script abandons the command, a shell with `-c` exits.
     pub(crate) fn too_many_arguments(&mut self) -> Unwind {
         if self.state.options.is_command_string() { Unwind::Exit(1) } else { Unwind::Discard(1) }
     }

@@ -56,8 +56,8 @@ impl Shell<'_> {
         // As in bash, the trap and the option count that were set when the pipeline began: `! { set
         // -e; ... }` does exit, and a function that sets an ERR trap and fails does not run it.
         let trapped = self.state.traps.sees_trap(Trap::Err);
-        // The failure of a simple command or subshell that is all its process runs has no
-        // consequences here.
+        // If a process runs only a simple command or a subshell, its failure has no consequences
+        // here.
         let alone = self.state.here.alone;
         let ignoring = p.negated && self.state.options.has_set(SetOpt::ErrExit);
         let ran = if ignoring {

@@ -58,7 +58,7 @@ fn attribute_letters(
     match content {
         // A variable that is declared but unset still has letters to show.
         ParamValue::Scalar(_) => ParamValue::Scalar(Some(letters)),
-        // A declared array has, too, but not an array that was assigned an empty list.
+        // So has a declared array, but not an array that was assigned an empty list.
         ParamValue::List { items, star }
             if items.is_empty() && (letters.is_empty() || has_value) =>
         {

@@ -339,7 +339,7 @@ impl<'a> ArithParser<'a> {
     }
 }
 
-/// Returns how tightly an operator binds.
+/// Returns the precedence of an operator.
 fn binding_power(op: ArithBinary) -> u8 {
     use ArithBinary as B;
     match op {
