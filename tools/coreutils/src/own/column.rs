@@ -168,7 +168,7 @@ fn parse_columns(text: &[u8], noun: &str) -> Result<u32, Vec<u8>> {
     Err([what.as_bytes(), &quote::quote_in_sentence(text), why].concat())
 }
 
-/// Returns the most columns of a table (`-l`). The error is a message.
+/// Returns the maximum number of columns of a table (`-l`). The error is a message.
 fn parse_limit(p: &ParsedOptions<ColumnFlag>) -> Result<Option<usize>, Vec<u8>> {
     let Some(text) = p.last_value(ColumnFlag::TableColumnsLimit) else { return Ok(None) };
     match parse_columns(text, "columns limit")? {

@@ -48,7 +48,7 @@ impl RequiredTexts {
     }
 }
 
-/// Returns how selective a choice of texts is: the length of the shortest.
+/// Returns the selectivity of a choice of texts, which is the length of the shortest.
 fn texts_worth(texts: &[Vec<u8>]) -> usize {
     texts.iter().map(Vec::len).min().unwrap_or(0)
 }

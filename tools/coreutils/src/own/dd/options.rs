@@ -83,9 +83,9 @@ struct InBytes {
     count: bool,
 }
 
-/// Why the operands are refused.
+/// The reason why the operands are refused.
 pub(super) enum DdFault {
-    /// A word is none that dd knows; a hint at the help follows the message.
+    /// A word that dd does not know. A hint at the help follows the message.
     Word {
         what: &'static str,
         word: Vec<u8>,

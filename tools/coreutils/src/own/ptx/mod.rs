@@ -226,7 +226,7 @@ fn resolve_options(ctx: &mut Ctx<'_>, p: &ParsedOptions<PtxFlag>) -> Result<PtxO
     })
 }
 
-/// Returns the number of columns of an option; refuses 0 and what is no number.
+/// Returns the number of columns of an option; refuses 0 and anything that is not a number.
 fn parse_columns(
     ctx: &mut Ctx<'_>,
     p: &ParsedOptions<PtxFlag>,
@@ -244,7 +244,7 @@ fn parse_columns(
     Err(Exit::FAILURE)
 }
 
-/// Returns how the text is divided into contexts and words.
+/// Returns the rules by which the text is divided into contexts and words.
 fn resolve_contexts(
     ctx: &mut Ctx<'_>,
     p: &ParsedOptions<PtxFlag>,
