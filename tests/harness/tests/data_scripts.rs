@@ -105,7 +105,8 @@ fn scripts() -> Vec<PathBuf> {
     files
 }
 
-/// Returns how the script's output differs from its expected file, or how the script failed.
+/// Returns a description of the difference between the script's output and its expected file, or of
+/// the script's failure; `None` if there is neither.
 fn difference(script: &Path) -> Option<String> {
     let name = script.file_name().unwrap().to_str().unwrap();
     let output = tempfile::tempdir().unwrap();
