@@ -539,6 +539,11 @@ impl<H: Host> Kernel<H> {
         self.changed.notify_all();
     }
 
+    /// Returns whether the run was ended from outside.
+    pub fn is_interrupted(&self) -> bool {
+        lock_mutex(&self.table).interrupted
+    }
+
     /// If the first process ends by itself, lets the processes that it leaves behind continue. This
     /// is called before the first process begins, because processes may start others at any time.
     pub fn keep_background(&self) {

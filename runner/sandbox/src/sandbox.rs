@@ -506,7 +506,10 @@ impl SessionSandbox {
                 kernel.run_cell(child, cell.start())
             }
         };
-        if let Err(e) = spawned {
+        // An interrupt before the first process is the end of the run, and no error.
+        if let Err(e) = spawned
+            && !kernel.is_interrupted()
+        {
             *lock_mutex(&self.interrupt.0) = InterruptState::default();
             return Err(match e {
                 SpawnError::Errno(e) => cannot(e),

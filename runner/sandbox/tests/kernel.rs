@@ -167,6 +167,16 @@ fn interrupting_ends_everything() {
 }
 
 #[test]
+fn an_interrupt_before_the_first_process_ends_the_run() {
+    let b = sandbox(Policy::default());
+    b.interrupt_handle().interrupt();
+    let r = b.run(spec(&["true"], b"").0).unwrap();
+    assert!(r.interrupted && r.status != ProcessStatus::Exited(0));
+    // It ends one run only.
+    assert_eq!(b.run(spec(&["true"], b"").0).unwrap().status, ProcessStatus::Exited(0));
+}
+
+#[test]
 fn background_processes_end_with_the_first() {
     let o = run(&["leave"]);
     assert_eq!((o.status, &*o.out), (ProcessStatus::Exited(7), "left\n"));
