@@ -14,6 +14,40 @@ use wasibox_worker::jail::Walls;
 /// Maximum bytes of output in one message.
 pub const PART: usize = 1 << 20;
 
+/// The version of these messages. Every change of a message raises it.
+const VERSION: u32 = 1;
+
+/// The first message to a worker. Its form never changes, so that a program of another version
+/// understands it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WorkerHello {
+    version: u32,
+    /// The version of the parent's program, for messages to the user.
+    program: String,
+}
+
+impl WorkerHello {
+    /// Makes the message of this program.
+    pub fn own() -> WorkerHello {
+        WorkerHello { version: VERSION, program: env!("CARGO_PKG_VERSION").to_owned() }
+    }
+
+    /// Checks that this program understands the messages of the parent.
+    ///
+    /// # Errors
+    /// If the parent's messages have another version.
+    pub fn check_version(&self) -> Result<(), Error> {
+        if self.version == VERSION {
+            return Ok(());
+        }
+        let (own, theirs) = (WorkerHello::own(), super::bounds::cut_text(self.program.clone()));
+        Err(Error::Refused(format!(
+            "the program for workers is of another version: {} (messages {}) instead of {theirs} (messages {})",
+            own.program, own.version, self.version
+        )))
+    }
+}
+
 /// Programs of an image, and the folders in which their machine code is kept.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ImageCode {
@@ -223,5 +257,18 @@ impl From<ErrorMessage> for Error {
             ErrorMessage::Cwd { path, why } => SandboxError::Cwd { path, why: Errno(why) }.into(),
             ErrorMessage::Other(text) => Error::Refused(text),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_worker_refuses_messages_of_another_version() {
+        assert!(WorkerHello::own().check_version().is_ok());
+        let other = WorkerHello { version: VERSION + 1, program: "9.9".into() };
+        let text = other.check_version().unwrap_err().to_string();
+        assert!(text.contains("instead of 9.9 (messages 2)"), "{text}");
     }
 }

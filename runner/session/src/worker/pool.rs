@@ -1,6 +1,6 @@
 //! A pool of workers that are started ahead of need.
 
-use super::message::{ImageCode, MissingCode, WorkerReply, WorkerRequest};
+use super::message::{ImageCode, MissingCode, WorkerHello, WorkerReply, WorkerRequest};
 use crate::session::Error;
 use std::collections::VecDeque;
 use std::os::fd::AsFd;
@@ -315,7 +315,7 @@ fn compile_rest(
 ) -> Result<(), Error> {
     let mut compilers = Vec::with_capacity(missing.len());
     for name in missing {
-        let worker = Worker::start(program)?;
+        let worker = start_worker(program)?;
         let code = ImageCode { program: Some(name), ..all.clone() };
         worker.channel.send(&WorkerRequest::Keep(code, true), &[])?;
         compilers.push(worker);
@@ -336,6 +336,13 @@ fn compile_rest(
     Ok(())
 }
 
+/// Starts a process for a worker, and says which messages this program sends.
+fn start_worker(program: &Path) -> Result<Worker, Error> {
+    let worker = Worker::start(program)?;
+    worker.channel.send(&WorkerHello::own(), &[])?;
+    Ok(worker)
+}
+
 /// Starts a process and sends it a request for code. The inner error names the code that is not
 /// kept yet.
 fn ask_worker(
@@ -343,7 +350,7 @@ fn ask_worker(
     program: &Path,
     request: &WorkerRequest,
 ) -> Result<Result<Worker, MissingCode>, Error> {
-    let mut worker = Worker::start(program)?;
+    let mut worker = start_worker(program)?;
     worker.channel.send(request, &[])?;
     // This worker runs no guest, so it does not need a cgroup. But the first move to a cgroup after
     // a while takes ten milliseconds, which would otherwise delay the first copy.
@@ -367,7 +374,7 @@ fn ask_worker(
 /// # Errors
 /// If the process cannot be started.
 pub fn probe_walls(program: &Path) -> Result<Walls, Error> {
-    let mut worker = Worker::start(program)?;
+    let mut worker = start_worker(program)?;
     worker.channel.send(&WorkerRequest::Probe, &[])?;
     let soon = Instant::now() + Duration::from_secs(30);
     match worker.channel.receive(Some(soon)) {

@@ -2,7 +2,8 @@
 
 use super::asks::HostAsks;
 use super::message::{
-    ControlMessage, ErrorMessage, ImageCode, MissingCode, PART, WorkerReply, WorkerRequest,
+    ControlMessage, ErrorMessage, ImageCode, MissingCode, PART, WorkerHello, WorkerReply,
+    WorkerRequest,
 };
 use crate::live::{CellUpdate, LocalSandbox, interpreter_of};
 use crate::run::{self, InheritedStreams};
@@ -72,6 +73,13 @@ fn main_with(hole: Option<fn(&Vfs)>) -> ExitCode {
 fn serve_parent(hole: Option<fn(&Vfs)>) -> Result<(), WorkerError> {
     separate_session()?;
     let (mut channel, control) = take_sockets()?;
+    let Some((hello, _)) = channel.receive::<WorkerHello>(None)? else {
+        return Err(WorkerError::Order);
+    };
+    if let Err(e) = hello.check_version() {
+        channel.send(&WorkerReply::Failed(e.into()), &[])?;
+        return Ok(());
+    }
     let prepared = match channel.receive(None)? {
         Some((WorkerRequest::Probe, _)) => {
             let walls = probe_jail();
