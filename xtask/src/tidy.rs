@@ -104,7 +104,8 @@ const ARROWS: &[(&str, &[&str])] = &[
             "wasibox-workspace",
         ],
     ),
-    ("wasibox-actions", &["wasibox"]),
+    ("wasibox-calculator", &[]),
+    ("wasibox-actions", &["wasibox", "wasibox-calculator"]),
     ("wasibox-mcp", &["wasibox", "wasibox-actions"]),
     ("wasibox-http", &["wasibox", "wasibox-actions", "wasibox-mcp"]),
     (

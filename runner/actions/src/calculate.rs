@@ -1,7 +1,7 @@
 //! `calculate`: evaluates one expression with SymPy, in an interpreter of the calculator's own.
 //!
-//! The program in `calculator/` is Python code that parses its own notation, and never runs text as
-//! code. It runs in sessions that no client can reach and that are granted nothing. Their
+//! The program is `wasibox-calculator`: Python code that parses its own notation, and never runs
+//! text as code. It runs in sessions that no client can reach and that are granted nothing. Their
 //! interpreters are kept, so that SymPy is imported only once. An expression that exceeds a limit
 //! ends its interpreter, which is then restored to its prepared state. An interpreter is also
 //! restored after many calls, because SymPy's caches grow.
@@ -44,29 +44,6 @@ calculator.warm_up()
 /// The code that evaluates the expression on standard input. A client's text is never part of a
 /// program.
 const ANSWERS: &str = "calculator.answer(sys.stdin.buffer.read().decode())";
-/// The program's files.
-const PROGRAM: &[(&str, &str)] = &[
-    ("__init__.py", include_str!("calculator/__init__.py")),
-    ("algebra.py", include_str!("calculator/algebra.py")),
-    ("calculus.py", include_str!("calculator/calculus.py")),
-    ("commands.py", include_str!("calculator/commands.py")),
-    ("equations.py", include_str!("calculator/equations.py")),
-    ("errors.py", include_str!("calculator/errors.py")),
-    ("evaluate.py", include_str!("calculator/evaluate.py")),
-    ("forms.py", include_str!("calculator/forms.py")),
-    ("functions.py", include_str!("calculator/functions.py")),
-    ("guards.py", include_str!("calculator/guards.py")),
-    ("integers.py", include_str!("calculator/integers.py")),
-    ("lexer.py", include_str!("calculator/lexer.py")),
-    ("parser.py", include_str!("calculator/parser.py")),
-    ("phrases.py", include_str!("calculator/phrases.py")),
-    ("samples.py", include_str!("calculator/samples.py")),
-    ("show.py", include_str!("calculator/show.py")),
-    ("tree.py", include_str!("calculator/tree.py")),
-    ("typed.py", include_str!("calculator/typed.py")),
-    ("units.py", include_str!("calculator/units.py")),
-    ("words.py", include_str!("calculator/words.py")),
-];
 
 /// The arguments of `calculate`.
 #[derive(Deserialize, JsonSchema)]
@@ -160,7 +137,7 @@ struct Calculator {
 impl Calculator {
     fn new(machine: &Machine) -> Result<Calculator, Refusal> {
         let session = machine.engine().session(calculator_policy(&machine.policy().limits))?;
-        for (name, text) in PROGRAM {
+        for (name, text) in wasibox_calculator::PROGRAM {
             let path = format!("{FOLDER}/calculator/{name}");
             let data = FileBytes(text.as_bytes().to_vec());
             let upload = UploadOf { path, data, offset: None, mode: None };
