@@ -6,7 +6,7 @@
 //! ends its interpreter, which is then restored to its prepared state. An interpreter is also
 //! restored after many calls, because SymPy's caches grow.
 
-use crate::client::{CallStop, ClientCall};
+use crate::exec::{CallStop, ClientCall};
 use crate::machine::Machine;
 use crate::tool::{ToolAction, ToolResult};
 use schemars::JsonSchema;

@@ -1,14 +1,8 @@
-//! A client, and one of its calls.
+//! A client and its current session.
 
 use crate::machine::SessionSpace;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
-use std::time::Duration;
-use wasibox::{
-    CAPTURE, CallEvent, CallOptions, Cancel, Error, Exec, Interrupt, MountSpec, Outcome, Output,
-    Session, Streams,
-};
-use wasibox::{Refusal, RefusalKind};
+use std::sync::{Arc, Mutex, MutexGuard};
+use wasibox::{MountSpec, Refusal, RefusalKind, Session};
 
 /// A client of a server, with a session of its own that is created on first use. Dropping the
 /// client removes the session if it has no changes, or if it is not stored anywhere.
@@ -143,83 +137,5 @@ impl Drop for Client {
         let nothing = CurrentSession { name: String::new(), session: None, is_own: false };
         let current = std::mem::replace(&mut *self.lock_current(), nothing);
         self.leave_session(current);
-    }
-}
-
-/// A handle that ends a call from another thread and reports the CPU time it has used.
-#[derive(Default)]
-pub struct CallStop {
-    cancel: Cancel,
-    target: OnceLock<Interrupt>,
-    /// CPU time in microseconds.
-    cpu: AtomicU64,
-}
-
-impl CallStop {
-    /// Ends the command that the call runs, and prevents the start of further commands.
-    pub fn stop(&self) {
-        match self.target.get() {
-            Some(target) => self.cancel.cancel(target),
-            None => self.cancel.cancel(&Interrupt::default()),
-        }
-    }
-
-    /// Runs a command until it ends or is stopped. One call uses one session.
-    ///
-    /// # Errors
-    /// The same as [`Session::call`].
-    pub fn exec(
-        &self,
-        session: &Session,
-        exec: Exec,
-        streams: Streams<'_>,
-    ) -> Result<Outcome, Error> {
-        let _ = self.target.set(session.interrupter());
-        let outcome = session.call(exec, Streams { cancel: Some(&self.cancel), ..streams })?;
-        self.cpu.fetch_add((outcome.cpu_ms * 1000.0) as u64, Ordering::Relaxed);
-        Ok(outcome)
-    }
-
-    /// Returns the CPU time of the commands that the call has run.
-    pub fn cpu_time(&self) -> Duration {
-        Duration::from_micros(self.cpu.load(Ordering::Relaxed))
-    }
-}
-
-/// One call of a client.
-pub struct ClientCall<'a> {
-    pub client: &'a Client,
-    pub stop: &'a CallStop,
-    /// Receives output as it is written; without a receiver this costs nothing.
-    pub emit: Option<&'a (dyn Fn(CallEvent<'_>) + Sync)>,
-}
-
-impl ClientCall<'_> {
-    /// Returns the client's session.
-    pub(crate) fn session(&self) -> Result<Arc<Session>, Refusal> {
-        self.client.session()
-    }
-
-    /// Returns the command that a client asks for, with a time limit within the machine's.
-    ///
-    /// # Errors
-    /// If the time is invalid, or there is nothing to run.
-    pub(crate) fn make_exec(
-        &self,
-        options: CallOptions,
-        stdin: Option<String>,
-    ) -> Result<Exec, Refusal> {
-        let timeout = self.client.space().machine().call_timeout(options.timeout)?;
-        let stdin = stdin.unwrap_or_default().into_bytes();
-        let mut exec = options.into_exec(stdin)?;
-        exec.timeout = Some(timeout);
-        Ok(exec)
-    }
-
-    /// Runs a command in a session until it ends or is stopped.
-    pub(crate) fn exec(&self, session: &Session, mut exec: Exec) -> Result<Outcome, Refusal> {
-        exec.output = Output::Capture { limit: session.policy().limits.output.unwrap_or(CAPTURE) };
-        let streams = Streams { emit: self.emit, ..Streams::default() };
-        Ok(self.stop.exec(session, exec, streams)?)
     }
 }

@@ -3,7 +3,7 @@
 
 pub(crate) mod modules;
 
-use crate::client::ClientCall;
+use crate::exec::ClientCall;
 use crate::machine::Machine;
 use crate::show;
 use crate::tool::{ToolAction, ToolResult};

@@ -1,7 +1,7 @@
 //! The tools that carry out file requests. Their schemas and descriptions come from
 //! `wasibox-files`.
 
-use crate::client::ClientCall;
+use crate::exec::ClientCall;
 use crate::schema;
 use crate::show::is_picture;
 use crate::tool::{AnswerPart, ToolResult};

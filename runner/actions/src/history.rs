@@ -1,6 +1,6 @@
 //! `history`, `snapshot`, `undo`, `redo`, `restore`: the session's history.
 
-use crate::client::ClientCall;
+use crate::exec::ClientCall;
 use crate::machine::Machine;
 use crate::tool::{ToolAction, ToolResult};
 use schemars::JsonSchema;
@@ -206,7 +206,7 @@ impl HistoryPosition {
 fn move_session(session: &Session, request: HistoryRequest) -> Result<u64, Error> {
     match session.apply(Request::History(request), Streams::default())? {
         Answer::Commit(commit) => Ok(commit.number),
-        _ => Ok(session.head()?.number),
+        _ => Err(Error::Refused(Refusal::mismatch().text)),
     }
 }
 

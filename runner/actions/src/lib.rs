@@ -4,11 +4,12 @@
 //! | file | contents |
 //! |---|---|
 //! | `machine` | an engine, a policy and a store, shared by all clients; [`SessionSpace`]: the sessions that a client may use |
-//! | `client` | a client and its own session; [`ClientCall`]: one call, which can be stopped and emits events |
+//! | `client` | a client and its own session |
+//! | `exec` | [`ClientCall`]: one call of a client, which can be stopped and emits events; the tool `sandbox_exec` |
 //! | `tool` | a tool: name, descriptions, schemas, [`ToolScope`], [`Hints`]; `Action`: its implementation |
 //! | `table` | all tools |
 //! | `registry` | the tools that a server offers, with schemas and descriptions that fit its image |
-//! | `exec`, `python`, `packages`, `history`, `values`, `sessions`, `files`, `code`, `calculate` | the tools |
+//! | `python`, `packages`, `history`, `values`, `sessions`, `files`, `code`, `calculate` | the tools |
 //! | `code::modules` | the modules that programs of `execute_code` may import |
 //! | `show` | results for models: text, pictures, links |
 //! | `schema` | JSON Schemas as short as they can be |
@@ -41,7 +42,8 @@ mod tool;
 mod values;
 
 pub use calculate::{CalculateAnswer, calculate};
-pub use client::{CallStop, Client, ClientCall};
+pub use client::Client;
+pub use exec::{CallStop, ClientCall};
 pub use history::diff_commits;
 pub use machine::{Machine, MachineOptions, SessionInfo, SessionSpace};
 pub use registry::{ListedTool, Registry, UnknownTool};

@@ -1,6 +1,6 @@
 //! `install_packages`: runs the image's pip, in the session and within its policy.
 
-use crate::client::ClientCall;
+use crate::exec::ClientCall;
 use crate::show::{self, CommandAnswer};
 use crate::tool::{ToolAction, ToolResult};
 use schemars::JsonSchema;

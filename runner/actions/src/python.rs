@@ -1,7 +1,7 @@
 //! `execute_python`, `execute_javascript` and `reset`: cells of the session's interpreters, which
 //! keep their state.
 
-use crate::client::ClientCall;
+use crate::exec::ClientCall;
 use crate::show::{self, CommandAnswer};
 use crate::tool::{ToolAction, ToolResult};
 use schemars::JsonSchema;

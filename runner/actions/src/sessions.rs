@@ -1,6 +1,6 @@
 //! `fork` and `use_session`: creates and selects other sessions of the client.
 
-use crate::client::ClientCall;
+use crate::exec::ClientCall;
 use crate::machine::SessionInfo;
 use crate::tool::{ToolAction, ToolResult};
 use schemars::JsonSchema;

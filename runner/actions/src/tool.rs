@@ -1,6 +1,6 @@
 //! The description of a tool.
 
-use crate::client::ClientCall;
+use crate::exec::ClientCall;
 use crate::machine::Machine;
 use crate::{files, schema};
 use schemars::JsonSchema;

@@ -1,6 +1,6 @@
 //! `kv_get` and `kv_set`: reads and writes the session's key-value table.
 
-use crate::client::ClientCall;
+use crate::exec::ClientCall;
 use crate::tool::{ToolAction, ToolResult};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
