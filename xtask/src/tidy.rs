@@ -67,7 +67,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("wasibox-store", &["wasibox-protocol", "wasibox-snapshot"]),
     ("wasibox-vfs", &["box-abi", "wasibox-image", "wasibox-snapshot"]),
     ("wasibox-files", &["wasibox-protocol", "wasibox-vfs", "box-text"]),
-    ("wasibox-workspace", &["wasibox-vfs", "wasibox-files"]),
+    ("wasibox-workspace", &["wasibox-files", "wasibox-snapshot", "wasibox-vfs"]),
     ("wasibox-kernel", &["wasibox-image", "wasibox-protocol", "wasibox-vfs", "box-abi"]),
     (
         "wasibox-sandbox",

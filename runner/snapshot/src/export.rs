@@ -249,9 +249,9 @@ pub fn write_zip(
     Ok(left)
 }
 
-/// Converts a time to the form of zip, which is assumed to be UTC. A time that zip cannot represent
-/// becomes 1980-01-01.
-fn dos_time(seconds: u64) -> zip::DateTime {
+/// Converts seconds since the epoch to a zip's time, which is assumed to be UTC. A time that zip
+/// cannot represent becomes 1980-01-01.
+pub fn dos_time(seconds: u64) -> zip::DateTime {
     // Converts days to a date by Howard Hinnant's `civil_from_days`, for days since the epoch.
     let (days, rest) = (seconds / 86400, seconds % 86400);
     let z = days + 719_468;

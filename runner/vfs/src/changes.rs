@@ -5,11 +5,10 @@ use crate::Vfs;
 use crate::base;
 use crate::budget::{Budget, HeldBytes};
 use crate::lock_mutex;
-use crate::tree::{Ino, Inode, Name, NodeKind, NodeTree, ROOT};
+use crate::tree::{Ino, Inode, NodeKind, NodeTree, ROOT};
+use crate::view::MergedEntries;
 use crate::walk::{Loc, MAX_PATH};
-use std::cmp::Ordering;
-use std::collections::{BTreeMap, HashSet, btree_map};
-use std::iter::Peekable;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Instant;
 
@@ -223,40 +222,14 @@ struct Comparison<'a> {
     touched: HashSet<Ino>,
 }
 
-/// A directory that is being compared: the remaining entries of both sides, and the length of its
-/// path.
-struct CompareFrame<'a> {
-    old: Side<'a>,
-    new: Side<'a>,
-    path: usize,
-}
-
-type Side<'a> = Peekable<btree_map::Iter<'a, Name, Ino>>;
-
-impl<'a> CompareFrame<'a> {
-    /// Returns the next name and its nodes.
-    fn next(&mut self) -> Option<(&'a Name, Option<Ino>, Option<Ino>)> {
-        let order = match (self.old.peek(), self.new.peek()) {
-            (None, None) => return None,
-            (Some(_), None) => Ordering::Less,
-            (None, Some(_)) => Ordering::Greater,
-            (Some((a, _)), Some((b, _))) => a.cmp(b),
-        };
-        let old = if order.is_le() { self.old.next() } else { None };
-        let new = if order.is_ge() { self.new.next() } else { None };
-        let name = old.or(new)?.0;
-        Some((name, old.map(|(_, i)| *i), new.map(|(_, i)| *i)))
-    }
-}
-
 impl<'a> Comparison<'a> {
     fn new(old: &'a NodeTree, new: &'a NodeTree) -> Comparison<'a> {
         let touched = old.touched_nodes().union(&new.touched_nodes()).copied().collect();
         Comparison { old, new, touched }
     }
 
-    fn new_frame(&self, old: Option<Ino>, new: Option<Ino>, path: usize) -> CompareFrame<'a> {
-        CompareFrame { old: side_entries(self.old, old), new: side_entries(self.new, new), path }
+    fn new_frame(&self, old: Option<Ino>, new: Option<Ino>, path: usize) -> MergedEntries<'a> {
+        MergedEntries::new((self.old, old), (self.new, new), path)
     }
 
     /// Keeps one path and a frame per directory above the present one, so memory is bounded by the
@@ -268,7 +241,7 @@ impl<'a> Comparison<'a> {
             if found.is_over() {
                 return;
             }
-            path.truncate(frame.path);
+            path.truncate(frame.path_len);
             let Some((name, a, b)) = frame.next() else {
                 frames.pop();
                 continue;
@@ -303,11 +276,6 @@ impl<'a> Comparison<'a> {
             }
         }
     }
-}
-
-fn side_entries(tree: &NodeTree, dir: Option<Ino>) -> Side<'_> {
-    static NONE: BTreeMap<Name, Ino> = BTreeMap::new();
-    dir.and_then(|d| tree.entries_of(d).ok()).map_or(&NONE, |e| e).iter().peekable()
 }
 
 fn is_dir(tree: &NodeTree, ino: Ino) -> bool {

@@ -122,10 +122,10 @@ impl TreeVersion {
         let (old, new) = (&self.origin.tree, &self.tree);
         let touched = new.touched_nodes();
         let top = |tree| lookup_path(tree, dir).ok();
-        let mut frames = vec![ViewFrame::new((old, top(old)), (new, top(new)), 0)];
+        let mut frames = vec![MergedEntries::new((old, top(old)), (new, top(new)), 0)];
         let mut path = Vec::new();
         while let Some(frame) = frames.last_mut() {
-            path.truncate(frame.len);
+            path.truncate(frame.path_len);
             let Some((name, a, b)) = frame.next() else {
                 frames.pop();
                 continue;
@@ -146,7 +146,7 @@ impl TreeVersion {
             };
             let (a, b) = (dir(before), dir(after));
             if a.is_some() || b.is_some() {
-                frames.push(ViewFrame::new((old, a), (new, b), path.len()));
+                frames.push(MergedEntries::new((old, a), (new, b), path.len()));
             }
         }
         Ok(())
@@ -213,24 +213,31 @@ fn nodes_differ(old: Option<&Inode>, new: Option<&Inode>) -> bool {
     !same || old.mode != new.mode
 }
 
-/// A directory that is compared: the remaining entries of both sides, and the length of its path.
-struct ViewFrame<'a> {
+/// A directory of two trees that are compared: the remaining entries of both, by name.
+pub(crate) struct MergedEntries<'a> {
     old: Peekable<btree_map::Iter<'a, Name, Ino>>,
     new: Peekable<btree_map::Iter<'a, Name, Ino>>,
-    len: usize,
+    /// The length of the directory's path.
+    pub path_len: usize,
 }
 
-impl<'a> ViewFrame<'a> {
-    fn new(
+impl<'a> MergedEntries<'a> {
+    /// Merges a directory of each tree; a tree that does not have it contributes no entries.
+    pub(crate) fn new(
         old: (&'a NodeTree, Option<Ino>),
         new: (&'a NodeTree, Option<Ino>),
-        len: usize,
-    ) -> ViewFrame<'a> {
+        path_len: usize,
+    ) -> MergedEntries<'a> {
         let side = |(tree, dir)| dir_entries(tree, dir).peekable();
-        ViewFrame { old: side(old), new: side(new), len }
+        MergedEntries { old: side(old), new: side(new), path_len }
     }
+}
 
-    fn next(&mut self) -> Option<(&'a Name, Option<Ino>, Option<Ino>)> {
+impl<'a> Iterator for MergedEntries<'a> {
+    /// A name, and its node in each tree.
+    type Item = (&'a Name, Option<Ino>, Option<Ino>);
+
+    fn next(&mut self) -> Option<Self::Item> {
         let order = match (self.old.peek(), self.new.peek()) {
             (None, None) => return None,
             (Some(_), None) => Ordering::Less,

@@ -12,6 +12,7 @@ use crate::{leads_out, lossy_path, split_path};
 use std::any::Any;
 use std::io::{self, Seek, Write};
 use std::sync::Arc;
+use wasibox_snapshot::export;
 use wasibox_vfs::delta::TreeVersion;
 use wasibox_vfs::{FileView, PathView, ViewShape};
 use zip::CompressionMethod;
@@ -34,24 +35,9 @@ pub(crate) fn write_error(e: impl std::fmt::Display) -> WorkspaceError {
     WorkspaceError::Write(e.to_string())
 }
 
-/// Converts nanoseconds since the epoch to a zip's time, which is assumed to be UTC. A time that
-/// zip cannot represent becomes 1980-01-01.
+/// Converts nanoseconds since the epoch to a zip's time.
 fn dos_time(time: u64) -> zip::DateTime {
-    let seconds = time / 1_000_000_000;
-    // Howard Hinnant's `civil_from_days`, for days since the epoch.
-    let (days, rest) = (seconds / 86400, seconds % 86400);
-    let z = days + 719_468;
-    let (era, doe) = (z / 146_097, z % 146_097);
-    let yoe = (doe - doe / 1460 + doe / 36_524 - doe / 146_096) / 365;
-    let doy = doe - (365 * yoe + yoe / 4 - yoe / 100);
-    let mp = (5 * doy + 2) / 153;
-    let day = (doy - (153 * mp + 2) / 5 + 1) as u8;
-    let month = if mp < 10 { mp + 3 } else { mp - 9 } as u8;
-    let year = yoe + era * 400 + u64::from(month <= 2);
-    let (hour, minute) = ((rest / 3600) as u8, (rest / 60 % 60) as u8);
-    let year = u16::try_from(year).unwrap_or(u16::MAX);
-    let time = zip::DateTime::from_date_and_time(year, month, day, hour, minute, (rest % 60) as u8);
-    time.unwrap_or_default()
+    export::dos_time(time / 1_000_000_000)
 }
 
 fn file_options(seen: &PathView<'_>) -> SimpleFileOptions {
