@@ -2,7 +2,7 @@
 // keep them for the next visit.
 
 import { isNode } from './engine.js';
-import { WasiboxError } from './errors.js';
+import { WasiboxError } from '../typescript/errors.ts';
 
 /** The name of the browser's cache that keeps parts for the next visit, even without a network. */
 const CACHE = 'wasibox-image';

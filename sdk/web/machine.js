@@ -5,7 +5,7 @@
  */
 
 import { hold, load, startWorker } from './engine.js';
-import { ClosedError, InvalidError, WasiboxError, errorOf } from './errors.js';
+import { ClosedError, InvalidError, WasiboxError, errorOf } from '../typescript/errors.ts';
 import { Parts } from './parts.js';
 import { Requests } from './requests.js';
 
@@ -106,7 +106,7 @@ export class Machine {
   #log;
 
   /**
-   * @param {object} options see index.d.ts
+   * @param {import('./session.js').CreateOptions} options
    * @returns {Promise<Machine>}
    */
   static async create(options = {}) {

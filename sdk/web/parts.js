@@ -4,7 +4,7 @@
 // in their names.
 
 import { isNode } from './engine.js';
-import { WasiboxError } from './errors.js';
+import { WasiboxError } from '../typescript/errors.ts';
 import { Fetcher, answered, cache, fileAt, later, unpacked } from './fetching.js';
 import { RemoteFetcher } from './remote-fetcher.js';
 

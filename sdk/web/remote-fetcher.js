@@ -1,7 +1,7 @@
 // The page's side of a fetcher in a worker. The worker unpacks large parts, because unpacking a
 // hundred megabytes in the page would block it.
 
-import { WasiboxError } from './errors.js';
+import { WasiboxError } from '../typescript/errors.ts';
 
 export class RemoteFetcher {
   #base;

@@ -3,7 +3,7 @@
 // While a worker has a session open, no other worker can open it.
 
 import { isNode } from './engine.js';
-import { BusyError, ConflictError, InvalidError, NotFoundError, WasiboxError } from './errors.js';
+import { BusyError, ConflictError, InvalidError, NotFoundError, WasiboxError } from '../typescript/errors.ts';
 import * as database from './store-database.js';
 import * as files from './store-files.js';
 
@@ -74,9 +74,8 @@ export class Kept {
 
   /**
    * Opens a session, or makes it.
-   *
-   * @param {{ store: string, name?: string, open?: 'any' | 'create' | 'open' }} options
-   * @returns {Promise<{ kept: Kept, bytes: Uint8Array }>} the open session and its bytes
+   * @param {import('./session.js').CreateOptions} options
+   * @returns {Promise<{ kept: Kept, bytes: Uint8Array }>} what is in it, too
    */
   static async open({ store, name = 'default', open = 'any' }) {
     checked('name', name);

@@ -12,6 +12,7 @@ mod env;
 mod escape;
 mod flavour;
 mod fuzz;
+mod generate;
 mod javascript;
 mod js;
 mod kept;
@@ -118,6 +119,7 @@ const TASKS: &[(&str, &str, &str)] = &[
         "",
         "run the protocol's conformance suite, its Python client and schemathesis against dist/",
     ),
+    ("generate", "", "write what packages and documents say about the protocol, from its types"),
     ("metrics", "", "count what docs/fidelity.md asks for: lines, long functions, flags"),
     (
         "platforms",
@@ -144,6 +146,7 @@ fn main() -> ExitCode {
         "cases" => cases::run(&rest),
         "sdk" => sdk::run(&rest),
         "web" => web::run(&rest),
+        "generate" => generate::run(&rest),
         "test" => test::run(&rest),
         "conformance" => conformance::run(&rest),
         "bench" => bench::run(&rest),

@@ -63,7 +63,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("backtrace", &[]),
     ("wasibox-protocol", &[]),
     ("wasibox-image", &[]),
-    ("wasibox-snapshot", &[]),
+    ("wasibox-snapshot", &["wasibox-protocol"]),
     ("wasibox-store", &["wasibox-protocol", "wasibox-snapshot"]),
     ("wasibox-vfs", &["box-abi", "wasibox-image", "wasibox-snapshot"]),
     ("wasibox-files", &["wasibox-protocol", "wasibox-vfs", "box-text"]),
@@ -126,7 +126,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("wasibox-sessions", &["wasibox", "wasibox-actions", "wasibox-http", "wasibox-mcp"]),
     ("wasibox-tests", &[]),
     ("wasibox-differ", &[]),
-    ("xtask", &["wasibox-image"]),
+    ("xtask", &["wasibox-image", "wasibox-protocol"]),
 ];
 const TOOL: &[&str] = &["box-applet", "box-sys", "box-text"];
 
@@ -173,6 +173,7 @@ pub fn run(args: &[String]) -> Result<ExitCode> {
     check_cases(&env::root().join("tests/cases"), &mut breaches)?;
     architecture::check_architecture(&crates, &mut breaches)?;
     documents::check_documents(&mut breaches)?;
+    crate::generate::check_generated(&mut breaches)?;
     names::check_names(&crates, &mut breaches)?;
     for b in &breaches {
         eprintln!("tidy: {b}");

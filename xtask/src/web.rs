@@ -8,14 +8,14 @@ mod image;
 pub mod page;
 mod suites;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 use anyhow::{Context, Result, ensure};
 use wasmparser::{Operator, Parser, Payload};
 
 use crate::progress::Steps;
-use crate::{env, kept};
+use crate::{env, kept, sdk};
 
 pub use suites::{CHROMIUM, node_command};
 use suites::{ReloadStore, WebSuite};
@@ -42,14 +42,29 @@ fn package_files() -> Result<Vec<String>> {
     Ok(files)
 }
 
-/// Bundles a module and its imports with esbuild, because a page that fetches a file for each
+/// Bundles modules with their imports by esbuild, because a page that fetches a file for each
 /// import, one after another, starts its shell some 20 ms later even from this machine.
-fn bundle_module(out: &Path, modules: &[String]) -> Result<()> {
+fn bundle_modules(out: &Path, modules: &[&str], options: &[&str]) -> Result<()> {
     let mut esbuild = Command::new(page::page_modules()?.join(".bin/esbuild"));
     esbuild.current_dir(env::root().join("sdk/web")).args(modules);
     esbuild.args(["--bundle", "--format=esm", "--target=es2022", "--external:node:*"]);
+    esbuild.args(options);
     esbuild.arg("--log-level=warning").arg(format!("--outdir={}", out.display()));
     env::run(&mut esbuild)
+}
+
+/// The modules of the package.
+const MODULES: &[&str] = &["index.ts", "worker.js", "store-worker.js", "fetch-worker.js"];
+
+/// Builds the package once more for tests, with its inner modules `store` and `store-database`, and
+/// returns the folder.
+fn build_source() -> Result<PathBuf> {
+    let out = env::cache()?.join("web-source");
+    // Chunks of earlier builds have other names.
+    let _ = std::fs::remove_dir_all(&out);
+    let modules = [MODULES, &["store.js", "store-database.js"]].concat();
+    bundle_modules(&out, &modules, &["--splitting"])?;
+    Ok(out)
 }
 
 /// Returns whether a module grows its memory by itself.
@@ -76,12 +91,12 @@ pub fn build_package() -> Result<()> {
     let kernel = kept::build_program(&KERNEL)?.bytes;
     ensure!(!grows_memory(&kernel)?, "the kernel's memory grows: see runner/web/src/heap.rs");
     env::write(&out.join("wasibox.wasm"), &kernel)?;
-    let (modules, others): (Vec<_>, _) =
-        package_files()?.into_iter().partition(|name| name.ends_with(".js"));
-    bundle_module(&out, &modules)?;
-    for name in others {
-        env::write(&out.join(&name), &env::read(&env::root().join("sdk/web").join(&name))?)?;
+    bundle_modules(&out, MODULES, &[])?;
+    for name in package_files()?.iter().filter(|name| !name.ends_with(".js") && *name != "types") {
+        env::write(&out.join(name), &env::read(&env::root().join("sdk/web").join(name))?)?;
     }
+    let mut types = sdk::node::tsc_command(&sdk::node::node_tools()?, &env::root().join("sdk/web"));
+    env::run(types.arg("--outDir").arg(out.join("types")))?;
     steps.end_step(&format!("{:.2} MB", kernel.len() as f64 / 1e6));
     steps.begin_step("wasibox-web: the image in parts");
     steps.end_step(&format!("{:.1} MB", image::build_image(&out, &kernel)? as f64 / 1e6));

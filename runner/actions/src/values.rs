@@ -49,6 +49,7 @@ impl ToolAction for KvGet {
         let value = value.ok_or_else(|| {
             Refusal::new(RefusalKind::Missing, format!("there is no value of '{key}'"))
         })?;
+        let value = value.0;
         if value.len() > MOST {
             return Err(Refusal::new(
                 RefusalKind::Limit,

@@ -15,6 +15,7 @@
 //! | `apply_patch` | `patch`, its text `unified` |
 //! | `stat`, `ls`, `glob` | `list`, patterns `pattern`, directories `walk` |
 //! | changes of a call, with digests and types | `changed` |
+//! | whole files of any length | `whole` |
 //! | `grep`, `search` | `grep`, `matcher` |
 //!
 //! # Invariants
@@ -47,12 +48,14 @@ mod read;
 mod text;
 mod unified;
 mod walk;
+mod whole;
 mod write;
 
 pub use changed::describe_changes;
 pub use unified::unified_diff;
 pub use wasibox_protocol::files::{FileAnswer as Answer, FileRequest as Request, *};
 pub use wasibox_protocol::{FileChange, FileChangeKind};
+pub use whole::{read_whole, write_whole};
 
 use place::FileCtx;
 use std::time::{Duration, Instant};

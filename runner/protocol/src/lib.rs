@@ -43,7 +43,7 @@ mod outcome;
 mod refusal;
 mod request;
 
-pub use answer::{Answer, CallEvent, CommitSummary, ToolSummary};
+pub use answer::{Answer, CallEvent, CommitReport, CommitSummary, ToolSummary};
 pub use check::{MAX_COMMAND, MAX_WORDS, OWN_KEYS, RequestFault, checked_seconds, is_own_key};
 pub use options::CallOptions;
 pub use outcome::{End, FileChange, FileChangeKind, LimitHit, Outcome};

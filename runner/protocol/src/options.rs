@@ -20,18 +20,20 @@ use std::collections::BTreeMap;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct CallOptions {
-    /// A script for the session's shell; or
+    /// A script for the session's shell. A call has exactly one of `script`, `argv`, `python` and
+    /// `javascript`.
     pub script: Option<String>,
-    /// arguments of a command; or
+    /// A command with its arguments, which no shell interprets.
     pub argv: Option<Vec<String>>,
-    /// a cell of the session's Python interpreter; or
+    /// A cell for the session's Python interpreter.
     pub python: Option<String>,
-    /// of its JavaScript interpreter.
+    /// A cell for the session's JavaScript interpreter.
     pub javascript: Option<String>,
+    /// Variables; those of a script stay for the next one.
     pub env: BTreeMap<String, String>,
     /// The directory in which it starts, as an absolute path.
     pub cwd: Option<String>,
-    /// Seconds.
+    /// The time limit in seconds; the policy's limit applies as well.
     pub timeout: Option<f64>,
     /// Maximum bytes of output that are captured.
     pub max_output: Option<u64>,

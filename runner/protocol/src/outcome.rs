@@ -7,6 +7,8 @@ use serde_json::Value as Json;
 
 /// A limit that a call ran into.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
 pub enum LimitHit {
     /// The run was ended.
     Timeout,
@@ -121,6 +123,7 @@ impl End {
 
 /// The kind of change; in JSON `created`, `modified` or `deleted`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum FileChangeKind {
     Created,
@@ -145,13 +148,14 @@ impl FileChangeKind {
 
 /// A file that a command has created, changed or removed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FileChange {
     /// Absolute path in the guest; bytes that are not UTF-8 are replaced.
     pub path: String,
     pub change: FileChangeKind,
     /// Size in bytes.
     pub size: u64,
-    /// MIME type, by extension or otherwise by content.
+    /// The media type, by extension or otherwise by content.
     pub mime_type: Option<String>,
     /// Absent for deleted, special and very large files.
     pub sha256: Option<String>,
@@ -161,17 +165,25 @@ pub struct FileChange {
 /// `stdout_base64` or `stderr_base64` has the exact bytes in addition. In binary form all fields
 /// are written as they are.
 ///
-/// A new field needs a line in `serialize`, and code that sets it.
+/// A new field needs a line in `serialize`, and code that sets it; `cargo xtask generate` then adds
+/// it to the packages and the documents.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(transform = describe_exact_bytes))]
 #[serde(remote = "Self")]
 pub struct Outcome {
     /// The cause of the end.
+    #[cfg_attr(feature = "schema", schemars(skip))]
     pub end: End,
-    /// The exit code as a shell would report it, [`End::exit_code`].
+    /// The exit code as a shell would report it: the program's own, or 128 plus a signal; 124 after
+    /// the time limit, 130 after an interrupt, 152 after the limit of CPU time, 137 after another
+    /// limit.
     pub exit_code: u8,
     /// Captured standard output; empty if it was not captured.
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub stdout: Vec<u8>,
     /// Captured standard error; empty if it was not captured.
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub stderr: Vec<u8>,
     /// Whether output was cut at its limit.
     pub truncated: bool,
@@ -190,23 +202,43 @@ pub struct Outcome {
     /// The arguments of processes that still ran when the command had ended, and were ended with
     /// it: 20 at most.
     pub ended: Vec<String>,
-    /// The arguments of processes that continue, because
-    /// [`Exec::keep_background`](crate::Exec::keep_background) was set: 20 at most.
+    /// The arguments of processes that continue, because `keep_background` was set: 20 at most.
     pub background: Vec<String>,
     /// The value of a cell's last expression, as written by `repr` or `util.inspect`. It is limited
     /// to 64 KiB and to the capture limit; a longer value is cut to its beginning and end, or to
     /// its beginning and `...`.
+    #[cfg_attr(feature = "schema", schemars(skip_serializing_if = "Option::is_none"))]
     pub value: Option<String>,
     /// The same value as JSON, if it is plain data and not longer than 1 MiB or the capture limit.
+    #[cfg_attr(
+        feature = "schema",
+        schemars(with = "Json", skip_serializing_if = "Option::is_none")
+    )]
     pub value_json: Option<String>,
-    /// The minimum length of the value in bytes, if `value` or `value_json` was cut or left out for
-    /// its length.
+    /// The minimum length of the value in bytes, if it was cut or left out for its length: beyond
+    /// 64 KiB of text, 1 MiB of JSON, or the capture limit.
+    #[cfg_attr(feature = "schema", schemars(skip_serializing_if = "Option::is_none"))]
     pub value_bytes: Option<u64>,
     /// Whether the cell's interpreter ended or was ended, so that the next cell continues from the
     /// state before this one.
+    #[cfg_attr(feature = "schema", schemars(skip_serializing_if = "std::ops::Not::not"))]
     pub put_back: bool,
-    /// The number of the commit that the call has made; `None` without a history.
+    /// The number of the commit that the call has made; none without a history.
+    #[cfg_attr(feature = "schema", schemars(skip_serializing_if = "Option::is_none"))]
     pub commit: Option<u64>,
+}
+
+/// Adds the fields that have the exact bytes of output.
+#[cfg(feature = "schema")]
+fn describe_exact_bytes(schema: &mut schemars::Schema) {
+    let Some(Json::Object(fields)) = schema.get_mut("properties") else { return };
+    for stream in ["stdout", "stderr"] {
+        let text = format!("The exact bytes of `{stream}`, if they are not text.");
+        let field = serde_json::json!({
+            "type": "string", "contentEncoding": "base64", "description": text,
+        });
+        fields.insert(format!("{stream}_base64"), field);
+    }
 }
 
 impl Outcome {
@@ -246,7 +278,7 @@ impl Serialize for Outcome {
         o.serialize_field("duration_ms", &ms(self.duration_ms))?;
         o.serialize_field("cpu_ms", &ms(self.cpu_ms))?;
         o.serialize_field("peak_memory", &self.peak_memory)?;
-        o.serialize_field("limit_hit", &self.limit_hit.map(LimitHit::name))?;
+        o.serialize_field("limit_hit", &self.limit_hit)?;
         o.serialize_field("files", &self.files)?;
         o.serialize_field("files_truncated", &self.files_truncated)?;
         o.serialize_field("ended", &self.ended)?;
@@ -315,6 +347,28 @@ mod tests {
         assert!(j.get("commit").is_none() && j.get("end").is_none());
         assert_eq!(j["ended"], serde_json::json!(["sleep 9"]));
         assert_eq!(j["background"], serde_json::json!(["sleep 8"]));
+    }
+
+    #[cfg(feature = "schema")]
+    #[test]
+    fn the_schema_names_exactly_the_fields_in_json() {
+        let full =
+            Outcome { value_bytes: Some(1), commit: Some(3), put_back: true, ..some_outcome() };
+        let full = Outcome { stderr: b"\xff".to_vec(), ..full };
+        let settings = schemars::generate::SchemaSettings::draft2020_12().for_serialize();
+        let schema = settings.into_generator().into_root_schema_for::<Outcome>();
+        let schema = Json::from(schema);
+        let names = |of: &Json| of.as_object().unwrap().keys().cloned().collect::<Vec<String>>();
+        let (mut described, mut written) =
+            (names(&schema["properties"]), names(&serde_json::to_value(full).unwrap()));
+        described.sort();
+        written.sort();
+        assert_eq!(described, written);
+        // Those that a plain outcome leaves out are not required.
+        let plain = serde_json::to_value(Outcome::default()).unwrap();
+        for name in schema["required"].as_array().unwrap() {
+            assert!(plain.get(name.as_str().unwrap()).is_some(), "{name}");
+        }
     }
 
     #[test]

@@ -2,9 +2,12 @@
 
 use crate::check::RequestFault;
 use crate::files::FilesError;
+use serde::ser::{Serialize, SerializeStruct, Serializer};
 
 /// The kind of a refusal. Doors map each kind to a status, a code or a class of exceptions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
 pub enum RefusalKind {
     /// The request is invalid.
     Invalid,
@@ -131,6 +134,20 @@ impl Refusal {
     }
 }
 
+impl Serialize for Refusal {
+    /// Writes the class, the text and the name of an error about a file, without facts of the host.
+    fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
+        let mut o = s.serialize_struct("Refusal", 3)?;
+        o.serialize_field("kind", self.class_name())?;
+        o.serialize_field("text", &self.text)?;
+        match &self.code {
+            Some(code) => o.serialize_field("code", code)?,
+            None => o.skip_field("code")?,
+        }
+        o.end()
+    }
+}
+
 impl From<RequestFault> for Refusal {
     fn from(fault: RequestFault) -> Refusal {
         Refusal::invalid_request(fault)
@@ -176,5 +193,15 @@ mod tests {
         let (action, path) = ("write".to_owned(), "/b".to_owned());
         let e = FilesError::System { action, path, code: "EROFS".into(), text };
         assert_eq!(Refusal::from(e).code.as_deref(), Some("EROFS"));
+    }
+
+    #[test]
+    fn refusals_in_json_have_no_facts_of_the_host() {
+        let refusal = Refusal { detail: Some("/srv/a.wbx".into()), ..Refusal::closed() };
+        let want = serde_json::json!({"kind": "closed", "text": "the session is closed"});
+        assert_eq!(serde_json::to_value(refusal).unwrap(), want);
+        let file = Refusal::from(FilesError::Exists { path: "/a".into() });
+        let file = serde_json::to_value(file).unwrap();
+        assert_eq!((&file["kind"], &file["code"]), (&"file".into(), &"exists".into()));
     }
 }

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
 use std::time::Duration;
 
-/// A request to a session.
+/// A request to a session. In JSON for example `{"history": "undo"}`.
 ///
 /// ```
 /// use wasibox_protocol::{Exec, HistoryRequest, Request};
@@ -15,6 +15,7 @@ use std::time::Duration;
 /// assert!(first.check().is_ok() && second.check().is_ok());
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Request {
     /// Runs a command, a script or a cell to its end. Answered by
     /// [`Answer::Outcome`](crate::Answer::Outcome).
@@ -41,6 +42,7 @@ impl<E: Into<Exec>> From<E> for Request {
 
 /// A request about the session's history.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum HistoryRequest {
     /// Lists the commits, or the given number of newest ones, the oldest first. Answered by
     /// [`Answer::Commits`](crate::Answer::Commits).
@@ -60,10 +62,13 @@ pub enum HistoryRequest {
     Tag { name: String, number: u64 },
     /// Removes a name. Answered by [`Answer::Done`](crate::Answer::Done).
     Untag(String),
+    /// Lists the names. Answered by [`Answer::Tags`](crate::Answer::Tags).
+    Tags,
 }
 
 /// A request about the session's key-values.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum ValueRequest {
     /// Answered by [`Answer::Value`](crate::Answer::Value).
     Get(Vec<u8>),
@@ -78,6 +83,7 @@ pub enum ValueRequest {
 
 /// A request about the folder that the session works in.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum WorkspaceRequest {
     /// Compares the folder with its original, limited to these paths and everything below them (all
     /// if there are none). Answered by [`Answer::Diff`](crate::Answer::Diff).

@@ -68,10 +68,10 @@ pub use tools::{HostTool, ToolContext, ToolDefinitionError, ToolError};
 pub use wasibox_files as files;
 pub use wasibox_image::{Image, ImageError};
 pub use wasibox_protocol::{
-    Answer, CAPTURE, CallEvent, CallOptions, Command, CommitSummary, End, Exec, FileChange,
-    FileChangeKind, HistoryRequest, Input, JAVASCRIPT, Language, LimitHit, Outcome, Output, PYTHON,
-    Refusal, RefusalKind, Request, RequestFault, ToolSummary, ValueRequest, WorkspaceRequest,
-    checked_seconds,
+    Answer, CAPTURE, CallEvent, CallOptions, Command, CommitReport, CommitSummary, End, Exec,
+    FileChange, FileChangeKind, HistoryRequest, Input, JAVASCRIPT, Language, LimitHit, Outcome,
+    Output, PYTHON, Refusal, RefusalKind, Request, RequestFault, ToolSummary, ValueRequest,
+    WorkspaceRequest, checked_seconds,
 };
 pub use wasibox_sandbox::artifact::default_dir as default_artifact_dir;
 pub use wasibox_sandbox::heap::use_huge_pages;

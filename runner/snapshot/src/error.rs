@@ -1,6 +1,7 @@
 //! The errors of this crate.
 
 use crate::digest::Digest;
+use wasibox_protocol::{Refusal, RefusalKind};
 
 /// The reason why data could not be read, written or applied.
 #[derive(Debug, thiserror::Error)]
@@ -33,5 +34,15 @@ impl SnapshotError {
     /// Wraps an error of the store of objects.
     pub fn from_store(e: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> SnapshotError {
         SnapshotError::Store(e.into())
+    }
+}
+
+impl From<SnapshotError> for Refusal {
+    fn from(e: SnapshotError) -> Refusal {
+        let kind = match e {
+            SnapshotError::Store(_) | SnapshotError::Io(_) => RefusalKind::Internal,
+            _ => RefusalKind::Invalid,
+        };
+        Refusal::new(kind, e)
     }
 }

@@ -11,7 +11,6 @@ use crate::ffi;
 use crate::history::ParkedCell;
 use crate::host::{Job, PageProgram, Web};
 use crate::lock_mutex;
-use crate::outcome::{FailureKind, PageFailure};
 use crate::park::{ParkChange, ParkedMemory};
 use crate::prepare;
 use crate::session::PageSession;
@@ -27,6 +26,7 @@ use wasibox_kernel::{
     BEGIN, CellOrigin, CellRemains, CellStart, CpuUsage, Descriptor, Descriptors, EntryPoint, FORK,
     GO_ON, Host, OpenDescription,
 };
+use wasibox_protocol::{Refusal, RefusalKind};
 use wasibox_vfs::{Errno, ProgramMark, Reservation};
 
 /// Maximum number of interpreters of a session.
@@ -137,11 +137,11 @@ pub struct PendingCell {
 
 impl PendingCell {
     /// Takes the interpreter of that name, or prepares to start a new one.
-    pub fn new(name: String) -> Result<PendingCell, PageFailure> {
+    pub fn new(name: String) -> Result<PendingCell, Refusal> {
         let mut cells = lock_mutex(&CELLS);
         let taken = cells.remove(&name);
         if taken.is_none() && cells.len() >= MAX_CELLS {
-            return Err(PageFailure::new(FailureKind::Conflict, "there are too many interpreters"));
+            return Err(Refusal::new(RefusalKind::Conflict, "there are too many interpreters"));
         }
         Ok(PendingCell { name, taken })
     }
@@ -212,10 +212,10 @@ impl PendingCell {
         session: &PageSession,
         cell: ParkedCell,
         is_forked: bool,
-    ) -> Result<(), PageFailure> {
+    ) -> Result<(), Refusal> {
         let cannot = |why: &dyn std::fmt::Display| {
             let text = format!("the interpreter '{}' cannot come back: {why}", self.name);
-            PageFailure::new(FailureKind::Conflict, text)
+            Refusal::new(RefusalKind::Conflict, text)
         };
         let rest = ParkedProcess::decode(&cell.rest).map_err(|e| cannot(&e))?;
         let other = || cannot(&"it was parked with another image");

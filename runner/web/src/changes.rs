@@ -1,8 +1,8 @@
 //! The changes of the session's files in a commit, with their texts, for a page that displays them.
 
-use crate::outcome::{FailureKind, PageFailure};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
+use wasibox_protocol::{Refusal, RefusalKind};
 use wasibox_snapshot::commit::CommitChangeKind;
 use wasibox_snapshot::delta::{Id, NodeContent, TreeNode};
 use wasibox_snapshot::files::{self, walk};
@@ -70,8 +70,8 @@ pub fn changes_of(
     objects: &MemoryObjects,
     now: &JournalState<'_>,
     number: u64,
-) -> Result<Vec<ShownChange>, PageFailure> {
-    let none = || PageFailure::new(FailureKind::Missing, format!("there is no commit {number}"));
+) -> Result<Vec<ShownChange>, Refusal> {
+    let none = || Refusal::new(RefusalKind::Missing, format!("there is no commit {number}"));
     let commit = now.commits.get(&number).ok_or_else(none)?;
     let parent = commit.parent.and_then(|parent| now.commits.get(&parent));
     let before =

@@ -449,7 +449,7 @@ extern "C" fn wasibox_reap(slot: u32) {
 
 /// Passes an answer to the page through `wasibox_answer`. Returns its length; for a failure, which
 /// is JSON, -1 minus its length.
-fn hand_over(answer: Result<Vec<u8>, crate::outcome::PageFailure>) -> i64 {
+fn hand_over(answer: Result<Vec<u8>, wasibox_protocol::Refusal>) -> i64 {
     match answer {
         Ok(bytes) => crate::session::keep_answer(bytes) as i64,
         Err(failure) => -1 - crate::session::keep_answer(crate::outcome::to_json(&failure)) as i64,

@@ -5,13 +5,12 @@
 //! live ones, and the next cell restores those of the commit.
 
 use crate::cell::{self, PageCellChange};
-use crate::outcome::{FailureKind, PageFailure, PageOutcome};
 use crate::{ffi, lock_mutex};
-use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufWriter, Write};
 use std::sync::{Arc, Mutex};
 use wasibox_files::{FileChange, FileChangeKind};
+use wasibox_protocol::{Answer, CommitSummary, HistoryRequest, Outcome, Refusal, RefusalKind};
 use wasibox_snapshot::commit::CommitChangeKind;
 use wasibox_snapshot::files::{self, TreeWriter};
 use wasibox_snapshot::journal::JournalState;
@@ -23,9 +22,8 @@ use wasibox_snapshot::{
 use wasibox_vfs::delta::{Delta, TreeVersion, emit_between};
 use wasibox_vfs::{Errno, Vfs};
 
-/// Maximum bytes of a command that are kept, and that are shown.
+/// Maximum bytes of a command that are kept.
 const MAX_COMMAND: usize = 1 << 20;
-const SHOWN: usize = 64 << 10;
 /// Maximum size in bytes of a shell's state.
 const MAX_SHELL: u64 = box_abi::session::STATE_MAX as u64;
 
@@ -81,16 +79,6 @@ pub struct PageCallNote {
     pub cell: Option<&'static str>,
 }
 
-impl From<SnapshotError> for PageFailure {
-    fn from(e: SnapshotError) -> PageFailure {
-        let kind = match e {
-            SnapshotError::Store(_) | SnapshotError::Io(_) => FailureKind::Internal,
-            _ => FailureKind::Invalid,
-        };
-        PageFailure::new(kind, e)
-    }
-}
-
 /// A snapshot's error, or the tree's.
 enum HistoryError {
     Snapshot(SnapshotError),
@@ -103,13 +91,13 @@ impl From<SnapshotError> for HistoryError {
     }
 }
 
-impl From<HistoryError> for PageFailure {
-    fn from(e: HistoryError) -> PageFailure {
+impl From<HistoryError> for Refusal {
+    fn from(e: HistoryError) -> Refusal {
         match e {
             HistoryError::Snapshot(e) => e.into(),
             HistoryError::Tree(e) => {
                 let text = format!("the session's state does not fit: {}", e.text());
-                PageFailure::new(FailureKind::Conflict, text)
+                Refusal::new(RefusalKind::Conflict, text)
             }
         }
     }
@@ -138,12 +126,12 @@ pub fn begin_history(vfs: &Vfs, image: [u8; 32]) {
 
 /// Runs `act` with the history.
 pub fn with_history<T>(
-    act: impl FnOnce(&mut PageHistory) -> Result<T, PageFailure>,
-) -> Result<T, PageFailure> {
+    act: impl FnOnce(&mut PageHistory) -> Result<T, Refusal>,
+) -> Result<T, Refusal> {
     let mut history = lock_mutex(&HISTORY);
     act(history
         .as_mut()
-        .ok_or_else(|| PageFailure::new(FailureKind::Internal, "there is no session"))?)
+        .ok_or_else(|| Refusal::new(RefusalKind::Internal, "there is no session"))?)
 }
 
 impl PageHistory {
@@ -157,9 +145,9 @@ impl PageHistory {
         &mut self,
         vfs: &Vfs,
         note: &PageCallNote,
-        outcome: Option<&PageOutcome>,
+        outcome: Option<&Outcome>,
         cell: Option<PageCellChange>,
-    ) -> Result<u64, PageFailure> {
+    ) -> Result<u64, Refusal> {
         let now = vfs.tree_version();
         let mut state = self.head().state.clone();
         let mut writer = TreeWriter::new(&self.objects, state.files);
@@ -191,7 +179,7 @@ impl PageHistory {
         state: &mut CommitState,
         name: &str,
         change: PageCellChange,
-    ) -> Result<(), PageFailure> {
+    ) -> Result<(), Refusal> {
         let module = Digest(change.module);
         let before = state.cells.iter().find(|c| c.name == name && c.module == module);
         let mut memory = before.map_or(Vec::new(), |c| c.memory.clone());
@@ -207,7 +195,7 @@ impl PageHistory {
 
     /// Returns the interpreter of that name if it must be restored from the head, and whether it is
     /// a copy of one that continues elsewhere.
-    pub fn parked_cell(&self, name: &str) -> Result<Option<(ParkedCell, bool)>, PageFailure> {
+    pub fn parked_cell(&self, name: &str) -> Result<Option<(ParkedCell, bool)>, Refusal> {
         let cell = self.head().state.cells.iter().find(|cell| cell.name == name);
         let Some(cell) = cell.filter(|_| !self.alive.contains(name)) else { return Ok(None) };
         let load = |layer: &Blob| layer.load_bytes(&self.objects, MAX_LAYER);
@@ -220,8 +208,8 @@ impl PageHistory {
     fn call_record(
         &self,
         note: &PageCallNote,
-        outcome: Option<&PageOutcome>,
-    ) -> Result<CallRecord, PageFailure> {
+        outcome: Option<&Outcome>,
+    ) -> Result<CallRecord, Refusal> {
         let command = &note.command[..note.command.len().min(MAX_COMMAND)];
         let mut call = CallRecord {
             command: Blob::save_bytes(&self.objects, command)?,
@@ -246,7 +234,7 @@ impl PageHistory {
     }
 
     /// Adds a commit of the page's own changes to the files, if there are any.
-    pub fn keep_files(&mut self, vfs: &Vfs, command: String) -> Result<(), PageFailure> {
+    pub fn keep_files(&mut self, vfs: &Vfs, command: String) -> Result<(), Refusal> {
         let (mut has_changed, now) = (false, vfs.tree_version());
         let Ok(()) = emit_between(&self.known, &now, &mut |_| {
             has_changed = true;
@@ -265,7 +253,7 @@ impl PageHistory {
     }
 
     /// Ends the interpreters by a commit.
-    pub fn reset_cells(&mut self, vfs: &Vfs, note: &PageCallNote) -> Result<u64, PageFailure> {
+    pub fn reset_cells(&mut self, vfs: &Vfs, note: &PageCallNote) -> Result<u64, Refusal> {
         let number = self.keep_call(vfs, note, None, None)?;
         if let Some(commit) = self.commits.get_mut(&number) {
             commit.state.cells.clear();
@@ -275,7 +263,7 @@ impl PageHistory {
     }
 
     /// Restores files, shell and interpreters to the state of a commit.
-    fn turn_to(&mut self, vfs: &Vfs, number: u64) -> Result<(), PageFailure> {
+    fn turn_to(&mut self, vfs: &Vfs, number: u64) -> Result<(), Refusal> {
         let (before, after) = (self.head().state.clone(), self.commits[&number].state.clone());
         self.give_files(vfs, &before.files, &after.files)?;
         if before.shell != after.shell {
@@ -296,7 +284,7 @@ impl PageHistory {
         }
     }
 
-    fn give_files(&self, vfs: &Vfs, old: &FileTree, new: &FileTree) -> Result<(), PageFailure> {
+    fn give_files(&self, vfs: &Vfs, old: &FileTree, new: &FileTree) -> Result<(), Refusal> {
         let mut emit = |part: Delta| {
             let fit = if self.is_elsewhere {
                 vfs.restore_elsewhere(part, &mut Vec::new())
@@ -309,15 +297,15 @@ impl PageHistory {
     }
 
     /// Goes back to the parent of the head, and returns its number.
-    pub fn undo(&mut self, vfs: &Vfs) -> Result<u64, PageFailure> {
-        let nothing = || PageFailure::new(FailureKind::Conflict, "there is nothing to undo");
+    pub fn undo(&mut self, vfs: &Vfs) -> Result<u64, Refusal> {
+        let nothing = || Refusal::new(RefusalKind::Conflict, "there is nothing to undo");
         let parent = self.head().parent.ok_or_else(nothing)?;
         self.turn_to(vfs, parent)?;
         Ok(parent)
     }
 
     /// Reverts an undo, and returns the number of the commit.
-    pub fn redo(&mut self, vfs: &Vfs) -> Result<u64, PageFailure> {
+    pub fn redo(&mut self, vfs: &Vfs) -> Result<u64, Refusal> {
         let mut at = self.tip;
         while at != self.head {
             match self.commits.get(&at).and_then(|commit| commit.parent) {
@@ -329,13 +317,12 @@ impl PageHistory {
                 None => break,
             }
         }
-        Err(PageFailure::new(FailureKind::Conflict, "there is nothing to redo"))
+        Err(Refusal::new(RefusalKind::Conflict, "there is nothing to redo"))
     }
 
     /// Restores the state of a commit by a new commit, and returns its number.
-    pub fn restore(&mut self, vfs: &Vfs, number: u64) -> Result<u64, PageFailure> {
-        let none =
-            || PageFailure::new(FailureKind::Missing, format!("there is no commit {number}"));
+    pub fn restore(&mut self, vfs: &Vfs, number: u64) -> Result<u64, Refusal> {
+        let none = || Refusal::new(RefusalKind::Missing, format!("there is no commit {number}"));
         let state = self.commits.get(&number).ok_or_else(none)?.state.clone();
         let command = Blob::save_bytes(&self.objects, format!("restore {number}").as_bytes())?;
         self.turn_with(vfs, number)?;
@@ -345,7 +332,7 @@ impl PageHistory {
 
     /// Restores the state of a commit as [`PageHistory::turn_to`] does, but keeps the head. The
     /// next commit then comes after the old head.
-    fn turn_with(&mut self, vfs: &Vfs, number: u64) -> Result<(), PageFailure> {
+    fn turn_with(&mut self, vfs: &Vfs, number: u64) -> Result<(), Refusal> {
         let head = self.head;
         self.turn_to(vfs, number)?;
         self.head = head;
@@ -353,50 +340,57 @@ impl PageHistory {
     }
 
     /// Tags a commit.
-    pub fn tag(&mut self, name: &str, number: u64) -> Result<(), PageFailure> {
+    pub fn tag(&mut self, name: &str, number: u64) -> Result<(), Refusal> {
         let is_name = |b: u8| b.is_ascii_alphanumeric() || b"._-".contains(&b);
         if name.is_empty() || name.len() > MAX_NAME || !name.bytes().all(is_name) {
-            return Err(PageFailure::new(
-                FailureKind::Invalid,
-                format!("'{name}' cannot be a name"),
-            ));
+            return Err(Refusal::new(RefusalKind::Invalid, format!("'{name}' cannot be a name")));
         }
         if !self.commits.contains_key(&number) {
-            return Err(PageFailure::new(
-                FailureKind::Missing,
-                format!("there is no commit {number}"),
-            ));
+            return Err(Refusal::new(RefusalKind::Missing, format!("there is no commit {number}")));
         }
         self.tags.insert(name.into(), number);
         Ok(())
     }
 
-    /// Returns the tags and the head.
-    pub fn tags(&self) -> Value {
-        json!({ "head": self.head, "tags": self.tags })
+    /// Carries out a request about the history.
+    pub fn apply_request(&mut self, vfs: &Vfs, request: HistoryRequest) -> Result<Answer, Refusal> {
+        let number = match request {
+            HistoryRequest::List { last } => {
+                let first = last.map_or(0, |last| self.commits.len().saturating_sub(last));
+                let commits = self.commits.values().skip(first);
+                return Ok(Answer::Commits(commits.map(|commit| self.summarize(commit)).collect()));
+            }
+            HistoryRequest::Tags => return Ok(Answer::Tags(self.tags.clone())),
+            HistoryRequest::Tag { name, number } => {
+                self.tag(&name, number)?;
+                return Ok(Answer::Done);
+            }
+            HistoryRequest::Head => self.head,
+            HistoryRequest::Undo => self.undo(vfs)?,
+            HistoryRequest::Redo => self.redo(vfs)?,
+            HistoryRequest::Restore(number) => self.restore(vfs, number)?,
+            HistoryRequest::RollBack(_) | HistoryRequest::Untag(_) => {
+                return Err(Refusal::invalid_request("a page has no such request"));
+            }
+        };
+        Ok(Answer::Commit(self.summarize(&self.commits[&number])))
     }
 
-    /// Returns all commits, the oldest first, in the format of `sdk/core/src/past.rs`.
-    pub fn history_json(&self) -> Result<Value, PageFailure> {
-        let shown = |commit: &Commit| {
-            let call = &commit.call;
+    /// Returns a commit in the form in which clients get it.
+    fn summarize(&self, commit: &Commit) -> CommitSummary {
+        let call = &commit.call;
+        let tags = self.tags.iter().filter(|(_, n)| **n == commit.number);
+        CommitSummary {
+            number: commit.number,
+            parent: commit.parent,
             // A longer command is not shown at all.
-            let mut command =
-                call.command.load_bytes(&self.objects, MAX_COMMAND as u64).unwrap_or_default();
-            command.truncate(SHOWN);
-            let tags = self.tags.iter().filter(|(_, n)| **n == commit.number);
-            json!({
-                "number": commit.number,
-                "parent": commit.parent,
-                "command": String::from_utf8_lossy(&command),
-                "exit_code": call.exit_code,
-                "time": call.time as f64 / 1e9,
-                "duration": call.duration as f64 / 1e9,
-                "changed_files": call.changed_count,
-                "tags": tags.map(|(name, _)| name).collect::<Vec<_>>(),
-            })
-        };
-        Ok(self.commits.values().map(shown).collect())
+            command: call.command.load_bytes(&self.objects, MAX_COMMAND as u64).ok(),
+            exit_code: call.exit_code,
+            time: call.time,
+            duration: call.duration,
+            changed_files: call.changed_count,
+            tags: tags.map(|(name, _)| name.clone()).collect(),
+        }
     }
 
     /// Returns the whole state for a journal.
@@ -407,7 +401,7 @@ impl PageHistory {
 
     /// Sends the session to the page as a snapshot, piece by piece: its current state, or its whole
     /// history.
-    pub fn export(&self, all: bool) -> Result<(), PageFailure> {
+    pub fn export(&self, all: bool) -> Result<(), Refusal> {
         let is_there = |n: &u64| all || *n == self.head;
         let commits = self.commits.values().filter(|commit| is_there(&commit.number)).cloned();
         let commits = commits.map(|c| Commit { parent: c.parent.filter(is_there), ..c }).collect();
@@ -426,7 +420,7 @@ impl PageHistory {
 
     /// Imports a snapshot into the session, which must be new; with `is_fork` it is a copy of one
     /// that continues elsewhere.
-    pub fn import(&mut self, vfs: &Vfs, bytes: &[u8], is_fork: bool) -> Result<(), PageFailure> {
+    pub fn import(&mut self, vfs: &Vfs, bytes: &[u8], is_fork: bool) -> Result<(), Refusal> {
         let objects = MemoryObjects::default();
         let contents = wbs::read(bytes, &SnapshotLimits::default(), &objects)?;
         let tip = contents.head;
@@ -442,8 +436,8 @@ impl PageHistory {
         contents: SnapshotContents,
         tip: u64,
         objects: MemoryObjects,
-    ) -> Result<(), PageFailure> {
-        let too_many = || PageFailure::new(FailureKind::Invalid, "a commit's number is too large");
+    ) -> Result<(), Refusal> {
+        let too_many = || Refusal::invalid_request("a commit's number is too large");
         let last = contents.commits.iter().map(|c| c.number).max().unwrap_or(0);
         self.next = last.checked_add(1).ok_or_else(too_many)?;
         self.is_elsewhere = contents.image.is_some_and(|image| image != self.image);

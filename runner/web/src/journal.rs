@@ -2,9 +2,9 @@
 
 use crate::history;
 use crate::lock_mutex;
-use crate::outcome::PageFailure;
 use crate::session;
 use std::sync::Mutex;
+use wasibox_protocol::Refusal;
 use wasibox_snapshot::journal::{JournalContents, SessionJournal};
 use wasibox_snapshot::{MemoryObjects, journal};
 
@@ -12,7 +12,7 @@ use wasibox_snapshot::{MemoryObjects, journal};
 static JOURNAL: Mutex<Option<SessionJournal>> = Mutex::new(None);
 
 /// Returns the bytes that the page must append to its journal file; none if the file is up to date.
-pub fn next_record() -> Result<Vec<u8>, PageFailure> {
+pub fn next_record() -> Result<Vec<u8>, Refusal> {
     let mut journal = lock_mutex(&JOURNAL);
     let journal = journal.get_or_insert_default();
     history::with_history(|history| {
@@ -22,7 +22,7 @@ pub fn next_record() -> Result<Vec<u8>, PageFailure> {
 
 /// Restores the session, which must be new, from a journal file. Returns the number of bytes up to
 /// the end of the last complete record; if it is 0, the session stays new.
-pub fn replay_journal(bytes: &[u8]) -> Result<usize, PageFailure> {
+pub fn replay_journal(bytes: &[u8]) -> Result<usize, Refusal> {
     let objects = MemoryObjects::default();
     let JournalContents { journal, contents, tip, whole } =
         journal::replay_journal(bytes, &objects)?;

@@ -10,7 +10,6 @@
 
 use crate::ffi::{self, MemoryContent};
 use crate::host::{Kernel, Web};
-use crate::outcome::{FailureKind, PageFailure};
 use crate::session::{self, PageSession};
 use crate::thread::IdleWorkers;
 use crate::{heap, lock_mutex};
@@ -26,6 +25,7 @@ use wasibox_kernel::parked::{self, ALIGN, PreparedHeader};
 use wasibox_kernel::{
     CellOrigin, Cwd, Descriptor, Descriptors, Limits, OpenDescription, ProcessStart, ProcessStatus,
 };
+use wasibox_protocol::{Refusal, RefusalKind};
 use wasibox_vfs::{
     Budget, DiskLimits, Errno, Loc, ProgramMark, ProtectedPaths, ROOT, Readiness, StdStream, Vfs,
     VfsFile,
@@ -242,18 +242,18 @@ const MEMORY: u64 = 256 << 20;
 /// Maximum bytes of a preparation's output that are reported.
 const MAX_MESSAGE: usize = 300;
 
-fn cannot_prepare(why: impl std::fmt::Display) -> PageFailure {
-    PageFailure::new(FailureKind::Internal, format!("a program cannot be prepared: {why}"))
+fn cannot_prepare(why: impl std::fmt::Display) -> Refusal {
+    Refusal::new(RefusalKind::Internal, format!("a program cannot be prepared: {why}"))
 }
 
 /// Prepares all programs that can be prepared and are not yet.
-pub fn prepare_all() -> Result<(), PageFailure> {
+pub fn prepare_all() -> Result<(), Refusal> {
     let session = session::get()?;
     (0..session.names.len()).try_for_each(|n| prepare_program(session, ProgramMark(n as u32)))
 }
 
 /// Prepares a program, if necessary.
-pub fn prepare_program(session: &PageSession, program: ProgramMark) -> Result<(), PageFailure> {
+pub fn prepare_program(session: &PageSession, program: ProgramMark) -> Result<(), Refusal> {
     static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
     let _alone = lock_mutex(&ONE_AT_A_TIME);
     let Some(facts) = session.facts(program).filter(|f| f.can_be_prepared) else { return Ok(()) };
@@ -271,7 +271,7 @@ pub fn prepare_program(session: &PageSession, program: ProgramMark) -> Result<()
 
 /// Returns the memory of the program after preparation. Its whole environment is the native one,
 /// including the stack's size.
-fn run(session: &PageSession, program: ProgramMark) -> Result<Vec<u8>, PageFailure> {
+fn run(session: &PageSession, program: ProgramMark) -> Result<Vec<u8>, Refusal> {
     let limits = Limits { timeout: Some(TIMEOUT), memory: MEMORY, ..Limits::default() };
     let budget = Budget::new(limits.memory);
     let vfs = prepare_files(session, &budget).map_err(cannot_prepare)?;

@@ -12,7 +12,7 @@
 
 use crate::ffi;
 use crate::lock_mutex;
-use crate::outcome::{FailureKind, PageFailure, to_json};
+use crate::outcome::to_json;
 use box_abi::http::{HttpAnswer as Reply, HttpRequest, HttpStep, PART, Response};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
@@ -21,6 +21,7 @@ use wasibox_bridge::{
     BodyLength, BridgeLimits, Header, JudgedRequest, RedirectPolicy, RequestError, RequestHead,
     RequestJudge, RequestRule, RequestRules,
 };
+use wasibox_protocol::{Refusal, RefusalKind};
 use wasibox_vfs::{AnswerSlot, Budget, Reservation, Service, Vfs};
 
 /// Maximum number of open requests, as natively.
@@ -101,10 +102,8 @@ struct PageRequests {
 static REQUESTS: OnceLock<Arc<PageRequests>> = OnceLock::new();
 
 /// Allows guests to make requests from now on, by rules in JSON.
-pub fn allow_requests(policy: &[u8], vfs: &Vfs, budget: &Arc<Budget>) -> Result<(), PageFailure> {
-    let invalid = |why: &dyn std::fmt::Display| {
-        PageFailure::new(FailureKind::Invalid, format!("network: {why}"))
-    };
+pub fn allow_requests(policy: &[u8], vfs: &Vfs, budget: &Arc<Budget>) -> Result<(), Refusal> {
+    let invalid = |why: &dyn std::fmt::Display| Refusal::invalid_request(format!("network: {why}"));
     let PagePolicy { allow, deny } = serde_json::from_slice(policy).map_err(|e| invalid(&e))?;
     if allow.is_empty() {
         return Ok(());
@@ -113,7 +112,7 @@ pub fn allow_requests(policy: &[u8], vfs: &Vfs, budget: &Arc<Budget>) -> Result<
         .map_err(|e| invalid(&e))?;
     let requests = Arc::new(PageRequests { judge, budget: budget.clone(), open: Mutex::default() });
     if REQUESTS.set(requests.clone()).is_err() {
-        return Err(PageFailure::new(FailureKind::Conflict, "network: it was said already"));
+        return Err(Refusal::new(RefusalKind::Conflict, "network: it was said already"));
     }
     vfs.set_service(Some(requests));
     Ok(())

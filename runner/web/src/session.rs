@@ -4,14 +4,13 @@ use crate::cell;
 use crate::heap::{self, HeapGuard};
 use crate::history::{self, PageCallNote};
 use crate::host::{Kernel, Web};
-use crate::outcome::{self, CallEnd, FailureKind, PageFailure, PageOutcome};
+use crate::outcome::{self, CallEnd};
 use crate::parts::PageImage;
 use crate::prepare::{self, PageTemplate};
 use crate::streams::{self, PageInput, PageMeter, PageOutput};
 use crate::thread::IdleWorkers;
 use crate::{lock_mutex, requests, slots};
 use serde::Deserialize;
-use std::fmt::Display;
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 use wasibox_image::Image;
@@ -24,7 +23,7 @@ use wasibox_kernel::{
     ChildStart, Cwd, Descriptor, Descriptors, LimitHit, Limits, OpenDescription, PlacedExec,
     ProgramMatch, command_text, find_program, image_files, limit_of_quota,
 };
-use wasibox_protocol::{CallOptions, Command, End, Exec};
+use wasibox_protocol::{CallOptions, Command, End, Exec, Outcome, Refusal, RefusalKind};
 use wasibox_vfs::{
     BaseFile, Budget, ChangeBounds, DiskLimits, Errno, Loc, ProgramMark, ProtectedPaths, ROOT, Vfs,
     VfsFile,
@@ -119,8 +118,8 @@ impl PageSession {
 }
 
 /// Returns the session, once its image is open.
-pub fn get() -> Result<&'static PageSession, PageFailure> {
-    SESSION.get().ok_or_else(|| PageFailure::new(FailureKind::Internal, "there is no session"))
+pub fn get() -> Result<&'static PageSession, Refusal> {
+    SESSION.get().ok_or_else(|| Refusal::new(RefusalKind::Internal, "there is no session"))
 }
 
 static SESSION: OnceLock<PageSession> = OnceLock::new();
@@ -148,7 +147,7 @@ struct PendingCall {
 
 impl PendingCall {
     /// Resolves the command and its environment, which continues from the session's shell.
-    fn new(exec: Exec, vfs: &Vfs) -> Result<PendingCall, PageFailure> {
+    fn new(exec: Exec, vfs: &Vfs) -> Result<PendingCall, Refusal> {
         let cell = match &exec.command {
             Command::Cell { language, code } => Some((language.interpreter(), code.clone())),
             Command::Program(_) | Command::Script(_) => None,
@@ -191,12 +190,12 @@ pub fn answer_at() -> *const u8 {
 }
 
 /// Returns the session's files.
-pub fn session_vfs() -> Result<&'static Vfs, PageFailure> {
+pub fn session_vfs() -> Result<&'static Vfs, Refusal> {
     get().map(|s| &s.vfs)
 }
 
 /// Allows guests to make requests, by rules in JSON.
-pub fn allow_network(policy: &[u8]) -> Result<(), PageFailure> {
+pub fn allow_network(policy: &[u8]) -> Result<(), Refusal> {
     let session = get()?;
     requests::allow_requests(policy, &session.vfs, &session.budget)
 }
@@ -256,7 +255,7 @@ fn begin_session(
 pub fn run(asked: &[u8]) -> Vec<u8> {
     let is_preparation = serde_json::from_slice(asked).is_ok_and(|part: PreparePart| part.prepare);
     let ran = if is_preparation {
-        prepare::prepare_all().map(|()| PageOutcome::default())
+        prepare::prepare_all().map(|()| Outcome::default())
     } else {
         read_call(asked).and_then(|exec| {
             prepare::call_begins();
@@ -272,11 +271,10 @@ pub fn run(asked: &[u8]) -> Vec<u8> {
 }
 
 /// Returns the call that a page describes, if it is valid.
-fn read_call(asked: &[u8]) -> Result<Exec, PageFailure> {
-    let invalid = |fault: &dyn Display| PageFailure::new(FailureKind::Invalid, fault);
-    let options: CallOptions = serde_json::from_slice(asked).map_err(|e| invalid(&e))?;
-    let exec = options.into_exec(Vec::new()).map_err(|e| invalid(&e))?;
-    exec.check().map_err(|e| invalid(&e))?;
+fn read_call(asked: &[u8]) -> Result<Exec, Refusal> {
+    let options: CallOptions = serde_json::from_slice(asked)?;
+    let exec = options.into_exec(Vec::new())?;
+    exec.check()?;
     Ok(exec)
 }
 
@@ -287,15 +285,15 @@ const COMPARING: Duration = Duration::from_secs(1);
 ///
 /// # Errors
 /// If almost no memory is left for it.
-fn begin_bounded() -> Result<HeapGuard, PageFailure> {
+fn begin_bounded() -> Result<HeapGuard, Refusal> {
     if heap::is_full() {
         let why = "the session has used up its memory, mostly for its history: export it without the history, and import it again";
-        return Err(PageFailure::new(FailureKind::Conflict, why));
+        return Err(Refusal::new(RefusalKind::Conflict, why));
     }
     Ok(heap::begin_guard())
 }
 
-fn run_command(exec: Exec) -> Result<PageOutcome, PageFailure> {
+fn run_command(exec: Exec) -> Result<Outcome, Refusal> {
     let session = get()?;
     let _bounded = begin_bounded()?;
     let PageSession { vfs, budget, limits, .. } = session;
@@ -317,17 +315,15 @@ fn run_command(exec: Exec) -> Result<PageOutcome, PageFailure> {
     let bounds =
         ChangeBounds { deadline: Some(Instant::now() + COMPARING), ..ChangeBounds::default() };
     let changes = mark.map(|mark| vfs.changes_since(&mark, &bounds)).unwrap_or_default();
-    let ms = |time: Duration| (time.as_secs_f64() * 1e6).round() / 1e3;
     let put_back = matches!(ended, Some(None));
     let (answer, cell) = ended.flatten().unzip();
     let answer = answer.unwrap_or_default();
     let value = CellValue::new(answer.value, answer.json).bounded(limit);
-    let mut outcome = PageOutcome {
-        exit_code: End::of_run(end.status.into(), end.limit, end.interrupted).exit_code(),
-        duration_ms: ms(begun.elapsed()),
-        cpu_ms: ms(end.cpu),
+    let mut outcome = Outcome {
+        duration_ms: begun.elapsed().as_secs_f64() * 1e3,
+        cpu_ms: end.cpu.as_secs_f64() * 1e3,
         peak_memory: budget.take_report().0,
-        limit_hit: end.limit.or(vfs.take_hit().map(limit_of_quota)).map(LimitHit::name),
+        limit_hit: end.limit.or(vfs.take_hit().map(limit_of_quota)),
         truncated: meter.is_over(),
         files_truncated: changes.truncated,
         files: wasibox_files::describe_changes(vfs, changes.list),
@@ -336,7 +332,7 @@ fn run_command(exec: Exec) -> Result<PageOutcome, PageFailure> {
         value_bytes: value.bytes,
         ended: end.ended,
         put_back,
-        commit: None,
+        ..Outcome::from_end(End::of_run(end.status.into(), end.limit, end.interrupted))
     };
     let duration = u64::try_from(begun.elapsed().as_nanos()).unwrap_or(u64::MAX);
     let note = PageCallNote { time, duration, ..going.note };
@@ -347,7 +343,7 @@ fn run_command(exec: Exec) -> Result<PageOutcome, PageFailure> {
 }
 
 /// Finds a command: a name along `PATH`, or a path.
-fn find_command(vfs: &Vfs, going: &PendingCall, cwd: &Loc) -> Result<ProgramMatch, PageFailure> {
+fn find_command(vfs: &Vfs, going: &PendingCall, cwd: &Loc) -> Result<ProgramMatch, Refusal> {
     let name = going.argv.first().cloned().unwrap_or_default();
     let path = going.env.iter().find_map(|e| e.strip_prefix(b"PATH=".as_slice()));
     let candidates: Vec<Vec<u8>> = match (name.contains(&b'/'), path) {
@@ -364,16 +360,14 @@ fn find_command(vfs: &Vfs, going: &PendingCall, cwd: &Loc) -> Result<ProgramMatc
         }
     }
     let name = String::from_utf8_lossy(&name);
-    Err(PageFailure::new(FailureKind::Missing, format!("{name}: command not found")))
+    Err(Refusal::new(RefusalKind::Missing, format!("{name}: command not found")))
 }
 
-fn cannot_run(name: &[u8], why: Errno) -> PageFailure {
+fn cannot_run(name: &[u8], why: Errno) -> Refusal {
     let name = String::from_utf8_lossy(name);
     let why = if why == Errno::NOEXEC { "cannot execute binary file" } else { why.text() };
-    PageFailure {
-        code: Some("EACCES".into()),
-        ..PageFailure::new(FailureKind::File, format!("{name}: {why}"))
-    }
+    let refusal = Refusal::new(RefusalKind::Internal, format!("{name}: {why}"));
+    Refusal { code: Some("EACCES".into()), ..refusal }
 }
 
 /// Starts a command, and returns its kernel and its program.
@@ -381,11 +375,11 @@ fn begin_command(
     session: &PageSession,
     going: &mut PendingCall,
     meter: &Arc<PageMeter>,
-) -> Result<(Arc<Kernel>, ProgramMark), PageFailure> {
+) -> Result<(Arc<Kernel>, ProgramMark), Refusal> {
     let PageSession { vfs, limits, budget, .. } = session;
     let (loc, cwd) = vfs.chdir(&Loc::Tree(ROOT), &going.cwd).map_err(|e| {
         let cwd = String::from_utf8_lossy(&going.cwd);
-        PageFailure::new(FailureKind::Conflict, format!("{cwd}: {}", e.text()))
+        Refusal::new(RefusalKind::Conflict, format!("{cwd}: {}", e.text()))
     })?;
     let found = find_command(vfs, going, &loc)?;
     let program = found.program;
@@ -397,10 +391,7 @@ fn begin_command(
         cell.restore_from(session, parked, is_fork)?;
     }
     if going.cell.as_ref().is_some_and(|cell| !cell.fits_program(program)) {
-        return Err(PageFailure::new(
-            FailureKind::Conflict,
-            "another program runs under this name",
-        ));
+        return Err(Refusal::new(RefusalKind::Conflict, "another program runs under this name"));
     }
     let output = |stream| VfsFile::Stream(Arc::new(PageOutput { stream, meter: meter.clone() }));
     let opens = [

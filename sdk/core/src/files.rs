@@ -1,22 +1,21 @@
-//! Reads and writes whole files and snapshots, and carries out file requests in JSON.
+//! Requests as JSON, and whole files.
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::Path;
-use wasibox::Refusal;
-use wasibox::Session;
-use wasibox::files::{Answer, FileBytes, Request, UploadOf};
+use wasibox::files::{read_whole, write_whole};
+use wasibox::{Refusal, Request, Session, Streams};
 
-/// The maximum size of a file in one request, in bytes.
-const PART: u64 = 8 << 20;
-
-/// Carries out a request in JSON and returns its answer in JSON, as `docs/files.md` describes them.
+/// Carries out a request in JSON and returns its answer in JSON. Calls have streams and are run by
+/// [`crate::run`].
 ///
 /// # Errors
 /// Returns an error for an invalid request, and the errors of the operation.
-pub fn run_request(session: &Session, text: &str) -> Result<String, Refusal> {
-    let request: Request = serde_json::from_str(text)?;
-    Ok(serde_json::to_string(&session.files(&request)?)?)
+pub fn apply_request(session: &Session, text: &str) -> Result<String, Refusal> {
+    match serde_json::from_str(text)? {
+        Request::Exec(_) => Err(Refusal::invalid_request("a call needs streams")),
+        request => Ok(serde_json::to_string(&session.apply(request, Streams::default())?)?),
+    }
 }
 
 /// Returns a file's bytes.
@@ -24,26 +23,7 @@ pub fn run_request(session: &Session, text: &str) -> Result<String, Refusal> {
 /// # Errors
 /// Returns an error if the file cannot be read.
 pub fn read_file(session: &Session, path: &str) -> Result<Vec<u8>, Refusal> {
-    let mut all = Vec::new();
-    loop {
-        let offset = all.len() as u64;
-        let part = Request::Download { path: path.to_owned(), offset, limit: Some(PART) };
-        let Answer::Data { data, next_offset, size, .. } = session.files(&part)? else {
-            return Err(Refusal::mismatch());
-        };
-        if all.is_empty() {
-            all = data.0;
-            let rest = size.saturating_sub(all.len() as u64);
-            all.reserve_exact(usize::try_from(rest).unwrap_or(0));
-        } else {
-            all.extend_from_slice(&data.0);
-        }
-        match next_offset {
-            // A file that has become shorter meanwhile ends here, too.
-            Some(next) if next > offset => {}
-            _ => return Ok(all),
-        }
-    }
+    read_whole(path, |request| Ok(session.files(request)?))
 }
 
 /// Replaces a file's contents. Up to 8 MiB are replaced atomically; a longer file is written in
@@ -57,22 +37,7 @@ pub fn write_file(
     bytes: &[u8],
     mode: Option<u16>,
 ) -> Result<(), Refusal> {
-    let whole = bytes.len() as u64 <= PART;
-    let mut offset = 0;
-    loop {
-        let part = &bytes[offset..bytes.len().min(offset + PART as usize)];
-        let request = Request::Upload(UploadOf {
-            path: path.to_owned(),
-            data: FileBytes(part.to_vec()),
-            offset: (!whole).then_some(offset as u64),
-            mode,
-        });
-        session.files(&request)?;
-        offset += part.len();
-        if offset >= bytes.len() {
-            return Ok(());
-        }
-    }
+    write_whole(path, bytes, mode, |request| Ok(session.files(request)?))
 }
 
 /// Writes a snapshot of the session to a file (`.wbs`), completely or not at all. With `all`, the

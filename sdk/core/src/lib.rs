@@ -4,11 +4,11 @@
 //!
 //! | topic | file |
 //! |---|---|
-//! | engines and sessions from options | `engine` |
-//! | a policy from data and from a policy file | `policy` |
-//! | a call: its options, and its output as it is written | `call` |
-//! | whole files, snapshots and file requests | `files` |
-//! | a session's history and log | `past` |
+//! | an engine from options | `engine` |
+//! | a policy from data, and from a policy file | `policy` |
+//! | a call: its options, its streams as they are written | `call` |
+//! | requests as JSON, whole files | `files` |
+//! | a session's log | `past` |
 //! | the program's functions that guests may call | `tools` |
 //! | threads on which calls block | `threads` |
 //!
@@ -26,8 +26,8 @@ mod tools;
 
 pub use call::{Chunk, outcome_parts, parse_call, run};
 pub use engine::{OpenMode, Opener, engine_from_options, fork_session};
-pub use files::{export_file, read_file, run_request, write_file};
-pub use past::{head_number, session_history, session_log, session_tags};
+pub use files::{apply_request, export_file, read_file, write_file};
+pub use past::session_log;
 pub use policy::policy_from;
 pub use threads::spawn_job;
 pub use tools::{async_tool, host_tool};

@@ -2,9 +2,10 @@
 
 import os = require("node:os");
 import path = require("node:path");
-import { WasiboxError, raising } from "./errors.cjs";
 import { native, workerProgram, type NativeEngine, type NativeSession, type Progress } from "./native.cjs";
 import { absolute, bytes } from "./options.cjs";
+import { raising } from "./raising.cjs";
+import { WasiboxError } from "./shared/errors.js";
 
 /** What an engine is made of. */
 export interface EngineOptions {

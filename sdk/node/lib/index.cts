@@ -12,11 +12,10 @@ export {
   InvalidError,
   NotFoundError,
   WasiboxError,
-} from "./errors.cjs";
-export type { Kind } from "./errors.cjs";
+} from "./shared/errors.js";
+export type { Kind } from "./shared/errors.js";
+export type { CellOptions, ExecOptions } from "./shared/options.js";
 export type {
-  CellOptions,
-  ExecOptions,
   Grants,
   Limits,
   Mount,
@@ -27,7 +26,8 @@ export type {
   Workspace,
 } from "./options.cjs";
 export { Outcome } from "./outcome.cjs";
-export type { Applied, Commit, Entry, Figure, FileChange, Match } from "./outcome.cjs";
+export type { Applied, Figure } from "./outcome.cjs";
+export type { Commit, Entry, FileChange, Match } from "./shared/outcome.js";
 export { Stream } from "./output.cjs";
 export type { Chunk } from "./output.cjs";
 export { KeyValues, Session } from "./session.cjs";

@@ -44,21 +44,12 @@ export interface NativeSession {
   ): Promise<NativeOutcome>;
   interrupt(): void;
   setTools(tools: NativeTool[], calls: NativeToolCalls): Promise<void>;
-  files(request: string): Promise<string>;
+  apply(request: string): Promise<string>;
   read(path: string): Promise<Buffer>;
   write(path: string, data: Buffer, mode: number | undefined): Promise<void>;
   name(): string;
   directory(): Promise<string>;
-  head(): Promise<number>;
-  history(): Promise<string>;
   log(): Promise<string>;
-  undo(): Promise<number>;
-  redo(): Promise<number>;
-  restore(commit: number): Promise<number>;
-  rollBack(commit: number): Promise<number>;
-  tag(tag: string, commit: number): Promise<void>;
-  untag(tag: string): Promise<void>;
-  tags(): Promise<{ name: string; number: number }[]>;
   fork(name: string | undefined): Promise<NativeSession>;
   export(all: boolean): Promise<Buffer>;
   exportFile(path: string, all: boolean): Promise<void>;
@@ -66,12 +57,9 @@ export interface NativeSession {
   setValue(key: string, value: Buffer): Promise<void>;
   removeValue(key: string): Promise<boolean>;
   keys(): Promise<string[]>;
-  reset(): Promise<void>;
   park(): Promise<void>;
   isAwake(): Promise<boolean>;
   missingWalls(): Promise<string[] | null>;
-  workspaceDiff(paths: string[]): Promise<string>;
-  workspaceApply(paths: string[]): Promise<{ done: string[]; left: { path: string; why: string }[] }>;
   close(): Promise<void>;
   isClosed(): boolean;
 }

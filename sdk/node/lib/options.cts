@@ -3,6 +3,7 @@
 import fs = require("node:fs");
 import path = require("node:path");
 import type { Engine } from "./engine.cjs";
+import type { ExecOptions } from "./shared/options.js";
 import type { HostTool } from "./tools.cjs";
 
 /** A host file or folder that guests see. */
@@ -80,38 +81,6 @@ export interface SessionOptions extends Grants {
   workspace?: string | Workspace;
 }
 
-/** How a cell runs. */
-export interface CellOptions {
-  stdin?: string | Uint8Array;
-  /** Seconds; never more than the session's policy has. */
-  timeout?: number;
-  /** Bytes of output that are kept, 16 MiB if nothing is said. */
-  maxOutput?: number;
-  /**
-   * Called with output as it comes. What it throws ends the call, and is thrown by it. Of a promise that it gives the
-   * guest waits, when many are due.
-   */
-  onStdout?: (text: string) => unknown;
-  /** The same for standard error. */
-  onStderr?: (text: string) => unknown;
-  /** Ends the call. */
-  signal?: AbortSignal;
-  /** Whether a failure is thrown as a `CommandError`. */
-  check?: boolean;
-}
-
-/** How a command runs. */
-export interface ExecOptions extends CellOptions {
-  /** Variables; of a script they stay for the next one, as after `export`. */
-  env?: Readonly<Record<string, string>>;
-  /** The directory; of a script it stays for the next one, as after `cd`. */
-  cwd?: string;
-  /** Whether the outcome lists changed files; it does if nothing is said. */
-  listFiles?: boolean;
-  /** Whether processes that are left go on. */
-  keepBackground?: boolean;
-}
-
 /** How a command runs whose output is read as it comes. */
 export type StreamOptions = Omit<ExecOptions, "onStdout" | "onStderr">;
 
@@ -162,30 +131,6 @@ export function opener(options: SessionOptions): string {
     open: options.open,
     policy_file: isFile ? path.resolve(options.policy as string) : undefined,
     policy: said,
-  });
-}
-
-/** What runs. */
-export type What =
-  | { script: string }
-  | { argv: readonly string[] }
-  | { python: string }
-  | { javascript: string };
-
-/** A script for the session's shell, or the arguments of a command. */
-export const command = (given: string | readonly string[]): What =>
-  typeof given === "string" ? { script: given } : { argv: given };
-
-/** A call, for the native module. */
-export function call(what: What, options: ExecOptions): string {
-  return JSON.stringify({
-    ...what,
-    env: options.env,
-    cwd: options.cwd,
-    timeout: options.timeout,
-    max_output: options.maxOutput,
-    list_files: options.listFiles,
-    keep_background: options.keepBackground,
   });
 }
 

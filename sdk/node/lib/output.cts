@@ -1,7 +1,7 @@
 // Output as it comes: to functions, and to loops.
 
 import { StringDecoder } from "node:string_decoder";
-import { CancelledError } from "./errors.cjs";
+import { CancelledError } from "./shared/errors.js";
 import { native, type NativeCall, type NativeOutput } from "./native.cjs";
 import type { Outcome } from "./outcome.cjs";
 

@@ -2,28 +2,35 @@
 
 import path = require("node:path");
 import { defaultEngine, load, open, type Engine } from "./engine.cjs";
-import { CommandError, FileError, InvalidError, NotFoundError, raising, raisingNow } from "./errors.cjs";
 import { native, type NativeCall, type NativeSession } from "./native.cjs";
-import {
-  bytes,
-  call,
-  command,
-  opener,
-  type CellOptions,
-  type ExecOptions,
-  type Grants,
-  type SessionOptions,
-  type StreamOptions,
-  type What,
-} from "./options.cjs";
-import { Outcome, commit, entry, type Applied, type Commit, type Entry, type Match, type CommitRecord } from "./outcome.cjs";
+import { bytes, opener, type Grants, type SessionOptions, type StreamOptions } from "./options.cjs";
+import { Outcome, type Applied } from "./outcome.cjs";
 import { Callbacks, Output, Stream, type Tell } from "./output.cjs";
+import { raising, raisingNow } from "./raising.cjs";
+import { CommandError } from "./shared/errors.js";
+import { callOf, command, type CellOptions, type Command, type ExecOptions } from "./shared/options.js";
+import { SessionBase, type Transport } from "./shared/session.js";
 import { nativeTools, type HostTool } from "./tools.cjs";
 
-/** A number of a commit, which the native module takes as it is. */
-function counted(number: number): number {
-  if (!Number.isSafeInteger(number) || number < 0) throw new InvalidError(`${number} is no commit's number`);
-  return number;
+/** Requests to the native module. */
+class NativeTransport implements Transport<Buffer> {
+  readonly #native: NativeSession;
+
+  constructor(native: NativeSession) {
+    this.#native = native;
+  }
+
+  async apply(request: unknown): Promise<any> {
+    return JSON.parse(await raising(() => this.#native.apply(JSON.stringify(request))));
+  }
+
+  read(path: string): Promise<Buffer> {
+    return raising(() => this.#native.read(path));
+  }
+
+  directory(): Promise<string> {
+    return raising(() => this.#native.directory());
+  }
 }
 
 /** Gives a session that was opened its tools, or closes it. */
@@ -44,13 +51,17 @@ async function withTools(made: NativeSession, tools: Iterable<HostTool> | undefi
  * It is granted nothing but what is said. Calls of a session come one after another; sessions run beside each other. A
  * session without a store is gone when it is closed.
  */
-export class Session {
+export class Session extends SessionBase<Buffer> {
   readonly #engine: Engine;
   readonly #native: NativeSession;
+  readonly #way: NativeTransport;
   /** The session's key-values, which outlive calls and undo; guests have them as the command `kv`. */
   readonly kv: KeyValues;
 
   private constructor(engine: Engine, made: NativeSession) {
+    const way = new NativeTransport(made);
+    super(way);
+    this.#way = way;
     this.#engine = engine;
     this.#native = made;
     this.kv = new KeyValues(made);
@@ -99,15 +110,16 @@ export class Session {
     return new Stream((made, tell) => this.#call(command(what), options, made, tell));
   }
 
-  async #run(what: What, options: ExecOptions): Promise<Outcome> {
+  async #run(what: Command, options: ExecOptions): Promise<Outcome> {
     const made = new native.Call();
     const { onStdout, onStderr } = options;
     if (onStdout === undefined && onStderr === undefined) return this.#call(what, options, made);
     return this.#call(what, options, made, new Callbacks(onStdout, onStderr));
   }
 
-  async #call(what: What, options: ExecOptions, made: NativeCall, reader?: Tell | Callbacks): Promise<Outcome> {
-    const { signal, stdin } = options;
+  async #call(what: Command, options: ExecOptions, made: NativeCall, reader?: Tell | Callbacks): Promise<Outcome> {
+    const { stdin, ...rest } = options;
+    const { signal } = rest;
     signal?.throwIfAborted();
     const callbacks = reader instanceof Callbacks ? reader : undefined;
     const tell = reader instanceof Callbacks ? reader.tell : reader;
@@ -123,7 +135,7 @@ export class Session {
     });
     signal?.addEventListener("abort", end, { once: true });
     try {
-      const ended = raising(() => this.#native.call(call(what, options), bytes(stdin), output?.take, made));
+      const ended = raising(() => this.#native.call(JSON.stringify(callOf(what, rest)), bytes(stdin), output?.take, made));
       const result = await (signal === undefined ? ended : Promise.race([ended, aborted]));
       await output?.finish(result.chunks);
       await callbacks?.settle();
@@ -147,22 +159,12 @@ export class Session {
     raisingNow(() => this.#native.interrupt());
   }
 
-  /** Ends the interpreters; the next cell begins a new one. */
-  reset(): Promise<void> {
-    return raising(() => this.#native.reset());
-  }
-
   /** Makes these the functions that guests may call; `fork` gives them on. */
   setTools(tools: Iterable<HostTool>): Promise<void> {
     return raising(() => this.#native.setTools(...nativeTools(tools)));
   }
 
-  // Files. Relative paths are from the directory that the shell is in.
-
-  /** A file's bytes. */
-  read(path: string): Promise<Buffer> {
-    return raising(() => this.#native.read(path));
-  }
+  // Files. Relative paths start from the shell's directory.
 
   /** A file's text. */
   async readText(path: string, encoding: BufferEncoding = "utf8"): Promise<string> {
@@ -174,141 +176,11 @@ export class Session {
     return raising(() => this.#native.write(path, bytes(data), options.mode));
   }
 
-  /** Any request about files, in the words of docs/files.md: `{ grep: { pattern: "x" } }`. */
-  async files(request: Readonly<Record<string, unknown>>): Promise<any> {
-    return JSON.parse(await raising(() => this.#native.files(JSON.stringify(request))));
-  }
-
-  /** Replaces text, which must be there once unless all of it is meant. Gives the place with its line numbers. */
-  async edit(path: string, old: string, text: string, options: { replaceAll?: boolean } = {}): Promise<string> {
-    const edits = [{ old, new: text, replace_all: options.replaceAll ?? false }];
-    return (await this.files({ edit: { path, edits } })).edited.shown;
-  }
-
-  /** Applies a unified diff, all of it or nothing; gives the files' paths. */
-  async patch(patch: string): Promise<string[]> {
-    const { files } = (await this.files({ apply_patch: { patch } })).patched as { files: { path: string }[] };
-    return files.map((file) => file.path);
-  }
-
-  /** What is in a directory, so many levels deep. */
-  async list(path = ".", options: { depth?: number; hidden?: boolean } = {}): Promise<Entry[]> {
-    const { depth = 1, hidden = true } = options;
-    const found: Entry[] = [];
-    for (;;) {
-      const { entries } = await this.files({ ls: { path, depth, hidden, offset: found.length } });
-      found.push(...entries.entries.map(entry));
-      if (entries.next_offset == null || entries.entries.length === 0) return found;
-    }
-  }
-
-  /** Paths that fit a pattern: `*`, `?`, `[...]`, `{a,b}`, `**`. */
-  async glob(pattern: string, path = ".", options: { hidden?: boolean; limit?: number } = {}): Promise<string[]> {
-    const { hidden = false, limit = 1000 } = options;
-    return (await this.files({ glob: { pattern, path, hidden, limit } })).paths.paths;
-  }
-
-  /** Lines that match a pattern (Perl's, unless it is `literal`) in a file, or in all below a directory. */
-  async grep(
-    pattern: string,
-    path = ".",
-    options: { ignoreCase?: boolean; literal?: boolean; include?: readonly string[]; limit?: number } = {},
-  ): Promise<Match[]> {
-    const { ignoreCase = false, literal = false, include = [], limit = 200 } = options;
-    const syntax = literal ? "literal" : "perl";
-    const asked = { pattern, path, ignore_case: ignoreCase, syntax, include, limit };
-    const { files } = (await this.files({ grep: asked })).matches as {
-      files: { path: string; lines: { number: number; text: string; matches: boolean }[] }[];
-    };
-    return files.flatMap((file) =>
-      file.lines
-        .filter((line) => line.matches)
-        .map((line) => ({ path: file.path, line: line.number, text: line.text })),
-    );
-  }
-
-  /** What is at a path. */
-  async stat(path: string, options: { follow?: boolean } = {}): Promise<Entry> {
-    return entry((await this.files({ stat: { path, follow: options.follow ?? true } })).stat);
-  }
-
-  /** Whether something is at a path. */
-  async exists(path: string): Promise<boolean> {
-    try {
-      await this.stat(path);
-      return true;
-    } catch (error) {
-      if (error instanceof FileError && error.code === "ENOENT") return false;
-      throw error;
-    }
-  }
-
-  /** Removes a file or, with `recursive`, a directory; gives how many were removed. */
-  async delete(path: string, options: { recursive?: boolean } = {}): Promise<number> {
-    return (await this.files({ delete: { path, recursive: options.recursive ?? false } })).deleted.count;
-  }
-
-  /** Gives a file or a directory another name. */
-  async move(from: string, to: string): Promise<void> {
-    await this.files({ move: { from, to } });
-  }
-
-  /** Makes a directory and those above it. */
-  async makeDir(path: string): Promise<void> {
-    await this.files({ make_dir: { path } });
-  }
-
   // History.
 
   /** The session's name. */
   get name(): string {
     return this.#native.name();
-  }
-
-  /** The directory in which the next script begins. */
-  cwd(): Promise<string> {
-    return raising(() => this.#native.directory());
-  }
-
-  /** The number of the current commit. */
-  head(): Promise<number> {
-    return raising(() => this.#native.head());
-  }
-
-  /** All commits, the oldest first, those that were undone too. */
-  async history(): Promise<Commit[]> {
-    const commits = await raising(() => this.#native.history());
-    return (JSON.parse(commits) as CommitRecord[]).map(commit);
-  }
-
-  /** Goes back to the commit before this one, with files, shell and interpreters; gives its number. */
-  undo(): Promise<number> {
-    return raising(() => this.#native.undo());
-  }
-
-  /** Goes forward again after `undo`, if nothing was done since. */
-  redo(): Promise<number> {
-    return raising(() => this.#native.redo());
-  }
-
-  /** The number of the current commit, for a later `restore`; given a tag, it gets that name. */
-  async snapshot(tag?: string): Promise<number> {
-    const number = await this.head();
-    if (tag !== undefined) await raising(() => this.#native.tag(tag, number));
-    return number;
-  }
-
-  /** Makes everything as it was at a commit, by a new one, which can be undone; gives its number. */
-  async restore(to: number | string): Promise<number> {
-    const number = typeof to === "string" ? (await this.tags()).get(to) : counted(to);
-    if (number === undefined) throw new NotFoundError(`no tag '${to}'`);
-    return raising(() => this.#native.restore(number));
-  }
-
-  /** The names of commits. */
-  async tags(): Promise<Map<string, number>> {
-    const tags = await raising(() => this.#native.tags());
-    return new Map(tags.map(({ name, number }) => [name, number]));
   }
 
   /** Calls that count together: if `act` fails, the session is as if none had been made. */
@@ -317,7 +189,7 @@ export class Session {
     try {
       return await act(this);
     } catch (error) {
-      await raising(() => this.#native.rollBack(begun));
+      await this.#way.apply({ history: { roll_back: begun } });
       throw error;
     }
   }
@@ -347,13 +219,14 @@ export class Session {
   // The workspace.
 
   /** What a session over a host's folder has changed of it, as git writes it. */
-  workspaceDiff(...paths: string[]): Promise<string> {
-    return raising(() => this.#native.workspaceDiff(paths));
+  async workspaceDiff(...paths: string[]): Promise<string> {
+    return (await this.#way.apply({ workspace: { diff: paths } })).text;
   }
 
   /** Brings what the session has changed back to the host's folder. The session runs nothing more after this. */
-  workspaceApply(...paths: string[]): Promise<Applied> {
-    return raising(() => this.#native.workspaceApply(paths));
+  async workspaceApply(...paths: string[]): Promise<Applied> {
+    const { done, left } = await this.#way.apply({ workspace: { apply: paths } });
+    return { done, left: left.map(([path, why]: [string, string]) => ({ path, why })) };
   }
 
   // Its life.

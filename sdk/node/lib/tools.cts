@@ -1,6 +1,6 @@
 // Host tools: functions of this program that guests may call.
 
-import { InvalidError } from "./errors.cjs";
+import { InvalidError } from "./shared/errors.js";
 import { native, type NativeTool, type NativeToolCalls } from "./native.cjs";
 
 /** A JSON Schema (2020-12). */

@@ -21,27 +21,6 @@ pub struct Told {
     pub rest: String,
 }
 
-/// A tag and the number of its commit.
-#[napi(object)]
-pub struct Tag {
-    pub name: String,
-    pub number: f64,
-}
-
-/// The changes that were applied to a workspace's folder.
-#[napi(object)]
-pub struct Applied {
-    pub done: Vec<String>,
-    pub left: Vec<Left>,
-}
-
-/// A path that was left as it is.
-#[napi(object)]
-pub struct Left {
-    pub path: String,
-    pub why: String,
-}
-
 /// A session.
 #[napi]
 pub struct NativeSession {
@@ -133,10 +112,10 @@ impl NativeSession {
         self.with(env, move |s| Ok(s.set_tools(tools)?))
     }
 
-    /// Carries out a file request; request and answer are JSON.
+    /// Carries out a request of the protocol; request and answer are JSON.
     #[napi(ts_return_type = "Promise<string>")]
-    pub fn files<'env>(&self, env: &'env Env, request: String) -> Result<Object<'env>> {
-        self.with(env, move |s| wasibox_sdk::run_request(s, &request))
+    pub fn apply<'env>(&self, env: &'env Env, request: String) -> Result<Object<'env>> {
+        self.with(env, move |s| wasibox_sdk::apply_request(s, &request))
     }
 
     #[napi(ts_return_type = "Promise<Buffer>")]
@@ -166,58 +145,9 @@ impl NativeSession {
         self.with(env, |s| Ok(String::from_utf8_lossy(&s.directory()?).into_owned()))
     }
 
-    #[napi(ts_return_type = "Promise<number>")]
-    pub fn head<'env>(&self, env: &'env Env) -> Result<Object<'env>> {
-        self.with(env, |s| Ok(wasibox_sdk::head_number(s)? as f64))
-    }
-
-    #[napi(ts_return_type = "Promise<string>")]
-    pub fn history<'env>(&self, env: &'env Env) -> Result<Object<'env>> {
-        self.with(env, wasibox_sdk::session_history)
-    }
-
     #[napi(ts_return_type = "Promise<string>")]
     pub fn log<'env>(&self, env: &'env Env) -> Result<Object<'env>> {
         self.with(env, wasibox_sdk::session_log)
-    }
-
-    #[napi(ts_return_type = "Promise<number>")]
-    pub fn undo<'env>(&self, env: &'env Env) -> Result<Object<'env>> {
-        self.with(env, |s| Ok(s.undo()?.number as f64))
-    }
-
-    #[napi(ts_return_type = "Promise<number>")]
-    pub fn redo<'env>(&self, env: &'env Env) -> Result<Object<'env>> {
-        self.with(env, |s| Ok(s.redo()?.number as f64))
-    }
-
-    #[napi(ts_return_type = "Promise<number>")]
-    pub fn restore<'env>(&self, env: &'env Env, number: f64) -> Result<Object<'env>> {
-        self.with(env, move |s| Ok(s.restore(number as u64)?.number as f64))
-    }
-
-    #[napi(ts_return_type = "Promise<number>")]
-    pub fn roll_back<'env>(&self, env: &'env Env, number: f64) -> Result<Object<'env>> {
-        self.with(env, move |s| Ok(s.roll_back(number as u64)?.number as f64))
-    }
-
-    #[napi(ts_return_type = "Promise<void>")]
-    pub fn tag<'env>(&self, env: &'env Env, tag: String, number: f64) -> Result<Object<'env>> {
-        self.with(env, move |s| Ok(s.tag(&tag, number as u64)?))
-    }
-
-    #[napi(ts_return_type = "Promise<void>")]
-    pub fn untag<'env>(&self, env: &'env Env, tag: String) -> Result<Object<'env>> {
-        self.with(env, move |s| Ok(s.untag(&tag)?))
-    }
-
-    /// Returns the tags, each with the number of its commit.
-    #[napi(ts_return_type = "Promise<Array<{ name: string, number: number }>>")]
-    pub fn tags<'env>(&self, env: &'env Env) -> Result<Object<'env>> {
-        self.with(env, |s| {
-            let named = |(name, number)| Tag { name, number: number as f64 };
-            Ok(wasibox_sdk::session_tags(s)?.into_iter().map(named).collect::<Vec<Tag>>())
-        })
     }
 
     #[napi(ts_return_type = "Promise<NativeSession>")]
@@ -273,13 +203,7 @@ impl NativeSession {
         self.with(env, move |s| Ok(s.keys()?.into_iter().map(text).collect::<Vec<String>>()))
     }
 
-    /// Ends the interpreters. The next cell begins a new one.
-    #[napi(ts_return_type = "Promise<void>")]
-    pub fn reset<'env>(&self, env: &'env Env) -> Result<Object<'env>> {
-        self.with(env, |s| Ok(s.reset()?))
-    }
-
-    /// Frees the session's process and memory until the next call.
+    /// Gives process and memory back until the next call.
     #[napi(ts_return_type = "Promise<void>")]
     pub fn park<'env>(&self, env: &'env Env) -> Result<Object<'env>> {
         self.with(env, |s| {
@@ -301,28 +225,6 @@ impl NativeSession {
             let named =
                 |walls: wasibox::Walls| walls.missing_walls().into_iter().map(str::to_owned);
             Ok(s.walls().map(|walls| named(walls).collect::<Vec<String>>()))
-        })
-    }
-
-    #[napi(ts_return_type = "Promise<string>")]
-    pub fn workspace_diff<'env>(&self, env: &'env Env, paths: Vec<String>) -> Result<Object<'env>> {
-        self.with(env, move |s| {
-            let diff = s.workspace_diff(&as_strs(&paths))?;
-            Ok(String::from_utf8_lossy(&diff.text).into_owned())
-        })
-    }
-
-    /// Returns the paths that were applied, and those that were left as they are.
-    #[napi(ts_return_type = "Promise<Applied>")]
-    pub fn workspace_apply<'env>(
-        &self,
-        env: &'env Env,
-        paths: Vec<String>,
-    ) -> Result<Object<'env>> {
-        self.with(env, move |s| {
-            let applied = s.workspace_apply(&as_strs(&paths))?;
-            let left = applied.left.into_iter().map(|(path, why)| Left { path, why });
-            Ok(Applied { done: applied.done, left: left.collect() })
         })
     }
 
@@ -349,8 +251,4 @@ impl Drop for NativeSession {
             let _ = wasibox_sdk::spawn_job(move || drop(session));
         }
     }
-}
-
-fn as_strs(paths: &[String]) -> Vec<&str> {
-    paths.iter().map(String::as_str).collect()
 }

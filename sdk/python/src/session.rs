@@ -125,9 +125,9 @@ impl Session {
         self.with(py, |s| Ok(s.set_tools(tools)?))
     }
 
-    /// Carries out a file request; request and answer are JSON.
-    fn files(&self, py: Python<'_>, request: &str) -> PyResult<String> {
-        self.with(py, |s| wasibox_sdk::run_request(s, request))
+    /// Carries out a request of the protocol; request and answer are JSON.
+    fn apply(&self, py: Python<'_>, request: &str) -> PyResult<String> {
+        self.with(py, |s| wasibox_sdk::apply_request(s, request))
     }
 
     fn read<'py>(&self, py: Python<'py>, path: &str) -> PyResult<Bound<'py, PyBytes>> {
@@ -149,44 +149,8 @@ impl Session {
         Ok(String::from_utf8_lossy(&bytes).into_owned())
     }
 
-    fn head(&self, py: Python<'_>) -> PyResult<u64> {
-        self.with(py, wasibox_sdk::head_number)
-    }
-
-    fn history(&self, py: Python<'_>) -> PyResult<String> {
-        self.with(py, wasibox_sdk::session_history)
-    }
-
     fn log(&self, py: Python<'_>) -> PyResult<String> {
         self.with(py, wasibox_sdk::session_log)
-    }
-
-    fn undo(&self, py: Python<'_>) -> PyResult<u64> {
-        self.with(py, |s| Ok(s.undo()?.number))
-    }
-
-    fn redo(&self, py: Python<'_>) -> PyResult<u64> {
-        self.with(py, |s| Ok(s.redo()?.number))
-    }
-
-    fn restore(&self, py: Python<'_>, number: u64) -> PyResult<u64> {
-        self.with(py, |s| Ok(s.restore(number)?.number))
-    }
-
-    fn roll_back(&self, py: Python<'_>, number: u64) -> PyResult<u64> {
-        self.with(py, |s| Ok(s.roll_back(number)?.number))
-    }
-
-    fn tag(&self, py: Python<'_>, tag: &str, number: u64) -> PyResult<()> {
-        self.with(py, |s| Ok(s.tag(tag, number)?))
-    }
-
-    fn untag(&self, py: Python<'_>, tag: &str) -> PyResult<()> {
-        self.with(py, |s| Ok(s.untag(tag)?))
-    }
-
-    fn tags(&self, py: Python<'_>) -> PyResult<Vec<(String, u64)>> {
-        self.with(py, wasibox_sdk::session_tags)
     }
 
     #[pyo3(signature = (name=None))]
@@ -227,11 +191,6 @@ impl Session {
         Ok(keys.iter().map(|k| PyBytes::new(py, k)).collect())
     }
 
-    /// Ends the interpreters. The next cell begins a new one.
-    fn reset(&self, py: Python<'_>) -> PyResult<()> {
-        self.with(py, |s| Ok(s.reset()?))
-    }
-
     /// Frees the session's process and memory until the next call.
     fn park(&self, py: Python<'_>) -> PyResult<()> {
         self.with(py, |s| {
@@ -250,24 +209,6 @@ impl Session {
         self.with(py, |s| Ok(s.walls().map(|walls| walls.missing_walls())))
     }
 
-    fn workspace_diff<'py>(
-        &self,
-        py: Python<'py>,
-        paths: Vec<String>,
-    ) -> PyResult<(Bound<'py, PyBytes>, bool)> {
-        let diff = self.with(py, |s| Ok(s.workspace_diff(&as_strs(&paths))?))?;
-        Ok((PyBytes::new(py, &diff.text), diff.truncated))
-    }
-
-    fn workspace_apply(
-        &self,
-        py: Python<'_>,
-        paths: Vec<String>,
-    ) -> PyResult<(Vec<String>, Vec<(String, String)>)> {
-        let applied = self.with(py, |s| Ok(s.workspace_apply(&as_strs(&paths))?))?;
-        Ok((applied.done, applied.left))
-    }
-
     /// Closes the session. A running call still runs to its end.
     fn close(&self, py: Python<'_>) {
         let session = lock_mutex(&self.0).take();
@@ -277,10 +218,6 @@ impl Session {
     fn is_closed(&self) -> bool {
         lock_mutex(&self.0).is_none()
     }
-}
-
-fn as_strs(paths: &[String]) -> Vec<&str> {
-    paths.iter().map(String::as_str).collect()
 }
 
 impl Drop for Session {

@@ -19,6 +19,8 @@ import { begin } from './world.js';
 const [kind, program, rounds, place] = process.argv.slice(2);
 const dist = process.env.WASIBOX_DIST;
 const cases = process.env.WASIBOX_CASES;
+/** The folder with the package's modules that are tested by themselves. */
+const source = process.env.WASIBOX_WEB_SOURCE;
 const tests = fileURLToPath(new URL('.', import.meta.url));
 /** Milliseconds without a report after which the page's process is taken for dead. */
 const SILENCE = 180_000;
@@ -34,7 +36,7 @@ const ISOLATED = {
 function fileOf(path) {
   if (path.startsWith('/web/')) return join(dist, normalize(path));
   // A module of the package that is tested by itself.
-  if (path.startsWith('/source/')) return join(tests, '..', normalize(path.slice('/source'.length)));
+  if (path.startsWith('/source/')) return join(source, normalize(path.slice('/source'.length)));
   if (path === '/cases' && cases) return cases;
   return join(tests, normalize(path));
 }

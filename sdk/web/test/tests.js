@@ -495,6 +495,15 @@ export function define(sdk, at, test, native, world) {
     await Promise.all([session.close(), next.close()]);
   });
 
+  test('files are searched and edited', async () => {
+    await box.write('/tmp/d/a.py', 'one\ntwo\n');
+    assert.match(await box.edit('/tmp/d/a.py', 'two', 'TWO'), /TWO/);
+    assert.deepEqual(await box.glob('**/*.py', '/tmp/d'), ['/tmp/d/a.py']);
+    assert.deepEqual(await box.grep('^T', '/tmp/d'), [{ path: '/tmp/d/a.py', line: 2, text: 'TWO' }]);
+    await assert.rejects(box.edit('/tmp/d/a.py', 'three', '3'), { name: 'FileError', code: 'no_match' });
+    await box.delete('/tmp/d', { recursive: true });
+  });
+
   test('directories go to a .zip and back', async () => {
     assert.equal((await box.exec('mkdir -p z/a; seq 50000 > z/a/numbers; head -c 3000000 /dev/urandom > "z/b b"; : > z/.empty')).exitCode, 0);
     const zip = await box.zip('z');

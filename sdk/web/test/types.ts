@@ -11,6 +11,7 @@ import {
   type Changed,
   type Commit,
   type Entry,
+  type Match,
   type Outcome,
   type Progress,
 } from "wasibox-web";
@@ -38,9 +39,10 @@ for (const { mimeType, data } of await outcome.figures()) console.log(mimeType, 
 const bytes: Uint8Array = await s.read("/tmp/a");
 await s.write("/tmp/b", bytes);
 const entries: Entry[] = await s.list("/tmp", { depth: 2 });
+const matches: Match[] = await s.grep("x", "/tmp", { literal: true });
 const commits: Commit[] = await s.history();
 const changed: Changed[] = await s.changes(commits[0]!.number);
-console.log(entries.length, changed.map(({ before, after }) => (before ?? after)?.length));
+console.log(entries.length, matches.length, changed.map(({ before, after }) => (before ?? after)?.length));
 const fork: Session = await s.fork("b");
 await using other = await Session.load(await fork.export({ history: true }), { baseUrl: "/wasibox/", store: "work", name: "c" });
 try {

@@ -169,6 +169,7 @@ fn in_browser(browser: &str) -> Result<Command> {
             .with_context(|| format!("no such browser: {browser}"))?,
     };
     let mut node = node_command()?;
+    node.env("WASIBOX_WEB_SOURCE", super::build_source()?);
     node.arg(env::root().join("sdk/web/test/browser.js")).args([kind, program]);
     Ok(node)
 }

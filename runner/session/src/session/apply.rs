@@ -1,8 +1,9 @@
 //! The one entrance of a session: a request in, its answer out.
 
+use wasibox_protocol::files::FileBytes;
 use wasibox_protocol::{
-    Answer, CommitSummary, Exec, HistoryRequest, JAVASCRIPT, Outcome, PYTHON, Request, ToolSummary,
-    ValueRequest, WorkspaceRequest, is_own_key,
+    Answer, CommitSummary, HistoryRequest, JAVASCRIPT, PYTHON, Request, ToolSummary, ValueRequest,
+    WorkspaceRequest, is_own_key,
 };
 use wasibox_store::StoreError;
 use wasibox_store::snapshot::{Commit, SnapshotError};
@@ -40,7 +41,7 @@ impl Session {
         let request = request.into();
         request.check()?;
         match request {
-            Request::Exec(exec) => Ok(Answer::Outcome(Box::new(self.run_streamed(exec, streams)?))),
+            Request::Exec(exec) => Ok(Answer::Outcome(Box::new(self.run_checked(exec, streams)?))),
             Request::Files(request) => Ok(Answer::Files(self.files(&request)?)),
             Request::History(request) => self.apply_history(request),
             Request::Values(request) => self.apply_values(request),
@@ -55,28 +56,6 @@ impl Session {
                 Ok(Answer::Tools(self.tools().iter().map(ToolSummary::from).collect()))
             }
         }
-    }
-
-    /// Runs a command, script or cell on the caller's streams, and returns its outcome.
-    ///
-    /// ```no_run
-    /// # let engine = wasibox::Engine::open("image.webc".as_ref())?;
-    /// # let session = engine.session(wasibox::Policy::default())?;
-    /// use wasibox::{Cancel, Exec, Streams};
-    ///
-    /// let cancel = Cancel::default();
-    /// let streams = Streams { cancel: Some(&cancel), ..Streams::default() };
-    /// assert_eq!(session.call(Exec::script("echo hi"), streams)?.stdout, b"hi\n");
-    /// # Ok::<(), wasibox::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// [`Error::Cancelled`] if it was cancelled before it could begin, [`Error::Busy`] if another
-    /// call is running and the caller does not wait; otherwise as [`Session::apply`].
-    pub fn call(&self, exec: impl Into<Exec>, streams: Streams<'_>) -> Result<Outcome, Error> {
-        let exec = exec.into();
-        exec.check()?;
-        self.run_streamed(exec, streams)
     }
 
     fn apply_history(&self, request: HistoryRequest) -> Result<Answer, Error> {
@@ -95,6 +74,7 @@ impl Session {
                 self.untag(&name)?;
                 return Ok(Answer::Done);
             }
+            HistoryRequest::Tags => return Ok(Answer::Tags(self.tags()?.into_iter().collect())),
             HistoryRequest::Head => self.head()?,
             HistoryRequest::Undo => self.undo()?,
             HistoryRequest::Redo => self.redo()?,
@@ -130,7 +110,7 @@ impl Session {
         Ok(match request {
             // The host's own values are not shown.
             ValueRequest::Get(key) if is_own_key(&key) => Answer::Value(None),
-            ValueRequest::Get(key) => Answer::Value(self.value(&key)?),
+            ValueRequest::Get(key) => Answer::Value(self.value(&key)?.map(FileBytes)),
             ValueRequest::Set { key, value } => {
                 self.set_value(&key, &value)?;
                 Answer::Done

@@ -41,8 +41,30 @@ pub struct Streams<'a> {
 }
 
 impl Session {
-    /// Runs a call whose streams may need pipes, which threads feed and read while it runs.
-    pub(super) fn run_streamed(
+    /// Runs a command, script or cell on the caller's streams, and returns its outcome.
+    ///
+    /// ```no_run
+    /// # let engine = wasibox::Engine::open("image.webc".as_ref())?;
+    /// # let session = engine.session(wasibox::Policy::default())?;
+    /// use wasibox::{Cancel, Exec, Streams};
+    ///
+    /// let cancel = Cancel::default();
+    /// let streams = Streams { cancel: Some(&cancel), ..Streams::default() };
+    /// assert_eq!(session.call(Exec::script("echo hi"), streams)?.stdout, b"hi\n");
+    /// # Ok::<(), wasibox::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Cancelled`] if it was cancelled before it could begin, [`Error::Busy`] if another
+    /// call is running and the caller does not wait; otherwise as [`Session::apply`].
+    pub fn call(&self, exec: impl Into<Exec>, streams: Streams<'_>) -> Result<Outcome, Error> {
+        let exec = exec.into();
+        exec.check()?;
+        self.run_checked(exec, streams)
+    }
+
+    /// Runs a valid call, whose streams may need pipes, which threads feed and read while it runs.
+    pub(super) fn run_checked(
         &self,
         mut exec: Exec,
         streams: Streams<'_>,

@@ -1,8 +1,8 @@
 // A session as the sandbox of `bash-tool` (`createBashTool`), and so as tools of the AI SDK.
 
 import path = require("node:path");
-import type { ExecOptions } from "../options.cjs";
 import type { Session } from "../session.cjs";
+import type { ExecOptions } from "../shared/options.js";
 
 /** What `bash-tool` asks of a sandbox; its own type `Sandbox` fits. */
 export interface BashToolSandbox {

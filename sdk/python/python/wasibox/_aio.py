@@ -9,8 +9,9 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, List, TypeVar
 
 from . import _native, _options, _tools
+from ._coroutines import SessionCoroutines
 from ._engine import Engine
-from ._outcome import Applied, Chunk, Commit, Entry, Match, Outcome
+from ._outcome import Chunk, Outcome
 from ._session import KeyValues, Session
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ def _in_loop(callback: OnOutput | None) -> OnOutput | None:
     return lambda text: loop.call_soon_threadsafe(callback, text)
 
 
-class AsyncSession:
+class AsyncSession(SessionCoroutines):
     """A :class:`Session` whose methods are coroutines::
 
         async with wasibox.AsyncSession() as s:
@@ -148,70 +149,16 @@ class AsyncSession:
             raise RuntimeError("the session has not begun: use `async with` or `create`")
         return self._made
 
-    # Calls.
+    # Calls. The callbacks of output are called in the loop.
 
-    async def exec(
+    async def _run(
         self,
-        command: Command,
-        *,
-        stdin: Stdin = None,
-        env: Mapping[str, str] | None = None,
-        cwd: str | None = None,
-        timeout: float | None = None,
-        max_output: int | None = None,
-        on_stdout: OnOutput | None = None,
-        on_stderr: OnOutput | None = None,
-        list_files: bool = True,
-        keep_background: bool = False,
-        check: bool = False,
+        options: str,
+        stdin: Stdin,
+        on_stdout: OnOutput | None,
+        on_stderr: OnOutput | None,
+        check: bool,
     ) -> Outcome:
-        """Runs a command to its end; see :meth:`Session.exec`.
-
-        ``on_stdout`` and ``on_stderr`` are called in the loop.
-        """
-        what, value = ("script", command) if isinstance(command, str) else ("argv", list(command))
-        options = _options.call(
-            what,
-            value,
-            env=env,
-            cwd=cwd,
-            timeout=timeout,
-            max_output=max_output,
-            list_files=list_files,
-            keep_background=keep_background,
-        )
-        outcome = await self._call(options, stdin, _in_loop(on_stdout), _in_loop(on_stderr))
-        return outcome.check() if check else outcome
-
-    async def python(
-        self,
-        code: str,
-        *,
-        stdin: Stdin = None,
-        timeout: float | None = None,
-        max_output: int | None = None,
-        on_stdout: OnOutput | None = None,
-        on_stderr: OnOutput | None = None,
-        check: bool = False,
-    ) -> Outcome:
-        """Runs a cell in the session's Python interpreter; see :meth:`Session.python`."""
-        options = _options.cell("python", code, timeout=timeout, max_output=max_output)
-        outcome = await self._call(options, stdin, _in_loop(on_stdout), _in_loop(on_stderr))
-        return outcome.check() if check else outcome
-
-    async def javascript(
-        self,
-        code: str,
-        *,
-        stdin: Stdin = None,
-        timeout: float | None = None,
-        max_output: int | None = None,
-        on_stdout: OnOutput | None = None,
-        on_stderr: OnOutput | None = None,
-        check: bool = False,
-    ) -> Outcome:
-        """Runs a cell in the session's JavaScript interpreter; see :meth:`Session.javascript`."""
-        options = _options.cell("javascript", code, timeout=timeout, max_output=max_output)
         outcome = await self._call(options, stdin, _in_loop(on_stdout), _in_loop(on_stderr))
         return outcome.check() if check else outcome
 
@@ -249,131 +196,13 @@ class AsyncSession:
 
         Leaving the block early ends the command.
         """
-        what, value = ("script", command) if isinstance(command, str) else ("argv", list(command))
-        options = _options.call(
-            what,
-            value,
-            env=env,
-            cwd=cwd,
-            timeout=timeout,
-            max_output=None,
-            list_files=True,
-            keep_background=False,
-        )
-        return AsyncStream(self, options, stdin)
+        return AsyncStream(self, _options.command(command, env=env, cwd=cwd, timeout=timeout), stdin)
 
     async def interrupt(self) -> None:
         """Ends the running call. If there is none, ends the next one."""
         (await self._session()).interrupt()
 
-    async def reset(self) -> None:
-        """Ends the interpreters; see :meth:`Session.reset`."""
-        await self._do(Session.reset)
-
-    # Files.
-
-    async def read(self, path: str) -> bytes:
-        """Returns the bytes of a file."""
-        return await self._do(Session.read, path)
-
-    async def read_text(self, path: str, encoding: str = "utf-8", errors: str = "strict") -> str:
-        """Returns the text of a file."""
-        return await self._do(Session.read_text, path, encoding, errors)
-
-    async def write(
-        self, path: str, data: bytes | bytearray | memoryview | str, *, mode: int | None = None
-    ) -> None:
-        """Replaces the contents of a file; see :meth:`Session.write`."""
-        await self._do(Session.write, path, data, mode=mode)
-
-    async def files(self, request: Mapping[str, Any]) -> dict[str, Any]:
-        """Carries out a file request and returns the answer; see :meth:`Session.files`."""
-        return await self._do(Session.files, request)
-
-    async def edit(self, path: str, old: str, new: str, *, replace_all: bool = False) -> str:
-        """Replaces text in a file; see :meth:`Session.edit`."""
-        return await self._do(Session.edit, path, old, new, replace_all=replace_all)
-
-    async def patch(self, patch: str) -> List[str]:
-        """Applies a unified diff; see :meth:`Session.patch`."""
-        return await self._do(Session.patch, patch)
-
-    async def list(self, path: str = ".", *, depth: int = 1, hidden: bool = True) -> List[Entry]:
-        """Returns the entries of a directory; see :meth:`Session.list`."""
-        return await self._do(Session.list, path, depth=depth, hidden=hidden)
-
-    async def glob(
-        self, pattern: str, path: str = ".", *, hidden: bool = False, limit: int = 1000
-    ) -> List[str]:
-        """Returns the paths that match a pattern; see :meth:`Session.glob`."""
-        return await self._do(Session.glob, pattern, path, hidden=hidden, limit=limit)
-
-    async def grep(
-        self,
-        pattern: str,
-        path: str = ".",
-        *,
-        ignore_case: bool = False,
-        literal: bool = False,
-        include: Sequence[str] = (),
-        limit: int = 200,
-    ) -> List[Match]:
-        """Returns the lines that match a pattern; see :meth:`Session.grep`."""
-        return await self._do(
-            Session.grep,
-            pattern,
-            path,
-            ignore_case=ignore_case,
-            literal=literal,
-            include=include,
-            limit=limit,
-        )
-
-    async def stat(self, path: str, *, follow: bool = True) -> Entry:
-        """Returns the entry of a path; see :meth:`Session.stat`."""
-        return await self._do(Session.stat, path, follow=follow)
-
-    async def exists(self, path: str) -> bool:
-        """Returns whether a path exists."""
-        return await self._do(Session.exists, path)
-
-    async def delete(self, path: str, *, recursive: bool = False) -> int:
-        """Removes a file or, with ``recursive``, a directory; see :meth:`Session.delete`."""
-        return await self._do(Session.delete, path, recursive=recursive)
-
-    async def move(self, source: str, target: str) -> None:
-        """Renames or moves a file or a directory."""
-        await self._do(Session.move, source, target)
-
-    async def make_dir(self, path: str) -> None:
-        """Creates a directory, and the missing directories above it."""
-        await self._do(Session.make_dir, path)
-
     # History.
-
-    async def history(self) -> List[Commit]:
-        """Returns all commits; see :meth:`Session.history`."""
-        return await self._do(Session.history)
-
-    async def undo(self) -> int:
-        """Goes back to the commit before the current one; see :meth:`Session.undo`."""
-        return await self._do(Session.undo)
-
-    async def redo(self) -> int:
-        """Reverts an :meth:`undo`; see :meth:`Session.redo`."""
-        return await self._do(Session.redo)
-
-    async def snapshot(self, tag: str | None = None) -> int:
-        """Returns the number of the current commit; see :meth:`Session.snapshot`."""
-        return await self._do(Session.snapshot, tag)
-
-    async def restore(self, commit: int | str) -> int:
-        """Restores the state of a commit; see :meth:`Session.restore`."""
-        return await self._do(Session.restore, commit)
-
-    async def tags(self) -> dict[str, int]:
-        """Returns the tags, with the numbers of their commits."""
-        return await self._do(Session.tags)
 
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[AsyncSession]:
@@ -389,34 +218,12 @@ class AsyncSession:
         """Returns a copy of the session; see :meth:`Session.fork`."""
         return type(self).of(await self._do(Session.fork, name))
 
-    async def export(self, path: StrPath | None = None, *, history: bool = False) -> bytes | None:
-        """Writes or returns a snapshot of the session; see :meth:`Session.export`."""
-        return await self._do(Session.export, path, history=history)
-
-    async def log(self) -> List[dict[str, Any]]:
-        """Returns the session's log; see :meth:`Session.log`."""
-        return await self._do(Session.log)
-
     @property
     def kv(self) -> AsyncKeyValues:
         """The session's keys and values; see :attr:`Session.kv`."""
         return AsyncKeyValues(self)
 
-    # The workspace.
-
-    async def workspace_diff(self, *paths: str) -> str:
-        """Returns the changes to the workspace's folder; see :meth:`Session.workspace_diff`."""
-        return await self._do(Session.workspace_diff, *paths)
-
-    async def workspace_apply(self, *paths: str) -> Applied:
-        """Applies the changes to the workspace's folder; see :meth:`Session.workspace_apply`."""
-        return await self._do(Session.workspace_apply, *paths)
-
-    # Sleeping and closing.
-
-    async def park(self) -> None:
-        """Frees the session's process and memory until the next call."""
-        await self._do(Session.park)
+    # Closing.
 
     async def close(self) -> None:
         """Closes the session; see :meth:`Session.close`."""

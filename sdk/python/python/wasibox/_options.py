@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any, Literal
 
-    from ._types import Limits, Mounts, StrPath
+    from ._types import Command, Limits, Mounts, StrPath
 
 
 class Mount(Record):
@@ -123,14 +123,14 @@ def call(
     what: str,
     value: Any,
     *,
-    env: Mapping[str, str] | None,
-    cwd: str | None,
-    timeout: float | None,
-    max_output: int | None,
-    list_files: bool,
-    keep_background: bool,
+    env: Mapping[str, str] | None = None,
+    cwd: str | None = None,
+    timeout: float | None = None,
+    max_output: int | None = None,
+    list_files: bool = True,
+    keep_background: bool = False,
 ) -> str:
-    """Returns a call as JSON, for the native module."""
+    """A call, for the native module."""
     options: dict[str, Any] = {what: value}
     if env:
         options["env"] = dict(env)
@@ -147,15 +147,8 @@ def call(
     return json.dumps(options)
 
 
-def cell(language: str, code: str, *, timeout: float | None, max_output: int | None) -> str:
-    """Returns a call of a cell as JSON, for the native module."""
-    return call(
-        language,
-        code,
-        env=None,
-        cwd=None,
-        timeout=timeout,
-        max_output=max_output,
-        list_files=True,
-        keep_background=False,
-    )
+def command(given: Command, **options: Any) -> str:
+    """A call of a script for the session's shell, or of a list of arguments."""
+    if isinstance(given, str):
+        return call("script", given, **options)
+    return call("argv", list(given), **options)

@@ -5,25 +5,18 @@ from __future__ import annotations
 import json
 
 from ._errors import CommandError, WasiboxError
+from ._protocol import Commit, EntryFields, FileChange, OutcomeFields, entry_fields_of, outcome_fields
 from ._record import Record, field
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
     from typing import Any, Literal
+
+__all__ = ["Applied", "Chunk", "Commit", "Entry", "Figure", "FileChange", "Match", "Outcome"]
 
 #: The maximum number of pictures of one outcome, and the maximum number of bytes of each.
 _PICTURES, _PICTURE = 16, 8 << 20
-
-
-class FileChange(Record):
-    """A file that a call has created, changed or removed."""
-
-    path: str
-    change: Literal["created", "modified", "deleted"]
-    size: int
-    mime_type: str | None = None
-    sha256: str | None = None
 
 
 class Figure(Record):
@@ -39,12 +32,9 @@ class Figure(Record):
         return {self.mime_type: _base64(self.data)}
 
 
-class Outcome(Record):
+class Outcome(OutcomeFields):
     """How a command or a cell ended. A command that fails has an outcome, too."""
 
-    #: The exit code as a shell would report it: 124 after the time limit, 152 after the limit of
-    #: CPU time, 130 after a cancellation, 137 after the output limit.
-    exit_code: int
     #: Standard output as text. Bytes that are not UTF-8 are replaced; :attr:`stdout_bytes` has
     #: them.
     stdout: str
@@ -54,37 +44,11 @@ class Outcome(Record):
     stdout_bytes: bytes = field(repr=False)
     #: Standard error as bytes.
     stderr_bytes: bytes = field(repr=False)
-    #: The elapsed time in seconds.
-    duration: float
-    #: The CPU time of all guests in seconds.
-    cpu_time: float
-    #: The maximum number of bytes that the memories of all guests had together.
-    peak_memory: int
-    #: The limit that ended the call, otherwise the first limit that it ran into.
-    limit_hit: str | None = None
-    #: Whether output was cut at its limit.
-    truncated: bool = False
-    #: The files that the call has created, changed or removed.
-    files: list[FileChange] = field(default_factory=list)
-    #: Whether more files may have changed than are listed.
-    files_truncated: bool = False
-    #: The value of a cell's last expression. Plain data (which JSON can represent) is the value
-    #: itself; any other value is its ``repr``. None if the value was cut (:attr:`value_bytes`).
+    #: The value of a cell's last expression: the value itself if JSON can express it, otherwise its
+    #: ``repr``; None if it is too long (:attr:`value_bytes`).
     value: Any = None
-    #: The ``repr`` of the value. A long one is cut in the middle.
+    #: The ``repr`` of the value; of a long one the beginning and the end.
     value_repr: str | None = None
-    #: The minimum number of bytes of the value if it was cut, at 64 KiB of text, 1 MiB of JSON or
-    #: ``max_output``; otherwise None.
-    value_bytes: int | None = None
-    #: The processes that the command left running, and that ended with the call.
-    ended: list[str] = field(default_factory=list)
-    #: The processes that the command left running, and that continue (``keep_background``).
-    background: list[str] = field(default_factory=list)
-    #: Whether the cell's interpreter has ended. The next cell continues from the state before this
-    #: one.
-    put_back: bool = False
-    #: The number of the commit that the call has made.
-    commit: int | None = None
     _read: Callable[[str], bytes] | None = field(default=None, repr=False, compare=False)
 
     @property
@@ -173,31 +137,19 @@ def in_words(outcome: Outcome, cut: Callable[[str], str] = _plain) -> str:
 
 def of_native(native: tuple[int, bytes, bytes, str], read: Callable[[str], bytes]) -> Outcome:
     """Returns the outcome for the result of a native call."""
-    exit_code, stdout, stderr, rest = native
+    _, stdout, stderr, rest = native
     more: dict[str, Any] = json.loads(rest)
     value_repr = more.get("value")
-    value_bytes = more.get("value_bytes")
+    is_whole = more.get("value_bytes") is None
     return Outcome(
-        exit_code=exit_code,
+        **outcome_fields(more),
         stdout=stdout.decode("utf-8", "replace"),
         stderr=stderr.decode("utf-8", "replace"),
         stdout_bytes=stdout,
         stderr_bytes=stderr,
-        duration=more["duration_ms"] / 1e3,
-        cpu_time=more["cpu_ms"] / 1e3,
-        peak_memory=more["peak_memory"],
-        limit_hit=more["limit_hit"],
-        truncated=more["truncated"],
-        files=[FileChange(**file) for file in more["files"]],
-        files_truncated=more["files_truncated"],
-        # A part of a value could be mistaken for the whole value.
-        value=more.get("value_json", value_repr if value_bytes is None else None),
+        # A part of a value could be taken for another value.
+        value=more.get("value_json", value_repr if is_whole else None),
         value_repr=value_repr,
-        value_bytes=value_bytes,
-        ended=more["ended"],
-        background=more["background"],
-        put_back=more.get("put_back", False),
-        commit=more.get("commit"),
         _read=read,
     )
 
@@ -209,40 +161,8 @@ class Chunk(Record):
     text: str
 
 
-class Commit(Record):
-    """The state of a session after a call."""
-
-    #: The number of the commit.
-    number: int
-    #: The number of the commit before it.
-    parent: int | None
-    #: The command or cell of the call.
-    command: str
-    #: The exit code of the call.
-    exit_code: int | None
-    #: The start of the call, in seconds since the epoch.
-    time: float
-    #: The duration of the call in seconds.
-    duration: float
-    #: The number of files that the call has changed.
-    changed_files: int
-    #: The tags of the commit.
-    tags: Sequence[str] = ()
-
-
-class Entry(Record):
+class Entry(EntryFields):
     """A file, directory or other node, as ``list`` and ``stat`` return it."""
-
-    path: str
-    kind: Literal["file", "directory", "symlink", "fifo", "socket", "device"]
-    #: The size in bytes.
-    size: int
-    #: The permission bits.
-    mode: int
-    #: The time of the last change of the contents, in seconds since the epoch.
-    modified: float
-    #: The target of a symbolic link.
-    target: str | None = None
 
     @property
     def is_dir(self) -> bool:
@@ -252,7 +172,7 @@ class Entry(Record):
 
 def entry(native: dict[str, Any]) -> Entry:
     """Returns the entry for one in an answer of the native module."""
-    return Entry(**{**native, "modified": native["modified"] / 1e9})
+    return Entry(**entry_fields_of(native).__dict__)
 
 
 class Match(Record):

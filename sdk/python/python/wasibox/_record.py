@@ -22,11 +22,12 @@ else:
 class _Field:
     """The options of a field."""
 
-    __slots__ = ("compare", "default", "factory", "repr")
+    __slots__ = ("annotation", "compare", "default", "factory", "repr")
 
     def __init__(self, default: Any, factory: Callable[[], Any] | None, repr: bool, compare: bool) -> None:
         self.default, self.factory = default, factory
         self.repr, self.compare = repr, compare
+        self.annotation: Any = None
 
 
 _MISSING: Any = object()
@@ -56,7 +57,7 @@ class _DataclassFields:
             made: Any = dataclasses.field(
                 default=default, default_factory=factory, repr=one.repr, compare=one.compare
             )
-            return name, owner.__annotations__[name], made
+            return name, one.annotation, made
 
         twin: Any = dataclasses.make_dataclass(owner.__name__, [of(name) for name in owner._fields])
         fields: dict[str, Any] = twin.__dataclass_fields__
@@ -77,8 +78,8 @@ class Record:
     __match_args__: ClassVar[tuple[str, ...]] = ()
 
     def __init_subclass__(cls) -> None:
-        fields = {}
-        for name in cls.__annotations__:
+        fields = dict(cls._fields)
+        for name, annotation in cls.__annotations__.items():
             default = cls.__dict__.get(name, _MISSING)
             if isinstance(default, _Field):
                 fields[name] = default
@@ -88,6 +89,7 @@ class Record:
                     setattr(cls, name, default.default)
             else:
                 fields[name] = _Field(default, None, True, True)
+            fields[name].annotation = annotation
         cls._fields = fields
         setattr(cls, "__match_args__", tuple(fields))
 

@@ -10,9 +10,9 @@ import os
 import threading
 from collections.abc import MutableMapping
 
-from . import _native, _options, _outcome
+from . import _native, _options, _outcome, _protocol
 from ._engine import Engine, default_engine
-from ._errors import raising
+from ._errors import NotFoundError, raising
 from ._outcome import Applied, Commit, Entry, Match, Outcome
 
 TYPE_CHECKING = False
@@ -212,10 +212,8 @@ class Session:
             keep_background: whether processes that the command leaves running continue.
             check: whether a failure raises :class:`CommandError`.
         """
-        what, value = ("script", command) if isinstance(command, str) else ("argv", list(command))
-        options = _options.call(
-            what,
-            value,
+        options = _options.command(
+            command,
             env=env,
             cwd=cwd,
             timeout=timeout,
@@ -223,8 +221,7 @@ class Session:
             list_files=list_files,
             keep_background=keep_background,
         )
-        outcome = self._call(options, stdin, on_stdout, on_stderr, _native.Cancel())
-        return outcome.check() if check else outcome
+        return self._run(options, stdin, on_stdout, on_stderr, check)
 
     def python(
         self,
@@ -243,9 +240,8 @@ class Session:
         of the last expression is :attr:`Outcome.value`, and pictures are :attr:`Outcome.figures`.
         The options are those of :meth:`exec`.
         """
-        options = _options.cell("python", code, timeout=timeout, max_output=max_output)
-        outcome = self._call(options, stdin, on_stdout, on_stderr, _native.Cancel())
-        return outcome.check() if check else outcome
+        options = _options.call("python", code, timeout=timeout, max_output=max_output)
+        return self._run(options, stdin, on_stdout, on_stderr, check)
 
     def javascript(
         self,
@@ -262,7 +258,17 @@ class Session:
 
         Top-level ``await`` and ``import`` are allowed.
         """
-        options = _options.cell("javascript", code, timeout=timeout, max_output=max_output)
+        options = _options.call("javascript", code, timeout=timeout, max_output=max_output)
+        return self._run(options, stdin, on_stdout, on_stderr, check)
+
+    def _run(
+        self,
+        options: str,
+        stdin: Stdin,
+        on_stdout: OnOutput | None,
+        on_stderr: OnOutput | None,
+        check: bool,
+    ) -> Outcome:
         outcome = self._call(options, stdin, on_stdout, on_stderr, _native.Cancel())
         return outcome.check() if check else outcome
 
@@ -304,20 +310,9 @@ class Session:
 
         Leaving the block early ends the command. The options are those of :meth:`exec`.
         """
-        what, value = ("script", command) if isinstance(command, str) else ("argv", list(command))
-        options = _options.call(
-            what,
-            value,
-            env=env,
-            cwd=cwd,
-            timeout=timeout,
-            max_output=None,
-            list_files=True,
-            keep_background=False,
-        )
         from ._stream import Stream
 
-        return Stream(self, options, stdin)
+        return Stream(self, _options.command(command, env=env, cwd=cwd, timeout=timeout), stdin)
 
     def interrupt(self) -> None:
         """Ends the running call, from another thread. If there is none, ends the next one."""
@@ -326,8 +321,12 @@ class Session:
 
     def reset(self) -> None:
         """Ends the interpreters. The next cell begins a new one."""
+        self._apply("reset")
+
+    def _apply(self, request: Any) -> Any:
+        """Carries out a request of the protocol."""
         with raising():
-            self._native.reset()
+            return json.loads(self._native.apply(json.dumps(request)))
 
     # Files. Relative paths start at the current directory of the shell.
 
@@ -358,8 +357,7 @@ class Session:
 
         docs/files.md describes all requests and answers.
         """
-        with raising():
-            answer: dict[str, Any] = json.loads(self._native.files(json.dumps(request)))
+        answer: dict[str, Any] = self._apply({"files": request})
         return answer
 
     def edit(self, path: str, old: str, new: str, *, replace_all: bool = False) -> str:
@@ -468,53 +466,52 @@ class Session:
     @property
     def head(self) -> int:
         """The number of the current commit, which is the state after the last call."""
-        with raising():
-            return self._native.head()
+        return self._move("head")
 
     def history(self) -> List[Commit]:
         """Returns all commits, the oldest first, with those that were undone."""
-        with raising():
-            return [Commit(**commit) for commit in json.loads(self._native.history())]
+        return [_protocol.commit_of(commit) for commit in self._apply({"history": {"list": {"last": None}}})]
+
+    def _move(self, request: Any) -> int:
+        """Carries out a request about the history; gives the number of the commit that it leads to."""
+        number: int = self._apply({"history": request})["number"]
+        return number
 
     def undo(self) -> int:
         """Goes back to the commit before the current one, with files, shell and interpreters.
 
         Returns the number of that commit.
         """
-        with raising():
-            return self._native.undo()
+        return self._move("undo")
 
     def redo(self) -> int:
         """Reverts an :meth:`undo`, if no call was made since. Returns the number of the commit."""
-        with raising():
-            return self._native.redo()
+        return self._move("redo")
 
     def snapshot(self, tag: str | None = None) -> int:
         """Returns the number of the current commit, for :meth:`restore`.
 
         With a tag, the commit can also be restored by that name.
         """
-        with raising():
-            number = self._native.head()
-            if tag is not None:
-                self._native.tag(tag, number)
-            return number
+        number = self.head
+        if tag is not None:
+            self._apply({"history": {"tag": {"name": tag, "number": number}}})
+        return number
 
     def restore(self, commit: int | str) -> int:
         """Restores the state of a commit, given by its number or a tag.
 
         This makes a new commit, which can be undone. Returns the number of the new commit.
         """
-        with raising():
-            number = dict(self._native.tags()).get(commit) if isinstance(commit, str) else commit
-            if number is None:
-                raise _native.NativeError("missing", f"no tag '{commit}'", None)
-            return self._native.restore(number)
+        number = self.tags().get(commit) if isinstance(commit, str) else commit
+        if number is None:
+            raise NotFoundError(f"no tag '{commit}'")
+        return self._move({"restore": number})
 
     def tags(self) -> dict[str, int]:
         """Returns the tags, with the numbers of their commits."""
-        with raising():
-            return dict(self._native.tags())
+        tags: dict[str, int] = self._apply({"history": "tags"})
+        return tags
 
     @contextlib.contextmanager
     def transaction(self) -> Iterator[Session]:
@@ -530,8 +527,7 @@ class Session:
             raise
 
     def _roll_back(self, number: int) -> None:
-        with raising():
-            self._native.roll_back(number)
+        self._move({"roll_back": number})
 
     def fork(self, name: str | None = None) -> Session:
         """Returns a copy of the session. The two share all data that neither changes."""
@@ -574,9 +570,8 @@ class Session:
 
         With paths, only of these and everything below them.
         """
-        with raising():
-            text, _ = self._native.workspace_diff(list(paths))
-        return text.decode("utf-8", "replace")
+        text: str = self._apply({"workspace": {"diff": paths}})["text"]
+        return text
 
     def workspace_apply(self, *paths: str) -> Applied:
         """Applies the session's changes to the host folder of its workspace.
@@ -585,9 +580,8 @@ class Session:
         meanwhile are left as they are (:attr:`Applied.left`). The session can run no more calls
         after this.
         """
-        with raising():
-            done, left = self._native.workspace_apply(list(paths))
-        return Applied(done, left)
+        applied = self._apply({"workspace": {"apply": paths}})
+        return Applied(applied["done"], [(path, why) for path, why in applied["left"]])
 
     # Sleeping and closing.
 

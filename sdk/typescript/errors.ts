@@ -1,22 +1,14 @@
-// What calls throw.
+// Errors of the packages for Node and for pages.
 
-import type { Outcome } from "./outcome.cjs";
+import type { Outcome } from "./outcome.js";
+import type { RefusalKind } from "./protocol.js";
 
-/** What sort of reason it is that something could not be done. */
-export type Kind =
-  | "invalid"
-  | "missing"
-  | "conflict"
-  | "busy"
-  | "file"
-  | "cancelled"
-  | "closed"
-  | "internal"
-  | "command";
+/** The kind of an error. */
+export type Kind = RefusalKind | "file" | "command";
 
-/** Something could not be done. Reasons that callers tell apart have classes of their own. */
+/** A request failed. Reasons that callers distinguish have classes of their own. */
 export class WasiboxError extends Error {
-  /** The same as the class, as a word: for a program that has this package twice. */
+  /** The class as a word, for programs that load this package twice. */
   readonly kind: Kind;
 
   constructor(message: string, kind: Kind = "internal") {
@@ -26,28 +18,28 @@ export class WasiboxError extends Error {
   }
 }
 
-/** The request makes no sense. */
+/** The request is invalid. */
 export class InvalidError extends WasiboxError {
   constructor(message: string) {
     super(message, "invalid");
   }
 }
 
-/** It speaks of a session, a commit or a command that is not there. */
+/** The request names a session, a commit or a command that does not exist. */
 export class NotFoundError extends WasiboxError {
   constructor(message: string) {
     super(message, "missing");
   }
 }
 
-/** It does not go together with what is there, such as a name that is taken. */
+/** The request conflicts with the current state: a name is taken, for example. */
 export class ConflictError extends WasiboxError {
   constructor(message: string) {
     super(message, "conflict");
   }
 }
 
-/** Another process, or another call, has what it needs. */
+/** Another process, page or call holds what the request needs. */
 export class BusyError extends WasiboxError {
   constructor(message: string) {
     super(message, "busy");
@@ -68,7 +60,7 @@ export class ClosedError extends WasiboxError {
   }
 }
 
-/** The names that Node's own programs look for. */
+/** The codes that Node's own programs look for. */
 const CODES: Readonly<Record<string, string>> = {
   not_found: "ENOENT",
   exists: "EEXIST",
@@ -77,9 +69,9 @@ const CODES: Readonly<Record<string, string>> = {
   too_large: "EFBIG",
 };
 
-/** A request about a file cannot be done. */
+/** A request about a file failed. */
 export class FileError extends WasiboxError {
-  /** Why, in a word: C's name of an error (`ENOENT`) where there is one, else `ambiguous`, `no_match`, ... */
+  /** The reason in a word: C's name of an error (`ENOENT`) where there is one, otherwise `ambiguous`, `no_match`, ... */
   readonly code: string;
 
   constructor(message: string, code: string) {
@@ -88,9 +80,8 @@ export class FileError extends WasiboxError {
   }
 }
 
-/** A command has failed, and the caller had asked for success (`check: true`). */
+/** A command failed, and the caller had asked for success (`check: true`). */
 export class CommandError extends WasiboxError {
-  /** What became of it. */
   readonly outcome: Outcome;
 
   constructor(outcome: Outcome) {
@@ -110,30 +101,9 @@ const CLASSES: Readonly<Record<string, new (message: string) => WasiboxError>> =
   closed: ClosedError,
 };
 
-/** The package's error for one of the native module's, whose message has kind, code and text, a line each. */
-function ofNative(error: unknown): unknown {
-  const [kind, code, ...text] = error instanceof Error ? error.message.split("\n") : [];
-  if (kind === undefined || code === undefined || text.length === 0) return error;
-  const message = text.join("\n");
-  if (kind === "file") return new FileError(message, code);
+/** Returns the error for a refusal. */
+export function errorOf({ kind, text, code }: { kind: string; text: string; code?: string }): WasiboxError {
+  if (kind === "file") return new FileError(text, code ?? "EIO");
   const Class = CLASSES[kind];
-  return Class === undefined ? new WasiboxError(message) : new Class(message);
-}
-
-/** Awaits what the native module does; what it throws becomes one of the package's errors. */
-export async function raising<T>(act: () => T | Promise<T>): Promise<T> {
-  try {
-    return await act();
-  } catch (error) {
-    throw ofNative(error);
-  }
-}
-
-/** The same for what it does at once. */
-export function raisingNow<T>(act: () => T): T {
-  try {
-    return act();
-  } catch (error) {
-    throw ofNative(error);
-  }
+  return Class === undefined ? new WasiboxError(text) : new Class(text);
 }

@@ -1,0 +1,16 @@
+// The machine of Wasibox in a page or in Node.
+
+export {
+  BusyError,
+  ClosedError,
+  CommandError,
+  ConflictError,
+  FileError,
+  InvalidError,
+  NotFoundError,
+  WasiboxError,
+  type Kind,
+} from "../typescript/errors.js";
+export { Outcome, type Commit, type Entry, type Figure, type FileChange, type Match } from "../typescript/outcome.js";
+export { Session, type CellOptions, type Changed, type CreateOptions, type ExecOptions, type Network, type Progress } from "./session.js";
+export { persist, remove, sessions, storage } from "./store.js";
