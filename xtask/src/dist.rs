@@ -1,9 +1,9 @@
 //! `cargo xtask dist`: builds everything a user needs from source into `dist/`.
 //!
-//! Steps: guest target, CPython, `box.wasm`, `js.wasm`, root file system, `image.webc`, preview 1
-//! flavours, `runner`, AOT artifacts, checksums. A step is skipped if its inputs are unchanged: the
-//! programs and CPython are cached by the content of their sources, the image by the digests of its
-//! parts.
+//! Steps: guest target, CPython, `box.wasm`, `js.wasm`, programs of others, root file system,
+//! `image.webc`, preview 1 flavours, `runner`, AOT artifacts, checksums. A step is skipped if its
+//! inputs are unchanged: the programs and CPython are cached by the content of their sources, the
+//! image by the digests of its parts.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
@@ -17,6 +17,7 @@ use crate::kept::{self, GuestProgram};
 use crate::key::Key;
 use crate::progress::Steps;
 use crate::python::{Order, Profile};
+use crate::upstream::{self, UpstreamProgram};
 use crate::{flavour, python, rootfs, sdk, web};
 
 const GUEST: &str = "wasm32-wasip1";
@@ -47,6 +48,8 @@ pub fn run(args: &[String]) -> Result<ExitCode> {
     let mut args = args.to_vec();
     let packages = args.iter().position(|arg| arg == "--sdk").map(|at| args.remove(at));
     let pages = args.iter().position(|arg| arg == "--web").map(|at| args.remove(at));
+    let no_copyleft = args.iter().position(|arg| arg == "--without-copyleft");
+    let no_copyleft = no_copyleft.map(|at| args.remove(at));
     let order = match parse_order(&args) {
         Ok(order) => order,
         Err(why) => {
@@ -56,7 +59,7 @@ pub fn run(args: &[String]) -> Result<ExitCode> {
     };
     let dist = env::dist();
     std::fs::create_dir_all(&dist).with_context(|| dist.display().to_string())?;
-    let mut steps = Steps::new(9);
+    let mut steps = Steps::new(10);
 
     steps.begin_step("toolchain: wasm32-wasip1");
     steps.end_step(env::ensure_target(GUEST)?);
@@ -78,13 +81,22 @@ pub fn run(args: &[String]) -> Result<ExitCode> {
         kept_prefix(js.program.kept)
     ));
 
+    steps.begin_step("programs of others: git");
+    let programs = match no_copyleft {
+        Some(_) => Vec::new(),
+        None => upstream::build_programs(&mut |line| eprintln!("      {line}"))?,
+    };
+    write_sources(&dist, &programs)?;
+    let bytes: usize = programs.iter().map(|program| program.module.len()).sum();
+    steps.end_step(&format!("{:.1} MB", bytes as f64 / 1e6));
+
     steps.begin_step("runner: Wasmer and the command line (the first build takes a while)");
     let kept = build_runner(&dist)?;
     steps.end_step(&format!("dist/runner{}", kept_prefix(kept)));
 
     steps.begin_step("image.webc");
     let python_wasm = env::read(&py.wasm)?;
-    let key = image_key(&box_wasm, &py.hash, &js)?;
+    let key = image_key(&box_wasm, &py.hash, &js, &programs)?;
     let image = dist.join("image.webc");
     let stamp = dist.join(".image.key");
     let fresh = image.is_file() && std::fs::read_to_string(&stamp).is_ok_and(|k| k == key);
@@ -94,10 +106,17 @@ pub fn run(args: &[String]) -> Result<ExitCode> {
         // The name has the process's number, because builds of several checkouts may share the
         // cache at the same time.
         let root = env::cache()?.join(format!("rootfs-{}", std::process::id()));
-        let licenses = [&py.licenses[..], &js.licenses[..]].concat();
-        rootfs::assemble_rootfs(&root, &[&py.root, &js.root], &licenses)?;
-        let components = [&py.components[..], &js.components[..]].concat();
-        let modules = ImageModules { boxed: &box_wasm, python: &python_wasm, js: &js };
+        let mut licenses = [&py.licenses[..], &js.licenses[..]].concat();
+        let mut components = [&py.components[..], &js.components[..]].concat();
+        let mut trees: Vec<&Path> = vec![&py.root, &js.root];
+        for program in &programs {
+            licenses.extend_from_slice(&program.licenses);
+            components.extend_from_slice(&program.components);
+            trees.push(&program.root);
+        }
+        rootfs::assemble_rootfs(&root, &trees, &licenses)?;
+        let modules =
+            ImageModules { boxed: &box_wasm, python: &python_wasm, js: &js, programs: &programs };
         let spec = image_spec(root.clone(), &modules, &components, &dist)?;
         wasibox_image::pack_to(&spec, &image)?;
         std::fs::remove_dir_all(&root).with_context(|| root.display().to_string())?;
@@ -201,12 +220,21 @@ fn build_runner(dist: &Path) -> Result<bool> {
 }
 
 /// Returns one digest of everything that the image depends on.
-fn image_key(box_wasm: &[u8], python: &str, js: &JsDist) -> Result<String> {
+fn image_key(
+    box_wasm: &[u8],
+    python: &str,
+    js: &JsDist,
+    programs: &[UpstreamProgram],
+) -> Result<String> {
     let mut key = Key::new("image");
     key.text(&sha256(box_wasm));
     key.text(python);
     key.text(&sha256(&js.program.bytes));
     key.text(&js.library);
+    for program in programs {
+        key.text(&program.key);
+        key.text(&sha256(&program.module));
+    }
     key.text(env!("CARGO_PKG_VERSION"));
     key.tree(&env::root(), &["tools/box/rootfs", "runner/image/src", "xtask/src", "js/licences"])?;
     Ok(key.finish())
@@ -217,6 +245,7 @@ struct ImageModules<'a> {
     boxed: &'a [u8],
     python: &'a [u8],
     js: &'a JsDist,
+    programs: &'a [UpstreamProgram],
 }
 
 /// Returns the specification of the image with these modules and the tree at `root`; `dist` has the
@@ -233,6 +262,16 @@ fn image_spec(
         commands.push((name.to_string(), "python".to_string()));
     }
     commands.extend(js::COMMANDS.iter().map(|name| ((*name).to_string(), "js".to_string())));
+    let mut atoms = vec![
+        ("box".to_string(), modules.boxed.to_vec()),
+        ("python".to_string(), modules.python.to_vec()),
+        ("js".to_string(), modules.js.program.bytes.clone()),
+    ];
+    for program in modules.programs {
+        atoms.push((program.name.to_string(), program.module.clone()));
+        let names = program.commands.iter();
+        commands.extend(names.map(|name| ((*name).to_string(), program.name.to_string())));
+    }
     let version = env!("CARGO_PKG_VERSION").to_string();
     let license = |component: &str, license: &str| License {
         component: component.to_string(),
@@ -243,11 +282,7 @@ fn image_spec(
         version: version.clone(),
         description: "Shell, Unix tools, Python and JavaScript as WebAssembly".to_string(),
         license: "MIT OR Apache-2.0".to_string(),
-        atoms: vec![
-            ("box".to_string(), modules.boxed.to_vec()),
-            ("python".to_string(), modules.python.to_vec()),
-            ("js".to_string(), modules.js.program.bytes.clone()),
-        ],
+        atoms,
         commands,
         entrypoint: Some("bash".to_string()),
         rootfs: vec![root],
@@ -263,6 +298,25 @@ fn image_spec(
             .collect(),
         ..ImageSpec::default()
     })
+}
+
+/// Puts the complete sources of copyleft programs into `dist/sources`.
+fn write_sources(dist: &Path, programs: &[UpstreamProgram]) -> Result<()> {
+    let dir = dist.join("sources");
+    if dir.exists() {
+        std::fs::remove_dir_all(&dir).with_context(|| dir.display().to_string())?;
+    }
+    for (name, from) in programs.iter().flat_map(|program| &program.sources) {
+        let to = dir.join(name);
+        if from.is_dir() {
+            js::copy_folder(from, &to)?;
+        } else {
+            let parent = to.parent().context("a folder")?;
+            std::fs::create_dir_all(parent).with_context(|| parent.display().to_string())?;
+            std::fs::copy(from, &to).with_context(|| from.display().to_string())?;
+        }
+    }
+    Ok(())
 }
 
 /// Returns the names of all applets, which the module prints in an image that has only `box`.

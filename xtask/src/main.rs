@@ -31,6 +31,7 @@ mod suite;
 mod test;
 mod test262;
 mod tidy;
+mod upstream;
 mod web;
 
 use std::process::ExitCode;
@@ -39,8 +40,8 @@ use std::process::ExitCode;
 const TASKS: &[(&str, &str, &str)] = &[
     (
         "dist",
-        "[--profile core|data|science|full] [--from-source] [--sdk] [--web]",
-        "build dist/: image.webc, box.wasm, python.wasm, runner, SHA256SUMS; --sdk: the packages for Python and Node in \
+        "[--profile core|data|science|full] [--from-source] [--without-copyleft] [--sdk] [--web]",
+        "build dist/: image.webc, box.wasm, python.wasm, runner, SHA256SUMS, sources; --without-copyleft: without git; --sdk: the packages for Python and Node in \
          dist/sdk; --web: the one for pages in dist/web",
     ),
     (

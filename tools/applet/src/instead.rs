@@ -28,11 +28,13 @@ const fn instead_line(
 
 /// The whole list; each name occurs once.
 pub const LIST: &[CommandAdvice] = &[
+    // Images can be built without it (`cargo xtask dist --without-copyleft`).
     instead_line(
-        &["git", "hg", "svn"],
+        &["git"],
         &["cp", "diff", "patch"],
-        "no version control here; use cp -a for copies, diff -ruN OLD NEW for changes, patch -p1 to apply them",
+        "not in this image; use cp -a for copies, diff -ruN OLD NEW for changes, patch -p1 to apply them",
     ),
+    instead_line(&["hg", "svn", "cvs"], &[], "use git, where the image has it"),
     instead_line(&["aria2c", "http"], &["curl"], "use curl, for what the sandbox's policy allows"),
     instead_line(
         &[

@@ -1,0 +1,44 @@
+/* Signal actions, over the layer's signal().
+ *
+ * Deviations: the mask and the flags of an action are returned by the next call but have no effect.
+ * A handler with SA_SIGINFO gets a null pointer in place of the information.
+ */
+#include "guest_posix.h"
+
+#include <errno.h>
+
+enum { SIGNALS = 64 };
+
+static struct sigaction actions[SIGNALS];
+
+int sigaction(int number, const struct sigaction *action, struct sigaction *old)
+{
+    if (number <= 0 || number >= SIGNALS) {
+        errno = EINVAL;
+        return -1;
+    }
+    /* Only signal() knows what the parent has ignored, and it returns that by setting a handler. */
+    void (*before)(int) = signal(number, action != NULL ? action->sa_handler : SIG_DFL);
+    if (before == SIG_ERR)
+        return -1;
+    if (action == NULL)
+        (void)signal(number, before);
+    struct sigaction last = actions[number];
+    last.sa_handler = before;
+    if (action != NULL)
+        actions[number] = *action;
+    if (old != NULL)
+        *old = last;
+    return 0;
+}
+
+int sigsuspend(const sigset_t *mask)
+{
+    sigset_t before;
+    if (sigprocmask(SIG_SETMASK, mask, &before) < 0)
+        return -1;
+    (void)pause();
+    (void)sigprocmask(SIG_SETMASK, &before, NULL);
+    errno = EINTR;
+    return -1;
+}

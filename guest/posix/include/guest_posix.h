@@ -1,0 +1,113 @@
+/* The layer's functions for programs in C, included before everything else.
+ *
+ * Meaning of each function: POSIX.1-2017, System Interfaces, under its name; deviations are
+ * described at its definition.
+ */
+#ifndef GUEST_POSIX_H
+#define GUEST_POSIX_H
+
+#include "wasibox_posix.h"
+#include <stddef.h>
+#include <stdio.h>
+
+/* <termios.h> of the libc would define it again. */
+#define __DEFINED_struct_winsize
+
+/* wasibox_posix.h renames by macros, which would also rename members of structures. */
+#undef access
+#undef chmod
+#undef clock_nanosleep
+#undef close
+#undef fcntl
+#undef fstat
+#undef fstatat
+#undef ioctl
+#undef lstat
+#undef mkdir
+#undef open
+#undef select
+#undef stat
+#undef sysconf
+int access(const char *path, int mode) __asm__("wasibox_access");
+int chmod(const char *path, mode_t mode) __asm__("wasibox_chmod");
+int close(int fd) __asm__("wasibox_close");
+int fchmod(int fd, mode_t mode) __asm__("guest_fchmod");
+int fcntl(int fd, int command, ...) __asm__("wasibox_fcntl");
+int fstat(int fd, struct stat *out) __asm__("guest_fstat");
+int fstatat(int dir, const char *__restrict path, struct stat *__restrict out, int flags)
+    __asm__("guest_fstatat");
+int ioctl(int fd, int request, ...) __asm__("wasibox_ioctl");
+int lstat(const char *__restrict path, struct stat *__restrict out) __asm__("guest_lstat");
+int mkdir(const char *path, mode_t mode) __asm__("wasibox_mkdir");
+int open(const char *path, int flags, ...) __asm__("wasibox_open");
+int select(int count, fd_set *__restrict reads, fd_set *__restrict writes,
+           fd_set *__restrict others, struct timeval *__restrict time) __asm__("wasibox_select");
+int stat(const char *__restrict path, struct stat *__restrict out) __asm__("guest_stat");
+long sysconf(int name) __asm__("wasibox_sysconf");
+
+/* actions.c */
+union sigval {
+    int sival_int;
+    void *sival_ptr;
+};
+typedef struct {
+    int si_signo, si_errno, si_code;
+    pid_t si_pid;
+    uid_t si_uid;
+    int si_status;
+    void *si_addr;
+    union sigval si_value;
+} siginfo_t;
+struct sigaction {
+    union {
+        void (*sa_handler)(int);
+        void (*sa_sigaction)(int, siginfo_t *, void *);
+    } guest_handler;
+    sigset_t sa_mask;
+    int sa_flags;
+};
+#define sa_handler guest_handler.sa_handler
+#define sa_sigaction guest_handler.sa_sigaction
+#define SA_NOCLDSTOP 1
+#define SA_NOCLDWAIT 2
+#define SA_SIGINFO 4
+#define SA_RESTART 0x10000000
+#define SA_NODEFER 0x40000000
+#define SA_RESETHAND (-0x7fffffff - 1)
+int sigaction(int number, const struct sigaction *action, struct sigaction *old);
+int sigsuspend(const sigset_t *mask);
+#define ITIMER_REAL 0
+
+/* start.c */
+/* Starts `path` with the arguments and environment, in the directory `dir` (NULL: the caller's),
+ * with these descriptors as its streams and no others. Returns its process ID, or -1 with errno. */
+pid_t spawn_with_streams(const char *path, char *const argv[], char *const envp[], const char *dir,
+                         int in, int out, int err);
+FILE *popen(const char *command, const char *mode);
+int pclose(FILE *stream);
+int execvp(const char *file, char *const argv[]);
+int execlp(const char *file, const char *arg, ...);
+int execl(const char *path, const char *arg, ...);
+
+/* temporary.c */
+char *mktemp(char *pattern);
+int mkstemp(char *pattern);
+char *mkdtemp(char *pattern);
+
+/* system.c */
+int fchown(int fd, uid_t owner, gid_t group);
+unsigned alarm(unsigned seconds);
+char *getpass(const char *prompt);
+char *ttyname(int fd);
+int setgid(gid_t group);
+int setpgid(pid_t process, pid_t group);
+int setuid(uid_t user);
+void sync(void);
+pid_t tcgetpgrp(int fd);
+
+_Noreturn void pthread_exit(void *result);
+/* Of the threads of a process one runs at a time, and they change only in system calls. */
+#define flockfile(stream) ((void)(stream))
+#define funlockfile(stream) ((void)(stream))
+
+#endif

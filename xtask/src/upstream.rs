@@ -1,0 +1,110 @@
+//! Programs of others that are modules of the image, from pinned sources in `programs/`.
+//!
+//! ```text
+//! step      one folder per key in the cache, with a log
+//! sysroot   the compiler wheel becomes clang, wasm-ld and a libc for wasm32-wasip1
+//! layer     the C layer below the programs: `guest/posix` over that of CPython
+//! git       git, its helper for HTTP, its scripts
+//! ```
+//!
+//! Invariants. A step's folder is named by a hash of everything that goes into it. A result is used
+//! only if it is complete. What is copyleft is a module of its own, comes with its licence and its
+//! complete source, and can be left out.
+//!
+//! Deliberately absent: changes to `python-dist`. The layer's files are compiled where they are, so
+//! that CPython's recipe keeps its bytes.
+
+mod git;
+mod layer;
+mod step;
+mod sysroot;
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+use serde::Deserialize;
+
+use crate::env;
+use crate::python::{self, Source};
+
+/// A program that is ready for the image.
+pub struct UpstreamProgram {
+    /// The name of its module.
+    pub name: &'static str,
+    pub module: Vec<u8>,
+    /// The commands that it implements.
+    pub commands: &'static [&'static str],
+    /// The tree that is copied to the guest's `/`.
+    pub root: PathBuf,
+    /// Licence texts: component and file.
+    pub licenses: Vec<(String, PathBuf)>,
+    /// Name, version and licence of each component.
+    pub components: Vec<(String, String, String)>,
+    /// The files of its complete source, which are distributed with the image: each with its path
+    /// in `dist/sources`.
+    pub sources: Vec<(String, PathBuf)>,
+    /// The hash of everything that determines the result.
+    pub key: String,
+}
+
+#[derive(Deserialize)]
+struct ProgramPins {
+    source: Vec<Source>,
+}
+
+/// Builds the programs that are not cached. `say` gets progress lines.
+///
+/// # Errors
+/// Returns an error if a file cannot be fetched or has another digest, or if a step fails; the
+/// message has the end of the step's log.
+pub fn build_programs(say: &mut dyn FnMut(&str)) -> Result<Vec<UpstreamProgram>> {
+    let base = env::cache()?.join("upstream");
+    std::fs::create_dir_all(&base).with_context(|| base.display().to_string())?;
+    let lock = std::fs::File::create(base.join("lock")).context("the lock of the programs")?;
+    lock.lock().context("the lock of the programs")?;
+    let mut shop = step::Workshop { base, say };
+    Ok(vec![git::build(&mut shop)?])
+}
+
+/// Returns the source of this name that `pins`, a file of the checkout, lists.
+fn pinned_source(pins: &str, name: &str) -> Result<Source> {
+    let path = env::root().join(pins);
+    let text = std::fs::read_to_string(&path).with_context(|| path.display().to_string())?;
+    let pins: ProgramPins = toml::from_str(&text).with_context(|| path.display().to_string())?;
+    let found = pins.source.into_iter().find(|source| source.name == name);
+    found.with_context(|| format!("{} lists no {name}", path.display()))
+}
+
+/// Returns the file of a source that CPython's recipe pins and the programs use, too.
+fn shared_file(name: &str, say: &mut dyn FnMut(&str)) -> Result<(Source, PathBuf)> {
+    let source = pinned_source("python-dist/pins.toml", name)?;
+    let file = python::pinned(&env::cache()?, &source, say)?;
+    Ok((source, file))
+}
+
+/// Returns the one entry of `dir` whose name begins with `prefix`.
+fn entry_with_prefix(dir: &Path, prefix: &str) -> Result<PathBuf> {
+    let names = crate::key::sorted(dir)?;
+    let name = names.iter().find(|name| name.starts_with(prefix));
+    Ok(dir.join(name.with_context(|| format!("{}: no {prefix}*", dir.display()))?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sources_are_pinned_and_named_in_the_offer() {
+        let git = pinned_source("programs/pins.toml", "git").unwrap();
+        let shared = ["dlmalloc", "zlib"].map(|name| pinned_source("python-dist/pins.toml", name));
+        for source in shared.iter().map(|s| s.as_ref().unwrap()).chain([&git]) {
+            assert!(source.sha256.len() == 64 && !source.origins.is_empty(), "{}", source.name);
+        }
+        let offer = env::read(&env::root().join("programs/git/SOURCE")).unwrap();
+        let offer = String::from_utf8(offer).unwrap();
+        assert!(
+            offer.starts_with(&format!("The program git in this image is git {} ", git.version))
+        );
+        assert!(pinned_source("programs/pins.toml", "nothing").is_err());
+    }
+}

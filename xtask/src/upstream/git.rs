@@ -1,0 +1,213 @@
+//! git: one module for the program, its helper for HTTP and the one of its scripts.
+//!
+//! git's own Makefile builds it, with the switches in `programs/git/config.mak`, so that a new
+//! version needs no list of files here.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+
+use super::layer::{self, Layer};
+use super::step::{Bench, Done, Workshop, jobs_option};
+use super::sysroot::{self, Sysroot};
+use super::{UpstreamProgram, entry_with_prefix, pinned_source, shared_file};
+use crate::env;
+use crate::js::copy_folder;
+use crate::key::{Key, sorted};
+use crate::python;
+
+const CODE: &str = include_str!("git.rs");
+
+/// The commands of the image that run the module. git finds those of its own commands that are not
+/// here in the program; the names here are those that git itself or another machine's git starts.
+const COMMANDS: &[&str] = &[
+    "git",
+    "git-receive-pack",
+    "git-remote-http",
+    "git-remote-https",
+    "git-sh-i18n--envsubst",
+    "git-upload-archive",
+    "git-upload-pack",
+];
+
+/// Objects that git's Makefile links to programs of their own (`programs/git/main.c`).
+const FURTHER_OBJECTS: &[&str] =
+    &["http.o", "http-walker.o", "remote-curl.o", "sh-i18n--envsubst.o"];
+
+/// Commands that are shell scripts, and what they source.
+const SCRIPTS: &[&str] = &[
+    "git-difftool--helper",
+    "git-filter-branch",
+    "git-merge-octopus",
+    "git-merge-one-file",
+    "git-merge-resolve",
+    "git-mergetool",
+    "git-mergetool--lib",
+    "git-quiltimport",
+    "git-request-pull",
+    "git-sh-i18n",
+    "git-sh-setup",
+    "git-submodule",
+];
+
+/// The files that a new repository gets. The sample hooks are left out: none is in use, and each
+/// repository would have a copy of all.
+const TEMPLATES: &[&str] = &["description", "info/exclude"];
+/// Its empty folders.
+const TEMPLATE_FOLDERS: &[&str] = &["branches", "hooks"];
+
+/// The objects of zlib.
+const ZLIB: &[&str] =
+    &["adler32", "crc32", "deflate", "inffast", "inflate", "inftrees", "trees", "zutil"];
+
+/// Builds git.
+///
+/// # Errors
+/// The same as [`super::build_programs`].
+pub fn build(shop: &mut Workshop) -> Result<UpstreamProgram> {
+    let recipe = env::root().join("programs/git");
+    let source = pinned_source("programs/pins.toml", "git")?;
+    let archive = python::pinned(&env::cache()?, &source, shop.say)?;
+    let (zlib, zlib_archive) = shared_file("zlib", shop.say)?;
+    let sysroot = sysroot::build(shop)?;
+    let layer = layer::build(shop, &sysroot)?;
+    let mut key = Key::new("git");
+    for part in [&source.sha256, &zlib.sha256, &sysroot.key, &layer.key] {
+        key.text(part);
+    }
+    key.tree(&recipe, &sorted(&recipe)?.iter().map(String::as_str).collect::<Vec<_>>())?;
+    key.text(CODE);
+    let Done { dir, key } = shop.step("git", key, |bench| {
+        bench.unpack(&archive, &bench.dir)?;
+        bench.unpack(&zlib_archive, &bench.dir)?;
+        let tree = entry_with_prefix(&bench.dir, "git-")?;
+        let zlib_dir = entry_with_prefix(&bench.dir, "libz-sys-")?.join("src/zlib");
+        prepare_tree(bench, &recipe, &tree)?;
+        let compiler = write_compiler(bench, &sysroot, &recipe, &zlib_dir)?;
+        compile_zlib(bench, &compiler, &zlib_dir, &zlib.flags)?;
+        for name in ["curl", "main"] {
+            let mut cc = bench.tool(&compiler, &bench.dir);
+            cc.args(["-O2", "-g0", "-Wall", "-Wextra", "-Werror", "-c"]);
+            bench
+                .run(cc.arg(recipe.join(format!("{name}.c"))).arg("-o").arg(format!("{name}.o")))?;
+        }
+        make(bench, &tree, &compiler, &sysroot, &layer)?;
+        collect_files(bench, &tree, &recipe)?;
+        // The rest is a hundred megabytes.
+        for dir in [&tree, &entry_with_prefix(&bench.dir, "libz-sys-")?] {
+            fs::remove_dir_all(dir).with_context(|| dir.display().to_string())?;
+        }
+        Ok(())
+    })?;
+    let license = |path: PathBuf| ("git".to_string(), path);
+    let mut licenses: Vec<_> =
+        source.licence_files.iter().map(|name| license(dir.join("licences").join(name))).collect();
+    licenses.push(license(recipe.join("SOURCE")));
+    let root = env::root();
+    let origin = |name: &str| (format!("git/{name}"), root.join(name));
+    Ok(UpstreamProgram {
+        name: "git",
+        module: env::read(&dir.join("git.wasm"))?,
+        commands: COMMANDS,
+        root: dir.join("root"),
+        licenses,
+        components: vec![("git".to_string(), source.version.clone(), source.licence.clone())],
+        sources: vec![
+            (format!("git/git-{}.tar.xz", source.version), archive),
+            ("git/zlib.crate".to_string(), zlib_archive),
+            origin("programs"),
+            origin("guest/posix"),
+            origin("python-dist/site"),
+            origin("xtask/src/upstream"),
+        ],
+        key,
+    })
+}
+
+/// Applies the patches, and copies the switches.
+fn prepare_tree(bench: &Bench, recipe: &Path, tree: &Path) -> Result<()> {
+    for name in sorted(recipe)?.iter().filter(|name| name.ends_with(".patch")) {
+        let mut patch = bench.tool("patch", tree);
+        bench.run(patch.args(["-p1", "--fuzz=0", "--input"]).arg(recipe.join(name)))?;
+    }
+    fs::copy(recipe.join("config.mak"), tree.join("config.mak")).context("config.mak")?;
+    Ok(())
+}
+
+/// Writes the script that compiles for the guest with the layer's headers, curl's and zlib's.
+fn write_compiler(bench: &Bench, sysroot: &Sysroot, recipe: &Path, zlib: &Path) -> Result<PathBuf> {
+    let mut flags = layer::compile_flags();
+    flags.extend([recipe, zlib].map(|dir| format!("-I{}", dir.display())));
+    let words: Vec<String> = flags.iter().map(|flag| format!("'{flag}'")).collect();
+    let path = bench.dir.join("cc");
+    let clang = sysroot.program("clang");
+    let text = format!("#!/bin/sh\nexec '{}' {} \"$@\"\n", clang.display(), words.join(" "));
+    env::write(&path, text.as_bytes())?;
+    fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o755))?;
+    Ok(path)
+}
+
+fn compile_zlib(bench: &Bench, compiler: &Path, zlib: &Path, flags: &[String]) -> Result<()> {
+    for name in ZLIB {
+        let mut cc = bench.tool(compiler, &bench.dir);
+        cc.args(["-O2", "-g0", "-w", "-c"]).args(flags).arg(zlib.join(format!("{name}.c")));
+        bench.run(cc.arg("-o").arg(format!("zlib-{name}.o")))?;
+    }
+    Ok(())
+}
+
+/// Runs git's Makefile.
+fn make(
+    bench: &Bench,
+    tree: &Path,
+    compiler: &Path,
+    sysroot: &Sysroot,
+    layer: &Layer,
+) -> Result<()> {
+    let command = || {
+        let mut make = bench.tool("make", tree);
+        make.arg(jobs_option()).arg("uname_S=WASI");
+        make.arg(format!("CC={}", compiler.display()));
+        make.arg(format!("AR={}", sysroot.program("ar").display()));
+        make
+    };
+    bench.run(command().args(FURTHER_OBJECTS))?;
+    let mut inputs: Vec<String> = FURTHER_OBJECTS.iter().map(|name| (*name).to_string()).collect();
+    let own = ["curl.o", "main.o"].iter().map(|name| (*name).to_string());
+    let own = own.chain(ZLIB.iter().map(|name| format!("zlib-{name}.o")));
+    inputs.extend(own.map(|name| bench.dir.join(name).display().to_string()));
+    inputs.extend(layer.objects()?.iter().map(|path| path.display().to_string()));
+    let link = [&["-Wl,--wrap=cmd_main"], layer::LINK_FLAGS].concat().join(" ");
+    let mut git = command();
+    git.arg(format!("LDFLAGS={link}")).arg(format!("EXTLIBS={}", inputs.join(" ")));
+    bench.run(git.arg("git").args(SCRIPTS))?;
+    bench.run(command().args(["-C", "templates"]))
+}
+
+/// Collects what is used of the finished tree: `git.wasm`, `root`, `licences`.
+fn collect_files(bench: &Bench, tree: &Path, recipe: &Path) -> Result<()> {
+    let copy = |from: PathBuf, to: PathBuf| -> Result<()> {
+        let dir = to.parent().context("a folder")?;
+        fs::create_dir_all(dir).with_context(|| dir.display().to_string())?;
+        fs::copy(&from, to).with_context(|| from.display().to_string())?;
+        Ok(())
+    };
+    let root = bench.dir.join("root");
+    copy(tree.join("git"), bench.dir.join("git.wasm"))?;
+    for name in SCRIPTS {
+        copy(tree.join(name), root.join("usr/lib/git-core").join(name))?;
+    }
+    copy_folder(&tree.join("mergetools"), &root.join("usr/lib/git-core/mergetools"))?;
+    let templates = root.join("usr/share/git-core/templates");
+    for name in TEMPLATES {
+        copy(tree.join("templates/blt").join(name), templates.join(name))?;
+    }
+    for name in TEMPLATE_FOLDERS {
+        fs::create_dir_all(templates.join(name)).context("a folder of a new repository")?;
+    }
+    for name in ["COPYING", "LGPL-2.1"] {
+        copy(tree.join(name), bench.dir.join("licences").join(name))?;
+    }
+    copy_folder(&recipe.join("rootfs"), &root)
+}
