@@ -170,7 +170,8 @@ impl Traps {
         }
         let old = self.actions.clone();
         let keep = |c: u8, a: &Str| match c {
-            EXIT => false,
+            // An empty action does nothing there, but is listed.
+            EXIT => a.is_empty(),
             ERR => errtrace,
             DEBUG | RETURN => functrace,
             _ => a.is_empty(),

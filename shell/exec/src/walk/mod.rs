@@ -224,7 +224,9 @@ impl Shell<'_> {
         c: &Command,
     ) -> Flow {
         self.state.line = c.line;
-        if f.name.iter().any(|b| matches!(b, b'$' | b'`')) {
+        // As in bash, a name with quotes is none.
+        let is_quoted = f.name.iter().any(|b| matches!(b, b'$' | b'`' | b'\'' | b'"' | b'\\'));
+        if is_quoted && !self.state.options.has_set(SetOpt::Posix) {
             self.print_error(&[b"`", &f.name, b"': not a valid identifier"]);
             return Ok(1);
         }

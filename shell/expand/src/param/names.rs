@@ -27,6 +27,11 @@ fn length_of_value(x: &mut Expander<'_>, param: &Param) -> Result<usize> {
         && param.subscript.is_some()
     {
         check_element(x, name, key)?;
+        // Reading an element of no variable would warn about a negative subscript.
+        if x.env.get(name).is_none() {
+            let nounset = x.env.options().nounset;
+            return if nounset { Err(unbound_error(param)) } else { Ok(0) };
+        }
     }
     let options = x.env.options();
     let (nounset, utf8) = (options.nounset, !options.c_locale);
