@@ -462,8 +462,11 @@ impl SeqFormat {
         let Some(d) = printf::parse(&text[at + 1..]) else {
             return Err([b"format ", shown().as_slice(), b" ends in %"].concat());
         };
-        if !b"aAeEfFgG".contains(&d.conversion) || d.position.is_some() {
-            let c = [d.conversion];
+        // Of what may stand before the letter of a conversion only `L` has a meaning here.
+        let inside = &text[at + 1..at + d.len];
+        let refused = inside.iter().find(|c| **c == b'*' || c.is_ascii_alphabetic() && **c != b'L');
+        if refused.is_some() || !b"aAeEfFgG".contains(&d.conversion) || d.position.is_some() {
+            let c = [refused.copied().unwrap_or(d.conversion)];
             return Err(
                 [b"format ", shown().as_slice(), b" has unknown %", &c, b" directive"].concat()
             );

@@ -456,15 +456,26 @@ fn reverse_dump(
     let base = o.seek.unwrap_or(0);
     let columns = o.columns.unwrap_or(16);
     input::for_each_line(reader, b'\n', |line, _| {
-        let Some(colon) = line.iter().position(|c| *c == b':') else { return Ok(true) };
-        let text = String::from_utf8_lossy(&line[..colon]);
-        let radix = if o.decimal { 10 } else { 16 };
-        if let Ok(position) = u64::from_str_radix(text.trim(), radix) {
-            let bytes = row_bytes(&line[colon + 1..], columns, o.binary);
+        if let Some((position, row)) = split_offset(line, o.decimal) {
+            let bytes = row_bytes(row, columns, o.binary);
             patch.put_at(position.saturating_add_signed(base), &bytes)?;
         }
         Ok(true)
     })
+}
+
+/// Splits the offset off a row, with the colon after it, if there is one.
+fn split_offset(line: &[u8], is_decimal: bool) -> Option<(u64, &[u8])> {
+    let line = line.trim_ascii_start();
+    let radix = if is_decimal { 10 } else { 16 };
+    let digits = line.iter().take_while(|c| char::from(**c).is_digit(radix)).count();
+    let (digits, rest) = line.split_at(digits);
+    let position = u64::from_str_radix(std::str::from_utf8(digits).ok()?, radix).ok()?;
+    match rest {
+        [b':', row @ ..] => Some((position, row)),
+        [b' ' | b'\t', ..] => Some((position, rest.trim_ascii_start())),
+        _ => None,
+    }
 }
 
 fn hex_value(c: u8) -> Option<u8> {
