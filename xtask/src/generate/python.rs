@@ -44,14 +44,19 @@ fn snake_case(name: &str) -> String {
 
 fn class(protocol: &ProtocolSchema, name: &str, text: &str, fields: &[Field<'_>]) -> String {
     let mut out = format!("\n\nclass {name}(Record):\n    \"\"\"{text}\"\"\"\n\n");
-    for field in fields {
+    // Fields at the end that may be None need not be given; those of an outcome are not the last.
+    let is_optional = |field: &Field<'_>| type_text(protocol, field).ends_with("None");
+    let last = fields.iter().rposition(|field| !is_optional(field)).unwrap_or(0);
+    for (at, field) in fields.iter().enumerate() {
+        let default = if at > last && name != "OutcomeFields" { " = None" } else { "" };
         let text = field.package_text();
         if !text.is_empty() {
             for line in wrap_text(&text.replace('`', "``"), 110) {
                 out += &format!("    #: {line}\n");
             }
         }
-        out += &format!("    {}: {}\n", field.package_name().0, type_text(protocol, field));
+        let (name, _) = field.package_name();
+        out += &format!("    {name}: {}{default}\n", type_text(protocol, field));
     }
     out
 }
@@ -140,6 +145,7 @@ mod tests {
         let text = module(&ProtocolSchema::new());
         for line in [
             "    peak_memory: int\n",
+            "    sha256: str | None = None\n",
             "        \"peak_memory\": record[\"peak_memory\"],\n",
             "        \"cpu_time\": record[\"cpu_ms\"] / 1e3,\n",
             "    files: list[FileChange]\n",

@@ -19,9 +19,9 @@ class FileChange(Record):
     #: Size in bytes.
     size: int
     #: The media type, by extension or otherwise by content.
-    mime_type: str | None
+    mime_type: str | None = None
     #: Absent for deleted, special and very large files.
-    sha256: str | None
+    sha256: str | None = None
 
 
 def file_change_of(record: dict[str, Any]) -> FileChange:
@@ -80,7 +80,7 @@ class EntryFields(Record):
     #: Seconds since the epoch.
     modified: float
     #: The target of a symbolic link.
-    target: str | None
+    target: str | None = None
 
 
 def entry_fields_of(record: dict[str, Any]) -> EntryFields:
