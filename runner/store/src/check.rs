@@ -59,45 +59,47 @@ impl Store {
     /// # Errors
     /// If the store cannot be read at all.
     pub fn check(&self) -> Result<CheckReport, StoreError> {
-        // The transaction ensures that nothing is removed during the check.
-        self.transaction(|db| {
-            let mut report = CheckReport { file: check_integrity(db)?, ..CheckReport::default() };
-            let good = whole_objects(db, &mut report)?;
-            let mut all = db.0.prepare_cached(&format!("{SESSION} ORDER BY name"))?;
-            let sessions =
-                all.query_map([], SessionRow::from_row)?.collect::<Result<Vec<_>, _>>()?;
-            let mut checked = HashSet::new();
-            let mut costs = HashMap::new();
-            for session in sessions {
-                let mut lost: BTreeMap<LostPart, Vec<u64>> = BTreeMap::new();
-                for id in history::all_commits(db, &session)? {
-                    report.commits += u64::from(checked.insert(id));
-                    let row = match CommitRow::get(db, id) {
-                        Ok(row) => row,
-                        Err(_) => {
-                            lost.entry(LostPart::Commit).or_default().push(commit_number(db, id)?);
-                            continue;
-                        }
-                    };
-                    let own = costs.entry(id);
-                    let own = match own {
-                        std::collections::hash_map::Entry::Occupied(known) => known.into_mut(),
-                        std::collections::hash_map::Entry::Vacant(new) => {
-                            new.insert(lost_parts(db, &row, &good)?)
-                        }
-                    };
-                    for what in own.iter() {
-                        lost.entry(what.clone()).or_default().push(row.commit.number);
+        self.read_with(CheckReport::make)
+    }
+}
+
+impl CheckReport {
+    fn make(db: &Db) -> Result<CheckReport, StoreError> {
+        let mut report = CheckReport { file: check_integrity(db)?, ..CheckReport::default() };
+        let good = whole_objects(db, &mut report)?;
+        let mut all = db.0.prepare_cached(&format!("{SESSION} ORDER BY name"))?;
+        let sessions = all.query_map([], SessionRow::from_row)?.collect::<Result<Vec<_>, _>>()?;
+        let mut checked = HashSet::new();
+        let mut costs = HashMap::new();
+        for session in sessions {
+            let mut lost: BTreeMap<LostPart, Vec<u64>> = BTreeMap::new();
+            for id in history::all_commits(db, &session)? {
+                report.commits += u64::from(checked.insert(id));
+                let row = match CommitRow::get(db, id) {
+                    Ok(row) => row,
+                    Err(_) => {
+                        lost.entry(LostPart::Commit).or_default().push(commit_number(db, id)?);
+                        continue;
                     }
+                };
+                let own = costs.entry(id);
+                let own = match own {
+                    std::collections::hash_map::Entry::Occupied(known) => known.into_mut(),
+                    std::collections::hash_map::Entry::Vacant(new) => {
+                        new.insert(lost_parts(db, &row, &good)?)
+                    }
+                };
+                for what in own.iter() {
+                    lost.entry(what.clone()).or_default().push(row.commit.number);
                 }
-                report.damage.extend(lost.into_iter().map(|(what, commits)| Damage {
-                    session: session.name.clone(),
-                    commits,
-                    what,
-                }));
             }
-            Ok(report)
-        })
+            report.damage.extend(lost.into_iter().map(|(what, commits)| Damage {
+                session: session.name.clone(),
+                commits,
+                what,
+            }));
+        }
+        Ok(report)
     }
 }
 

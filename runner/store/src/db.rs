@@ -64,15 +64,26 @@ pub fn to_unsigned(n: i64) -> u64 {
     u64::try_from(n).unwrap_or(0)
 }
 
-/// An open database, and the number of bytes of objects that were added through it.
-pub struct Db(pub Connection, Cell<u64>);
+/// An open database.
+pub struct Db(pub Connection, DbFacts);
+
+#[derive(Default)]
+struct DbFacts {
+    /// The number of bytes of objects that were added.
+    added: Cell<u64>,
+    /// Whether no other connection can use the file.
+    is_exclusive: bool,
+}
 
 impl Db {
     /// Opens the file, or creates it.
     pub fn open(path: &Path) -> Result<Db, StoreError> {
         let start = Instant::now();
         loop {
-            match Db::open_now(path) {
+            match Db::open_now(path, false) {
+                // The log's index is in memory if there is no space for its file. Then no other
+                // connection can use the store; one that has opened it already has made the file.
+                Err(StoreError::DiskFull) => return Db::open_now(path, true),
                 // When two processes create a file at once, both upgrade a read lock to a write
                 // lock as they set the journal mode, and SQLite refuses one of them without calling
                 // its busy handler.
@@ -82,7 +93,7 @@ impl Db {
         }
     }
 
-    fn open_now(path: &Path) -> Result<Db, StoreError> {
+    fn open_now(path: &Path, is_exclusive: bool) -> Result<Db, StoreError> {
         // SQLite would create the file readable for everybody; it gives its other files the same
         // mode.
         let mut private = File::options();
@@ -100,26 +111,38 @@ impl Db {
         conn.set_limit(Limit::SQLITE_LIMIT_LENGTH, MAX_ROW)?;
         conn.set_limit(Limit::SQLITE_LIMIT_ATTACHED, 0)?;
         conn.busy_timeout(WAIT)?;
-        Db(conn, Cell::default()).begin_schema().map_err(not_a_store)
+        if is_exclusive {
+            conn.pragma_update_and_check(None, "locking_mode", "EXCLUSIVE", |_| Ok(()))?;
+        }
+        let facts = DbFacts { is_exclusive, ..DbFacts::default() };
+        Db(conn, facts).begin_schema().map_err(not_a_store)
     }
 
     /// Opens a database that has no file.
     pub fn in_memory() -> Result<Db, StoreError> {
-        Db(Connection::open_in_memory()?, Cell::default()).begin_schema()
+        Db(Connection::open_in_memory()?, DbFacts::default()).begin_schema()
     }
 
     /// Returns the number of bytes of objects that were added, including those of failed
     /// transactions.
     pub fn added_bytes(&self) -> u64 {
-        self.1.get()
+        self.1.added.get()
+    }
+
+    /// Returns whether no other connection can use the file, because the disk is full.
+    pub fn is_exclusive(&self) -> bool {
+        self.1.is_exclusive
     }
 
     fn begin_schema(mut self) -> Result<Db, StoreError> {
         let conn = &self.0;
         conn.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
         conn.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
-        // This only works in a new file, before anything is written.
-        conn.pragma_update(None, "auto_vacuum", "INCREMENTAL")?;
+        // This only works in a new file, before anything is written. In another file it would be a
+        // write, for which a full disk has no space.
+        if conn.pragma_query_value(None, "page_count", |row| row.get::<_, i64>(0))? == 0 {
+            conn.pragma_update(None, "auto_vacuum", "INCREMENTAL")?;
+        }
         conn.pragma_update(None, "cell_size_check", true)?;
         conn.pragma_update(None, "cache_size", -2048)?;
         conn.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(()))?;
@@ -225,7 +248,8 @@ impl Objects for Db {
         let bytes = o.bytes.len() as u64;
         let rows = put.execute((&digest.0[..], o.len, o.compressed, o.bytes));
         if rows.map_err(sqlite_error)? > 0 {
-            self.1.set(self.1.get().saturating_add(bytes + OBJECT));
+            let added = &self.1.added;
+            added.set(added.get().saturating_add(bytes + OBJECT));
         }
         Ok(())
     }

@@ -1,6 +1,10 @@
 //! Errors of a store.
 
+use rusqlite::ErrorCode;
+use rusqlite::ffi::SQLITE_IOERR_SHMSIZE;
+use std::io::ErrorKind;
 use std::path::PathBuf;
+use wasibox_snapshot::SnapshotError;
 
 /// The reason why a store or one of its sessions could not be used.
 #[derive(Debug, thiserror::Error)]
@@ -32,10 +36,48 @@ pub enum StoreError {
     TooLong,
     #[error("the store is damaged: {0}")]
     Damaged(&'static str),
+    /// Nothing was changed.
+    #[error("the file system of the store is full")]
+    DiskFull,
     #[error(transparent)]
-    Snapshot(#[from] wasibox_snapshot::SnapshotError),
+    Snapshot(SnapshotError),
     #[error(transparent)]
-    Database(#[from] rusqlite::Error),
+    Database(rusqlite::Error),
     #[error(transparent)]
-    Io(#[from] std::io::Error),
+    Io(std::io::Error),
+}
+
+impl From<rusqlite::Error> for StoreError {
+    fn from(e: rusqlite::Error) -> StoreError {
+        if is_disk_full(&e) { StoreError::DiskFull } else { StoreError::Database(e) }
+    }
+}
+
+impl From<SnapshotError> for StoreError {
+    fn from(e: SnapshotError) -> StoreError {
+        match e {
+            SnapshotError::Io(e) => e.into(),
+            // An error of this crate, on its way through the crate of snapshots.
+            SnapshotError::Store(e) => match e.downcast::<rusqlite::Error>() {
+                Ok(e) => (*e).into(),
+                Err(e) => StoreError::Snapshot(SnapshotError::Store(e)),
+            },
+            e => StoreError::Snapshot(e),
+        }
+    }
+}
+
+impl From<std::io::Error> for StoreError {
+    fn from(e: std::io::Error) -> StoreError {
+        match e.kind() {
+            ErrorKind::StorageFull | ErrorKind::QuotaExceeded => StoreError::DiskFull,
+            _ => StoreError::Io(e),
+        }
+    }
+}
+
+/// Returns whether SQLite has found no space for its file, its log or the log's index.
+fn is_disk_full(e: &rusqlite::Error) -> bool {
+    let rusqlite::Error::SqliteFailure(e, _) = e else { return false };
+    e.code == ErrorCode::DiskFull || e.extended_code == SQLITE_IOERR_SHMSIZE
 }

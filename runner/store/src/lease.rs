@@ -61,8 +61,10 @@ impl Lease {
             };
             if std::fs::symlink_metadata(&path).is_ok_and(same) {
                 let text = format!("{}\n", std::process::id());
+                // A failure is ignored, for example on a full disk, because the number is only for
+                // messages.
                 let written = file.set_len(0).and_then(|()| file.rewind());
-                written.and_then(|()| file.write_all(text.as_bytes()))?;
+                let _ = written.and_then(|()| file.write_all(text.as_bytes()));
                 return Ok(Lease::File { file, path });
             }
         }

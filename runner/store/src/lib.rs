@@ -12,8 +12,8 @@
 //! - A commit is one transaction, from its first object to the session's new head, and is on the
 //!   disk when [`StoreSession::commit`] returns. A process that is killed loses only the call that
 //!   was running.
-//! - Objects are never changed. They are removed when no commit of any session needs them, in a
-//!   transaction of their own, so that no commit relies on an object that is being removed.
+//! - Objects are never changed. They are removed when no commit of any session needs them, in
+//!   transactions of their own, so that no commit relies on an object that is being removed.
 //! - Nothing in the file is trusted: the tables must be exactly those of this program, and every
 //!   object is hashed when it is read.
 //!
@@ -64,6 +64,8 @@ struct StoreInner {
     db: Mutex<Db>,
     path: Option<PathBuf>,
     in_use: InUse,
+    /// Locked by the only garbage collection of this process.
+    collecting: Mutex<()>,
 }
 
 /// The store's description of a session.
@@ -196,12 +198,37 @@ impl Store {
 
     fn with_db(db: Db, path: Option<PathBuf>) -> Store {
         Store {
-            shared: Arc::new(StoreInner { db: Mutex::new(db), path, in_use: InUse::default() }),
+            shared: Arc::new(StoreInner {
+                db: Mutex::new(db),
+                path,
+                in_use: InUse::default(),
+                collecting: Mutex::default(),
+            }),
         }
     }
 
     fn lock_db(&self) -> MutexGuard<'_, Db> {
         self.shared.db.lock().unwrap_or_else(|e| e.into_inner())
+    }
+
+    /// Returns a connection of its own, which sees the store as it is at its first transaction and
+    /// locks nothing while it reads. Returns `None` if there can be no second connection.
+    fn open_reader(&self) -> Result<Option<Db>, StoreError> {
+        match &self.shared.path {
+            Some(path) if !self.lock_db().is_exclusive() => Ok(Some(Db::open(path)?)),
+            _ => Ok(None),
+        }
+    }
+
+    /// Reads the store as it is now, with a connection of its own if possible.
+    fn read_with<T>(
+        &self,
+        act: impl FnOnce(&Db) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        let own = self.open_reader()?;
+        let Some(db) = own else { return act(&self.lock_db()) };
+        let _reading = db.0.unchecked_transaction()?;
+        act(&db)
     }
 
     /// Runs `act` in a transaction: either all of it takes effect or nothing, and no other process

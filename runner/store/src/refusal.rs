@@ -9,7 +9,7 @@ impl From<StoreError> for Refusal {
         let kind = match &e {
             E::NoSession(_) | E::NoCommit { .. } | E::NoTag(_) => RefusalKind::Missing,
             E::Exists(_) | E::Nothing(_) => RefusalKind::Conflict,
-            E::HistoryFull(_) => RefusalKind::Limit,
+            E::HistoryFull(_) | E::DiskFull => RefusalKind::Limit,
             E::Name | E::TooLong | E::Snapshot(_) | E::NotAStore => RefusalKind::Invalid,
             E::Busy { .. } => RefusalKind::Busy,
             E::Open { .. } | E::Io(_) | E::Database(_) => {

@@ -7,6 +7,7 @@
 use crate::db::Db;
 use crate::{CommitRow, SessionRow, Store, StoreError, blob_of, growth, history};
 use std::collections::HashMap;
+use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Read, Seek, Write};
 use std::path::Path;
 use tempfile::SpooledTempFile;
@@ -18,16 +19,21 @@ const IN_MEMORY: usize = 1 << 20;
 
 impl Store {
     /// Writes a session as a snapshot: its current state, or all of its history with its tags. The
-    /// session may be in use. Nothing is locked while `to` is written.
+    /// session may be in use. Nothing is locked while `to` is written. If there is no space for the
+    /// file on the way, the snapshot is written to `to` at once; then a session in memory is locked
+    /// meanwhile.
     ///
     /// # Errors
     /// Returns an error if there is no such session, the store is damaged, or `to` cannot be
     /// written.
     pub fn export(&self, name: &str, all: bool, mut to: impl Write) -> Result<(), StoreError> {
         let mut spooled = self.spool_file();
-        match &self.shared.path {
-            Some(path) => write_snapshot(&Db::open(path)?, name, all, &mut spooled)?,
-            None => write_snapshot(&self.lock_db(), name, all, &mut spooled)?,
+        match self.read_with(|db| write_snapshot(db, name, all, &mut spooled)) {
+            Err(StoreError::DiskFull) => {
+                drop(spooled);
+                return self.read_with(|db| write_snapshot(db, name, all, to));
+            }
+            written => written?,
         }
         spooled.rewind()?;
         io::copy(&mut spooled, &mut to)?;
@@ -54,10 +60,39 @@ impl Store {
         limits: &SnapshotLimits,
     ) -> Result<(), StoreError> {
         crate::check_name(name)?;
-        let mut from = self.spool_input(from, limits)?;
+        let mut from = BufReader::new(self.spool_input(from, limits)?);
+        self.import_spooled(name, &mut from, limits)
+    }
+
+    /// Does the same as [`Store::import`] after `check` has accepted the input, which is in a file
+    /// at its beginning.
+    ///
+    /// # Errors
+    /// The same as [`Store::import`], and the error of `check`.
+    pub fn import_checked<E: From<StoreError>>(
+        &self,
+        name: &str,
+        from: impl Read,
+        limits: &SnapshotLimits,
+        check: impl FnOnce(&File) -> Result<(), E>,
+    ) -> Result<(), E> {
+        crate::check_name(name)?;
+        let spooled = self.spool_input(from, limits)?;
+        let mut file = spooled.into_file().map_err(StoreError::from)?;
+        check(&file)?;
+        file.rewind().map_err(StoreError::from)?;
+        Ok(self.import_spooled(name, &mut BufReader::new(file), limits)?)
+    }
+
+    fn import_spooled(
+        &self,
+        name: &str,
+        from: &mut dyn Read,
+        limits: &SnapshotLimits,
+    ) -> Result<(), StoreError> {
         self.transaction(|db| {
             let before = db.added_bytes();
-            let contents = wbs::read(&mut from, limits, db)?;
+            let contents = wbs::read(from, limits, db)?;
             // All of it counts as added by the first commit.
             let mut stored = growth::commit_bytes(db.added_bytes() - before);
             let next = contents.commits.iter().map(|c| c.number).max().unwrap_or(0);
@@ -94,7 +129,7 @@ impl Store {
         &self,
         from: impl Read,
         limits: &SnapshotLimits,
-    ) -> Result<BufReader<SpooledTempFile>, StoreError> {
+    ) -> Result<SpooledTempFile, StoreError> {
         let most = limits.packed_bytes();
         let mut spooled = self.spool_file();
         let taken = io::copy(&mut from.take(most.saturating_add(1)), &mut spooled)?;
@@ -102,14 +137,12 @@ impl Store {
             return Err(SnapshotError::TooLarge("the snapshot").into());
         }
         spooled.rewind()?;
-        Ok(BufReader::new(spooled))
+        Ok(spooled)
     }
 }
 
 /// Writes a session of this database as a snapshot.
 fn write_snapshot(db: &Db, name: &str, all: bool, to: impl Write) -> Result<(), StoreError> {
-    // A transaction keeps everything readable until the export ends.
-    let _reading = db.0.unchecked_transaction()?;
     let row = SessionRow::find_by_name(db, name)?;
     let places = if all { history::all_commits(db, &row)? } else { vec![row.head] };
     let mut commits = Vec::new();

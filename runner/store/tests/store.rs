@@ -269,6 +269,56 @@ fn garbage_goes_and_nothing_else() {
     assert_eq!(store.check().unwrap().objects, 0);
 }
 
+/// Other sessions use the store while a large one's data is removed, and may use that data again.
+#[test]
+fn sessions_commit_while_garbage_is_collected() {
+    use std::time::Instant;
+    const FILES: u64 = 1500;
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("w.wbx");
+    for is_same in [true, false] {
+        let store = Store::open(&path).unwrap();
+        store.collect_garbage().unwrap();
+        let content = |n: u64| -> Vec<u8> {
+            let mut random = Random(n);
+            (0..6000).map(|_| random.below(256) as u8).collect()
+        };
+        {
+            let (s, v) = (store.create("large", None).unwrap(), session());
+            let mut known = v.tree_version();
+            (0..FILES).for_each(|n| write(&v, &format!("/tmp/{n}"), &content(n)).unwrap());
+            commit(&s, &v, &mut known);
+        }
+        store.remove("large").unwrap();
+        let other = if is_same { store.clone() } else { Store::open(&path).unwrap() };
+        let (s, v) = (other.create("small", None).unwrap(), session());
+        let (mut times, mut n) = (Vec::new(), 0);
+        let (begun, ended) = std::thread::scope(|scope| {
+            let collecting = scope.spawn(|| {
+                let begun = Instant::now();
+                let gone = store.collect_garbage().unwrap();
+                assert!(gone.commits == 2 && gone.objects > FILES as usize / 2, "{gone:?}");
+                (begun, Instant::now())
+            });
+            while !collecting.is_finished() {
+                let begun = Instant::now();
+                // The removed session had the same bytes.
+                let again = content(n * 37 % FILES);
+                texts(&s, &v, &[("/tmp/n", &n.to_le_bytes()), ("/tmp/again", &again)]);
+                times.push((begun, Instant::now()));
+                n += 1;
+            }
+            collecting.join().unwrap()
+        });
+        let during = times.iter().filter(|(b, e)| *b >= begun && *e <= ended).count();
+        assert!(during >= 5, "{during} commits of {n} in {:?}", ended - begun);
+        assert!(store.check().unwrap().is_whole());
+        assert_eq!(dump(&restored(&s)), dump(&v));
+        drop(s);
+        store.remove("small").unwrap();
+    }
+}
+
 #[test]
 fn compaction_keeps_the_last_and_the_tagged() {
     let store = Store::in_memory().unwrap();
