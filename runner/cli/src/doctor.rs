@@ -30,6 +30,7 @@ fn walls_report(walls: &Walls) -> String {
             if walls.memory { "yes" } else { "no: the parent watches a worker's memory instead" },
             "cgroups",
         ),
+        ("the host's name, queues and groups hidden", stands(walls.namespaces), "namespaces"),
     ];
     let line = |(what, how, by): &(&str, &str, &str)| format!("{what:<46} {by:<15} {how}\n");
     rows.iter().map(line).collect()
@@ -42,7 +43,7 @@ mod tests {
     #[test]
     fn every_wall_has_a_line() {
         let none = walls_report(&Walls::default());
-        assert_eq!(none.lines().filter(|l| l.ends_with(" no") || l.contains("no: ")).count(), 6);
+        assert_eq!(none.lines().filter(|l| l.ends_with(" no") || l.contains("no: ")).count(), 7);
         let all = Walls {
             no_new_privs: true,
             not_dumpable: true,
@@ -50,7 +51,8 @@ mod tests {
             network: Wall::Full,
             system_calls: true,
             memory: true,
+            namespaces: true,
         };
-        assert_eq!(walls_report(&all).lines().filter(|l| l.ends_with(" yes")).count(), 6);
+        assert_eq!(walls_report(&all).lines().filter(|l| l.ends_with(" yes")).count(), 7);
     }
 }

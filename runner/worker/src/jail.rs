@@ -4,7 +4,7 @@
 //! last, because it does not allow the calls of the earlier steps.
 
 use crate::filter::{self, FilterError, NewCode};
-use crate::privileges::drop_privileges;
+use crate::privileges::{drop_privileges, separate_namespaces};
 use landlock::{
     ABI, Access, AccessFs, AccessNet, CompatLevel, Compatible, LandlockStatus, PathBeneath, PathFd,
     RestrictionStatus, Ruleset, RulesetAttr, RulesetCreatedAttr, RulesetStatus, Scope,
@@ -40,6 +40,8 @@ pub struct Walls {
     pub system_calls: bool,
     /// The host's kernel limits the process's memory (cgroups(7)).
     pub memory: bool,
+    /// The process does not see the host's name, queues and control groups (namespaces(7)).
+    pub namespaces: bool,
 }
 
 /// The extent to which Landlock could be used.
@@ -54,7 +56,7 @@ pub enum Wall {
 
 impl Walls {
     /// Returns the names of the inactive walls. The memory wall is not among them, because without
-    /// it the parent watches the worker's memory.
+    /// it the parent watches the worker's memory; nor are namespaces, because they hide only names.
     pub fn missing_walls(&self) -> Vec<&'static str> {
         let all = [
             (self.no_new_privs, "no_new_privs"),
@@ -102,6 +104,7 @@ impl Jail {
         let nothing = Rlimit { current: Some(0), maximum: Some(0) };
         setrlimit(Resource::Core, nothing)?;
         walls.not_dumpable = true;
+        walls.namespaces = separate_namespaces();
         (walls.files, walls.network) = self.close_landlock()?;
         drop_privileges(!self.read.is_empty() || !self.write.is_empty())?;
         match filter::close_filter(&self.code) {

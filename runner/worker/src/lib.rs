@@ -29,8 +29,11 @@
 //! - A worker that does not read a message in time is lost; the parent never waits for ever.
 //!
 //! # Deliberately absent
-//! Name spaces (user, mount, network), because many hosts forbid them to unprivileged processes,
-//! and because a process without file system, sockets and exec has nothing that they would hide.
+//! - Namespaces for users, mounts, processes and networks; [`privileges`] says why. Those for the
+//!   host's name, queues and control groups are made where the host allows it.
+//! - `PR_SET_MDWE` (prctl(2)), because interrupts switch machine code between executable and not
+//!   executable in place, which it forbids. The filter of system calls keeps all other memory from
+//!   becoming executable.
 #![forbid(unsafe_code)]
 
 pub mod cgroup;
