@@ -98,6 +98,9 @@ function load(url) {
   // A data: URL is code from a string, unless it is JSON.
   if (url.startsWith('data:') && format !== 'json') host.refuseStrings?.();
   const text = () => typeof source === 'string' ? source : native.decode(host.view(source), 'utf8', 0, source.byteLength);
+  if (url.startsWith('file:') && (format === 'module' || format === 'module-typescript')) {
+    host.checkModuleText?.(text(), fileURLToPath(url));
+  }
   switch (format) {
     case 'module':
       return script(text());

@@ -254,8 +254,11 @@ host.goOn = function() {
   host.beginProcess([args[0] ?? 'node', ...rest], execArgv);
   if (into['--title']) host.process.title = into['--title'];
   host.beginLoop();
-  host.restrictStrings(asksFor(execArgv, env, '--disallow-code-generation-from-strings'));
   const which = host.bundleWords === undefined ? choose(parsed) : 'bundle';
+  if (!host.restrictStrings(asksFor(execArgv, env, '--disallow-code-generation-from-strings'), env, which)) {
+    host.writeError(host.refusalOfStrings);
+    return 1;
+  }
   // Code that reads options at its start must not see those of the preparation.
   host.require('internal/options').refreshOptions();
   host.turn(() => host.runMain(MAIN[which]));

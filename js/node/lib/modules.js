@@ -120,6 +120,7 @@ host.bindings.contextify = () => ({
     return { function: made, sourceMapURL: undefined };
   },
   compileFunctionForCJSLoader(source, filename, isSea, detect) {
+    host.checkModuleText?.(source, filename);
     try {
       return {
         function: compileFunction(source, filename, PARAMETERS),

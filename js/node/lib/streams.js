@@ -302,6 +302,7 @@ function environmentPairs(pairs) {
 // process in turn.
 function start({ file, args, cwd, envPairs, detached }, fds) {
   const [pairs, env] = environmentPairs(envPairs);
+  host.markChild?.(pairs);
   if (cwd === '') throw 'ENOENT';
   const where = cwd ? host.require('path').resolve(host.cwd, cwd) : host.cwd;
   const dir = native.tryStat(where, true);

@@ -1,6 +1,8 @@
 // Switches code from strings off. Node's --disallow-code-generation-from-strings does this for
-// `eval` and the constructors of functions, and the session's policy also for `vm` and modules in
-// data: URLs. Modules in files, code on the command line and cells still run.
+// `eval` and the constructors of functions. The session's policy does it also for `vm`, for modules
+// in data: URLs or with a text that is not their file's, and for the command line and the standard
+// input of a process that JavaScript started. Modules in files, code on other command lines and
+// cells still run.
 (function (native, host) {
 'use strict';
 
@@ -53,11 +55,49 @@ function switchOffVm() {
   host.refuseStrings = refuse;
 }
 
+// The text that Node itself compiles as a module before it runs code from the command line or
+// standard input.
+let wrapper;
+
+// Refuses the text of a module unless its file has the same text. Hooks, loaders and callers of
+// `_compile` can pass any other.
+function checkModuleText(text, path) {
+  if (path === '[eval]-wrapper' || path === '[stdin]-wrapper') {
+    if (wrapper === undefined) wrapper = text;
+    if (text === wrapper) return;
+  }
+  const plain = (source) => source.startsWith('\ufeff') ? source.slice(1) : source;
+  let own;
+  try {
+    own = plain(host.readText(path));
+  } catch {
+    refuse();
+  }
+  if (plain(text) === own) return;
+  if (!/\.(?:[cm]?ts|[jt]sx)$/.test(path)) refuse();
+  const { stripTypeScriptModuleTypes } = host.require('internal/modules/typescript');
+  if (plain(text) !== plain(stripTypeScriptModuleTypes(own, path))) refuse();
+}
+
+// The variable that marks processes started by JavaScript under such a policy.
+const STARTED = 'WASIBOX_JS_STARTED';
+
 // Switches code from strings off if an option requests it or the policy requires it. This is called
-// when a process begins.
-host.restrictStrings = function(isAsked) {
+// when a process begins, with its environment and the source of its program. Returns whether the
+// program may run.
+host.restrictStrings = function(isAsked, env = {}, which = 'cell') {
   const allowed = native.stringsAllowed();
   if (isAsked || !allowed) switchOff();
-  if (!allowed && host.refuseStrings === undefined) switchOffVm();
+  if (allowed) return true;
+  if (host.refuseStrings === undefined) {
+    switchOffVm();
+    host.checkModuleText = checkModuleText;
+    host.markChild = (pairs) => { pairs.push(STARTED, '1'); };
+  }
+  const takesCode = which === 'eval' || which === 'stdin' || which === 'repl';
+  // Of other programs nothing is such a text.
+  if (!takesCode) wrapper = '';
+  return env[STARTED] === undefined || !takesCode;
 };
+host.refusalOfStrings = `EvalError: ${MESSAGE}\n`;
 })

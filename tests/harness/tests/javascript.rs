@@ -138,6 +138,40 @@ fn a_policy_lets_no_string_become_code() {
     assert_eq!(out, all, "{errors}");
     let (out, errors) = run(&["--no-javascript-eval"], &["node", "-e", SCRIPT]);
     assert_eq!(out, "7\nEvalError\n", "{errors}");
+    // Without the policy all of these run; with it none does, and neither do other texts than those
+    // of files, or the arguments and the input of a `node` that JavaScript started.
+    const MODULES: &str = "const { Module, registerHooks } = require('module'); const fs = require('fs');\
+        const { spawnSync, execSync } = require('child_process');\
+        const compile = (name, text) => { const m = new Module(name); m._compile(text, name); return m.exports; };\
+        const child = (options, input) => { const { stdout, stderr } = spawnSync(process.execPath, options, { input, encoding: 'utf8' });\
+            if (stderr.startsWith('EvalError: ')) throw new EvalError(); return stdout; };\
+        fs.writeFileSync('a.js', 'module.exports = 1'); fs.writeFileSync('b.ts', 'module.exports = 2 as number');\
+        fs.writeFileSync('c.mjs', 'export default 3'); fs.writeFileSync('d.js', '\\ufeffmodule.exports = 4');\
+        for (const file of ['a.js', 'b.ts', 'c.mjs', 'd.js']) { const m = require('./' + file); console.log(m.default ?? m); }\
+        console.log(compile('/work/a.js', 'module.exports = 1'));\
+        console.log(child(['a.js']).length, execSync('node a.js; echo run').toString().trim());\
+        const tries = { missing: () => compile('/work/x.js', 'module.exports = 1'), other: () => compile('/work/a.js', 'module.exports = 5'),\
+            typed: () => compile('/work/b.ts', 'module.exports = 5'),\
+            read: () => { const read = fs.readFileSync; fs.readFileSync = () => 'module.exports = 5';\
+                try { delete require.cache[require.resolve('./a.js')]; return require('./a.js'); } finally { fs.readFileSync = read; } },\
+            hook: () => { const hooks = registerHooks({ load: (url, context, next) => ({ ...next(url, context), source: 'module.exports = 5' }) });\
+                try { delete require.cache[require.resolve('./a.js')]; return require('./a.js'); } finally { hooks.deregister(); } },\
+            argument: () => child(['-e', '1']), print: () => child(['-p', '1']), input: () => child(['-'], '1'), piped: () => child([], '1'),\
+            shell: () => { const text = execSync('node -e 1 2>&1 || true').toString(); if (text.startsWith('EvalError: ')) throw new EvalError(); } };\
+        for (const name in tries) try { tries[name](); console.log(name); }\
+            catch (e) { if (!(e instanceof EvalError)) throw e; }";
+    let work = ["--env", "NODE_NO_WARNINGS=1", "--cwd", "/work"];
+    let (files, all) = (
+        "1\n2\n3\n4\n1\n0 run\n",
+        "missing\nother\ntyped\nread\nhook\nargument\nprint\ninput\npiped\nshell\n",
+    );
+    let folder = tempfile::tempdir().expect("a folder");
+    let mount = format!("{}:/work:rw", folder.path().display());
+    let with = |more: &[&str]| [&work[..], &["--mount", &mount], more].concat();
+    let (out, errors) = run(&with(&[]), &["node", "-e", MODULES]);
+    assert_eq!(out, format!("{files}{all}"), "{errors}");
+    let (out, errors) = run(&with(&["--no-javascript-eval"]), &["node", "-e", MODULES]);
+    assert_eq!(out, files, "{errors}");
     // A new environment does not undo the policy.
     let child = "env -i node -p 'try { eval(1) } catch (e) { e.name }'";
     assert_eq!(run(&["--no-javascript-eval"], &["sh", "-c", child]).0, "EvalError\n");
