@@ -158,3 +158,36 @@ fn unchunked(mut body: &[u8]) -> Vec<u8> {
     }
     out
 }
+
+/// Sends a request of JSON with a token to a server that may be gone, and returns its whole answer.
+///
+/// # Errors
+/// If the connection or a part of the answer is lost, or nothing arrives for the time `wait`.
+pub fn try_request(
+    address: SocketAddr,
+    token: &str,
+    method: &str,
+    path: &str,
+    body: &Value,
+    wait: Duration,
+) -> std::io::Result<Answer> {
+    let mut stream = TcpStream::connect_timeout(&address, wait)?;
+    stream.set_read_timeout(Some(wait))?;
+    stream.set_write_timeout(Some(wait))?;
+    let body = if body.is_null() { String::new() } else { body.to_string() };
+    let head = format!(
+        "{method} {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\
+         Authorization: Bearer {token}\r\nContent-Type: application/json\r\n\
+         Content-Length: {}\r\n\r\n",
+        body.len()
+    );
+    stream.write_all((head + &body).as_bytes())?;
+    let mut all = Vec::new();
+    stream.read_to_end(&mut all)?;
+    let answer = Answer::of(&all);
+    let length = answer.header("content-length").and_then(|n| n.parse::<usize>().ok());
+    if answer.status == 0 || length.is_some_and(|length| length > answer.body.len()) {
+        return Err(std::io::ErrorKind::UnexpectedEof.into());
+    }
+    Ok(answer)
+}

@@ -2,6 +2,7 @@
 //! with `runner` and `image.webc`; the default is `dist` in the checkout.
 #![forbid(unsafe_code)]
 
+pub mod faults;
 pub mod http;
 pub mod mcp;
 pub mod server;
