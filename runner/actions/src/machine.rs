@@ -3,6 +3,7 @@
 use crate::calculate::Calculators;
 use crate::code::modules::ModuleLists;
 use std::collections::HashMap;
+use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -10,7 +11,7 @@ use std::time::{Duration, Instant};
 use wasibox::diff::ImageFiles;
 use wasibox::policy::ToolSettings;
 use wasibox::store::{OwnerGrowth, SnapshotLimits, Store};
-use wasibox::{Engine, Error, MountSpec, Policy, Session, Sessions};
+use wasibox::{Engine, Error, MountSpec, Policy, Session, Sessions, Tenant, TenantLimits};
 use wasibox::{Refusal, RefusalKind};
 
 /// The settings of a new [`Machine`].
@@ -38,6 +39,7 @@ struct MachineInner {
     modules: ModuleLists,
     is_durable: bool,
     open: Mutex<HashMap<String, OpenSession>>,
+    tenants: Mutex<HashMap<String, Arc<Tenant>>>,
     calculators: Calculators,
 }
 
@@ -76,6 +78,7 @@ impl Machine {
             modules: ModuleLists::default(),
             is_durable: options.store.is_some(),
             open: Mutex::default(),
+            tenants: Mutex::default(),
             calculators: Calculators::default(),
         })))
     }
@@ -111,16 +114,23 @@ impl Machine {
             machine: self.clone(),
             prefix: String::new(),
             most: usize::MAX,
+            tenant: None,
             mounts: Arc::default(),
         }
     }
 
-    /// Returns the space of one owner's sessions, at most `most`. An owner's name consists of
-    /// lower-case letters, digits and `-`.
+    /// Returns the space of one owner's sessions, at most `most`, which together have these limits
+    /// (those of the first call with this owner). An owner's name consists of lower-case letters,
+    /// digits and `-`.
     ///
     /// # Errors
     /// If the name is invalid.
-    pub fn space_of(&self, owner: &str, most: usize) -> Result<SessionSpace, Refusal> {
+    pub fn space_of(
+        &self,
+        owner: &str,
+        most: usize,
+        limits: TenantLimits,
+    ) -> Result<SessionSpace, Refusal> {
         let fine = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-';
         if !(1..=32).contains(&owner.len()) || !owner.bytes().all(fine) {
             return Err(Refusal::invalid_request(
@@ -129,7 +139,10 @@ impl Machine {
         }
         // Owners have no dot, so no owner's prefix is the beginning of another's.
         let prefix = format!("{owner}.");
-        Ok(SessionSpace { machine: self.clone(), prefix, most, mounts: Arc::default() })
+        let mut tenants = self.0.tenants.lock().unwrap_or_else(|e| e.into_inner());
+        let tenant = tenants.entry(owner.to_owned()).or_insert_with(|| Tenant::new(limits));
+        let tenant = Some(tenant.clone());
+        Ok(SessionSpace { machine: self.clone(), prefix, most, tenant, mounts: Arc::default() })
     }
 
     /// Releases sessions that were not used for at least `idle`, so that other processes can open
@@ -183,6 +196,8 @@ pub struct SessionSpace {
     machine: Machine,
     prefix: String,
     most: usize,
+    /// The budget of its sessions together.
+    tenant: Option<Arc<Tenant>>,
     /// The mounts of its sessions in addition to the machine's mounts.
     mounts: Arc<Mutex<Vec<MountSpec>>>,
 }
@@ -241,6 +256,7 @@ impl SessionSpace {
         let full = self.full_name(name);
         let made = self.machine.0.sessions.create(&full, self.policy());
         let session = Arc::new(made.map_err(|e| self.name_refusal(name, e.into()))?);
+        self.tenant.iter().for_each(|tenant| session.set_tenant(tenant));
         open.insert(full, OpenSession { session: session.clone(), used: Instant::now() });
         Ok(session)
     }
@@ -272,6 +288,7 @@ impl SessionSpace {
             return Ok(found.session.clone());
         }
         let session = Arc::new(open(&full, self.policy())?);
+        self.tenant.iter().for_each(|tenant| session.set_tenant(tenant));
         all.insert(full, OpenSession { session: session.clone(), used: Instant::now() });
         Ok(session)
     }
@@ -328,8 +345,9 @@ impl SessionSpace {
             manifest: 32 << 20,
             ..SnapshotLimits::default()
         };
-        let taken = self.store().import(&self.full_name(name), from, &limits);
-        taken.map_err(|e| self.name_refusal(name, e.into()))
+        let check = |file: &File| self.machine.engine().check_snapshot(file, &limits);
+        let taken = self.store().import_checked(&self.full_name(name), from, &limits, check);
+        taken.map_err(|e: Error| self.name_refusal(name, e.into()))
     }
 
     fn check_room(&self) -> Result<(), Refusal> {

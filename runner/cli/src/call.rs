@@ -1,6 +1,6 @@
 //! The parts shared by all commands that run something.
 
-use crate::args::grants::CallArgs;
+use crate::args::grants::{CallArgs, PoolSettings};
 use crate::args::stored::ImageArg;
 use crate::progress::compile_progress;
 use crate::{CliFailure, message, print_text};
@@ -28,18 +28,19 @@ pub fn failure_from(e: Error) -> CliFailure {
 ///
 /// # Errors
 /// If there is no image, or it cannot be opened.
-pub fn open_engine(image: &ImageArg, require_walls: bool) -> Result<Engine, CliFailure> {
-    engine_of(image.path()?, require_walls)
+pub fn open_engine(image: &ImageArg, settings: PoolSettings) -> Result<Engine, CliFailure> {
+    engine_of(image.path()?, settings)
 }
 
 /// Opens an engine on the given image.
 ///
 /// # Errors
 /// The same as [`open_engine`].
-pub fn engine_of(image: PathBuf, require_walls: bool) -> Result<Engine, CliFailure> {
+pub fn engine_of(image: PathBuf, settings: PoolSettings) -> Result<Engine, CliFailure> {
     let mut pool = PoolOptions::new(&image);
     // One worker is made when the call begins, and no more after it.
-    (pool.warm, pool.progress, pool.require_walls) = (0, compile_progress(), require_walls);
+    (pool.warm, pool.progress) = (0, compile_progress());
+    settings.apply_to(&mut pool);
     let options = EngineOptions { pool, awake: 1, idle: None, ..EngineOptions::new(image) };
     Ok(Engine::new(options)?)
 }

@@ -61,13 +61,14 @@ pub fn run_serve(args: &ServeArgs) -> Result<u8, CliFailure> {
 type Served = (Machine, Arc<Registry>, Option<ToolServers>);
 
 fn open_machine(args: &DoorArgs, awake: usize) -> Result<Served, CliFailure> {
-    let GrantSettings { policy, require_walls, mut tools, tools_from } =
+    let GrantSettings { policy, pool: settings, mut tools, tools_from } =
         args.grants.grant_settings()?;
     tools.read_only |= args.read_only;
     tools.only = args.tools.clone().or(tools.only);
     let image = args.image.path()?;
     let mut pool = PoolOptions::new(&image);
-    (pool.warm, pool.progress, pool.require_walls) = (1, compile_progress(), require_walls);
+    (pool.warm, pool.progress) = (1, compile_progress());
+    settings.apply_to(&mut pool);
     let options = EngineOptions { pool, awake, ..EngineOptions::new(image) };
     let engine = Engine::new(options)?;
     let servers = crate::tools::connect_servers(&engine, &tools_from)?;

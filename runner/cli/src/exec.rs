@@ -2,12 +2,12 @@
 
 use crate::CliFailure;
 use crate::args::exec::ExecArgs;
-use crate::args::grants::GrantSettings;
+use crate::args::grants::{GrantSettings, PoolSettings};
 use crate::call::{self, failure_from};
 use crate::progress::compile_progress;
 use crate::session::{print_applied, print_diff};
 use crate::tools;
-use crate::{expose, installed};
+use crate::{expose, inspect, installed};
 use signal_hook::iterator::Signals;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::process::CommandExt;
@@ -31,14 +31,14 @@ const AMPLE: Duration = Duration::from_secs(600);
 /// process, because the system does all the cleanup.
 pub fn run(o: ExecArgs) -> Result<u8, CliFailure> {
     let (path, argv) = o.image_and_command()?;
-    let GrantSettings { policy, require_walls, tools_from, .. } = o.grants.grant_settings()?;
+    let GrantSettings { policy, pool, tools_from, .. } = o.grants.grant_settings()?;
     let limits = policy.limits;
     if (o.diff || o.apply) && policy.workspace.is_none() {
         return Err(CliFailure::usage("--diff and --apply are for a --workspace that is a folder"));
     }
     let asks = !policy.network.allow.is_empty() || !tools_from.is_empty();
     if policy.workspace.is_some() || asks || !o.expose.is_empty() {
-        return in_worker(&o, path, policy, require_walls, &tools_from);
+        return in_worker(&o, path, policy, pool, &tools_from);
     }
     let image = Arc::new(Image::open(&path).map_err(|e| CliFailure::new(125, e))?);
     let session =
@@ -47,12 +47,13 @@ pub fn run(o: ExecArgs) -> Result<u8, CliFailure> {
     let unready = session.unready_programs().unwrap_or_default();
     let called = called_program(&image, argv);
     let is_patient = limits.timeout.is_none_or(|timeout| timeout >= AMPLE);
-    make_ready(&path, &unready, called.as_deref(), is_patient)?;
+    let timeout = pool.prepare_timeout.flatten();
+    make_ready(&path, &unready, called.as_deref(), is_patient, timeout)?;
     let signals = call::take_signals()?;
     arm_watchdog(limits.timeout, o.call.json)?;
     let walls = session.close_jail().map_err(failure_from)?;
     let missing = walls.missing_walls();
-    if require_walls && !missing.is_empty() {
+    if pool.require_walls && !missing.is_empty() {
         return Err(failure_from(Error::Walls(missing.join(", "))));
     }
     let ended_by = watch_signals(signals, session.interrupter());
@@ -73,12 +74,12 @@ fn in_worker(
     o: &ExecArgs,
     image: PathBuf,
     policy: Policy,
-    require_walls: bool,
+    pool: PoolSettings,
     tools_from: &[String],
 ) -> Result<u8, CliFailure> {
     let (_, argv) = o.image_and_command()?;
     let limits = policy.limits;
-    let engine = call::engine_of(image, require_walls)?;
+    let engine = call::engine_of(image, pool)?;
     let _servers = tools::connect_servers(&engine, tools_from)?;
     let session = engine.session(policy)?;
     let running = call::RunningCall::default();
@@ -120,12 +121,13 @@ fn called_program(image: &Image, argv: &[OsString]) -> Option<String> {
 /// The program of the command comes first, and this waits for it. The others are compiled in the
 /// background, and a process that needs one waits for the process that compiles it. With a short
 /// time limit (`is_patient` is false) this waits for all of them, because the limit is meant for
-/// the command alone.
+/// the command alone. If that takes longer than `timeout`, this process ends.
 fn make_ready(
     image: &Path,
     unready: &[String],
     called: Option<&str>,
     is_patient: bool,
+    timeout: Option<Duration>,
 ) -> Result<(), CliFailure> {
     if unready.is_empty() {
         return Ok(());
@@ -135,17 +137,24 @@ fn make_ready(
         let mut command = Command::new(&own);
         command.arg0(installed::name()).arg("compile").arg(image);
         command.args(programs.map(|name| format!("--program={name}")));
+        command.args(timeout.map(|t| format!("--prepare-timeout={}", t.as_secs_f64())));
         command.stdin(Stdio::null()).stdout(Stdio::null());
         command
     };
     let failed = |e| CliFailure::new(125, e);
     let called = called.filter(|called| unready.iter().any(|name| name == called));
-    // If the process fails, this process reports the error when it compiles the same program.
+    let wait = |programs| match compile(programs).status().map_err(failed)?.code() {
+        // The process has reported that.
+        Some(inspect::TIMED_OUT) => end_process(125),
+        // If it fails for another reason, this process reports the error when it compiles the same
+        // program.
+        _ => Ok(()),
+    };
     if !is_patient {
-        return compile(None).status().map(drop).map_err(failed);
+        return wait(None);
     }
     if let Some(called) = called {
-        compile(Some(called)).status().map_err(failed)?;
+        wait(Some(called))?;
     }
     for name in unready.iter().filter(|name| Some(name.as_str()) != called) {
         // The process gets its own group, because Ctrl-C is meant for the command only, and

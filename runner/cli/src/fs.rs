@@ -1,6 +1,7 @@
 //! `runner fs ...`: access to a session's files from the host.
 
 use crate::args::fs::{FsCommand as Command, FsSessionArgs};
+use crate::args::grants::PoolSettings;
 use crate::message::{escape_text, json_shown};
 use crate::{CliFailure, call, print_bytes, print_text};
 use std::io::{IsTerminal, Read, Write};
@@ -17,7 +18,8 @@ const PART: u64 = 4 << 20;
 /// Runs a command.
 pub fn run(command: Command) -> Result<u8, CliFailure> {
     let of = command.session_of();
-    let sessions = call::open_engine(&of.image, false)?.sessions(of.named.store.open()?);
+    let sessions =
+        call::open_engine(&of.image, PoolSettings::default())?.sessions(of.named.store.open()?);
     let session = sessions.session(&of.named.name, of.workspace.policy())?;
     let request = match &command {
         Command::Read { lines: false, of, path, .. } if !of.json => {

@@ -8,6 +8,10 @@ use std::fmt::Write;
 use std::path::Path;
 use std::sync::Arc;
 use wasibox::Image;
+use wasibox::watchdog::{self, LastWords};
+
+/// The status of `runner compile` after its time limit.
+pub const TIMED_OUT: i32 = 124;
 
 fn open_image(path: &Path) -> Result<Image, CliFailure> {
     Image::open(path).map_err(|e| CliFailure::new(125, e))
@@ -90,7 +94,13 @@ pub fn inspect_image(path: &Path, json: bool) -> Result<u8, CliFailure> {
 /// Compiles every program of an image for which this machine has no code yet, and packs or writes
 /// the results as requested.
 pub fn compile_image(args: &CompileArgs) -> Result<u8, CliFailure> {
-    let CompileArgs { image, program, bundle, memories } = args;
+    let CompileArgs { image, program, prepare_timeout, bundle, memories } = args;
+    if let Some(timeout) = prepare_timeout.flatten() {
+        let text = wasibox::Error::Unready(timeout);
+        let error = format!("{}: {text}\n", crate::installed::name()).into_bytes();
+        let words = LastWords { output: Vec::new(), error, status: TIMED_OUT };
+        watchdog::arm_watchdog(timeout, words).map_err(|e| CliFailure::new(125, e))?;
+    }
     let path = &image.path()?;
     let image = Arc::new(open_image(path)?);
     let artifacts = wasibox::default_artifact_dir();

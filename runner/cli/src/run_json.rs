@@ -8,8 +8,10 @@ use crate::args::exec::RunJsonArgs;
 use crate::{CliFailure, call, print_text};
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
-use serde::{Deserialize, Serialize};
+use serde::de::{IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
 use std::collections::BTreeMap;
+use std::fmt;
 use std::io::Read;
 use std::path::Path;
 use std::time::Duration;
@@ -31,11 +33,63 @@ struct RunJsonRequest {
     zip_base64: String,
     /// The program, relative to the folder.
     entry_path: String,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "bounded_words")]
     argv: Vec<String>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "bounded_variables")]
     env: BTreeMap<String, String>,
     timeout_ms: Option<u64>,
+}
+
+/// Reads a list, of which it keeps one word more than is allowed: empty words take two bytes of the
+/// request and many more in memory.
+fn bounded_words<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<String>, D::Error> {
+    struct WordsVisitor;
+    impl<'de> Visitor<'de> for WordsVisitor {
+        type Value = Vec<String>;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("a list of words")
+        }
+
+        fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Vec<String>, A::Error> {
+            let mut words = Vec::new();
+            while words.len() <= MAX_WORDS
+                && let Some(word) = seq.next_element()?
+            {
+                words.push(word);
+            }
+            while seq.next_element::<IgnoredAny>()?.is_some() {}
+            Ok(words)
+        }
+    }
+    from.deserialize_seq(WordsVisitor)
+}
+
+/// Reads a map in the same way.
+fn bounded_variables<'de, D>(from: D) -> Result<BTreeMap<String, String>, D::Error>
+where
+    D: Deserializer<'de>,
+{
+    struct VariablesVisitor;
+    impl<'de> Visitor<'de> for VariablesVisitor {
+        type Value = BTreeMap<String, String>;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("a map of words")
+        }
+
+        fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+            let mut variables = BTreeMap::new();
+            while variables.len() <= MAX_WORDS
+                && let Some((name, value)) = map.next_entry()?
+            {
+                variables.insert(name, value);
+            }
+            while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
+            Ok(variables)
+        }
+    }
+    from.deserialize_map(VariablesVisitor)
 }
 
 /// The answer to a request.
@@ -172,17 +226,17 @@ fn run_request(
         std::fs::write(&path, &zip)?;
     }
     drop(zip);
-    let (mut policy, require_walls) = args.grants.policy()?;
+    let (mut policy, pool) = args.grants.policy()?;
     if policy.workspace.is_some() {
         return Err(CliFailure::usage("--workspace: the request has it"));
     }
     let guest = Workspace::GUEST.to_owned();
     policy.workspace = Some(Workspace { kind: WorkspaceKind::Zip, path: path.clone(), guest });
     let limits = policy.limits;
-    let engine = call::open_engine(&args.image, require_walls)?;
+    let engine = call::open_engine(&args.image, pool)?;
     let session = match engine.session(policy) {
         Ok(session) => session,
-        Err(wasibox::Error::Workspace(e)) => {
+        Err(e @ (wasibox::Error::Workspace(_) | wasibox::Error::Foreign(_))) => {
             return Ok(Err(RunJsonFault::Workspace(e.to_string())));
         }
         Err(e) => return Err(e.into()),
@@ -237,6 +291,10 @@ mod tests {
     use super::*;
     use wasibox::Command;
 
+    fn parse_words(text: &str) -> usize {
+        bounded_words(&mut serde_json::Deserializer::from_str(text)).unwrap().len()
+    }
+
     fn of(text: &str) -> Result<Vec<String>, RunJsonFault> {
         let Command::Program(argv) = program_exec(&parse(text.as_bytes())?)?.exec.command else {
             panic!("{text}");
@@ -285,6 +343,10 @@ mod tests {
             let e = of(&format!(r#"{{"entryPath":"a.sh",{text}}}"#)).unwrap_err();
             assert_eq!(e, RunJsonFault::Nul, "{text}");
         }
+        // Of a list that is too long, no more is kept than shows that.
+        let many = vec!["\"\""; MAX_WORDS * 50].join(",");
+        let kept = parse_words(&format!("[{many}]"));
+        assert_eq!(kept, MAX_WORDS + 1);
         let many = vec!["\"x\""; MAX_WORDS + 1].join(",");
         let e = of(&format!(r#"{{"entryPath":"a.sh","argv":[{many}]}}"#)).unwrap_err();
         assert_eq!(e, RunJsonFault::Words);

@@ -123,7 +123,10 @@ fn read(store: &StoreArg, name: &str, file: &Path) -> Result<(), CliFailure> {
         Box::new(File::open(file).map_err(failed)?)
     };
     let from = CountingProgress::new(BufReader::new(from), "read");
-    Ok(store.open_or_make()?.import(name, from, &SnapshotLimits::default())?)
+    let limits = SnapshotLimits::default();
+    let own = std::env::current_exe()?;
+    let check = |file: &File| Ok(wasibox::check_snapshot(&own, file, &limits)?);
+    store.open_or_make()?.import_checked(name, from, &limits, check)
 }
 
 /// The target of an export. A file gets its name once it is complete; until then an older file of

@@ -2,7 +2,7 @@
 
 use crate::app::HttpApp;
 use crate::problem::HttpProblem;
-use crate::tokens::{Owner, RunningRequest};
+use crate::tokens::{Owner, RunningRequest, TokenLimits};
 use axum::body::Body;
 use axum::extract::{MatchedPath, Request, State};
 use axum::http::{HeaderMap, HeaderValue, Response, Uri, header};
@@ -13,6 +13,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 use tracing::Instrument;
+use wasibox::TenantLimits;
 use wasibox_actions::{SessionSpace, ToolScope};
 use wasibox_mcp::ConnectionOwner;
 
@@ -193,7 +194,11 @@ impl HttpApp {
         };
         let space = match self.tokens {
             None => self.machine.space(),
-            Some(_) => self.machine.space_of(&owner.name, owner.limits.sessions)?,
+            Some(_) => {
+                let TokenLimits { sessions, awake, memory, .. } = owner.limits;
+                let together = TenantLimits { awake, memory };
+                self.machine.space_of(&owner.name, sessions, together)?
+            }
         };
         let running = owner
             .begin_request()

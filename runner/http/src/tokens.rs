@@ -50,6 +50,10 @@ struct TokenEntry {
 pub struct TokenLimits {
     /// The maximum number of sessions.
     pub sessions: usize,
+    /// The maximum number of sessions that have a process at once.
+    pub awake: usize,
+    /// The maximum memory of these processes together, in bytes.
+    pub memory: u64,
     /// The maximum number of requests at once.
     pub requests: usize,
     /// The maximum number of connections of the Model Context Protocol.
@@ -64,6 +68,8 @@ impl Default for TokenLimits {
     fn default() -> TokenLimits {
         TokenLimits {
             sessions: 20,
+            awake: 16,
+            memory: 8 << 30,
             requests: 16,
             connections: 100,
             cpu_seconds: 3600,
@@ -227,6 +233,8 @@ impl Tokens {
 pub fn anonymous_owner() -> Arc<Owner> {
     let limits = TokenLimits {
         sessions: usize::MAX,
+        awake: usize::MAX,
+        memory: u64::MAX,
         requests: 256,
         connections: 1000,
         cpu_seconds: u64::MAX,

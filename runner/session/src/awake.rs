@@ -1,5 +1,7 @@
 //! The sessions of an engine that are awake: limited in number, and put to sleep when idle.
 
+use crate::tenant::Tenant;
+use std::cmp::Reverse;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, Weak};
 use std::time::{Duration, Instant};
@@ -13,6 +15,11 @@ pub trait Sleeper: Send + Sync + 'static {
     /// Puts the session to sleep unless it is busy, which drops its [`AwakeGuard`]. Returns whether
     /// it was awake.
     fn try_sleep(&self) -> bool;
+
+    /// Returns the tenant that the session belongs to.
+    fn tenant(&self) -> Option<&Arc<Tenant>> {
+        None
+    }
 }
 
 /// The sessions that are awake.
@@ -28,6 +35,13 @@ struct AwakeRoom<S> {
 struct AwakePlace<S> {
     who: Weak<S>,
     used: Arc<AtomicU64>,
+    tenant: Option<Arc<Tenant>>,
+}
+
+impl<S> AwakePlace<S> {
+    fn belongs_to(&self, tenant: &Arc<Tenant>) -> bool {
+        self.tenant.as_ref().is_some_and(|own| Arc::ptr_eq(own, tenant))
+    }
 }
 
 /// A place among the sessions that are awake, released when it is dropped.
@@ -48,6 +62,15 @@ impl Drop for AwakeGuard {
     fn drop(&mut self) {
         (self.leave)();
     }
+}
+
+fn count_places<S>(places: &[AwakePlace<S>], tenant: &Arc<Tenant>) -> usize {
+    places.iter().filter(|place| place.belongs_to(tenant)).count()
+}
+
+/// Returns whether the tenant has all the places that it may have.
+fn has_all<S>(places: &[AwakePlace<S>], tenant: &Arc<Tenant>) -> bool {
+    count_places(places, tenant) >= tenant.limits().awake.max(1)
 }
 
 fn elapsed_millis(begun: Instant) -> u64 {
@@ -87,26 +110,37 @@ impl<S: Sleeper> Awake<S> {
     }
 
     /// Takes a place for a session that is about to wake up. If there is none, the least recently
-    /// used session that is not busy is put to sleep; if all are busy, this waits.
+    /// used session that is not busy is put to sleep, first one of the tenant with the most places;
+    /// if all are busy, this waits. A tenant that has all of its places gets only its own.
     pub fn take_place(&self, who: &Arc<S>) -> AwakeGuard {
         let room = &self.0;
         let used = Arc::new(AtomicU64::new(elapsed_millis(room.begun)));
+        let tenant = who.tenant().cloned();
         loop {
             let mut places = room.lock_places();
-            if places.len() < room.most {
-                places.push(AwakePlace { who: Arc::downgrade(who), used: used.clone() });
+            let is_over = tenant.as_ref().is_some_and(|tenant| has_all(&places, tenant));
+            if places.len() < room.most && !is_over {
+                let (who, used) = (Arc::downgrade(who), used.clone());
+                places.push(AwakePlace { who, used, tenant });
                 break;
             }
-            let mut others: Vec<(u64, Option<Arc<S>>)> =
-                places.iter().map(|p| (p.used.load(Ordering::Relaxed), p.who.upgrade())).collect();
+            let mut others: Vec<_> = places
+                .iter()
+                .filter(|p| !is_over || tenant.as_ref().is_some_and(|own| p.belongs_to(own)))
+                .map(|p| {
+                    let count = p.tenant.as_ref().map_or(1, |of| count_places(&places, of));
+                    (Reverse(count), p.used.load(Ordering::Relaxed), p.who.upgrade())
+                })
+                .collect();
             drop(places);
-            others.sort_by_key(|(used, _)| *used);
+            others.sort_by_key(|(count, used, _)| (*count, *used));
             // A session that goes to sleep releases its own place.
-            if others.into_iter().flat_map(|(_, who)| who).any(|who| who.try_sleep()) {
+            if others.into_iter().flat_map(|(.., who)| who).any(|who| who.try_sleep()) {
                 continue;
             }
             let places = room.lock_places();
-            if places.len() >= room.most {
+            let is_over = tenant.as_ref().is_some_and(|tenant| has_all(&places, tenant));
+            if places.len() >= room.most || is_over {
                 drop(room.changed.wait_timeout(places, AGAIN));
             }
         }
@@ -114,7 +148,8 @@ impl<S: Sleeper> Awake<S> {
         let begun = room.begun;
         let leave = Box::new(move || {
             room.lock_places().retain(|place| !Arc::ptr_eq(&place.used, &mine));
-            room.changed.notify_one();
+            // A session may wait for a place of its tenant, not for any.
+            room.changed.notify_all();
         });
         AwakeGuard { used, begun, leave }
     }
@@ -141,10 +176,12 @@ fn put_to_sleep<S: Sleeper>(room: &Weak<AwakeRoom<S>>, idle: Duration) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tenant::TenantLimits;
     use std::sync::atomic::AtomicBool;
 
     #[derive(Default)]
     struct One {
+        tenant: Option<Arc<Tenant>>,
         slot: Mutex<Option<AwakeGuard>>,
         busy: AtomicBool,
     }
@@ -153,10 +190,18 @@ mod tests {
         fn try_sleep(&self) -> bool {
             !self.busy.load(Ordering::Relaxed) && self.slot.lock().unwrap().take().is_some()
         }
+
+        fn tenant(&self) -> Option<&Arc<Tenant>> {
+            self.tenant.as_ref()
+        }
     }
 
     fn enter(awake: &Awake<One>) -> Arc<One> {
-        let one = Arc::new(One::default());
+        enter_for(awake, None)
+    }
+
+    fn enter_for(awake: &Awake<One>, tenant: Option<&Arc<Tenant>>) -> Arc<One> {
+        let one = Arc::new(One { tenant: tenant.cloned(), ..One::default() });
         *one.slot.lock().unwrap() = Some(awake.take_place(&one));
         one
     }
@@ -177,6 +222,31 @@ mod tests {
         let d = enter(&awake);
         assert_eq!((is_awake(&a), is_awake(&c), is_awake(&d)), (true, false, true));
         assert_eq!(awake.count(), 2);
+    }
+
+    #[test]
+    fn a_tenant_takes_no_places_from_others() {
+        let awake = Awake::new(4, None).unwrap();
+        let tenant = |awake| Tenant::new(TenantLimits { awake, memory: u64::MAX });
+        let pause = || std::thread::sleep(Duration::from_millis(5));
+        let (two, many, third) = (tenant(2), tenant(9), tenant(9));
+        let other = enter_for(&awake, Some(&many));
+        let mut mine = Vec::new();
+        for _ in 0..3 {
+            pause();
+            mine.push(enter_for(&awake, Some(&two)));
+        }
+        // The third session of a tenant that may have two took the place of its first.
+        assert_eq!(mine.iter().map(|one| is_awake(one)).collect::<Vec<_>>(), [false, true, true]);
+        assert!(is_awake(&other));
+        pause();
+        // All places are taken by `two` and `one` of another tenant: the tenant with the most loses
+        // one, although the other's was used longest ago.
+        let fourth = enter_for(&awake, Some(&third));
+        assert!(is_awake(&fourth) && awake.count() == 4);
+        let fifth = enter_for(&awake, Some(&third));
+        assert_eq!((is_awake(&mine[1]), is_awake(&mine[2])), (false, true));
+        assert!(is_awake(&other) && is_awake(&fourth) && is_awake(&fifth));
     }
 
     #[test]

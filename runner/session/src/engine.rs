@@ -6,9 +6,11 @@ use crate::live::{LocalSandbox, RunningSandbox};
 use crate::requests::BridgeThread;
 use crate::session::{Error, SandboxOrigin, Session};
 use crate::tools::{self, HostTool};
+use crate::worker::check::check_snapshot;
 use crate::worker::link::WorkerLink;
 use crate::worker::pool::{PoolOptions, WorkerPool};
-use crate::workspace::WorkspaceHandle;
+use crate::workspace::{WorkspaceHandle, carried_limits};
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
@@ -18,9 +20,6 @@ use wasibox_sandbox::{Policy, PreparedImage};
 use wasibox_store::snapshot::Digest;
 use wasibox_store::{Info, SnapshotLimits, Store};
 use wasibox_vfs::lock_mutex;
-
-/// Maximum unpacked size in bytes of a session that a zip carries.
-const CARRIED: u64 = 2 << 30;
 
 /// The isolation between sessions and the embedder's process.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -295,12 +294,37 @@ impl Engine {
         Ok(self.session_over(session, begun, policy, Some(temporary), workspace))
     }
 
+    /// Returns the program that reads files from elsewhere in a jail, if sessions have processes.
+    fn checker(&self) -> Option<&Path> {
+        self.0.pool.as_ref()?.options().program.as_deref()
+    }
+
+    /// Reads a snapshot in a jailed process, with these limits, before it is imported. Does nothing
+    /// if sessions run on threads.
+    ///
+    /// ```no_run
+    /// # let engine = wasibox::Engine::open("image.webc".as_ref())?;
+    /// let file = std::fs::File::open("a.wbs").expect("a snapshot");
+    /// engine.check_snapshot(&file, &wasibox::store::SnapshotLimits::default())?;
+    /// # Ok::<(), wasibox::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If it is not a snapshot, exceeds the limits, or takes too much memory or time.
+    pub fn check_snapshot(&self, file: &File, limits: &SnapshotLimits) -> Result<(), Error> {
+        match self.checker() {
+            Some(program) => check_snapshot(program, file, limits),
+            None => Ok(()),
+        }
+    }
+
     /// Opens the workspace of a policy, if it has one.
     fn open_workspace(&self, policy: &Policy) -> Result<Option<WorkspaceHandle>, Error> {
         let EngineInner { image, options, .. } = &*self.0;
         WorkspaceHandle::open(
             policy,
             wasibox_sandbox::protected_paths(image, options.pool.artifacts.as_deref()),
+            self.checker(),
         )
     }
 
@@ -314,9 +338,7 @@ impl Engine {
         let digest = Some(self.digest());
         let Some(workspace) = workspace else { return Ok((store.create(name, digest)?, digest)) };
         if let Some(history) = workspace.carried_history() {
-            let limits =
-                SnapshotLimits { bytes: CARRIED, manifest: 32 << 20, ..Default::default() };
-            match store.import(name, &*history, &limits) {
+            match store.import(name, &*history, &carried_limits()) {
                 Err(e @ wasibox_store::StoreError::Exists(_)) => return Err(e.into()),
                 // A damaged history is ignored, because the zip has the files without it.
                 Err(_) => {}
@@ -538,7 +560,9 @@ impl Sessions {
         from: impl std::io::Read,
         policy: Policy,
     ) -> Result<Session, Error> {
-        self.store.import(name, from, &wasibox_store::SnapshotLimits::default())?;
+        let limits = SnapshotLimits::default();
+        let check = |file: &File| self.engine.check_snapshot(file, &limits);
+        self.store.import_checked(name, from, &limits, check)?;
         self.session(name, policy)
     }
 }

@@ -52,10 +52,12 @@ mod refusal;
 mod requests;
 mod run;
 mod session;
+mod tenant;
 #[cfg(feature = "tokio")]
 pub mod tokio;
 pub mod tools;
 mod values;
+mod walls;
 mod worker;
 mod workspace;
 
@@ -64,6 +66,7 @@ pub use control::Interrupt;
 pub use engine::{Engine, EngineOptions, Isolation, Sessions};
 pub use run::InheritedStreams;
 pub use session::{Cancel, Error, Session, Streams};
+pub use tenant::{Tenant, TenantLimits};
 pub use tools::{HostTool, ToolContext, ToolDefinitionError, ToolError};
 pub use wasibox_files as files;
 pub use wasibox_image::{Image, ImageError};
@@ -87,6 +90,7 @@ pub use wasibox_vfs::lock_mutex;
 pub use wasibox_worker::child::ARGUMENT as WORKER_ARGUMENT;
 pub use wasibox_worker::jail::{Wall, Walls};
 pub use wasibox_workspace::{ApplyReport, Diff, WorkspaceError};
+pub use worker::check::check_snapshot;
 pub use worker::pool::{PoolOptions, WorkerPool, probe_walls};
 #[doc(hidden)]
 pub use worker::serve::main_with_hole as worker_main_with_hole;

@@ -12,7 +12,8 @@ impl From<Error> for Refusal {
             Error::Files(e) => return e.into(),
             Error::Cancelled => RefusalKind::Cancelled,
             Error::Busy => RefusalKind::Busy,
-            Error::Network(_) | Error::Tool(_) => RefusalKind::Invalid,
+            Error::Unready(_) => RefusalKind::Limit,
+            Error::Network(_) | Error::Tool(_) | Error::Foreign(_) => RefusalKind::Invalid,
             Error::Cell(_) | Error::Unfit(_) | Error::Workspace(_) | Error::NoHistory => {
                 RefusalKind::Conflict
             }

@@ -16,6 +16,7 @@ use crate::kept::{CallNote, StateLocation};
 use crate::live::{self, FilesResult, LocalSandbox, RunningSandbox, Touched};
 use crate::requests::{BridgeRequests, BridgeThread, Services};
 use crate::run::InheritedStreams;
+use crate::tenant::Tenant;
 use crate::tools::{HostTool, MAX_TOOLS, ToolCalls, ToolDefinitionError};
 use crate::worker::link::WorkerLink;
 use crate::worker::pool::{PoolOptions, WorkerPool};
@@ -60,6 +61,12 @@ pub enum Error {
     /// The policy requires walls ([`PoolOptions::require_walls`]) that this host lacks.
     #[error("this host lacks walls that are required: {0}")]
     Walls(String),
+    /// The image's programs took longer than [`PoolOptions::prepare_timeout`] to be made ready.
+    #[error(
+        "the image's programs were not compiled and prepared within {} s, the limit of preparing \
+         (--prepare-timeout)", .0.as_secs_f64()
+    )]
+    Unready(std::time::Duration),
     #[error(transparent)]
     Channel(#[from] ChannelError),
     #[error(transparent)]
@@ -81,6 +88,9 @@ pub enum Error {
     /// nevertheless complete and in the history; the next call that changes files saves it as well.
     #[error("workspace: {0}")]
     Workspace(#[from] WorkspaceError),
+    /// A jailed process has refused a zip or a snapshot from elsewhere.
+    #[error("the file is refused: {0}")]
+    Foreign(String),
     /// The session and the workspace do not belong together.
     #[error("workspace: {0}")]
     Unfit(#[from] WorkspaceMismatch),
@@ -116,6 +126,7 @@ pub(crate) struct SessionInner {
     /// The embedder's functions that guests can call.
     pub(crate) tools: ToolCalls,
     inner: Mutex<SessionRuntime>,
+    tenant: OnceLock<Arc<Tenant>>,
     interrupt: Interrupt,
     /// The process ID of the worker, 0 for none. It is atomic so that it can be read while the
     /// session is busy.
@@ -247,6 +258,7 @@ impl Session {
             workspace,
             requests: OnceLock::new(),
             inner: Mutex::new(inner),
+            tenant: OnceLock::new(),
             interrupt: Interrupt::default(),
             pid: AtomicU32::new(0),
         }))
@@ -277,6 +289,22 @@ impl Session {
         self.0.tools.set(tools)?;
         let SessionRuntime { live, kept, .. } = &mut *inner;
         live.as_mut().map_or(Ok(()), |live| self.0.serve_guests(kept, live))
+    }
+
+    /// Makes the session one of a tenant, whose limits hold for all of its sessions together, from
+    /// the next time that the session wakes up. A session that has a tenant keeps it.
+    ///
+    /// ```no_run
+    /// # let engine = wasibox::Engine::open("image.webc".as_ref())?;
+    /// use wasibox::{Policy, Tenant, TenantLimits};
+    ///
+    /// let tenant = Tenant::new(TenantLimits { awake: 4, memory: 4 << 30 });
+    /// let sessions = [engine.session(Policy::default())?, engine.session(Policy::default())?];
+    /// sessions.iter().for_each(|session| session.set_tenant(&tenant));
+    /// # Ok::<(), wasibox::Error>(())
+    /// ```
+    pub fn set_tenant(&self, tenant: &Arc<Tenant>) {
+        self.0.tenant.get_or_init(|| tenant.clone());
     }
 
     /// Returns the functions that guests may call, by name.
@@ -436,6 +464,9 @@ impl SessionInner {
                 engine.begin_sandbox(&self.policy, self.workspace.as_ref())?
             }
         };
+        if let (RunningSandbox::Process(link), Some(tenant)) = (&mut live, self.tenant.get()) {
+            link.count_for(tenant);
+        }
         self.serve_guests(&inner.kept, &mut live)?;
         inner.kept.give_to(&mut live)?;
         self.set_live(inner, live)
@@ -615,5 +646,9 @@ impl SessionInner {
 impl Sleeper for SessionInner {
     fn try_sleep(&self) -> bool {
         self.try_lock().is_some_and(|mut inner| self.put_to_sleep(&mut inner))
+    }
+
+    fn tenant(&self) -> Option<&Arc<Tenant>> {
+        self.tenant.get()
     }
 }

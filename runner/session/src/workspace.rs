@@ -19,21 +19,24 @@
 //! session.
 
 use crate::session::Error;
+use crate::worker::check::{ForeignFile, check_file};
 use serde::{Deserialize, Serialize};
 use serde_bytes::{ByteBuf, Bytes};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Write};
+use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard};
 use wasibox_image::Image;
 use wasibox_sandbox::{MountSpec, Policy, Workspace, WorkspaceKind};
-use wasibox_store::snapshot::FileTree;
+use wasibox_store::SnapshotLimits;
+use wasibox_store::snapshot::{FileTree, MemoryObjects, wbs};
 use wasibox_vfs::delta::{Delta, Id, TreeVersion};
 use wasibox_vfs::lock_mutex;
 use wasibox_vfs::{BaseFile, Budget, ProtectedPaths, Vfs};
 use wasibox_workspace::{
     ApplyReport, Archive, Diff, KeepBase, OriginalEntry, Overlay, WorkspaceError, ZipLimits,
-    ZipWorkspace,
+    ZipWorkspace, open_zip_file,
 };
 
 /// The key of the session's value that identifies its workspace. Guests must not write values that
@@ -45,6 +48,8 @@ const NUMBER: &str = "session";
 /// Maximum size in bytes of a history in a zip. Beyond it, only the session's current state is
 /// kept, or nothing.
 const MAX_HISTORY: u64 = 64 << 20;
+/// Maximum size in bytes of the objects of that history, unpacked.
+const CARRIED: u64 = 2 << 30;
 /// Maximum number of changed paths of a host's folder that are recorded, and their bytes.
 const MAX_PATHS: usize = 1_000_000;
 const MAX_PATH_BYTES: usize = 32 << 20;
@@ -237,14 +242,35 @@ pub fn touched_originals(
     paths.map(|path| (ByteBuf::from(&*path), overlay.original_at(snapshot, &path))).collect()
 }
 
+/// Reads all of a zip that its session needs: the directory, the hidden files, and the history.
+///
+/// # Errors
+/// If it is not a valid zip. A damaged history is ignored, because the zip has the files without it.
+pub fn read_zip(file: File) -> Result<(), WorkspaceError> {
+    let archive = Archive::open(file, &ZipLimits::default())?;
+    archive.original_folder(Workspace::GUEST)?;
+    let _ = archive.hidden_file(NUMBER, 16);
+    if let Ok(Some(history)) = archive.hidden_file(HISTORY, MAX_HISTORY) {
+        let _ = wbs::read(&*history, &carried_limits(), &MemoryObjects::default());
+    }
+    Ok(())
+}
+
+/// Returns the limits of a history that a zip carries.
+pub fn carried_limits() -> SnapshotLimits {
+    SnapshotLimits { bytes: CARRIED, manifest: 32 << 20, ..Default::default() }
+}
+
 impl WorkspaceHandle {
-    /// Opens the workspace of a policy, if it has one.
+    /// Opens the workspace of a policy, if it has one. A zip is first read in a jailed process of
+    /// `checker`, if there is one.
     ///
     /// # Errors
     /// If it does not exist, is not a valid zip, or is in use by another session.
     pub fn open(
         policy: &Policy,
         protected: ProtectedPaths,
+        checker: Option<&Path>,
     ) -> Result<Option<WorkspaceHandle>, Error> {
         let Some(spec) = &policy.workspace else { return Ok(None) };
         let spec = Workspace { path: std::path::absolute(&spec.path)?, ..spec.clone() };
@@ -264,6 +290,9 @@ impl WorkspaceHandle {
                 // A misspelt folder name must not create a zip.
                 let is_zip = spec.path.extension().is_some_and(|e| e.eq_ignore_ascii_case("zip"));
                 let limits = ZipLimits::default();
+                if let Some(program) = checker.filter(|_| spec.path.exists()) {
+                    check_file(program, &open_zip_file(&spec.path)?, ForeignFile::Zip)?;
+                }
                 let zip = ZipWorkspace::open(&spec.path, &spec.guest, is_zip, &limits)?;
                 WorkspaceHost::Zip { zip: Box::new(zip), is_original: false }
             }

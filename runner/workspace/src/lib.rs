@@ -55,7 +55,7 @@ pub use changes::{Diff, Operation, OriginalEntry, WorkspaceChange};
 pub use error::WorkspaceError;
 pub use kept::KeepBase;
 pub use overlay::Overlay;
-pub use target::{FileLock, ReplacementFile};
+pub use target::{FileLock, ReplacementFile, open_zip_file};
 pub use write::ZipReport;
 pub use zipped::ZipWorkspace;
 

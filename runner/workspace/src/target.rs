@@ -195,6 +195,22 @@ pub(crate) fn create_empty(path: &Path, limits: &ZipLimits) -> Result<FileLock, 
     target.put_in_place(limits, 0o644)
 }
 
+/// Opens the file of a zip for reading.
+///
+/// # Errors
+/// If it cannot be opened or is no regular file.
+pub fn open_zip_file(path: &Path) -> Result<File, WorkspaceError> {
+    let wrong = WorkspaceError::io(path);
+    // Opening must not wait if the path is a named pipe.
+    let mut how = OpenOptions::new();
+    how.read(true).custom_flags(rustix::fs::OFlags::NONBLOCK.bits() as i32);
+    let file = how.open(path).map_err(&wrong)?;
+    if !file.metadata().map_err(&wrong)?.is_file() {
+        return Err(WorkspaceError::Malformed("it is no regular file".into()));
+    }
+    Ok(file)
+}
+
 /// Opens a zip by the user's path; links in it are followed.
 pub(crate) fn open_zip(
     path: &Path,
@@ -202,14 +218,7 @@ pub(crate) fn open_zip(
 ) -> Result<(PathBuf, FileLock, Arc<Archive>), WorkspaceError> {
     let wrong = WorkspaceError::io(path);
     let path = std::fs::canonicalize(path).map_err(&wrong)?;
-    // Opening must not wait if the path is a named pipe.
-    let mut how = OpenOptions::new();
-    how.read(true).custom_flags(rustix::fs::OFlags::NONBLOCK.bits() as i32);
-    let file = how.open(&path).map_err(&wrong)?;
-    if !file.metadata().map_err(&wrong)?.is_file() {
-        return Err(WorkspaceError::Malformed("it is no regular file".into()));
-    }
-    let file = FileLock::new(file, &path)?;
+    let file = FileLock::new(open_zip_file(&path)?, &path)?;
     let archive = Archive::open(file.try_clone().map_err(&wrong)?, limits)?;
     Ok((path, file, archive))
 }

@@ -33,6 +33,9 @@ struct SdkEngineOptions {
     idle: Option<f64>,
     #[serde(default)]
     require_walls: bool,
+    /// The limit of preparing in seconds; 0 is none.
+    #[serde(default)]
+    prepare_timeout: Option<f64>,
 }
 
 #[derive(Clone, Copy, Debug, Deserialize)]
@@ -67,12 +70,19 @@ pub fn engine_from_options(
     options.pool.progress = Arc::new(progress);
     options.awake = said.awake.unwrap_or(options.awake);
     if let Some(seconds) = said.idle {
-        let idle = Duration::try_from_secs_f64(seconds);
-        let idle =
-            idle.map_err(|_| Refusal::invalid_request("idle must be a number of seconds"))?;
-        options.idle = (!idle.is_zero()).then_some(idle);
+        options.idle = seconds_or_none("idle", seconds)?;
+    }
+    if let Some(seconds) = said.prepare_timeout {
+        options.pool.prepare_timeout = seconds_or_none("prepare_timeout", seconds)?;
     }
     Ok(Engine::new(options)?)
+}
+
+/// Returns an option's number of seconds as a time, and 0 as none.
+fn seconds_or_none(name: &str, seconds: f64) -> Result<Option<Duration>, Refusal> {
+    let time = Duration::try_from_secs_f64(seconds)
+        .map_err(|_| Refusal::invalid_request(format!("{name} must be a number of seconds")))?;
+    Ok((!time.is_zero()).then_some(time))
 }
 
 /// Which session may be opened: an existing one, a new one, or either.

@@ -33,6 +33,11 @@ pub fn policy_from(
         let why = "MCP servers give tools to the runner (--tools-from), not to packages";
         return Err(Refusal::invalid_request(format!("policy: host-tools: from: {why}")));
     }
+    if said.prepare_timeout.or(policy.prepare_timeout).is_some() {
+        return Err(Refusal::invalid_request(
+            "policy: prepare-timeout is an option of the engine here (prepare_timeout)",
+        ));
+    }
     policy.preset = said.preset.or(policy.preset);
     policy.limits = said.limits.merge_over(&policy.limits);
     policy.mounts.retain(|old| said.mounts.iter().all(|new| new.guest != old.guest));

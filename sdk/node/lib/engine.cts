@@ -24,6 +24,8 @@ export interface EngineOptions {
   idle?: number;
   /** Refuse to run on a host that lacks a wall of the jail. */
   requireWalls?: boolean;
+  /** Seconds that compiling and preparing the image's programs may take, which is done once (1800); 0: no limit. */
+  prepareTimeout?: number;
   /** Where machine code is kept; by default `~/.cache/wasibox/aot`. */
   artifacts?: string;
   /** The program for processes, instead of the package's. */
@@ -71,7 +73,7 @@ export class Engine {
 
   /** Opens an image. */
   static async open(options: EngineOptions = {}): Promise<Engine> {
-    const { progress = onTerminal, image, program, artifacts, requireWalls, ...rest } = options;
+    const { progress = onTerminal, image, program, artifacts, requireWalls, prepareTimeout, ...rest } = options;
     const worker = program ?? (process.env.WASIBOX_WORKER ? undefined : workerProgram);
     const asked = JSON.stringify({
       ...rest,
@@ -79,6 +81,7 @@ export class Engine {
       program: absolute(worker),
       artifacts: absolute(artifacts),
       require_walls: requireWalls,
+      prepare_timeout: prepareTimeout,
     });
     return new Engine(await raising(() => native.openEngine(asked, progress)));
   }

@@ -151,6 +151,9 @@ pub struct CompileArgs {
     /// Compile this program only, one of those that `inspect` shows
     #[arg(long, value_name = "NAME", conflicts_with_all = ["bundle", "memories"])]
     pub program: Option<String>,
+    /// End with status 124 if it takes longer (default none)
+    #[arg(long, value_name = "SECONDS", value_parser = super::grants::text(crate::values::parse_seconds))]
+    pub prepare_timeout: Option<super::grants::Time>,
     /// Write image and machine code, compressed, into a folder that other programs unpack
     #[arg(long, value_name = "FOLDER")]
     pub bundle: Option<PathBuf>,

@@ -7,7 +7,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 use wasibox::policy::{LimitChanges, PolicyFile, Preset, ToolSettings};
-use wasibox::{MountSpec, Policy, Workspace};
+use wasibox::{MountSpec, Policy, PoolOptions, Workspace};
 
 /// The error that a value does not fit the option; [`super::wrong`] reports it.
 #[derive(Debug)]
@@ -27,7 +27,7 @@ fn value<T: Clone + Send + Sync + 'static>(parse: fn(&OsString) -> Option<T>) ->
 }
 
 /// Returns a parser of text by the function `parse`.
-fn text<T: Clone + Send + Sync + 'static>(parse: fn(&str) -> Option<T>) -> ValueParser {
+pub fn text<T: Clone + Send + Sync + 'static>(parse: fn(&str) -> Option<T>) -> ValueParser {
     OsStringValueParser::new()
         .try_map(move |v: OsString| v.to_str().and_then(parse).ok_or(BadValue))
         .into()
@@ -99,6 +99,10 @@ pub struct GrantArgs {
     /// Refuse to run on a host that lacks a wall (see runner doctor)
     #[arg(long)]
     pub require_walls: bool,
+    /// Fail if compiling and preparing the image's programs, which is done once, takes longer
+    /// (default 1800, 0 for no limit)
+    #[arg(long, value_name = "SECONDS", value_parser = text(values::parse_seconds))]
+    pub prepare_timeout: Option<Time>,
 }
 
 // The folder that a session works in.
@@ -118,13 +122,12 @@ impl WorkspaceArg {
 }
 
 /// A time limit, or none. The alias makes clap's derive treat it as a single value.
-type Time = Option<Duration>;
+pub type Time = Option<Duration>;
 
 /// The settings of options and a policy file.
 pub struct GrantSettings {
     pub policy: Policy,
-    /// Whether sessions are refused on a host that lacks a wall.
-    pub require_walls: bool,
+    pub pool: PoolSettings,
     pub tools: ToolSettings,
     /// Servers whose tools guests may call.
     pub tools_from: Vec<String>,
@@ -133,15 +136,32 @@ pub struct GrantSettings {
 /// The guest's folder for the files of `--input`.
 const INPUT: &str = "/mnt/input";
 
+/// The settings that concern all sessions of a process.
+#[derive(Clone, Copy, Default)]
+pub struct PoolSettings {
+    /// Whether sessions are refused on a host that lacks a wall.
+    pub require_walls: bool,
+    /// The limit of preparing, if it is not the default.
+    pub prepare_timeout: Option<Time>,
+}
+
+impl PoolSettings {
+    /// Sets these options of a pool.
+    pub fn apply_to(self, pool: &mut PoolOptions) {
+        pool.require_walls = self.require_walls;
+        pool.prepare_timeout = self.prepare_timeout.unwrap_or(pool.prepare_timeout);
+    }
+}
+
 impl GrantArgs {
-    /// Returns the policy of these options and of the file that they name, and whether walls are
-    /// required.
+    /// Returns the policy of these options and of the file that they name, and the settings of the
+    /// pool.
     ///
     /// # Errors
     /// If a policy file is invalid, or two inputs have the same name.
-    pub fn policy(&self) -> Result<(Policy, bool), CliFailure> {
-        let GrantSettings { policy, require_walls, .. } = self.grant_settings()?;
-        Ok((policy, require_walls))
+    pub fn policy(&self) -> Result<(Policy, PoolSettings), CliFailure> {
+        let GrantSettings { policy, pool, .. } = self.grant_settings()?;
+        Ok((policy, pool))
     }
 
     /// Returns all settings of these options and of the file that they name.
@@ -184,9 +204,12 @@ impl GrantArgs {
             policy.mounts.retain(|m| m.guest != mount.guest);
             policy.mounts.push(mount);
         }
-        let require_walls = file.require_walls || self.require_walls;
+        let pool = PoolSettings {
+            require_walls: file.require_walls || self.require_walls,
+            prepare_timeout: self.prepare_timeout.or(file.prepare_timeout),
+        };
         let tools_from = [file.tools_from, self.tools_from.clone()].concat();
-        Ok(GrantSettings { policy, require_walls, tools: file.tools, tools_from })
+        Ok(GrantSettings { policy, pool, tools: file.tools, tools_from })
     }
 
     fn input_mounts(&self) -> Result<Vec<MountSpec>, CliFailure> {

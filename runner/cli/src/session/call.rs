@@ -1,6 +1,6 @@
 //! `runner session exec`, `python`, `javascript` and `reset`.
 
-use crate::args::grants::{CallArgs, GrantArgs, GrantSettings, WorkspaceArg};
+use crate::args::grants::{CallArgs, GrantArgs, GrantSettings, PoolSettings, WorkspaceArg};
 use crate::args::session::{CellArgs, SessionExec, SessionNameArgs};
 use crate::args::stored::ImageArg;
 use crate::{CliFailure, call, message, print_bytes, tools};
@@ -37,9 +37,9 @@ fn run(
     options: &CallArgs,
     exec: Exec,
 ) -> Result<u8, CliFailure> {
-    let GrantSettings { policy, require_walls, tools_from, .. } = grants.grant_settings()?;
+    let GrantSettings { policy, pool, tools_from, .. } = grants.grant_settings()?;
     let limits = policy.limits;
-    let engine = call::open_engine(image, require_walls)?;
+    let engine = call::open_engine(image, pool)?;
     let _servers = tools::connect_servers(&engine, &tools_from)?;
     let sessions = engine.sessions(named.store.open()?);
     let name = &named.name;
@@ -73,7 +73,7 @@ pub fn reset_interpreter(
     image: &ImageArg,
     over: &WorkspaceArg,
 ) -> Result<u8, CliFailure> {
-    let sessions = call::open_engine(image, false)?.sessions(named.store.open()?);
+    let sessions = call::open_engine(image, PoolSettings::default())?.sessions(named.store.open()?);
     sessions.session(&named.name, over.policy())?.reset()?;
     Ok(0)
 }

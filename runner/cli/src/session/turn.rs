@@ -1,7 +1,7 @@
 //! Commands that make and move sessions: `create`, `undo`, `redo`, `restore`, `fork`, `tag`,
 //! `untag`, `rm`.
 
-use crate::args::grants::WorkspaceArg;
+use crate::args::grants::{PoolSettings, WorkspaceArg};
 use crate::args::session::SessionNameArgs;
 use crate::args::stored::ImageArg;
 use crate::{CliFailure, call, message, print_text, table};
@@ -20,7 +20,8 @@ pub fn create_session(
 ) -> Result<u8, CliFailure> {
     let path = image.path()?;
     if over.workspace.is_some() {
-        let sessions = call::open_engine(image, false)?.sessions(named.store.open_or_make()?);
+        let sessions = call::open_engine(image, PoolSettings::default())?
+            .sessions(named.store.open_or_make()?);
         sessions.create(&named.name, over.policy())?;
         print_text(&format!("{}\n", named.name))?;
         return Ok(0);
@@ -42,7 +43,7 @@ pub fn turn_session(
 ) -> Result<u8, CliFailure> {
     let store = named.store.open()?;
     if over.workspace.is_some() {
-        let session = call::open_engine(image, false)?.sessions(store.clone());
+        let session = call::open_engine(image, PoolSettings::default())?.sessions(store.clone());
         let session = session.session(&named.name, over.policy())?;
         let commit = act_over(&session)?;
         let command = store.with_objects(|objects| commit.call.command.load_bytes(objects, LINE));

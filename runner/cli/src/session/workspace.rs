@@ -1,5 +1,6 @@
 //! `runner session workspace ...`, and the workspace functions of `runner exec`.
 
+use crate::args::grants::PoolSettings;
 use crate::args::session::WorkspaceSessionArgs;
 use crate::{CliFailure, call, message, print_bytes};
 use std::io::IsTerminal;
@@ -25,7 +26,8 @@ fn open_session(over: &WorkspaceSessionArgs) -> Result<Session, CliFailure> {
     if over.workspace.workspace.is_none() {
         return Err(CliFailure::usage("a folder is missing: name it with --workspace"));
     }
-    let sessions = call::open_engine(&over.image, false)?.sessions(over.named.store.open()?);
+    let sessions =
+        call::open_engine(&over.image, PoolSettings::default())?.sessions(over.named.store.open()?);
     Ok(sessions.session(&over.named.name, over.workspace.policy())?)
 }
 

@@ -40,9 +40,9 @@ struct InteractiveShell {
 
 /// Runs commands until the user leaves, and returns the status of the last one.
 pub fn run(args: &ShellArgs) -> Result<u8, CliFailure> {
-    let GrantSettings { policy, require_walls, tools_from, .. } = args.grants.grant_settings()?;
+    let GrantSettings { policy, pool, tools_from, .. } = args.grants.grant_settings()?;
     let limits = policy.limits;
-    let engine = call::open_engine(&args.image, require_walls)?;
+    let engine = call::open_engine(&args.image, pool)?;
     let _servers = tools::connect_servers(&engine, &tools_from)?;
     let (session, name) = match &args.name {
         None => (engine.session(policy.clone())?, UNNAMED),

@@ -37,6 +37,10 @@ pub struct PolicyFile {
     /// Whether sessions are refused on a host that lacks a wall
     /// ([`PoolOptions::require_walls`](crate::PoolOptions::require_walls)).
     pub require_walls: bool,
+    /// The longest time for making an image's programs ready
+    /// ([`PoolOptions::prepare_timeout`](crate::PoolOptions::prepare_timeout)); `Some(None)` means
+    /// no limit.
+    pub prepare_timeout: Option<Option<Duration>>,
     /// The settings of the tools that doors offer; a command that is not a door ignores them.
     pub tools: ToolSettings,
 }
@@ -127,6 +131,7 @@ impl PolicyFile {
             fresh_programs: written.fresh_python,
             no_javascript_eval: written.no_javascript_eval,
             require_walls: written.require_walls,
+            prepare_timeout: written.prepare_timeout.map(|t| t.0),
             tools: written.tools,
         })
     }
@@ -178,6 +183,7 @@ struct WrittenPolicy {
     no_javascript_eval: bool,
     #[serde(default)]
     require_walls: bool,
+    prepare_timeout: Option<WrittenTime>,
     #[serde(default)]
     tools: ToolSettings,
     #[serde(default)]

@@ -139,7 +139,9 @@ impl Session {
             write: paths(true).collect(),
             code: NewCode::Mapped,
         };
-        jail.close().map_err(|e| Error::Refused(e.to_string()))
+        let walls = jail.close().map_err(|e| Error::Refused(e.to_string()))?;
+        crate::walls::note_missing_walls(&walls, false);
+        Ok(walls)
     }
 
     /// Returns the names of the image's programs whose machine code or prepared memory is not kept

@@ -8,6 +8,7 @@ use super::pump::OutputPump;
 use crate::live::{CallResult, CellUpdate, FilesResult, Touched};
 use crate::run::InheritedStreams;
 use crate::session::Error;
+use crate::tenant::{Tenant, TenantWorker};
 use crate::workspace::WorkspaceSource;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use serde_bytes::ByteBuf;
@@ -50,6 +51,8 @@ pub struct WorkerLink {
     limits: Limits,
     progress: Arc<dyn Fn(&str) + Send + Sync>,
     interrupt: Arc<Mutex<Option<Instant>>>,
+    /// The worker as part of its tenant's budget.
+    tenant: Option<TenantWorker>,
     /// The service that answers guests' requests, and the channel for the answers. A thread sends
     /// them, because a worker may fail to read them.
     service: Option<Arc<dyn Service>>,
@@ -160,15 +163,17 @@ impl WorkerLink {
         if pool.options().require_walls && !missing.is_empty() {
             return Err(Error::Walls(missing.join(", ")));
         }
+        crate::walls::note_missing_walls(&walls, true);
         let progress = pool.options().progress.clone();
         let (limits, interrupt) = (policy.limits, Arc::default());
-        let (service, answers, asked, askers) = Default::default();
+        let (tenant, service, answers, asked, askers) = Default::default();
         Ok(WorkerLink {
             worker,
             walls,
             limits,
             progress,
             interrupt,
+            tenant,
             service,
             answers,
             asked,
@@ -183,6 +188,11 @@ impl WorkerLink {
     pub fn interrupter(&self) -> Result<WorkerInterrupt, Error> {
         let control = self.worker.control.sender()?;
         Ok(WorkerInterrupt { requested: self.interrupt.clone(), control })
+    }
+
+    /// Counts the worker's memory and calls for a tenant.
+    pub fn count_for(&mut self, tenant: &Arc<Tenant>) {
+        self.tenant = Some(TenantWorker::new(tenant.clone(), self.pid()));
     }
 
     /// Returns the walls around the worker.
@@ -351,6 +361,13 @@ impl WorkerLink {
 
     /// Runs a command.
     pub fn run_call(&mut self, placed: PlacedExec, streams: &InheritedStreams<'_>) -> CallResult {
+        self.tenant.iter_mut().for_each(TenantWorker::begin_call);
+        let result = self.run_placed(placed, streams);
+        self.tenant.iter_mut().for_each(TenantWorker::end_call);
+        result
+    }
+
+    fn run_placed(&mut self, placed: PlacedExec, streams: &InheritedStreams<'_>) -> CallResult {
         let started = Instant::now();
         let mut pump = OutputPump::default();
         let exec = &placed.exec;
@@ -416,7 +433,8 @@ impl WorkerLink {
         got: &mut CallCollector,
     ) -> Result<WorkerCallEnd, Error> {
         let limit = memory_limit(&self.limits);
-        let mut look = Instant::now() + LOOK;
+        let begun = Instant::now();
+        let mut look = begun + LOOK;
         loop {
             // Limits are checked before any message of the worker.
             let now = Instant::now();
@@ -428,8 +446,11 @@ impl WorkerLink {
             }
             if now >= look {
                 look = now + LOOK;
-                if self.worker.memory().is_some_and(|m| m > limit) {
-                    return Ok(WorkerCallEnd::Killed(KillReason::Memory));
+                if let Some(memory) = self.worker.memory() {
+                    let tenant = self.tenant.as_mut();
+                    if memory > limit || tenant.is_some_and(|t| t.look(now - begun, memory)) {
+                        return Ok(WorkerCallEnd::Killed(KillReason::Memory));
+                    }
                 }
             }
             match self.worker.channel.receive(Some(now)) {
@@ -515,6 +536,7 @@ impl WorkerLink {
             WorkerReply::Warm
             | WorkerReply::NotKept(_)
             | WorkerReply::Copied(_)
+            | WorkerReply::Checked(_)
             | WorkerReply::Ready(_)
             | WorkerReply::Restored(_)
             | WorkerReply::Answer { .. } => {

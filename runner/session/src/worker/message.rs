@@ -1,5 +1,6 @@
 //! The messages between parent and worker.
 
+use super::check::ForeignFile;
 use crate::live::Touched;
 use crate::session::Error;
 use serde::{Deserialize, Serialize};
@@ -15,7 +16,7 @@ use wasibox_worker::jail::Walls;
 pub const PART: usize = 1 << 20;
 
 /// The version of these messages. Every change of a message raises it.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// The first message to a worker. Its form never changes, so that a program of another version
 /// understands it.
@@ -80,6 +81,9 @@ pub enum WorkerRequest {
     /// requests. The flag says whether the worker outlives its parent. Answered by
     /// [`WorkerReply::Warm`].
     Keep(ImageCode, bool),
+    /// Reads the attached file of that kind in a jail, with this many bytes of memory; sent instead
+    /// of all other requests. Answered by [`WorkerReply::Checked`].
+    Check(ForeignFile, u64),
     /// Closes a jail for good, to probe the walls; sent instead of all other requests. Answered by
     /// [`WorkerReply::Ready`].
     Probe,
@@ -161,6 +165,8 @@ pub enum WorkerReply {
     Progress(String),
     Warm,
     NotKept(MissingCode),
+    /// The reason why a file is refused, or `None` if it is sound.
+    Checked(Option<String>),
     /// The process ID of the new worker.
     Copied(u32),
     Ready(Walls),
@@ -269,6 +275,6 @@ mod tests {
         assert!(WorkerHello::own().check_version().is_ok());
         let other = WorkerHello { version: VERSION + 1, program: "9.9".into() };
         let text = other.check_version().unwrap_err().to_string();
-        assert!(text.contains("instead of 9.9 (messages 2)"), "{text}");
+        assert!(text.contains("instead of 9.9 (messages 3)"), "{text}");
     }
 }

@@ -23,6 +23,7 @@
 
 mod asks;
 mod bounds;
+pub mod check;
 #[cfg(test)]
 mod fuzz;
 pub mod link;

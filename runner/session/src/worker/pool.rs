@@ -16,8 +16,8 @@ use wasibox_worker::jail::Walls;
 /// The environment variable that names the worker program.
 pub const VARIABLE: &str = "WASIBOX_WORKER";
 
-/// The time that a worker may take to become warm, which includes compiling the image once.
-const WARMING: Duration = Duration::from_secs(1800);
+/// The default of [`PoolOptions::prepare_timeout`].
+const PREPARING: Duration = Duration::from_secs(1800);
 
 /// The time that a warm worker may take to make another one on a busy machine.
 const COPYING: Duration = Duration::from_secs(30);
@@ -44,11 +44,14 @@ pub struct PoolOptions {
     pub progress: Arc<dyn Fn(&str) + Send + Sync>,
     /// Whether sessions are refused on a host that lacks a wall.
     pub require_walls: bool,
+    /// The longest time that making the image's programs ready may take: compiling them and
+    /// preparing their memory, which is done once for each image. `None` means no limit.
+    pub prepare_timeout: Option<Duration>,
 }
 
 impl PoolOptions {
     /// Returns the defaults: two warm workers, machine code in [`crate::default_artifact_dir`], no
-    /// progress, and the walls that the host has.
+    /// progress, the walls that the host has, and half an hour for preparing.
     pub fn new(image: impl Into<PathBuf>) -> PoolOptions {
         PoolOptions {
             image: image.into(),
@@ -57,6 +60,7 @@ impl PoolOptions {
             warm: 2,
             progress: Arc::new(|_| {}),
             require_walls: false,
+            prepare_timeout: Some(PREPARING),
         }
     }
 }
@@ -280,7 +284,8 @@ fn warm_worker(
     let (image, key) = (options.image.clone(), wasibox_sandbox::key::default_dir());
     let all = ImageCode { image, artifacts, key, program: None };
     let stack = Limits::default().stack;
-    let ask = |request: &WorkerRequest| ask_worker(options, program, request);
+    let deadline = options.prepare_timeout.map(|timeout| Instant::now() + timeout);
+    let ask = |request: &WorkerRequest| ask_worker(options, program, request, deadline);
     let MissingCode { mut programs, shell } = match ask(&WorkerRequest::Warm(all.clone(), stack))? {
         Ok(worker) => return Ok(FirstWorker { worker, is_complete: true }),
         Err(missing) => missing,
@@ -321,8 +326,8 @@ fn compile_rest(
         compilers.push(worker);
     }
     let (shared, progress) = (shared.clone(), options.progress.clone());
+    let deadline = options.prepare_timeout.map(|timeout| Instant::now() + timeout);
     std::thread::Builder::new().name("wasibox-compilers".into()).spawn(move || {
-        let deadline = Some(Instant::now() + WARMING);
         for mut worker in compilers {
             while let Ok(Some((WorkerReply::Progress(line), _))) = worker.channel.receive(deadline)
             {
@@ -337,7 +342,7 @@ fn compile_rest(
 }
 
 /// Starts a process for a worker, and says which messages this program sends.
-fn start_worker(program: &Path) -> Result<Worker, Error> {
+pub(super) fn start_worker(program: &Path) -> Result<Worker, Error> {
     let worker = Worker::start(program)?;
     worker.channel.send(&WorkerHello::own(), &[])?;
     Ok(worker)
@@ -349,13 +354,13 @@ fn ask_worker(
     options: &PoolOptions,
     program: &Path,
     request: &WorkerRequest,
+    deadline: Option<Instant>,
 ) -> Result<Result<Worker, MissingCode>, Error> {
     let mut worker = start_worker(program)?;
     worker.channel.send(request, &[])?;
     // This worker runs no guest, so it does not need a cgroup. But the first move to a cgroup after
     // a while takes ten milliseconds, which would otherwise delay the first copy.
     worker.enter_cgroup();
-    let deadline = Some(Instant::now() + WARMING);
     loop {
         match worker.channel.receive(deadline) {
             Ok(Some((WorkerReply::Progress(line), _))) => (options.progress)(&line),
@@ -363,7 +368,9 @@ fn ask_worker(
             Ok(Some((WorkerReply::NotKept(missing), _))) => return Ok(Err(missing)),
             Ok(Some((WorkerReply::Failed(fault), _))) => return Err(fault.into()),
             Ok(Some(_)) => return Err(Error::Worker("answered out of order".into())),
-            Ok(None) => return Err(Error::Worker("did not become ready".into())),
+            Ok(None) => {
+                return Err(Error::Unready(options.prepare_timeout.unwrap_or_default()));
+            }
             Err(_) => return Err(Error::Worker(worker.end().to_string())),
         }
     }

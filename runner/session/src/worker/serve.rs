@@ -1,6 +1,7 @@
 //! The worker's end.
 
 use super::asks::HostAsks;
+use super::check;
 use super::message::{
     ControlMessage, ErrorMessage, ImageCode, MissingCode, PART, WorkerHello, WorkerReply,
     WorkerRequest,
@@ -84,6 +85,12 @@ fn serve_parent(hole: Option<fn(&Vfs)>) -> Result<(), WorkerError> {
         Some((WorkerRequest::Probe, _)) => {
             let walls = probe_jail();
             send_answer(&channel, walls, |walls| WorkerReply::Ready(*walls))?;
+            return Ok(());
+        }
+        Some((WorkerRequest::Check(kind, memory), fds)) => {
+            let file = fds.into_iter().next().map(File::from).ok_or(WorkerError::Order)?;
+            let read = check::read_in_jail(file, kind, memory);
+            send_answer(&channel, read, |why| WorkerReply::Checked(why.clone()))?;
             return Ok(());
         }
         Some((WorkerRequest::Warm(code, stack), _)) => {

@@ -80,6 +80,7 @@ class Engine:
         awake: int = 32,
         idle: float = 60.0,
         require_walls: bool = False,
+        prepare_timeout: float = 1800.0,
         artifacts: StrPath | None = None,
         program: StrPath | None = None,
         progress: Progress | None = None,
@@ -96,6 +97,8 @@ class Engine:
                 another session puts the least recently used one to sleep.
             idle: the seconds without a call after which a session goes to sleep; 0 means never.
             require_walls: whether to refuse a host that lacks a wall of the jail.
+            prepare_timeout: the seconds that compiling and preparing the image's programs may take,
+                which is done once; 0 means no limit.
             artifacts: the folder that caches machine code; by default ``~/.cache/wasibox/aot``.
             program: the program for processes, instead of the package's.
             progress: a function that is called with a line for each slow step, on another thread.
@@ -114,6 +117,7 @@ class Engine:
             "awake": awake,
             "idle": idle,
             "require_walls": require_walls,
+            "prepare_timeout": prepare_timeout,
         }
         with raising():
             self._native = _native.Engine(json.dumps(options), report)
