@@ -121,14 +121,12 @@ impl StoreSession {
         });
         let (commit, stored) = done.inspect_err(|_| self.forget_growth())?;
         let commit = self.set_head(commit);
-        // The commit is kept even if those before it cannot be compacted.
-        match self.count_commit(stored) {
-            Ok(()) => Ok(commit),
-            Err(e) => {
-                self.forget_growth();
-                Err(e.into())
-            }
+        // The commit is on the disk, so the call has succeeded even if those before it cannot be
+        // compacted, for example on a full disk. The next commit tries it again.
+        if self.count_commit(stored).is_err() {
+            self.forget_growth();
         }
+        Ok(commit)
     }
 
     /// Adds a commit after the head and makes it the head. Nothing can be redone afterwards.

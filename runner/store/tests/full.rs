@@ -137,6 +137,26 @@ fn in_a_small_file_system() {
     }
     drop(filler);
     commit(&s, &v, &mut known);
+    // A little is left, and old commits are to be compacted: the result of each commit says whether
+    // it was made.
+    let filler = fill_up(dir);
+    File::options().write(true).open(&filler.0).unwrap().set_len(2 << 20).unwrap();
+    s.limit_growth(6000, 6000);
+    let mut failed = 0;
+    for n in 0..400_u64 {
+        let before = s.head().number;
+        write(&v, "/tmp/n", &n.to_le_bytes().repeat(600)).unwrap();
+        let made = !is_full(try_commit(&s, &v, &known));
+        assert_eq!(s.head().number, before + u64::from(made), "{n}");
+        let now = v.tree_version();
+        known = if made { now } else { known };
+        failed += u64::from(!made);
+        if failed > 5 {
+            break;
+        }
+    }
+    drop(filler);
+    commit(&s, &v, &mut known);
     assert_eq!(dump(&restored(&s)), dump(&v));
     assert!(store.check().unwrap().is_whole());
 }
