@@ -28,7 +28,7 @@ pub struct HistoryArgs {
     /// Commits to list, the last ones; 20 by default.
     #[serde(default)]
     limit: Option<u32>,
-    /// A commit whose changes of files to show, as a diff.
+    /// The commit whose changes to files are shown, as a diff.
     #[serde(default)]
     commit: Option<u64>,
 }

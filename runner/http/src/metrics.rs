@@ -84,7 +84,7 @@ impl Metrics {
             &mut out,
             name,
             "histogram",
-            "How long requests took to their answer's beginning.",
+            "The time from a request to the beginning of its answer.",
         );
         for (route, times) in &counts.times {
             for (n, bound) in times.buckets.iter().zip(BUCKETS) {
@@ -114,7 +114,7 @@ impl Metrics {
         }
         let sum = |bytes: fn(&OwnerGrowth) -> u64| now.growth.iter().map(bytes).sum::<u64>();
         for (name, help, bytes) in [
-            ("history", "What sessions' commits have added to the store.", sum(|o| o.history)),
+            ("history", "The bytes that commits have added to the store.", sum(|o| o.history)),
             ("audit", "Sessions' logs.", sum(|o| o.audit)),
         ] {
             let name = format!("wasibox_store_{name}_bytes");
@@ -127,7 +127,12 @@ impl Metrics {
             let OwnerGrowth { owner, history, audit } = own;
             for (name, bytes) in [("history", history), ("audit", audit)] {
                 let name = format!("wasibox_token_{name}_bytes");
-                metric_head(&mut out, &name, "gauge", "The same for the token of this request.");
+                metric_head(
+                    &mut out,
+                    &name,
+                    "gauge",
+                    "The bytes that the requesting token has added to the store.",
+                );
                 let _ = writeln!(out, "{name}{{owner=\"{owner}\"}} {bytes}");
             }
         }

@@ -39,7 +39,7 @@ pub struct CallOptions {
     pub max_output: Option<u64>,
     /// Whether changed files are listed; true by default.
     pub list_files: Option<bool>,
-    /// Whether processes that still run in the end continue.
+    /// Whether processes that are still running at the end may continue.
     pub keep_background: bool,
 }
 

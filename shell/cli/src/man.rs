@@ -38,7 +38,7 @@ const MAN: Spec<ManFlag> = Spec::new(
 .with_examples(&[
     ("man sort", "What sort --help prints"),
     ("man cd", "What help cd prints"),
-    ("man -k compress", "Commands that have to do with it"),
+    ("man -k compress", "Commands that concern compression"),
 ]);
 
 /// An option of `apropos`.

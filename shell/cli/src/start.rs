@@ -354,13 +354,13 @@ pub(crate) const HELP: HelpPage = HelpPage::new(
             ("  -i, -l, --login", "Be an interactive or a login shell"),
             (
                 "  -aefhkmnptuvxBCEHPT, -o NAME",
-                "As the builtin set has them; with + instead of - switched off",
+                "Options of the builtin set; + instead of - turns them off",
             ),
             ("  -O NAME, +O NAME", "As shopt -s NAME, shopt -u NAME"),
             ("      --posix", "Follow POSIX (always on in sh)"),
             (
                 "      --norc, --noprofile, --rcfile FILE",
-                "Which files an interactive shell reads first",
+                "Choose the start-up file of an interactive shell",
             ),
             ("      --analyze", "Run nothing; print what the script may do as JSON"),
             (
@@ -370,7 +370,7 @@ pub(crate) const HELP: HelpPage = HelpPage::new(
             ),
             (
                 "      --session",
-                "Go on from what the session's last call left, and leave it for the next",
+                "Continue from the state of the session's last call, and keep the state for the next",
             ),
         ],
     )],

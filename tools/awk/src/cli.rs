@@ -51,9 +51,9 @@ pub const SPEC: Spec<AwkFlag> = Spec::new(
         Opt::new(AwkFlag::Source, 'e', "source")
             .with_argument("TEXT", "Take program text from the command line, besides -f"),
         Opt::new(AwkFlag::Exec, 'E', "exec")
-            .with_argument("FILE", "Like -f, and take no more options or assignments"),
+            .with_argument("FILE", "Like -f, but accept no further options or assignments"),
         Opt::new(AwkFlag::Include, 'i', "include")
-            .with_argument("FILE", "Read a library first; `inplace' edits files in place"),
+            .with_argument("FILE", "Load a library first; `inplace' edits files in place"),
         Opt::new(AwkFlag::NonDecimalData, 'n', "non-decimal-data")
             .with_help("Read octal and hexadecimal numbers in input, too"),
         Opt::new(AwkFlag::Traditional, 'c', "traditional")
@@ -76,7 +76,7 @@ pub const SPEC: Spec<AwkFlag> = Spec::new(
         Opt::new(AwkFlag::PrettyPrint, 'o', "pretty-print").may_take("FILE", words::IGNORED),
         Opt::new(AwkFlag::Profile, 'p', "profile").may_take("FILE", words::IGNORED),
         Opt::new(AwkFlag::LongOption, 'W', "")
-            .with_argument("OPTION", "Give a long option behind a letter: -W posix"),
+            .with_argument("OPTION", "Give a long option after a letter: -W posix"),
         Opt::new(AwkFlag::Load, 'l', "load")
             .with_argument("LIBRARY", "Accepted for libraries that are built in"),
     ],

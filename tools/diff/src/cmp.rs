@@ -19,7 +19,7 @@ enum CmpFlag {
 
 const SPEC: Spec<CmpFlag> = Spec::new(
     "[OPTION]... FILE1 FILE2 [SKIP1 [SKIP2]]\n[OPTION]... FILE",
-    "Compare two files, and print where they differ first.",
+    "Compare two files, and print the first place where they differ.",
     &[
         Opt::new(CmpFlag::PrintBytes, 'b', "print-bytes")
             .with_help("Print the bytes that differ, too"),

@@ -51,7 +51,7 @@ const SPEC: Spec<PatchFlag> = Spec::new(
             .with_argument("NUM", "Let NUM lines of context differ (2)"),
         Opt::new(PatchFlag::Reverse, 'R', "reverse").with_help("Apply the diff backwards"),
         Opt::new(PatchFlag::Forward, 'N', "forward")
-            .with_help("Skip changes that seem to be made already"),
+            .with_help("Skip patches that seem to be applied already"),
         Opt::new(PatchFlag::Output, 'o', "output")
             .with_argument("FILE", "Write the result to FILE"),
         Opt::new(PatchFlag::RejectFile, 'r', "reject-file")
@@ -65,7 +65,8 @@ const SPEC: Spec<PatchFlag> = Spec::new(
         Opt::new(PatchFlag::IgnoreWhitespace, 'l', "ignore-whitespace")
             .with_help("Take all runs of blanks as equal"),
         Opt::new(PatchFlag::Force, 'f', "force").with_help("Do what is asked, without questions"),
-        Opt::new(PatchFlag::Batch, 't', "batch").with_help("Ask nothing; skip what is doubtful"),
+        Opt::new(PatchFlag::Batch, 't', "batch")
+            .with_help("Ask nothing; skip patches that seem to be wrong"),
         Opt::new(PatchFlag::Quiet, 's', "quiet").with_help("Print nothing but errors"),
         Opt::new(PatchFlag::Unified, 'u', "unified").with_help("Read a unified diff"),
         Opt::new(PatchFlag::Normal, 'n', "normal").with_help("Read a diff without context"),
@@ -82,7 +83,7 @@ const SPEC: Spec<PatchFlag> = Spec::new(
 )
 .with_examples(&[
     ("patch -p1 < FILE.patch", "Apply a patch of version control"),
-    ("patch -R -p1 < FILE.patch", "Take it back"),
+    ("patch -R -p1 < FILE.patch", "Undo the patch"),
 ])
 .with_footer("Exit status: 0 if all hunks were applied, 1 if some were not, 2 after an error.");
 

@@ -88,11 +88,11 @@ const HELP: HelpPage = HelpPage::new(
                 ("  -mmin N, -amin N, -cmin N", "The same, in minutes"),
                 (
                     "  -newer FILE, -anewer, -cnewer",
-                    "Modified, read, changed after FILE was modified",
+                    "Modified, read or changed after FILE was modified",
                 ),
                 (
                     "  -newerXY REF",
-                    "The same of times a, B, c, m; with t, REF is a time: -newermt yesterday",
+                    "Compare times: X and Y are a, B, c or m; if Y is t, REF is a date: -newermt yesterday",
                 ),
                 ("  -used N", "Read N days after it was changed"),
                 ("  -perm MODE, -MODE, /MODE", "Exactly these bits; all of them; any of them"),

@@ -66,7 +66,7 @@ const SPEC: Spec<XargsFlag> = Spec::new(
             .may_take("END", "The same; without END no line ends the input"),
         Opt::new(XargsFlag::Replace, 'I', "").with_argument(
             "R",
-            "Run COMMAND once for each line, which replaces R in its arguments",
+            "Run COMMAND once for each line; the line replaces R in its arguments",
         ),
         Opt::new(XargsFlag::Replace, 'i', "replace").may_take("R", "The same; without R it is {}"),
         Opt::new(XargsFlag::Lines, 'L', "")
@@ -83,7 +83,7 @@ const SPEC: Spec<XargsFlag> = Spec::new(
         ),
         Opt::new(XargsFlag::Interactive, 'p', "interactive").with_help("Ask before each run"),
         Opt::long(XargsFlag::ProcessSlotVar, "process-slot-var")
-            .with_argument("VAR", "Set VAR to a number that no other running command has"),
+            .with_argument("VAR", "Set VAR to a number that is unique among the running commands"),
         Opt::new(XargsFlag::NoRunIfEmpty, 'r', "no-run-if-empty")
             .with_help("Run nothing if there are no words"),
         Opt::new(XargsFlag::MaxChars, 's', "max-chars")
@@ -91,7 +91,8 @@ const SPEC: Spec<XargsFlag> = Spec::new(
         Opt::long(XargsFlag::ShowLimits, "show-limits")
             .with_help("Print how long command lines can be"),
         Opt::new(XargsFlag::Verbose, 't', "verbose").with_help("Print each command before it runs"),
-        Opt::new(XargsFlag::Exit, 'x', "exit").with_help("End if words do not fit into one run"),
+        Opt::new(XargsFlag::Exit, 'x', "exit")
+            .with_help("End if a line's words do not fit into one run"),
     ],
 )
 .with_examples(&[

@@ -48,7 +48,7 @@ pub const HELP: HelpPage = HelpPage::new(
                 ("  -n, --null-input", "Run once with null; input and inputs read"),
                 ("  -R, --raw-input", "Take each line as a string"),
                 ("  -s, --slurp", "Take all values as one array"),
-                ("      --stream", "Take values apart into [path, leaf] as they are read"),
+                ("      --stream", "Read values as a stream of [path, leaf] pairs"),
                 ("      --stream-errors", "The same, with an array for each syntax error"),
                 ("      --seq", "Read and write values with RS before each (RFC 7464)"),
                 ("  -f, --from-file FILE", "Read the filter from FILE"),
@@ -60,7 +60,7 @@ pub const HELP: HelpPage = HelpPage::new(
             &[
                 ("  -r, --raw-output", "Print strings as text"),
                 ("  -j, --join-output", "The same, without newlines"),
-                ("      --raw-output0", "The same, with a NUL byte behind each"),
+                ("      --raw-output0", "The same, with a NUL byte after each"),
                 ("  -c, --compact-output", "Print each value in one line"),
                 ("      --indent N", "Indent by N spaces, 0 to 7 (2)"),
                 ("      --tab", "Indent by tabs"),
@@ -71,7 +71,7 @@ pub const HELP: HelpPage = HelpPage::new(
                 ("      --unbuffered", "Write each result at once"),
                 (
                     "  -e, --exit-status",
-                    "End with 1 if the last result is null or false, 4 if there is none",
+                    "End with status 1 if the last result is null or false, with 4 if there is no result",
                 ),
             ],
         ),

@@ -71,7 +71,7 @@ const SPEC: Spec<SedFlag> = Spec::new(
         Opt::long(SedFlag::FollowSymlinks, "follow-symlinks")
             .with_help("With -i: change what a symbolic link points to"),
         Opt::new(SedFlag::InPlace, 'i', "in-place")
-            .may_take("SUFFIX", "Change the files instead of printing; keep the old as FILESUFFIX"),
+            .may_take("SUFFIX", "Change the files in place; keep the old contents as FILESUFFIX"),
         Opt::new(SedFlag::LineLength, 'l', "line-length")
             .with_argument("N", "Wrap the lines of `l' at N characters (70)"),
         Opt::long(SedFlag::Posix, "posix")
@@ -80,7 +80,7 @@ const SPEC: Spec<SedFlag> = Spec::new(
             .with_help("Take patterns as extended regular expressions"),
         Opt::new(SedFlag::RegexpExtended, 'r', "").with_help(words::SAME),
         Opt::new(SedFlag::Separate, 's', "separate")
-            .with_help("Take each file by itself: line numbers and $"),
+            .with_help("Treat each file separately: line numbers and $"),
         Opt::long(SedFlag::Sandbox, "sandbox").with_help("Refuse the commands e, r and w"),
         Opt::new(SedFlag::Unbuffered, 'u', "unbuffered").with_help("Write each line at once"),
         Opt::new(SedFlag::NullData, 'z', "null-data").with_help(words::NUL_LINES),

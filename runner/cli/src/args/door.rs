@@ -32,13 +32,13 @@ pub struct DoorArgs {
     /// Offer only these tools, a list separated by commas
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     pub tools: Option<Vec<String>>,
-    /// Time limit of calls that name none; never more than the policy's
+    /// Time limit of calls that do not set one; at most the policy's
     #[arg(long, value_name = "SECONDS", default_value_t = 120)]
     pub call_timeout: u32,
     /// Also accept this name as the Host of requests, in addition to the address and localhost
     #[arg(long, value_name = "HOST")]
     pub allow_host: Vec<String>,
-    /// An origin from which browsers may ask, as https://app.example.com:443
+    /// An origin from which browsers may send requests, such as https://app.example.com:443
     #[arg(long, value_name = "ORIGIN")]
     pub allow_origin: Vec<String>,
 }
@@ -49,13 +49,13 @@ pub struct DoorArgs {
 pub struct McpArgs {
     #[command(flatten)]
     pub door: DoorArgs,
-    /// Serve by HTTP at this address, at /mcp
+    /// Serve by HTTP at this address, under the path /mcp
     #[arg(long, value_name = "ADDRESS")]
     pub http: Option<SocketAddr>,
     /// The session of the client at standard input
     #[arg(long, value_name = "NAME", conflicts_with = "http")]
     pub session: Option<String>,
-    /// Mount the folders that the client at standard input names as its roots, below /roots
+    /// Mount the roots of the client at standard input below /roots
     #[arg(long, value_name = "ro|rw", value_enum, conflicts_with = "http")]
     pub roots: Option<RootsArg>,
 }

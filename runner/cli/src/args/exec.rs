@@ -46,17 +46,16 @@ pub struct ExecArgs {
     /// Print the command's changes to the workspace's folder, as a diff
     #[arg(long, conflicts_with = "json")]
     pub diff: bool,
-    /// Bring the command's changes back to the workspace's folder
+    /// Apply the command's changes to the workspace's folder
     #[arg(long)]
     pub apply: bool,
-    /// Listen on 127.0.0.1 of the host, at HOSTPORT or the same number, and connect clients to that
-    /// port of the command's own loopback
+    /// Listen on the host's 127.0.0.1, at HOSTPORT (by default PORT), and connect clients to PORT on
+    /// the command's own loopback
     #[arg(long, value_name = "PORT[:HOSTPORT]")]
     pub expose: Vec<ExposedPort>,
     #[command(flatten)]
     pub image: ImageArg,
-    /// The image, unless --image names it or -- comes first, and the command: everything after it
-    /// is the command's
+    /// The image, unless --image names it or -- comes first; then the command and its arguments
     #[arg(value_name = "IMAGE", required = true, trailing_var_arg = true, num_args = 1..)]
     pub(super) rest: Vec<OsString>,
     /// Whether `rest` is the command alone.

@@ -38,7 +38,7 @@ pub fn text<T: Clone + Send + Sync + 'static>(parse: fn(&str) -> Option<T>) -> V
 // `stored`.)
 #[derive(Args)]
 pub struct GrantArgs {
-    /// Let the guest see a host directory or file; read-only unless rw; SIZE bounds what it adds
+    /// Let the guest see a host directory or file; read-only unless rw; SIZE limits the bytes that it may add
     #[arg(long, value_name = "HOST:GUEST[:ro|rw[,quota=SIZE]]", value_parser = OsStringValueParser::new().try_map(|v| values::mount(&v)))]
     pub mount: Vec<MountSpec>,
     /// Show the guest a host file or folder, read-only, as /mnt/input/NAME
@@ -68,8 +68,8 @@ pub struct GrantArgs {
     /// Add a header that guests do not see: HOST: NAME=VALUE, with ${env:KEY} and ${file:PATH}
     #[arg(long, value_name = "HEADER")]
     pub secret: Vec<String>,
-    /// Let guests call the tools of an MCP server: stdio:COMMAND or its http(s) address; NAME puts
-    /// NAME. before their names
+    /// Let guests call the tools of an MCP server (stdio:COMMAND or an http(s) address), as
+    /// NAME.TOOL if NAME is given
     #[arg(long, value_name = "[NAME=]SOURCE")]
     pub tools_from: Vec<String>,
     /// Memory of all processes together (default 2G)
@@ -108,8 +108,8 @@ pub struct GrantArgs {
 // The folder that a session works in.
 #[derive(Args)]
 pub struct WorkspaceArg {
-    /// Work in a zip, which is saved after each change, or over a host folder, which stays as it
-    /// is; GUEST is /work
+    /// Work in a zip, which is saved after each change, or over a host folder, which is not
+    /// changed; GUEST is /work by default
     #[arg(long, value_name = "PATH[:GUEST]", value_parser = value(|v| values::workspace(v)))]
     pub workspace: Option<Workspace>,
 }
@@ -246,13 +246,13 @@ pub struct CallArgs {
     /// Set an environment variable
     #[arg(long, value_name = "NAME=VALUE", value_parser = value(|v| values::variable(v)))]
     pub env: Vec<(Vec<u8>, Vec<u8>)>,
-    /// Start in this directory of the guest (default /home/user; in a session, where it is)
+    /// Start in this directory of the guest (default /home/user; in a session, its current directory)
     #[arg(long, value_name = "DIR", value_parser = text(|d| d.starts_with('/').then(|| d.to_owned())))]
     pub cwd: Option<String>,
     /// Give the command an empty standard input
     #[arg(long)]
     pub no_stdin: bool,
-    /// Pass everything to a terminal, not text and colours only
+    /// Pass all bytes to a terminal, not only text and colours
     #[arg(long)]
     pub raw: bool,
     /// Print a JSON outcome: exit_code, stdout, stderr, times, limits, changed files

@@ -28,7 +28,7 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-/// Runs shell, tools and Python of an image in a sandbox.
+/// Runs the shell, the tools and Python of an image in a sandbox.
 #[derive(Parser)]
 #[command(
     name = "runner",
@@ -50,7 +50,7 @@ pub enum CliCommand {
     /// Make, use and look at sessions that are kept in a store
     #[command(subcommand)]
     Session(Box<session::SessionCommand>),
-    /// Write a session as one file, or take one in
+    /// Export a session to one file, or import one
     #[command(subcommand)]
     Snapshot(stored::SnapshotCommand),
     /// A session's files

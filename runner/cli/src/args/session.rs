@@ -48,11 +48,11 @@ pub enum SessionCommand {
     },
     /// Run a script or a command in a session
     Exec(Box<SessionExec>),
-    /// Run a cell in a session's Python interpreter, which stays
+    /// Run a cell in a session's Python interpreter, which keeps its state
     Python(Box<SessionPython>),
     /// Run a cell in a session's JavaScript interpreter, which stays
     Javascript(Box<SessionJavascript>),
-    /// End a session's interpreters: the next cell begins a new one
+    /// End a session's interpreters; the next cell starts a new one
     Reset {
         #[command(flatten)]
         named: SessionNameArgs,
@@ -161,7 +161,7 @@ pub enum SessionCommand {
         #[arg(value_name = "N")]
         number: Option<u64>,
     },
-    /// Show the changes of a session to the host folder it works over, or apply them to it
+    /// Show a session's changes to its host folder, or apply them
     #[command(subcommand)]
     Workspace(WorkspaceCommand),
     /// Name a commit, or list the names
@@ -188,7 +188,7 @@ pub enum SessionCommand {
         #[command(flatten)]
         named: SessionNameArgs,
     },
-    /// Merge old commits into one: undone commits and those before the last N are removed
+    /// Remove all commits but the last N and those with tags
     Compact {
         #[command(flatten)]
         named: SessionNameArgs,
@@ -232,7 +232,7 @@ pub enum WorkspaceCommand {
         after_help = "Example:\n  runner session workspace diff --store work.wbx --workspace project a src | less"
     )]
     Diff(WorkspaceSessionArgs),
-    /// Apply changes to the folder; afterwards the session runs nothing more
+    /// Apply the changes to the folder; the session can run nothing after that
     #[command(
         after_help = "Example:\n  runner session workspace apply --store work.wbx --workspace project a src/main.py"
     )]
@@ -270,7 +270,7 @@ Examples:
   runner session python --store work.wbx a 'x + 1'
   runner session python --store work.wbx a - < analysis.py";
 
-/// Run a cell in a session's Python interpreter, which stays
+/// Run a cell in a session's Python interpreter, which keeps its state
 #[derive(Args)]
 #[command(after_help = PYTHON)]
 pub struct SessionPython {

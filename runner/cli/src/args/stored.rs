@@ -63,8 +63,7 @@ impl StoreArg {
 // The path of the image.
 #[derive(Args)]
 pub struct ImageArg {
-    /// The image; by default image.webc beside this program, or that of the package that this
-    /// program is in
+    /// The image (default: image.webc beside this program, or the image of its package)
     #[arg(long, value_name = "FILE", env = "WASIBOX_IMAGE", hide_env_values = true, value_parser = path())]
     pub image: Option<PathBuf>,
 }

@@ -129,13 +129,8 @@ pub const TABLE: &[Builtin] = &[
     ),
     special_builtin(":", true_::run, ":", "Do nothing."),
     b("[", test::run, "[ arg... ]", "Check a condition."),
-    b(
-        "alias",
-        alias::run,
-        "alias [-p] [name[=value] ... ]",
-        "Give a name to a piece of command line, or list such names.",
-    ),
-    b("bg", bg::run, "bg [job_spec ...]", "Let a stopped job go on in the background."),
+    b("alias", alias::run, "alias [-p] [name[=value] ... ]", "Define aliases, or list them."),
+    b("bg", bg::run, "bg [job_spec ...]", "Continue a stopped job in the background."),
     b(
         "bind",
         bind::run,
@@ -147,7 +142,7 @@ pub const TABLE: &[Builtin] = &[
         "builtin",
         builtin_::run,
         "builtin [shell-builtin [arg ...]]",
-        "Run a builtin, whatever functions there are.",
+        "Run a builtin, even if a function has its name.",
     ),
     b("caller", caller::run, "caller [expr]", "Show where the running function was called."),
     b("cd", cd::run, "cd [-L|[-P [-e]] [-@]] [dir]", "Go to another directory."),
@@ -155,7 +150,7 @@ pub const TABLE: &[Builtin] = &[
         "command",
         command::run,
         "command [-pVv] command [arg ...]",
-        "Run a command, passing over functions, or show what would run.",
+        "Run a command, ignoring functions, or show what would run.",
     ),
     b(
         "compgen",
@@ -240,7 +235,12 @@ pub const TABLE: &[Builtin] = &[
         "Send a signal to processes or jobs.",
     ),
     b("let", let_::run, "let arg [arg ...]", "Compute arithmetic expressions."),
-    b("local", local::run, "local [option] name[=value] ...", "Make variables of a function."),
+    b(
+        "local",
+        local::run,
+        "local [option] name[=value] ...",
+        "Create variables that are local to a function.",
+    ),
     b("logout", logout::run, "logout [n]", "End a login shell."),
     b(
         "mapfile",
@@ -342,7 +342,7 @@ pub const TABLE: &[Builtin] = &[
         "umask",
         umask::run,
         "umask [-p] [-S] [mode]",
-        "Show or set which permissions new files lack.",
+        "Show or set the permissions that new files do not get.",
     ),
     b("unalias", unalias::run, "unalias [-a] name [name ...]", "Remove aliases."),
     special_builtin(
@@ -351,12 +351,7 @@ pub const TABLE: &[Builtin] = &[
         "unset [-f] [-v] [-n] [name ...]",
         "Remove variables or functions.",
     ),
-    b(
-        "wait",
-        wait::run,
-        "wait [-fn] [-p var] [id ...]",
-        "Wait for jobs, and take over the status.",
-    ),
+    b("wait", wait::run, "wait [-fn] [-p var] [id ...]", "Wait for jobs, and return their status."),
 ];
 
 /// Returns the builtin of this name, enabled or not.

@@ -233,7 +233,7 @@ impl Shell<'_> {
         let home = PathBuf::from(path::from_bytes(&home));
         let home = if home.is_absolute() && is_dir(&home) { home } else { PathBuf::from("/") };
         let text = path::to_bytes(&home).to_vec();
-        self.session_error(&[cwd, b": the working directory is gone, going on in ", &text]);
+        self.session_error(&[cwd, b": the working directory is gone, continuing in ", &text]);
         self.state.dirs.set_cwd(home);
         self.state.vars.entry_or_insert(b"PWD").slot = VarSlot::Scalar(Rc::new(text));
         self.state.vars.touch_env();

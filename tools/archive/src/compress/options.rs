@@ -52,7 +52,7 @@ macro_rules! spec {
                 Opt::new(CompressFlag::Keep, 'k', "keep").with_help("Keep input files"),
                 Opt::new(CompressFlag::List, 'l', "list").with_help("Print the sizes of compressed files"),
                 Opt::new(CompressFlag::Quiet, 'q', "quiet").with_help("Suppress warnings"),
-                Opt::new(CompressFlag::Recursive, 'r', "recursive").with_help("Work on all files in directories"),
+                Opt::new(CompressFlag::Recursive, 'r', "recursive").with_help("Work on all files below directories"),
                 Opt::new(CompressFlag::Suffix, 'S', "suffix").with_argument("SUF", "End the names of compressed files with SUF"),
                 Opt::new(CompressFlag::Test, 't', "test").with_help("Check the integrity of compressed files"),
                 Opt::new(CompressFlag::Verbose, 'v', "verbose").with_help("Report each file that is handled"),

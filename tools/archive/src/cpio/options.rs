@@ -65,7 +65,7 @@ const SPEC: Spec<CpioFlag> = Spec::new(
         Opt::new(CpioFlag::KeepTimes, 'm', "preserve-modification-time")
             .with_help("Keep the times of files"),
         Opt::new(CpioFlag::Replace, 'u', "unconditional")
-            .with_help("Also replace files that are at least as new"),
+            .with_help("Also replace files that are not older than the member"),
         Opt::new(CpioFlag::Nul, '0', "null").with_help("Names in the list end with a NUL byte"),
         Opt::new(CpioFlag::Format, 'H', "format")
             .with_argument("FORMAT", "bin (default), newc, crc, odc, ustar or tar"),
@@ -105,7 +105,7 @@ const SPEC: Spec<CpioFlag> = Spec::new(
         Opt::new(CpioFlag::BigBlocks, 'B', "").with_help("Blocks have 5120 bytes, not 512"),
         Opt::new(CpioFlag::IoSize, 'C', "io-size").with_argument("N", "Blocks have N bytes"),
         Opt::long(CpioFlag::BlockSize, "block-size")
-            .with_argument("N", "Blocks have N times 512 bytes"),
+            .with_argument("N", "Use blocks of N * 512 bytes"),
         Opt::new(CpioFlag::Rename, 'r', "rename").with_help("Refused: there is no terminal to ask"),
         Opt::long(CpioFlag::Ignored, "sparse").with_help("Accepted, without effect"),
         Opt::long(CpioFlag::Ignored, "no-preserve-owner")

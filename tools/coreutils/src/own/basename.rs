@@ -18,7 +18,7 @@ enum BasenameFlag {
 
 const SPEC: Spec<BasenameFlag> = Spec::new(
     "NAME [SUFFIX]\nOPTION... NAME...",
-    "Print the last part of a path, without SUFFIX if it ends so.",
+    "Print the last part of a path, without SUFFIX if it ends in it.",
     &[
         Opt::new(BasenameFlag::Multiple, 'a', "multiple").with_help("Take every operand as a NAME"),
         Opt::new(BasenameFlag::Suffix, 's', "suffix")

@@ -31,7 +31,7 @@ const SPEC: Spec<CatFlag> = Spec::new(
     &[
         Opt::new(CatFlag::ShowAll, 'A', "show-all").with_help("Show everything: -v, -E and -T"),
         Opt::new(CatFlag::NumberNonblank, 'b', "number-nonblank")
-            .with_help("Number the lines that are not empty; stronger than -n"),
+            .with_help("Number the lines that are not empty; overrides -n"),
         Opt::new(CatFlag::EndsVisibly, 'e', "").with_help("Combine -v and -E"),
         Opt::new(CatFlag::ShowEnds, 'E', "show-ends").with_help("Mark the end of each line with $"),
         Opt::new(CatFlag::Number, 'n', "number").with_help("Put a number before each line"),

@@ -45,13 +45,13 @@ const SPEC: Spec<FileFlag> = Spec::new(
         Opt::new(FileFlag::FilesFrom, 'f', "files-from")
             .with_argument("FILE", "Read the names of the files from FILE"),
         Opt::new(FileFlag::Separator, 'F', "separator")
-            .with_argument("STRING", "Put STRING behind names instead of `:'"),
+            .with_argument("STRING", "Put STRING after names instead of `:'"),
         Opt::new(FileFlag::NoDereference, 'h', "no-dereference")
             .with_help("Describe symbolic links themselves (default)"),
         Opt::new(FileFlag::KeepGoing, 'k', "keep-going").with_help(words::IGNORED),
         Opt::new(FileFlag::Dereference, 'L', "dereference").with_help("Follow symbolic links"),
         Opt::new(FileFlag::NoPad, 'N', "no-pad").with_help("Do not align the output"),
-        Opt::new(FileFlag::Print0, '0', "print0").with_help("Put a NUL byte behind each name"),
+        Opt::new(FileFlag::Print0, '0', "print0").with_help("Put a NUL byte after each name"),
         Opt::new(FileFlag::NoBuffer, 'n', "no-buffer").with_help(words::IGNORED),
         Opt::new(FileFlag::Raw, 'r', "raw").with_help(words::IGNORED),
         Opt::new(FileFlag::SpecialFiles, 's', "special-files")

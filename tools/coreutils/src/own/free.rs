@@ -55,7 +55,7 @@ const SPEC: Spec<FreeFlag> = Spec::new(
         Opt::new(FreeFlag::Total, 't', "total")
             .with_help("Add a line with the sum of memory and swap"),
         Opt::new(FreeFlag::Committed, 'v', "committed")
-            .with_help("Add a line with memory that is promised"),
+            .with_help("Add a line with the memory that is committed"),
         Opt::new(FreeFlag::Seconds, 's', "seconds")
             .with_argument("N", "Print again every N seconds"),
         Opt::new(FreeFlag::Count, 'c', "count").with_argument("N", "With -s: stop after N times"),

@@ -15,19 +15,19 @@ const HELP: HelpPage = HelpPage::new(
         &[
             (
                 "  -o, --options LETTERS",
-                "Letters to accept; with : behind them they take a value, with :: they may",
+                "Letters to accept; one with : after it takes a value, one with :: may take one",
             ),
             (
                 "  -l, --longoptions NAMES",
                 "Long names to accept, separated by commas, with the same colons",
             ),
             ("  -n, --name NAME", "Name of the script, for error messages"),
-            ("  -a, --alternative", "Accept long names behind a single dash"),
+            ("  -a, --alternative", "Accept long names after a single dash"),
             ("  -q, --quiet", "Print no error messages"),
             ("  -Q, --quiet-output", "Print nothing but error messages"),
             ("  -s, --shell SHELL", "Quote for sh, bash, csh or tcsh"),
             ("  -u, --unquoted", "Do not quote"),
-            ("  -T, --test", "End with status 4, as a getopt that can do all of this"),
+            ("  -T, --test", "End with status 4, which identifies this enhanced version"),
             ("  -h, --help", words::HELP),
             ("  -V, --version", words::VERSION),
         ],

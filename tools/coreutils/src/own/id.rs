@@ -34,7 +34,7 @@ const ID: Spec<IdFlag> = Spec::new(
         Opt::new(IdFlag::Name, 'n', "name")
             .with_help("With -u, -g, -G: print names instead of numbers"),
         Opt::new(IdFlag::Real, 'r', "real")
-            .with_help("With -u, -g, -G: print the real one, not the effective one"),
+            .with_help("With -u, -g, -G: print the real id, not the effective one"),
         Opt::new(IdFlag::User, 'u', "user").with_help("Print the number of the user"),
         Opt::new(IdFlag::Zero, 'z', "zero").with_help("With -u, -g, -G: separate by NUL bytes"),
     ],

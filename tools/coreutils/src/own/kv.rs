@@ -11,7 +11,7 @@ use crate::common::{input, quote};
 
 const SPEC: Spec = Spec::new(
     "get KEY | set KEY [VALUE] | list [PREFIX] | delete KEY...",
-    "Keep values from call to call of a session: get, set, list or delete them.",
+    "Keep values between the calls of a session: get, set, list or delete them.",
     &[],
 )
 .with_footer(
@@ -90,9 +90,9 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     };
     Ok(done.unwrap_or_else(|failed| {
         match failed {
-            KvFailure::Nowhere => {
-                ctx.error_bytes(&[b"no values are kept here: this is no session with a history"])
-            }
+            KvFailure::Nowhere => ctx.error_bytes(&[
+                b"no values are kept here, because this is not a session with a history",
+            ]),
             KvFailure::Node(e) => ctx.error_bytes(&[box_sys::error_text(&e).as_bytes()]),
             KvFailure::Refused(why) => ctx.error_bytes(&[&why]),
         }

@@ -48,7 +48,7 @@ const SPEC: Spec<LnFlag> = Spec::new(
         Opt::new(LnFlag::Physical, 'P', "physical")
             .with_help("Make hard links to symbolic links themselves"),
         Opt::new(LnFlag::Relative, 'r', "relative")
-            .with_help("With -s: write the way from the link to TARGET"),
+            .with_help("With -s: write TARGET as a path relative to the link"),
         Opt::new(LnFlag::Symbolic, 's', "symbolic").with_help("Make symbolic links"),
         Opt::new(LnFlag::Suffix, 'S', "suffix").with_argument("SUFFIX", words::SUFFIX),
         Opt::new(LnFlag::TargetDirectory, 't', "target-directory")

@@ -30,10 +30,10 @@ const SPEC: Spec<MktempFlag> = Spec::new(
         Opt::new(MktempFlag::DryRun, 'u', "dry-run").with_help("Only print a name that is free"),
         Opt::new(MktempFlag::Quiet, 'q', "quiet").with_help("Print no message if it fails"),
         Opt::long(MktempFlag::Suffix, "suffix")
-            .with_argument("SUFF", "Add SUFF behind the random part"),
+            .with_argument("SUFF", "Add SUFF after the random part"),
         Opt::new(MktempFlag::InDirectory, 'p', "").with_argument("DIR", "Make it in DIR"),
         Opt::long(MktempFlag::Tmpdir, "tmpdir")
-            .may_take("DIR", "Make it in DIR, in $TMPDIR or in /tmp"),
+            .may_take("DIR", "Make it in DIR, or else in $TMPDIR, or else in /tmp"),
         Opt::new(MktempFlag::InTmpdir, 't', "")
             .with_help("Make it in $TMPDIR, in the directory of -p or in /tmp"),
     ],

@@ -43,18 +43,20 @@ const SPEC: Spec<NlFlag> = Spec::new(
             .with_argument("STYLE", "Number the lines of a header in this STYLE (n)"),
         Opt::new(NlFlag::Increment, 'i', "line-increment")
             .with_argument("NUMBER", "Add NUMBER from line to line (1)"),
-        Opt::new(NlFlag::Blanks, 'l', "join-blank-lines")
-            .with_argument("NUMBER", "Of so many empty lines in a row number the last (1)"),
+        Opt::new(NlFlag::Blanks, 'l', "join-blank-lines").with_argument(
+            "NUMBER",
+            "Number only the last of each NUMBER empty lines in a row (1)",
+        ),
         Opt::new(NlFlag::Format, 'n', "number-format")
             .with_argument("FORMAT", "Write numbers in this FORMAT (rn)"),
         Opt::new(NlFlag::NoReset, 'p', "no-renumber")
             .with_help("Keep counting where a section begins"),
         Opt::new(NlFlag::Separator, 's', "number-separator")
-            .with_argument("STRING", "Write STRING behind each number (a tab)"),
+            .with_argument("STRING", "Write STRING after each number (a tab)"),
         Opt::new(NlFlag::Start, 'v', "starting-line-number")
             .with_argument("NUMBER", "Begin each section with this NUMBER (1)"),
         Opt::new(NlFlag::Width, 'w', "number-width")
-            .with_argument("NUMBER", "Write numbers in so many columns (6)"),
+            .with_argument("NUMBER", "Write numbers in NUMBER columns (6)"),
     ],
 )
 .with_examples(&[("nl -ba FILE", "Number all lines, empty ones too")])

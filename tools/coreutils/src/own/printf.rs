@@ -33,7 +33,7 @@ const HELP: HelpPage = HelpPage::new(
     )],
 )
 .with_notes(
-    "Between % and the letter may stand -, +, space, # or 0, a width, and a \
+    "The % may be followed by -, +, space, # or 0, a width, and a \
         precision: %-8s, %05.2f. With * the next ARGUMENT gives the number.",
 )
 .with_examples(&[

@@ -112,11 +112,9 @@ const REALPATH: Spec<ReadlinkFlag> = Spec::new(
             .with_help("Resolve links first (default)"),
         Opt::new(ReadlinkFlag::Quiet, 'q', "quiet").with_help("Print no error messages"),
         Opt::long(ReadlinkFlag::RelativeTo, "relative-to")
-            .with_argument("DIR", "Print the way from DIR"),
-        Opt::long(ReadlinkFlag::RelativeBase, "relative-base").with_argument(
-            "DIR",
-            "Print the way from DIR to what is below it, else absolute paths",
-        ),
+            .with_argument("DIR", "Print paths relative to DIR"),
+        Opt::long(ReadlinkFlag::RelativeBase, "relative-base")
+            .with_argument("DIR", "Print paths below DIR relative to it, and other paths absolute"),
         Opt::new(ReadlinkFlag::Strip, 's', "strip").with_help("Keep symbolic links"),
         Opt::long(ReadlinkFlag::NoSymlinks, "no-symlinks").with_help("Keep symbolic links"),
         Opt::new(ReadlinkFlag::Zero, 'z', "zero").with_help(words::NUL_OUT),

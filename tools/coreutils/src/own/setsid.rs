@@ -22,7 +22,7 @@ const SPEC: Spec<SetsidFlag> = Spec::new(
     "Run PROGRAM in a session of its own.",
     &[
         Opt::new(SetsidFlag::Ctty, 'c', "ctty").with_help("Accepted: there is no terminal"),
-        Opt::new(SetsidFlag::Fork, 'f', "fork").with_help("Run it in a new process always"),
+        Opt::new(SetsidFlag::Fork, 'f', "fork").with_help("Always run it in a new process"),
         Opt::new(SetsidFlag::Wait, 'w', "wait").with_help("Wait for it, and end with its status"),
     ],
 )

@@ -40,7 +40,7 @@ const SPEC: Spec<StringsFlag> = Spec::new(
         Opt::new(StringsFlag::Encoding, 'e', "encoding")
             .with_argument("ENC", "Characters: s 7 bits, S 8 bits, b or l 16 bits, B or L 32 bits"),
         Opt::new(StringsFlag::OutputSeparator, 's', "output-separator")
-            .with_argument("STRING", "Put STRING behind each text instead of a newline"),
+            .with_argument("STRING", "Put STRING after each text instead of a newline"),
     ],
 );
 

@@ -162,8 +162,7 @@ const NPROC: Spec<NprocFlag> = Spec::new(
     "Print how many processors this process may use.",
     &[
         Opt::long(NprocFlag::All, "all").with_help("Count those it may not use, too"),
-        Opt::long(NprocFlag::Ignore, "ignore")
-            .with_argument("N", "Leave out N, but print at least 1"),
+        Opt::long(NprocFlag::Ignore, "ignore").with_argument("N", "Print N fewer, but at least 1"),
     ],
 );
 
@@ -319,7 +318,7 @@ const SYNC: Spec<SyncFlag> = Spec::new(
     "Write cached data to storage: all, or that of the FILEs.",
     &[
         Opt::new(SyncFlag::Data, 'd', "data")
-            .with_help("Write data only, without what is not needed to read it"),
+            .with_help("Write only the data, and the metadata that is needed to read it"),
         Opt::new(SyncFlag::FileSystem, 'f', "file-system")
             .with_help("Write the file systems of the FILEs"),
     ],

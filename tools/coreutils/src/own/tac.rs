@@ -23,8 +23,7 @@ const SPEC: Spec<TacFlag> = Spec::new(
     "[OPTION]... [FILE]...",
     "Print the lines of each FILE, the last one first.",
     &[
-        Opt::new(TacFlag::Before, 'b', "before")
-            .with_help("Take separators as standing before lines"),
+        Opt::new(TacFlag::Before, 'b', "before").with_help("Treat separators as preceding lines"),
         Opt::new(TacFlag::Regex, 'r', "regex")
             .with_help("Take the separator as a regular expression"),
         Opt::new(TacFlag::Separator, 's', "separator")

@@ -43,7 +43,7 @@ const SPEC: Spec<TailFlag> = Spec::new(
     &[
         Opt::new(TailFlag::Bytes, 'c', "bytes")
             .with_argument("[+]NUM", "Print NUM bytes; with +NUM all from the NUM-th on"),
-        Opt::new(TailFlag::FollowPlain, 'f', "").with_help("Go on and print what is added"),
+        Opt::new(TailFlag::FollowPlain, 'f', "").with_help("Keep running, and print what is added"),
         Opt::long(TailFlag::Follow, "follow")
             .may_take("HOW", "Like -f: by descriptor (default) or by name"),
         Opt::new(TailFlag::FollowName, 'F', "")

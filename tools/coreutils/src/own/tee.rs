@@ -23,7 +23,7 @@ const SPEC: Spec<TeeFlag> = Spec::new(
     &[
         Opt::new(TeeFlag::Append, 'a', "append").with_help("Add to the end of the files"),
         Opt::new(TeeFlag::IgnoreInterrupts, 'i', "ignore-interrupts")
-            .with_help("Go on after an interrupt"),
+            .with_help("Ignore interrupts"),
         Opt::new(TeeFlag::Diagnose, 'p', "")
             .with_help("Complain about write errors, except of pipes"),
         Opt::long(TeeFlag::OutputError, "output-error")

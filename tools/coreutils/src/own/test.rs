@@ -32,7 +32,7 @@ const HELP: HelpPage = HelpPage::new(
             ("  A -ef B, A -nt B, A -ot B", "Files are the same, newer, older"),
             (
                 "  -e FILE, -f, -d, -s",
-                "There is a FILE; a regular one; a directory; one that is not empty",
+                "FILE exists; is a regular file; is a directory; is not empty",
             ),
             (
                 "  -h FILE, -L, -p, -S, -b, -c",
@@ -40,7 +40,10 @@ const HELP: HelpPage = HelpPage::new(
             ),
             ("  -r FILE, -w, -x", "It can be read, written, run"),
             ("  -g FILE, -u, -k", "It has the bit setgid, setuid, sticky"),
-            ("  -O FILE, -G, -N", "It is mine, my group's, modified since it was read"),
+            (
+                "  -O FILE, -G, -N",
+                "It is owned by this user, by this group; it was modified since it was last read",
+            ),
             ("  -t FD", "The descriptor is a terminal"),
         ],
     )],

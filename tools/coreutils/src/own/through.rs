@@ -191,9 +191,9 @@ const TIME: Spec<TimeFlag> = Spec::new(
         Opt::new(TimeFlag::Output, 'o', "output")
             .with_argument("FILE", "Write to FILE instead of standard error"),
         Opt::new(TimeFlag::Portability, 'p', "portability")
-            .with_help("Print real, user and system time in lines of their own"),
+            .with_help("Print real, user and system time on separate lines"),
         Opt::new(TimeFlag::Quiet, 'q', "quiet").with_help("Do not report a status that is not 0"),
-        Opt::new(TimeFlag::Verbose, 'v', "verbose").with_help("Print everything that is known"),
+        Opt::new(TimeFlag::Verbose, 'v', "verbose").with_help("Print all figures"),
     ],
 )
 .posix_order();

@@ -36,7 +36,7 @@ const SPEC: Spec<TouchFlag> = Spec::new(
         Opt::new(TouchFlag::AccessOnly, 'a', "").with_help("Set the time of access only"),
         Opt::new(TouchFlag::NoCreate, 'c', "no-create").with_help("Do not make missing files"),
         Opt::new(TouchFlag::Date, 'd', "date")
-            .with_argument("STRING", "Set the time that STRING says, as of date -d"),
+            .with_argument("STRING", "Set the time STRING, which is read as by date -d"),
         Opt::new(TouchFlag::Ignored, 'f', "").with_help(words::IGNORED),
         Opt::new(TouchFlag::NoDereference, 'h', "no-dereference")
             .with_help("Set the times of symbolic links themselves"),

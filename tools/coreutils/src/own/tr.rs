@@ -26,7 +26,7 @@ const SPEC: Spec<TrFlag> = Spec::new(
         Opt::new(TrFlag::Complement, 'C', "").with_help(words::SAME),
         Opt::new(TrFlag::Delete, 'd', "delete").with_help("Delete the characters of STRING1"),
         Opt::new(TrFlag::SqueezeRepeats, 's', "squeeze-repeats")
-            .with_help("Print a run of one character of the last STRING once"),
+            .with_help("Replace each run of a character in the last STRING by one"),
         Opt::new(TrFlag::TruncateSet1, 't', "truncate-set1")
             .with_help("Cut STRING1 to the length of STRING2"),
     ],

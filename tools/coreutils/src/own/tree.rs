@@ -76,7 +76,7 @@ const SPEC: Spec<TreeFlag> = Spec::new(
         Opt::new(TreeFlag::FollowLinks, 'l', "").with_help("Follow links to directories"),
         Opt::new(TreeFlag::FullPath, 'f', "").with_help("Print whole paths"),
         Opt::new(TreeFlag::OneFileSystem, 'x', "").with_help(words::ONE_FILE_SYSTEM),
-        Opt::new(TreeFlag::Level, 'L', "").with_argument("level", "Go down at most so many levels"),
+        Opt::new(TreeFlag::Level, 'L', "").with_argument("LEVEL", "Go down at most LEVEL levels"),
         Opt::new(TreeFlag::Pattern, 'P', "").with_argument("pattern", "List only files that match"),
         Opt::new(TreeFlag::Ignore, 'I', "").with_argument("pattern", "Leave out what matches"),
         Opt::long(TreeFlag::IgnoreCase, "ignore-case")
@@ -92,7 +92,7 @@ const SPEC: Spec<TreeFlag> = Spec::new(
         Opt::long(TreeFlag::Prune, "prune").with_help("Leave out empty directories"),
         Opt::long(TreeFlag::Charset, "charset").with_argument("X", "Draw with ASCII or UTF-8"),
         Opt::long(TreeFlag::Du, "du")
-            .with_help("Print sizes, those of directories with all in them"),
+            .with_help("Print sizes; those of directories include their contents"),
         Opt::new(TreeFlag::Output, 'o', "").with_argument("filename", "Write to a file"),
         Opt::new(TreeFlag::QuestionMarks, 'q', "").with_help("Show unprintable characters as ?"),
         Opt::new(TreeFlag::Literal, 'N', "").with_help("Print unprintable characters as they are"),
@@ -105,7 +105,7 @@ const SPEC: Spec<TreeFlag> = Spec::new(
         Opt::new(TreeFlag::HumanSize, 'h', "").with_help(words::HUMAN),
         Opt::new(TreeFlag::Date, 'D', "").with_help("Print when files were modified last"),
         Opt::long(TreeFlag::Timefmt, "timefmt")
-            .with_argument("FORMAT", "With the date that FORMAT, as of date, gives"),
+            .with_argument("FORMAT", "Print dates by FORMAT, as date does"),
         Opt::new(TreeFlag::Classify, 'F', "")
             .with_help("Mark kinds of files behind names, as ls -F does"),
         Opt::new(TreeFlag::ByVersion, 'v', "").with_help("Sort by version: file9 before file10"),

@@ -37,7 +37,7 @@ const SPEC: Spec<TruncateFlag> = Spec::new(
 .with_examples(&[("truncate -s 0 FILE", "Empty a file")])
 .with_footer(
     "A SIZE is a number, perhaps with a unit such as K (1024), KB (1000), M or G. \
-        Before it may stand + or - (more or less than now), < (at most), > (at least), / \
+        It may be preceded by + or - (more or less than now), < (at most), > (at least), / \
         (rounded down to a multiple) or % (rounded up).",
 );
 

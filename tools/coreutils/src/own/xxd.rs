@@ -24,7 +24,7 @@ const HELP: HelpPage = HelpPage::new(
             ("  -e", "Print groups of 4 bytes, the last byte first"),
             ("  -g BYTES", "Bytes in a group: 2, with -e 4"),
             ("  -i", "Print an array in C"),
-            ("  -l BYTES", "Stop after so many bytes"),
+            ("  -l BYTES", "Stop after BYTES bytes"),
             ("  -n NAME", "With -i: name of the array"),
             ("  -o OFFSET", "Add OFFSET to the offsets that are printed"),
             ("  -ps", "Print only hexadecimal digits"),

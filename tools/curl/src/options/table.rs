@@ -87,7 +87,7 @@ pub(crate) const OPTIONS: &[CurlOption] = &[
     long_option(
         "basic",
         CurlOptionKind::Flag(|o| &mut o.ignored),
-        "Accepted: -u sends the name and password so",
+        "Accepted: -u always uses Basic authentication",
     ),
     long_option(
         "compressed",
@@ -103,13 +103,13 @@ pub(crate) const OPTIONS: &[CurlOption] = &[
     long_option(
         "connect-timeout",
         CurlOptionKind::Seconds(|o| &mut o.connect_timeout),
-        "Give up after so many seconds without a connection",
+        "Give up after SECONDS without a connection",
     ),
     short_option(
         'C',
         "continue-at",
         CurlOptionKind::Text(|o| &mut o.resume),
-        "Go on at this offset; - is the size of the file",
+        "Continue at this offset; - means the size of the file",
     ),
     short_option(
         'b',
@@ -121,7 +121,7 @@ pub(crate) const OPTIONS: &[CurlOption] = &[
         'c',
         "cookie-jar",
         CurlOptionKind::Text(|o| &mut o.cookie_jar),
-        "Write cookies to a file in the end",
+        "Write cookies to a file at the end",
     ),
     long_option(
         "create-dirs",
@@ -166,7 +166,7 @@ pub(crate) const OPTIONS: &[CurlOption] = &[
         'f',
         "fail",
         CurlOptionKind::Flag(|o| &mut o.fail),
-        "Print no body of status 400 and above, and end with 22",
+        "For status 400 and above, print no body and end with status 22",
     ),
     long_option(
         "fail-early",
@@ -235,12 +235,7 @@ pub(crate) const OPTIONS: &[CurlOption] = &[
         CurlOptionKind::Flag(|o| &mut o.junk_session),
         "With -b: leave out cookies without an end",
     ),
-    short_option(
-        'L',
-        "location",
-        CurlOptionKind::Flag(|o| &mut o.follow),
-        "Go where a redirect points to",
-    ),
+    short_option('L', "location", CurlOptionKind::Flag(|o| &mut o.follow), "Follow redirects"),
     long_option(
         "location-trusted",
         CurlOptionKind::Do("", add_trusted),
@@ -254,13 +249,13 @@ pub(crate) const OPTIONS: &[CurlOption] = &[
     long_option(
         "max-redirs",
         CurlOptionKind::Do("<num>", max_redirs),
-        "Follow so many redirects (50); -1 sets no limit",
+        "Follow at most N redirects (50); -1 sets no limit",
     ),
     short_option(
         'm',
         "max-time",
         CurlOptionKind::Seconds(|o| &mut o.max_time),
-        "Give up after so many seconds",
+        "Give up after SECONDS",
     ),
     short_option(
         ':',
@@ -293,7 +288,7 @@ pub(crate) const OPTIONS: &[CurlOption] = &[
     long_option(
         "post301",
         CurlOptionKind::Flag(|o| &mut o.keep_post[0]),
-        "Stay with POST after status 301",
+        "Keep the method POST after status 301",
     ),
     long_option(
         "post302",
@@ -326,7 +321,7 @@ pub(crate) const OPTIONS: &[CurlOption] = &[
         'e',
         "referer",
         CurlOptionKind::Text(|o| &mut o.referer),
-        "Send this as the page that links here",
+        "Send this as the referring page",
     ),
     short_option(
         'J',
@@ -359,17 +354,17 @@ pub(crate) const OPTIONS: &[CurlOption] = &[
     long_option(
         "retry",
         CurlOptionKind::Count(|o| &mut o.retry),
-        "Try again so many times after errors that may pass",
+        "Retry up to N times after transient errors",
     ),
     long_option(
         "retry-all-errors",
         CurlOptionKind::Flag(|o| &mut o.retry_all),
-        "With --retry: after any error",
+        "With --retry: retry after any error",
     ),
     long_option(
         "retry-connrefused",
         CurlOptionKind::Flag(|o| &mut o.retry_refused),
-        "With --retry: if nobody listens, too",
+        "With --retry: retry also if the connection is refused",
     ),
     long_option(
         "retry-delay",
@@ -399,7 +394,7 @@ pub(crate) const OPTIONS: &[CurlOption] = &[
         CurlOptionKind::List(|o| &mut o.uploads),
         "Send a file by PUT; - is standard input",
     ),
-    long_option("url", CurlOptionKind::List(|o| &mut o.urls), "A URL, as the operands are"),
+    long_option("url", CurlOptionKind::List(|o| &mut o.urls), "A URL, like an operand"),
     long_option(
         "url-query",
         CurlOptionKind::Do("<data>", url_query),
@@ -431,7 +426,7 @@ pub(crate) const OPTIONS: &[CurlOption] = &[
         'w',
         "write-out",
         CurlOptionKind::Do("<format>", write_out),
-        "Print figures by a format in the end: '%{http_code}\\n'",
+        "Print figures by a format at the end: '%{http_code}\\n'",
     ),
     // The host decides about these, or they are always in effect.
     short_option('0', "http1.0", CurlOptionKind::Flag(|o| &mut o.ignored), ""),

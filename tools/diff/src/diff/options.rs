@@ -95,7 +95,7 @@ pub(super) const SPEC: Spec<DiffFlag> = Spec::new(
         Opt::new(DiffFlag::Context, 'C', "").with_argument("NUM", "The same, with NUM lines"),
         Opt::long(DiffFlag::Context, "context").may_take("NUM", "The same, with NUM lines or 3"),
         Opt::new(DiffFlag::UnifiedDefault, 'u', "")
-            .with_help("Print changes as patches have them, with 3 lines of context"),
+            .with_help("Print changes as a unified diff, with 3 lines of context"),
         Opt::new(DiffFlag::Unified, 'U', "").with_argument("NUM", "The same, with NUM lines"),
         Opt::long(DiffFlag::Unified, "unified").may_take("NUM", "The same, with NUM lines or 3"),
         Opt::new(DiffFlag::Ed, 'e', "ed").with_help("Print commands for ed"),
@@ -113,14 +113,14 @@ pub(super) const SPEC: Spec<DiffFlag> = Spec::new(
         Opt::long(DiffFlag::SuppressCommonLines, "suppress-common-lines")
             .with_help("With -y: leave out common lines"),
         Opt::new(DiffFlag::ShowCFunction, 'p', "show-c-function")
-            .with_help("Name the C function of each change"),
+            .with_help("Show the C function that each change is in"),
         Opt::new(DiffFlag::ShowFunctionLine, 'F', "show-function-line")
-            .with_argument("RE", "Name the last line that matches RE at each change"),
+            .with_argument("RE", "Show the last line before each change that matches RE"),
         Opt::new(DiffFlag::Label, 'L', "label")
             .with_argument("LABEL", "Print LABEL instead of name and time; once for each file"),
         Opt::new(DiffFlag::ExpandTabs, 't', "expand-tabs").with_help("Write spaces for tabs"),
         Opt::new(DiffFlag::InitialTab, 'T', "initial-tab")
-            .with_help("Begin lines with a tab, so that their tabs line up"),
+            .with_help("Begin lines with a tab, so that tabs in the text line up"),
         Opt::new(DiffFlag::Recursive, 'r', "recursive").with_help("Compare subdirectories, too"),
         Opt::long(DiffFlag::NoDereference, "no-dereference")
             .with_help("Compare symbolic links themselves"),
@@ -134,7 +134,7 @@ pub(super) const SPEC: Spec<DiffFlag> = Spec::new(
         Opt::new(DiffFlag::IgnoreCase, 'i', "ignore-case")
             .with_help("Take upper and lower case as equal"),
         Opt::new(DiffFlag::IgnoreTabExpansion, 'E', "ignore-tab-expansion")
-            .with_help("Take tabs and their spaces as equal"),
+            .with_help("Treat a tab as equal to the spaces that it stands for"),
         Opt::new(DiffFlag::IgnoreTrailingSpace, 'Z', "ignore-trailing-space")
             .with_help("Ignore blanks at the ends of lines"),
         Opt::new(DiffFlag::IgnoreSpaceChange, 'b', "ignore-space-change")
@@ -165,7 +165,7 @@ pub(super) const SPEC: Spec<DiffFlag> = Spec::new(
         Opt::long(DiffFlag::IgnoreFileNameCase, "ignore-file-name-case")
             .with_help("Take upper and lower case in names as equal"),
         Opt::long(DiffFlag::NoIgnoreFileNameCase, "no-ignore-file-name-case")
-            .with_help("Tell upper and lower case in names apart (default)"),
+            .with_help("Distinguish upper and lower case in names (default)"),
         Opt::new(DiffFlag::StartingFile, 'S', "starting-file")
             .with_argument("FILE", "Begin with FILE in directories"),
         Opt::long(DiffFlag::FromFile, "from-file")

@@ -41,7 +41,7 @@ enum UnzipFlag {
 
 const UNZIP: Spec<UnzipFlag> = Spec::new(
     "[-Z] [-opts[modifiers]] file[.zip] [list] [-x xlist] [-d exdir]",
-    "Extract files in list, except those in xlist, to exdir. With -Z as the first letter, do as zipinfo does.",
+    "Extract files in list, except those in xlist, to exdir. With -Z as the first option, behave as zipinfo does.",
     &[
         Opt::new(UnzipFlag::Pipe, 'p', "").with_help("Write the contents of files to standard output"),
         Opt::new(UnzipFlag::PipeWithNames, 'c', "").with_help("Write them with the name before each"),

@@ -46,7 +46,7 @@ const SPEC: Spec<InstallFlag> = Spec::new(
         Opt::new(InstallFlag::Compare, 'C', "compare")
             .with_help("Leave DEST alone if it would not change"),
         Opt::new(InstallFlag::Directory, 'd', "directory")
-            .with_help("Make directories, with all that lead to them"),
+            .with_help("Make directories and their parents"),
         Opt::new(InstallFlag::MakeLeading, 'D', "")
             .with_help("Make the directories that DEST needs"),
         Opt::new(InstallFlag::Group, 'g', "group").with_argument("GROUP", "Set the group"),

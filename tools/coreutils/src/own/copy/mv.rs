@@ -43,7 +43,7 @@ const SPEC: Spec<MvFlag> = Spec::new(
         Opt::new(MvFlag::Interactive, 'i', "interactive").with_help("Ask before replacing a file"),
         Opt::new(MvFlag::NoClobber, 'n', "no-clobber").with_help("Keep files that exist already"),
         Opt::long(MvFlag::NoCopy, "no-copy")
-            .with_help("Fail where a rename is not enough, instead of copying"),
+            .with_help("Fail instead of copying if a file cannot be renamed"),
         Opt::long(MvFlag::StripTrailingSlashes, "strip-trailing-slashes")
             .with_help(words::STRIP_SLASHES),
         Opt::new(MvFlag::Suffix, 'S', "suffix").with_argument("SUFFIX", words::SUFFIX),

@@ -53,7 +53,7 @@ const SPEC: Spec<CsplitFlag> = Spec::new(
         Opt::long(CsplitFlag::SuppressMatched, "suppress-matched")
             .with_help("Leave out the lines at which files are cut"),
         Opt::new(CsplitFlag::Digits, 'n', "digits")
-            .with_argument("DIGITS", "End names with so many digits instead of two"),
+            .with_argument("DIGITS", "End names with DIGITS digits instead of two"),
         Opt::new(CsplitFlag::Quiet, 's', "quiet").with_help("Print no sizes"),
         Opt::long(CsplitFlag::Quiet, "silent").with_help(words::SAME),
         Opt::new(CsplitFlag::Quiet, 'q', "").with_help(words::SAME),
@@ -68,10 +68,10 @@ const SPEC: Spec<CsplitFlag> = Spec::new(
   INTEGER            cut before the line of this number
   /REGEXP/[OFFSET]   cut before the next line that matches
   %REGEXP%[OFFSET]   the same, but drop what comes before
-  {INTEGER}          use the last pattern so many times more
+  {INTEGER}          repeat the last pattern INTEGER times
   {*}                use the last pattern as long as there is input
 
-OFFSET is a number of lines behind the match, or with - before it. A FILE named - is
+OFFSET is a number of lines after the match, or before it with -. A FILE named - is
 standard input.",
 );
 

@@ -58,7 +58,7 @@ const SPEC: Spec<DateFlag> = Spec::new(
         Opt::new(DateFlag::Utc, 'u', "utc").with_help("Use UTC instead of the zone of TZ"),
         Opt::long(DateFlag::Utc, "universal").with_help(words::SAME),
         Opt::long(DateFlag::Resolution, "resolution")
-            .with_help("Print the smallest step of the clock"),
+            .with_help("Print the resolution of the clock"),
     ],
 )
 .with_examples(&[
@@ -68,7 +68,7 @@ const SPEC: Spec<DateFlag> = Spec::new(
 ])
 .with_footer(
     "FORMAT is that of strftime: %Y %m %d %H %M %S %F %T %s %N %a %b %Z %z and more. \
-        After the % may stand - (no padding), _ (spaces), 0 (zeros), + (zeros, a sign \
+        The % may be followed by - (no padding), _ (spaces), 0 (zeros), + (zeros, a sign \
         before far years), ^ (upper case) or # (other case), then a width.",
 );
 

@@ -52,10 +52,10 @@ const HELP: HelpPage = HelpPage::new(
             ),
             (
                 "  iflag=WORD,...",
-                "Read so: append direct directory dsync sync fullblock nonblock noatime nocache \
+                "Flags for reading: append direct directory dsync sync fullblock nonblock noatime nocache \
         noctty nofollow count_bytes skip_bytes",
             ),
-            ("  oflag=WORD,...", "Write so: the same words, and seek_bytes"),
+            ("  oflag=WORD,...", "Flags for writing: the same, and seek_bytes"),
             ("  status=WORD", "Report none (only errors), noxfer (no speed) or progress"),
         ],
     )],

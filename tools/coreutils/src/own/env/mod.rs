@@ -43,7 +43,7 @@ const SPEC: Spec<EnvFlag> = Spec::new(
         Opt::long(EnvFlag::DefaultSignal, "default-signal").may_take("SIG", words::IGNORED),
         Opt::long(EnvFlag::IgnoreSignal, "ignore-signal").may_take("SIG", words::IGNORED),
         Opt::long(EnvFlag::ListSignalHandling, "list-signal-handling").with_help(words::IGNORED),
-        Opt::new(EnvFlag::Debug, 'v', "debug").with_help("Say each step on standard error"),
+        Opt::new(EnvFlag::Debug, 'v', "debug").with_help("Report each step on standard error"),
     ],
 )
 .with_examples(&[

@@ -42,7 +42,7 @@ const SPEC: Spec<FlockFlag> = Spec::new(
             .with_help("Lock for reading, together with others"),
         Opt::new(FlockFlag::Exclusive, 'x', "exclusive").with_help("Lock alone (default)"),
         Opt::new(FlockFlag::Exclusive, 'e', "").with_help(words::SAME),
-        Opt::new(FlockFlag::Unlock, 'u', "unlock").with_help("Let go of a lock on a descriptor"),
+        Opt::new(FlockFlag::Unlock, 'u', "unlock").with_help("Release the lock on a descriptor"),
         Opt::new(FlockFlag::Nonblock, 'n', "nonblock")
             .with_help("Fail at once if somebody holds the lock"),
         Opt::long(FlockFlag::Nonblock, "nb").with_help(words::SAME),
@@ -56,7 +56,8 @@ const SPEC: Spec<FlockFlag> = Spec::new(
         Opt::new(FlockFlag::Command, 'c', "command")
             .with_argument("COMMAND", "Run COMMAND by the shell"),
         Opt::new(FlockFlag::NoFork, 'F', "no-fork").with_help(words::IGNORED),
-        Opt::long(FlockFlag::Verbose, "verbose").with_help("Say how long it took to get the lock"),
+        Opt::long(FlockFlag::Verbose, "verbose")
+            .with_help("Report how long it took to get the lock"),
     ],
 )
 .with_examples(&[("flock /tmp/lock CMD", "Run a command when nobody else holds the lock")])

@@ -39,8 +39,10 @@ const SPEC: Spec<FmtFlag> = Spec::new(
     &[
         Opt::new(FmtFlag::CrownMargin, 'c', "crown-margin")
             .with_help("Keep the indents of the first two lines of a paragraph"),
-        Opt::new(FmtFlag::Prefix, 'p', "prefix")
-            .with_argument("STRING", "Reflow only lines that begin with STRING, and keep it"),
+        Opt::new(FmtFlag::Prefix, 'p', "prefix").with_argument(
+            "STRING",
+            "Reflow only lines that begin with STRING, and keep the prefix",
+        ),
         Opt::new(FmtFlag::SplitOnly, 's', "split-only").with_help("Cut long lines, and join none"),
         Opt::new(FmtFlag::TaggedParagraph, 't', "tagged-paragraph")
             .with_help("Take two lines with the same indent as two paragraphs"),

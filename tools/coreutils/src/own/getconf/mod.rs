@@ -19,8 +19,8 @@ enum GetconfFlag {
 /// name.
 const SPEC: Spec<GetconfFlag> = Spec::new(
     "[-v ENVIRONMENT] NAME [FILE]\n-a [FILE]",
-    "Print the value of the configuration variable NAME, for those of a file that of FILE.\n\
-     A variable that the machine leaves open is undefined.",
+    "Print the value of the configuration variable NAME, or of FILE, if the variable is one of a file.\n\
+     A variable without a limit is printed as undefined.",
     &[
         Opt::new(GetconfFlag::All, 'a', "").with_help("Print all variables and their values"),
         Opt::new(GetconfFlag::Environment, 'v', "")

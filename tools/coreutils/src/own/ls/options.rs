@@ -80,7 +80,7 @@ pub(super) enum LsFlag {
 
 pub(super) const SPEC: Spec<LsFlag> = Spec::new(
     "[OPTION]... [FILE]...",
-    "List files, and what is in directories; by name, unless told otherwise.",
+    "List files, and what is in directories; by name, unless an option says otherwise.",
     &[
         Opt::new(LsFlag::All, 'a', "all").with_help("List names that begin with a dot, too"),
         Opt::new(LsFlag::AlmostAll, 'A', "almost-all").with_help("Like -a, without . and .."),
@@ -91,7 +91,7 @@ pub(super) const SPEC: Spec<LsFlag> = Spec::new(
         Opt::new(LsFlag::IgnoreBackups, 'B', "ignore-backups")
             .with_help("Leave out names that end with ~"),
         Opt::new(LsFlag::Ctime, 'c', "")
-            .with_help("Use the time of the last status change: to sort by, with -l to print"),
+            .with_help("Sort by the time of the last status change; with -l, show it"),
         Opt::new(LsFlag::Columns, 'C', "").with_help("Fill columns from top to bottom"),
         Opt::long(LsFlag::Color, "color")
             .may_take("WHEN", "Color names: always (default), auto or never"),
@@ -100,7 +100,7 @@ pub(super) const SPEC: Spec<LsFlag> = Spec::new(
         Opt::new(LsFlag::Dired, 'D', "dired").with_help(words::IGNORED),
         Opt::new(LsFlag::Unordered, 'f', "").with_help("List everything, unsorted"),
         Opt::new(LsFlag::Classify, 'F', "")
-            .with_help("Mark kinds of files behind names by one of */=>@|"),
+            .with_help("Append one of */=>@| to names, by the kind of file"),
         Opt::long(LsFlag::Classify, "classify")
             .may_take("WHEN", "Like -F: always (default), auto or never"),
         Opt::long(LsFlag::FileType, "file-type").with_help("Like -F, without the * of programs"),
@@ -160,7 +160,7 @@ pub(super) const SPEC: Spec<LsFlag> = Spec::new(
         Opt::new(LsFlag::BySize, 'S', "").with_help("Sort by size, largest first"),
         Opt::long(LsFlag::Sort, "sort").with_argument(
             "WORD",
-            "Sort by none (-U), size (-S), time (-t), version (-v), extension (-X) or width",
+            "Sort by WORD: none (-U), size (-S), time (-t), version (-v), extension (-X) or width",
         ),
         Opt::long(LsFlag::Time, "time").with_argument(
             "WORD",
@@ -171,15 +171,15 @@ pub(super) const SPEC: Spec<LsFlag> = Spec::new(
             .with_argument("STYLE", "Print times as full-iso, long-iso, iso, locale or +FORMAT"),
         Opt::new(LsFlag::ByTime, 't', "").with_help("Sort by time, newest first"),
         Opt::new(LsFlag::Tabsize, 'T', "tabsize")
-            .with_argument("COLS", "Take tab stops as COLS apart (8)"),
+            .with_argument("COLS", "Assume tab stops every COLS columns (8)"),
         Opt::new(LsFlag::AccessTime, 'u', "")
-            .with_help("Use the time of the last access: to sort by, with -l to print"),
+            .with_help("Sort by the time of the last access; with -l, show it"),
         Opt::new(LsFlag::Unsorted, 'U', "").with_help("Do not sort"),
         Opt::new(LsFlag::ByVersion, 'v', "").with_help("Sort by version: file9 before file10"),
         Opt::new(LsFlag::Width, 'w', "width")
             .with_argument("COLS", "Fill lines of COLS characters; 0 sets no limit"),
         Opt::new(LsFlag::Across, 'x', "").with_help("Fill rows from left to right"),
-        Opt::new(LsFlag::ByExtension, 'X', "").with_help("Sort by what stands behind the last dot"),
+        Opt::new(LsFlag::ByExtension, 'X', "").with_help("Sort by the suffix after the last dot"),
         Opt::new(LsFlag::Context, 'Z', "context")
             .with_help("Print ?: there are no security contexts here"),
         Opt::long(LsFlag::Zero, "zero").with_help(words::NUL_OUT),

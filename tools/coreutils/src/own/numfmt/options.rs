@@ -47,9 +47,9 @@ pub(super) const SPEC: Spec<NumfmtFlag> = Spec::new(
         Opt::long(NumfmtFlag::Header, "header")
             .may_take("N", "Copy the first N lines as they are (1)"),
         Opt::long(NumfmtFlag::Invalid, "invalid")
-            .with_argument("MODE", "At a wrong number: abort (default), fail, warn or ignore"),
+            .with_argument("MODE", "For invalid numbers: abort (default), fail, warn or ignore"),
         Opt::long(NumfmtFlag::Padding, "padding")
-            .with_argument("N", "Pad to N characters; to the left of them if N is negative"),
+            .with_argument("N", "Pad to N characters; align to the left if N is negative"),
         Opt::long(NumfmtFlag::Round, "round").with_argument(
             "METHOD",
             "Round up, down, from-zero (default), towards-zero or nearest",

@@ -54,14 +54,15 @@ const SPEC: Spec<OdFlag> = Spec::new(
             .with_argument("BYTES", "Stop after BYTES bytes"),
         Opt::new(OdFlag::Strings, 'S', "")
             .with_argument("BYTES", "Print texts of at least BYTES printable characters"),
-        Opt::long(OdFlag::Strings, "strings")
-            .may_take("BYTES", "The same, of at least 3 without BYTES"),
+        Opt::long(OdFlag::Strings, "strings").may_take("BYTES", "Like -S; BYTES is 3 by default"),
         Opt::new(OdFlag::Type, 't', "format")
             .with_argument("TYPE", "Print by TYPE; may be given several times"),
         Opt::new(OdFlag::OutputDuplicates, 'v', "output-duplicates")
             .with_help("Print lines that repeat, not *"),
-        Opt::new(OdFlag::Width, 'w', "width")
-            .may_take("BYTES", "Print BYTES bytes in a line; 32 without BYTES, 16 without -w"),
+        Opt::new(OdFlag::Width, 'w', "width").may_take(
+            "BYTES",
+            "Print BYTES bytes in each line: 32 if BYTES is missing, 16 without this option",
+        ),
         Opt::long(OdFlag::Traditional, "traditional")
             .with_help("Take offset and label as operands"),
         Opt::new(OdFlag::Format("a"), 'a', "").with_help("Named characters: -t a"),

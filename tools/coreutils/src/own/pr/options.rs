@@ -41,7 +41,7 @@ pub(super) const SPEC: Spec<PrFlag> = Spec::new(
     &[
         Opt::long(PrFlag::Pages, "pages").with_argument(
             "FIRST[:LAST]",
-            "Print pages FIRST to LAST; +FIRST before the files is short for it",
+            "Print pages FIRST to LAST; +FIRST before the files means the same",
         ),
         Opt::long(PrFlag::Columns, "columns").with_argument(
             "COLUMN",
@@ -86,7 +86,7 @@ pub(super) const SPEC: Spec<PrFlag> = Spec::new(
         Opt::new(PrFlag::SepString, 'S', "sep-string")
             .may_take("STRING", "Put STRING between columns"),
         Opt::new(PrFlag::OmitHeader, 't', "omit-header")
-            .with_help("Print no headers and no rest of pages"),
+            .with_help("Print no headers, and do not fill up pages"),
         Opt::new(PrFlag::OmitPagination, 'T', "omit-pagination")
             .with_help("Like -t, and drop form feeds of the input"),
         Opt::new(PrFlag::ShowNonprinting, 'v', "show-nonprinting")

@@ -43,7 +43,7 @@ const HELP: HelpPage = HelpPage::new(
                 ("  -o, o, --format LIST", "These columns: pid, ppid, user, comm, args, stat, ..."),
                 ("  -O, O LIST", "These columns besides the usual ones"),
                 ("      --sort, k KEYS", "Sort by columns; with - before one in descending order"),
-                ("      --forest, f, -H", "Print processes below those that have started them"),
+                ("      --forest, f, -H", "Print processes as a tree, below their parents"),
                 ("      --no-headers, h", "No line with the names of columns"),
                 ("      --cols N", "Cut lines to N characters"),
             ],

@@ -53,7 +53,7 @@ const SPEC: Spec<PtxFlag> = Spec::new(
     "Print an index of all words of a text, each with the words around it.",
     &[
         Opt::new(PtxFlag::AutoReference, 'A', "auto-reference")
-            .with_help("Make references of file and line"),
+            .with_help("Use file and line as references"),
         Opt::new(PtxFlag::Traditional, 'G', "traditional").with_help("As in System V"),
         Opt::new(PtxFlag::FlagTruncation, 'F', "flag-truncation")
             .with_argument("TEXT", "Mark with TEXT where a line is cut (/)"),

@@ -51,9 +51,8 @@ const SPEC: Spec<ShasumFlag> = Spec::new(
             "The function: 1 (the default), 224, 256, 384, 512, 512224 or 512256",
         ),
         Opt::new(ShasumFlag::Binary, 'b', "binary")
-            .with_help("Read bytes as they are, and say so with *"),
-        Opt::new(ShasumFlag::Check, 'c', "check")
-            .with_help("Check the sums that stand in each FILE"),
+            .with_help("Read bytes as they are, and mark this with *"),
+        Opt::new(ShasumFlag::Check, 'c', "check").with_help("Check the sums listed in each FILE"),
         Opt::long(ShasumFlag::Tag, "tag").with_help("Print sums as BSD does"),
         Opt::new(ShasumFlag::Text, 't', "text").with_help("Read bytes as they are (the default)"),
         Opt::new(ShasumFlag::Universal, 'U', "UNIVERSAL")
@@ -61,14 +60,14 @@ const SPEC: Spec<ShasumFlag> = Spec::new(
         Opt::new(ShasumFlag::Bits, '0', "01")
             .with_help("Read digits 0 and 1 as bits, and say so with ^"),
         Opt::long(ShasumFlag::IgnoreMissing, "ignore-missing")
-            .with_help("With -c: pass over files that are missing"),
+            .with_help("With -c: skip missing files"),
         Opt::new(ShasumFlag::Quiet, 'q', "quiet").with_help("With -c: print only what fails"),
         Opt::new(ShasumFlag::Status, 's', "status")
-            .with_help("With -c: print nothing; the status says it all"),
+            .with_help("With -c: print nothing; report by the status only"),
         Opt::long(ShasumFlag::Strict, "strict")
-            .with_help("With -c: fail because of lines that are no sums, too"),
+            .with_help("With -c: fail also for lines that are not sums"),
         Opt::new(ShasumFlag::Warn, 'w', "warn")
-            .with_help("With -c: report each line that is no sum"),
+            .with_help("With -c: report each line that is not a sum"),
         Opt::new(ShasumFlag::Help, 'h', ""),
         Opt::new(ShasumFlag::Version, 'v', ""),
     ],

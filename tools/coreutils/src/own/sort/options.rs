@@ -86,10 +86,12 @@ pub(super) const SPEC: Spec<SortFlag> = Spec::new(
         Opt::long(SortFlag::CompressProgram, "compress-program")
             .with_argument("PROG", words::IGNORED),
         Opt::long(SortFlag::Debug, "debug")
-            .with_help("Underline what is compared, and warn about odd options"),
+            .with_help("Underline what is compared, and warn about doubtful options"),
         Opt::long(SortFlag::Files0From, "files0-from").with_argument("F", words::FILES0),
-        Opt::new(SortFlag::Key, 'k', "key")
-            .with_argument("KEYDEF", "Compare by the key KEYDEF; further ones decide among equals"),
+        Opt::new(SortFlag::Key, 'k', "key").with_argument(
+            "KEYDEF",
+            "Compare by the key KEYDEF; further keys decide between equal lines",
+        ),
         Opt::new(SortFlag::Merge, 'm', "merge").with_help("Merge files that are sorted already"),
         Opt::new(SortFlag::Output, 'o', "output")
             .with_argument("FILE", "Write to FILE, which may be one of the inputs"),

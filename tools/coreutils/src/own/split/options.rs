@@ -37,9 +37,11 @@ pub(super) const SPEC: Spec<SplitFlag> = Spec::new(
         Opt::new(SplitFlag::LineBytes, 'C', "line-bytes")
             .with_argument("SIZE", "Put whole lines of up to SIZE bytes into each file"),
         Opt::new(SplitFlag::Numeric, 'd', "").with_help("Count in digits from 0, not in letters"),
-        Opt::long(SplitFlag::Numeric, "numeric-suffixes").may_take("FROM", "The same, from FROM"),
+        Opt::long(SplitFlag::Numeric, "numeric-suffixes")
+            .may_take("FROM", "Count in digits from FROM"),
         Opt::new(SplitFlag::Hexadecimal, 'x', "").with_help("Count in hexadecimal digits from 0"),
-        Opt::long(SplitFlag::Hexadecimal, "hex-suffixes").may_take("FROM", "The same, from FROM"),
+        Opt::long(SplitFlag::Hexadecimal, "hex-suffixes")
+            .may_take("FROM", "Count in hexadecimal digits from FROM"),
         Opt::new(SplitFlag::Elide, 'e', "elide-empty-files")
             .with_help("With -n: make no empty files"),
         Opt::long(SplitFlag::Filter, "filter")

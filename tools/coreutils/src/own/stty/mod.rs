@@ -36,7 +36,7 @@ enum SttyFlag {
 const SPEC: Spec<SttyFlag> = Spec::new(
     "[-F DEVICE] [-a | -g | SETTING...]",
     "Print or change the settings of the terminal that is the standard input.\n\
-     Without operands print the speed, and what is not as on a sane terminal.",
+     Without operands, print the speed and the settings that differ from those of a sane terminal.",
     &[
         Opt::new(SttyFlag::All, 'a', "all").with_help("Print all settings"),
         Opt::new(SttyFlag::Save, 'g', "save")

@@ -42,7 +42,7 @@ const SPEC: Spec<ToolFlag> = Spec::new(
 .with_footer(
     "The arguments of a tool are options by their names, which tool NAME --help lists. A \
         list is an option that is given several times; --FLAG is true and --no-FLAG false; \
-        what has no other form is JSON. Words without an option fill the required \
+        all other values are JSON. Words without an option fill the required \
         arguments, in their order. JSON is an object of arguments; - reads it from standard \
         input. The result is printed as JSON.\n\nExit status: 0 if the tool gave a result, \
         1 if it failed or a limit was reached, 2 if the arguments are wrong, 126 if the \

@@ -22,8 +22,7 @@ enum UudecodeFlag {
 
 const SPEC: Spec<UudecodeFlag> = Spec::new(
     "[OPTION]... [FILE]...",
-    "Make files of what uuencode has written to each FILE; lines before and behind it \
-        are passed over.",
+    "Decode the files that uuencode has written to each FILE; other lines are skipped.",
     &[
         Opt::new(UudecodeFlag::Output, 'o', "output-file").with_argument(
             "NAME",
@@ -36,8 +35,8 @@ const SPEC: Spec<UudecodeFlag> = Spec::new(
     ],
 )
 .with_footer(
-    "Without FILE, standard input is read. Exit status 2: FILE is not encoded, or not to \
-        its end; 4: it cannot be read; 8: a file cannot be made.",
+    "Without FILE, standard input is read. Exit status 2: FILE is not encoded, or is \
+        incomplete; 4: it cannot be read; 8: a file cannot be made.",
 );
 
 /// The exit status if the input is not in the form that `uuencode` writes.

@@ -21,8 +21,8 @@ enum UuencodeFlag {
 
 const SPEC: Spec<UuencodeFlag> = Spec::new(
     "[OPTION]... [FILE] NAME",
-    "Write FILE, or standard input, as lines of printable characters, which uudecode \
-        makes a file called NAME of.",
+    "Write FILE, or standard input, as lines of printable characters, from which \
+        uudecode makes the file NAME.",
     &[
         Opt::new(UuencodeFlag::Base64, 'm', "base64").with_help("Use the digits of base64"),
         Opt::new(UuencodeFlag::EncodeName, 'e', "encode-file-name")
