@@ -20,7 +20,7 @@ export interface CallOptions {
   max_output?: number | null;
   /** Whether changed files are listed; true by default. */
   list_files?: boolean | null;
-  /** Whether processes that still run in the end continue. */
+  /** Whether processes that are still running at the end may continue. */
   keep_background?: boolean;
 }
 

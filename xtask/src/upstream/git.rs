@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 
 use super::layer::{self, Layer};
-use super::step::{Bench, Done, Workshop, jobs_option};
+use super::step::{Bench, StepResult, Workshop, jobs_option};
 use super::sysroot::{self, Sysroot};
 use super::{UpstreamProgram, entry_with_prefix, pinned_source, shared_file};
 use crate::env;
@@ -78,7 +78,7 @@ pub fn build(shop: &mut Workshop) -> Result<UpstreamProgram> {
     }
     key.tree(&recipe, &sorted(&recipe)?.iter().map(String::as_str).collect::<Vec<_>>())?;
     key.text(CODE);
-    let Done { dir, key } = shop.step("git", key, |bench| {
+    let StepResult { dir, key } = shop.step("git", key, |bench| {
         bench.unpack(&archive, &bench.dir)?;
         bench.unpack(&zlib_archive, &bench.dir)?;
         let tree = entry_with_prefix(&bench.dir, "git-")?;

@@ -28,7 +28,7 @@ pub struct Workshop<'a> {
 }
 
 /// A complete step: its folder and its key.
-pub struct Done {
+pub struct StepResult {
     pub dir: PathBuf,
     pub key: String,
 }
@@ -49,10 +49,10 @@ impl Workshop<'_> {
         name: &str,
         key: Key,
         work: impl FnOnce(&Bench) -> Result<()>,
-    ) -> Result<Done> {
+    ) -> Result<StepResult> {
         let key = key.finish();
         let dir = self.base.join(format!("{name}-{}", &key[..16]));
-        let done = Done { dir: dir.clone(), key };
+        let done = StepResult { dir: dir.clone(), key };
         if dir.join(STAMP).is_file() {
             return Ok(done);
         }
