@@ -167,10 +167,11 @@ fn a_policy_lets_no_string_become_code() {
     );
     let folder = tempfile::tempdir().expect("a folder");
     let mount = format!("{}:/work:rw", folder.path().display());
-    let with = |more: &[&str]| [&work[..], &["--mount", &mount], more].concat();
-    let (out, errors) = run(&with(&[]), &["node", "-e", MODULES]);
+    let work = [&work[..], &["--mount", &mount]].concat();
+    let (out, errors) = run(&work, &["node", "-e", MODULES]);
     assert_eq!(out, format!("{files}{all}"), "{errors}");
-    let (out, errors) = run(&with(&["--no-javascript-eval"]), &["node", "-e", MODULES]);
+    let policy = [&work[..], &["--no-javascript-eval"]].concat();
+    let (out, errors) = run(&policy, &["node", "-e", MODULES]);
     assert_eq!(out, files, "{errors}");
     // A new environment does not undo the policy.
     let child = "env -i node -p 'try { eval(1) } catch (e) { e.name }'";
