@@ -290,7 +290,7 @@ impl Run<'_> {
                     std::thread::sleep(Duration::from_millis(100));
                 }
             }
-            if number % LOOK == 0 {
+            if number.is_multiple_of(LOOK) {
                 self.look(n, &mut log, false);
             }
             std::thread::sleep(Duration::from_millis(random.below(200)));
