@@ -51,7 +51,8 @@ fn an_image_that_is_never_ready_is_given_up_in_time() {
         let errors = String::from_utf8_lossy(&out.stderr).into_owned();
         (out.status.code(), errors, begun.elapsed())
     };
-    assert_eq!(run(&["session", "create", "--store", &store, "a"]).0, Some(0));
+    let create = ["session", "create", "--store", &store, "--image", image, "a"];
+    assert_eq!(run(&create).0, Some(0));
     for (args, status) in [
         (&["exec", "--prepare-timeout", "1", image, "--", "p"][..], 125),
         (&["exec", "--policy", file, image, "--", "p"], 125),

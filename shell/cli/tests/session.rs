@@ -267,7 +267,7 @@ fn parts_that_cannot_be_loaded_are_named() {
     let out = s.call("echo $PWD $x; pwd");
     assert_eq!(out.stdout, b"/usr 1\n/usr\n");
     let want = format!(
-        "{}: session: {}: the working directory is gone, going on in /usr\n",
+        "{}: session: {}: the working directory is gone, continuing in /usr\n",
         ours().display(),
         dir.display()
     );
