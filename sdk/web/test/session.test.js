@@ -74,15 +74,3 @@ test('a part that is damaged, and one that is missing', async () => {
     await rm(folder, { recursive: true });
   }
 });
-
-test('the declarations have what there is', async () => {
-  const text = await readFile(new URL('../index.d.ts', import.meta.url), 'utf8');
-  const declared = [...text.matchAll(/^export declare (?:class|function) (\w+)/gm)].map(([, name]) => name);
-  assert.deepEqual(declared.sort(), Object.keys(wasibox).sort());
-  const [, body] = /declare class Session \{([^]*?)\n\}/.exec(text);
-  const members = [...body.matchAll(/^  (static )?(?:readonly )?(\w+)[(:]/gm)].filter(([, , name]) => name !== 'constructor');
-  const of = (isStatic) => members.filter(([, found]) => Boolean(found) === isStatic).map(([, , name]) => name).sort();
-  const own = (object) => Object.getOwnPropertyNames(object).filter((name) => !/^(constructor|length|name|prototype)$/.test(name)).sort();
-  assert.deepEqual(of(true), own(wasibox.Session));
-  assert.deepEqual(of(false).filter((name) => name !== 'name'), own(wasibox.Session.prototype));
-});
