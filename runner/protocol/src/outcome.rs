@@ -4,6 +4,7 @@ use base64::Engine as _;
 use serde::ser::{SerializeStruct, Serializer};
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
+use serde_json::value::RawValue;
 
 /// A limit that a call ran into.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -284,14 +285,21 @@ impl Serialize for Outcome {
         o.serialize_field("ended", &self.ended)?;
         o.serialize_field("background", &self.background)?;
         serialize_some(&mut o, "value", &self.value)?;
-        // JSON that is too deep to be parsed is left out; `value` has the text of the value anyway.
-        let plain = self.value_json.as_deref().and_then(|j| serde_json::from_str::<Json>(j).ok());
-        serialize_some(&mut o, "value_json", &plain)?;
+        serialize_some(&mut o, "value_json", &self.value_json.as_deref().and_then(to_raw))?;
         serialize_some(&mut o, "value_bytes", &self.value_bytes)?;
         serialize_some(&mut o, "put_back", &self.put_back.then_some(true))?;
         serialize_some(&mut o, "commit", &self.commit)?;
         o.end()
     }
+}
+
+/// Returns JSON as it was written, so that the order of keys and the digits of long integers are
+/// kept, but on one line, because some readers take a line for an outcome. Text that is not JSON,
+/// or is too deep to be parsed, has none; `value` has the text of the value anyway.
+fn to_raw(json: &str) -> Option<Box<RawValue>> {
+    serde_json::from_str::<Json>(json).ok()?;
+    // Strings have no line breaks in JSON, so these are all between tokens.
+    RawValue::from_string(json.replace(['\r', '\n'], " ")).ok()
 }
 
 /// Writes a field if it has a value, and leaves it out otherwise.
@@ -347,6 +355,22 @@ mod tests {
         assert!(j.get("commit").is_none() && j.get("end").is_none());
         assert_eq!(j["ended"], serde_json::json!(["sleep 9"]));
         assert_eq!(j["background"], serde_json::json!(["sleep 8"]));
+    }
+
+    #[test]
+    fn json_of_a_value_is_written_as_it_is_on_one_line() {
+        let written = |json: &str| {
+            let outcome = Outcome { value_json: Some(json.into()), ..Outcome::default() };
+            let text = serde_json::to_string(&outcome).unwrap();
+            text.split_once(r#""value_json":"#)
+                .map(|(_, rest)| rest.trim_end_matches('}').to_owned())
+        };
+        let long = "[1208925819614629174706176]";
+        assert_eq!(written(long).as_deref(), Some(long));
+        assert_eq!(written("{\"b\":1,\r\n\"a\":[]}").as_deref(), Some("{\"b\":1,  \"a\":[]"));
+        for refused in ["[1", "1} ,{\"a\":1", &"[".repeat(200), ""] {
+            assert_eq!(written(refused), None);
+        }
     }
 
     #[cfg(feature = "schema")]

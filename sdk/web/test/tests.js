@@ -182,8 +182,8 @@ export function define(sdk, at, test, native, world) {
   });
 
   test('cells of Python', async () => {
-    const first = await box.python('import math\nx = [1, 2]\n{"n": None, "x": x}');
-    assert.deepEqual([first.exitCode, first.value, first.valueRepr], [0, { n: null, x: [1, 2] }, "{'n': None, 'x': [1, 2]}"]);
+    const first = await box.python('import math\nx = [1, 2]\n{"x": x, "n": None}');
+    assert.deepEqual([first.exitCode, first.value, first.valueRepr], [0, { x: [1, 2], n: null }, "{'x': [1, 2], 'n': None}"]);
     const second = await box.python('x.append(3); print("seen"); math.comb(len(x), 2)');
     assert.deepEqual([second.stdout, second.value, second.stderr], ['seen\n', 3, '']);
     const object = await box.python('class A:\n  def __repr__(self): return "an A"\nA()');
