@@ -32,7 +32,9 @@ impl CommandParser<'_, '_> {
     pub fn command_sub(&mut self) -> Res<WordPart> {
         let line = self.line;
         let aliases = self.aliases_later();
+        let lines = self.enter_substitution_lines();
         let body = self.lex_within(TextContext::Commands, Self::sub_list);
+        self.leave_substitution_lines(lines);
         self.st.opts.expand_aliases = aliases;
         let body = body?;
         let is_file_read = is_file_read(&body);
@@ -145,7 +147,7 @@ impl CommandParser<'_, '_> {
         self.enter_nested(COST)?;
         // Aliases are expanded only when the command runs.
         let aliases = std::mem::replace(&mut self.st.opts.expand_aliases, false);
-        let parsed = self.parse_inner(text.clone(), line);
+        let parsed = self.parse_inner(text.clone(), self.line_of_words(line));
         self.st.opts.expand_aliases = aliases;
         let (body, source) = match parsed {
             Ok(body) => (body, None),

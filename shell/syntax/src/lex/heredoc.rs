@@ -9,10 +9,16 @@ use super::{CommandParser, Res};
 use crate::ast::*;
 use crate::error::{SyntaxError, SyntaxWarning};
 
+/// A here-document whose body has not been read, and the line of its command.
+pub(crate) struct PendingDoc {
+    doc: Rc<HereDoc>,
+    command_line: u32,
+}
+
 #[derive(Default)]
 pub(crate) struct Docs {
     /// The here-documents whose operators have been parsed but whose bodies have not been read.
-    pub pending: Vec<Rc<HereDoc>>,
+    pub pending: Vec<PendingDoc>,
     /// The index of the first here-document whose body follows the next newline; the operators of
     /// those before it are outside of the current substitution.
     pub base: usize,
@@ -41,7 +47,8 @@ impl CommandParser<'_, '_> {
         let quoted = raw.iter().any(|b| matches!(b, b'\\' | b'\'' | b'"'));
         let delimiter: Text = if quoted { unquote_delimiter(raw).into() } else { raw.into() };
         let doc = Rc::new(HereDoc { delimiter, strip_tabs, quoted, body: DocBody::default() });
-        self.docs.pending.push(doc.clone());
+        let command_line = self.line_of_words(self.line);
+        self.docs.pending.push(PendingDoc { doc: doc.clone(), command_line });
         doc
     }
 
@@ -50,13 +57,13 @@ impl CommandParser<'_, '_> {
     pub fn read_heredocs(&mut self) -> Res<()> {
         let base = self.docs.base.min(self.docs.pending.len());
         let pending = self.docs.pending.split_off(base);
-        for doc in pending {
+        for PendingDoc { doc, command_line } in pending {
             let first_line = self.line;
             let text = self.doc_text(&doc, first_line);
             doc.body.fill(if doc.quoted {
                 super::assign::quoted_word(&text)
             } else {
-                self.doc_body(text, first_line)?
+                self.doc_body(text, first_line, command_line)?
             });
         }
         Ok(())
@@ -179,12 +186,12 @@ impl CommandParser<'_, '_> {
     }
 
     /// Parses the body as a word.
-    fn doc_body(&mut self, text: Vec<u8>, first_line: u32) -> Res<Word> {
+    fn doc_body(&mut self, text: Vec<u8>, first_line: u32, command_line: u32) -> Res<Word> {
         if memchr::memchr3(b'$', b'`', b'\\', &text).is_none() {
             return Ok(super::assign::quoted_word(&text));
         }
         self.enter_nested(4)?;
-        let word = self.parse_doc_body(text, first_line);
+        let word = self.parse_doc_body(text, first_line, command_line);
         self.leave_nested(4);
         Ok(word)
     }

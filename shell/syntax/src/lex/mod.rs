@@ -12,7 +12,7 @@
 //! - [`arith_text`]: the text of `$((...))`; [`subscript`]: `[...]` after a name.
 //! - [`command_sub`]: `$(...)`, backquotes, `<(...)`.
 //! - [`assign`]: `name=value`, `name=(...)`.
-//! - [`heredoc`]: bodies of here-documents; [`alias`]: alias substitution in the source.
+//! - [`heredoc`]: bodies of here-documents; [`lines`]: the lines that commands report; [`alias`]: alias substitution in the source.
 //! - [`errors`]: making errors; [`skip`]: finding a closing bracket without parsing the text before
 //!   it.
 //! - [`raw`]: source spellings, with line continuations taken out.
@@ -30,6 +30,7 @@ pub(crate) mod dollar;
 mod errors;
 mod group;
 pub(crate) mod heredoc;
+pub(crate) mod lines;
 pub(crate) mod mode;
 pub(crate) mod operand;
 pub(crate) mod param;
@@ -74,6 +75,7 @@ pub(crate) struct ParseState<'i> {
     pub words: u32,
     pub edits: Vec<raw::SpellingEdit>,
     pub docs: heredoc::Docs,
+    pub lines: lines::CommandLines,
     pub alias: alias::AliasState,
     /// The places of `((` or `$((` that turned out to be nested parentheses.
     pub not_arith: BTreeSet<usize>,
@@ -115,6 +117,7 @@ pub(crate) struct ParseMark {
     edits: usize,
     pending_docs: usize,
     docs_base: usize,
+    lines: lines::CommandLines,
 }
 
 impl CommandParser<'_, '_> {
@@ -246,6 +249,7 @@ impl CommandParser<'_, '_> {
             edits: self.edits.len(),
             pending_docs: self.docs.pending.len(),
             docs_base: self.docs.base,
+            lines: self.lines,
         }
     }
 
@@ -260,6 +264,7 @@ impl CommandParser<'_, '_> {
         self.edits.truncate(mark.edits);
         self.docs.pending.truncate(mark.pending_docs);
         self.docs.base = mark.docs_base;
+        self.lines = mark.lines;
         self.look = None;
     }
 

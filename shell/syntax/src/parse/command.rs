@@ -24,7 +24,9 @@ impl CommandParser<'_, '_> {
     #[inline(never)]
     pub fn parse_compound(&mut self, out: &mut Command) -> Res<()> {
         self.enter_nested(COST)?;
-        out.line = self.look.as_ref().map_or(self.line, |t| t.line);
+        let line = self.look.as_ref().map_or(self.line, |t| t.line);
+        out.line = self.first_command_line(line);
+        let outer = self.set_line_of_words(Some(out.line));
         let kind = &mut out.kind;
         match self.next_kind(TokenContext::COMMAND)? {
             Tk::LParen => self.parse_paren(kind)?,
@@ -41,13 +43,15 @@ impl CommandParser<'_, '_> {
             },
             _ => return Err(self.unexpected_token_error()),
         }
-        if matches!(out.kind, CommandKind::Arith(_)) {
+        if matches!(out.kind, CommandKind::Arith(_) | CommandKind::Cond(_)) {
             // As in bash, the line is that of the command's end, because bash reads all its lines
             // before it creates the command.
-            out.line = self.line;
+            out.line = self.command_line(self.line);
         }
         self.leave_nested(COST);
-        self.parse_redirects(&mut out.redirects)
+        self.parse_redirects(&mut out.redirects)?;
+        self.set_line_of_words(outer);
+        Ok(())
     }
 
     /// Returns whether a compound command may start with `kind`.

@@ -12,7 +12,8 @@ impl CommandParser<'_, '_> {
     /// a name.
     #[inline(never)]
     pub fn parse_coproc(&mut self, out: &mut Command) -> Res<()> {
-        out.line = self.look.as_ref().map_or(self.line, |t| t.line);
+        let line = self.look.as_ref().map_or(self.line, |t| t.line);
+        out.line = self.first_command_line(line);
         self.skip_token();
         let mut body = empty_command();
         let name = self.coproc_body(&mut body)?;

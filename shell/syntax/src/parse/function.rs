@@ -22,7 +22,8 @@ impl CommandParser<'_, '_> {
     /// Parses `function name [()] body`, with the `function` read ahead.
     #[inline(never)]
     pub fn function_keyword(&mut self, out: &mut Command) -> Res<()> {
-        out.line = self.look.as_ref().map_or(self.line, |t| t.line);
+        let line = self.look.as_ref().map_or(self.line, |t| t.line);
+        out.line = self.first_command_line(line);
         self.skip_token();
         let name = self.expect_word(TokenContext::ARG)?.raw;
         // `((` after the name starts an arithmetic body.

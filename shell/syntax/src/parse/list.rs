@@ -50,6 +50,16 @@ impl CommandParser<'_, '_> {
     /// caller checks that token, which stays read ahead. An empty list is an error unless
     /// `may_be_empty`.
     pub fn compound_list(&mut self, may_be_empty: bool) -> Res<CommandList> {
+        let outer = self.set_line_of_words(None);
+        let list = self.commands_of_list()?;
+        self.set_line_of_words(outer);
+        if list.items.is_empty() && !may_be_empty {
+            return Err(self.unexpected_token_error());
+        }
+        Ok(list)
+    }
+
+    fn commands_of_list(&mut self) -> Res<CommandList> {
         let mut list = CommandList::default();
         loop {
             self.skip_newlines(TokenContext::COMMAND)?;
@@ -69,9 +79,6 @@ impl CommandParser<'_, '_> {
                 list.items.push(item);
                 return Ok(list);
             }
-        }
-        if list.items.is_empty() && !may_be_empty {
-            return Err(self.unexpected_token_error());
         }
         Ok(list)
     }

@@ -174,6 +174,7 @@ impl CommandParser<'_, '_> {
         self.st.words = 0;
         self.st.edits.clear();
         self.st.docs.clear_all();
+        self.st.lines = Default::default();
         self.st.reset_aliases();
         if self.st.pos > 0 && self.st.src.get(self.st.pos - 1) == Some(&b'\n') {
             return;

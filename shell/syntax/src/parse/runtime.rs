@@ -197,6 +197,7 @@ impl CommandParser<'_, '_> {
         let docs = std::mem::take(&mut self.st.docs);
         let mut m = self.inner(text, line);
         m.st.docs = docs;
+        m.st.lines = self.st.lines;
         let arith = m.arith_input();
         let (docs, warnings) = (std::mem::take(&mut m.st.docs), std::mem::take(&mut m.st.warnings));
         self.st.docs = docs;
@@ -211,9 +212,10 @@ impl CommandParser<'_, '_> {
         self.arith_until(ArithEnd::Input, line, false)
     }
 
-    /// Parses the body of a here-document.
-    pub fn parse_doc_body(&mut self, text: Vec<u8>, line: u32) -> Word {
+    /// Parses the body of a here-document of the command on `command_line`.
+    pub fn parse_doc_body(&mut self, text: Vec<u8>, line: u32, command_line: u32) -> Word {
         let mut m = self.inner(text, line);
+        m.set_line_of_words(Some(command_line));
         m.doc_body_word()
     }
 

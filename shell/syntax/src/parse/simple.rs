@@ -10,14 +10,17 @@ impl CommandParser<'_, '_> {
     /// read ahead.
     #[inline(never)]
     pub fn simple_command(&mut self, out: &mut Command) -> Res<()> {
-        out.line = self.look.as_ref().map_or(self.line, |t| t.line);
+        let line = self.look.as_ref().map_or(self.line, |t| t.line);
+        out.line = self.first_command_line(line);
         let mut simple = SimpleCommand::default();
+        let outer = self.set_line_of_words(None);
         let name = self.simple_words(
             &mut simple,
             &mut out.redirects,
             TokenContext::COMMAND,
             &mut out.line,
         )?;
+        self.set_line_of_words(outer);
         if let Some(name) = name {
             return self.function_parens(name, out);
         }
@@ -28,9 +31,11 @@ impl CommandParser<'_, '_> {
     /// Parses a simple command whose first word is already read and names no function.
     pub fn simple_command_after(&mut self, first: SyntaxToken, out: &mut Command) -> Res<()> {
         let mut simple = SimpleCommand::default();
-        out.line = first.line;
+        out.line = self.first_command_line(first.line);
         let ctx = push_word(&mut simple, first.lexeme, TokenContext::COMMAND);
+        let outer = self.set_line_of_words(None);
         self.simple_words(&mut simple, &mut out.redirects, ctx, &mut out.line)?;
+        self.set_line_of_words(outer);
         out.kind = CommandKind::Simple(simple);
         Ok(())
     }
@@ -45,13 +50,23 @@ impl CommandParser<'_, '_> {
         line: &mut u32,
     ) -> Res<Option<Text>> {
         loop {
+            let is_second = simple.words.len() + simple.assignments.len() + redirects.len() == 1;
+            // For bash, the line of a command is the one where its second token ends, or its first
+            // one if that is an assignment or a redirection.
+            if is_second && simple.words.is_empty() {
+                *line = self.command_line(self.line);
+                self.set_line_of_words(Some(*line));
+            }
             let kind = self.next_kind(ctx)?;
-            if simple.words.len() + simple.assignments.len() == 1 && redirects.is_empty() {
-                // For bash, the line of a command is the one where its second token ends.
+            if is_second && !simple.words.is_empty() {
                 *line = match kind {
-                    Tk::Newline | Tk::Eof => (*line).max(self.look.as_ref().map_or(0, |t| t.line)),
-                    _ => self.line,
+                    Tk::Newline | Tk::Eof => {
+                        let end = self.look.as_ref().map_or(0, |t| t.line);
+                        (*line).max(self.command_line(end))
+                    }
+                    _ => self.command_line(self.line),
                 };
+                self.set_line_of_words(Some(*line));
             }
             match kind {
                 Tk::Word => ctx = push_word(simple, self.take_token().lexeme, ctx),
