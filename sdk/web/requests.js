@@ -112,7 +112,7 @@ export class Requests {
       }
     } catch (error) {
       const { code, why } = failure(exchange, error, '');
-      const got = code === TIMEOUT ? { code, why } : { code: 18, why: 'the response ended before it was whole' };
+      const got = code === TIMEOUT ? { code, why } : { code: 18, why: 'the response ended early' };
       await this.#say(number, exchange, 'responded', { got: { failed: got } });
       return;
     }

@@ -70,7 +70,7 @@ pub fn run(args: &[String]) -> Result<ExitCode> {
     let is_known = |name: &String| CHECKED.iter().any(|(target, _)| target == name);
     if let Some(other) = args.iter().find(|name| !is_known(name)) {
         let known: Vec<&str> = CHECKED.iter().map(|(target, _)| *target).collect();
-        eprintln!("xtask platforms: '{other}' is none of {}", known.join(", "));
+        eprintln!("xtask platforms: '{other}' is not one of {}", known.join(", "));
         return Ok(ExitCode::from(2));
     }
     let meant = |target: &str| args.is_empty() || args.iter().any(|name| name == target);

@@ -51,7 +51,7 @@ function parse(words) {
   if (positionals.length !== 1) throw new BundleError(positionals.length === 0 ? 'no entry is named' : 'more than one entry is named');
   values.entry = path.resolve(positionals[0]);
   values.format ??= values.outfile?.endsWith('.cjs') ? 'cjs' : 'esm';
-  if (!['esm', 'cjs', 'iife'].includes(values.format)) throw new BundleError(`--format: '${values.format}' is none of esm, cjs, iife`);
+  if (!['esm', 'cjs', 'iife'].includes(values.format)) throw new BundleError(`--format: '${values.format}' is not one of esm, cjs, iife`);
   if (![undefined, 'file', 'inline'].includes(values.sourcemap)) throw new BundleError(`--sourcemap: '${values.sourcemap}' is not 'inline'`);
   if (values.sourcemap === 'file' && values.outfile === undefined) throw new BundleError('--sourcemap: needs --outfile, or --sourcemap=inline');
   return values;

@@ -122,7 +122,7 @@ fn in_words(ran: &CommandAnswer) -> String {
         add(value);
     }
     if let Some(bytes) = ran.value_bytes {
-        add(&format!("[the value is not whole: {bytes} bytes at least]"));
+        add(&format!("[the value was cut: it has at least {bytes} bytes]"));
     }
     if !ran.stderr.is_empty() {
         add(&format!("[stderr]\n{}", ran.stderr));
@@ -134,10 +134,10 @@ fn in_words(ran: &CommandAnswer) -> String {
         add(&format!("[limit: {limit}]"));
     }
     if ran.put_back {
-        add("[the interpreter has ended; the next cell goes on from before this one]");
+        add("[the interpreter has ended; the next cell continues from the state before this one]");
     }
     for what in &ran.background {
-        add(&format!("[goes on: {what}]"));
+        add(&format!("[still running: {what}]"));
     }
     for f in ran.files.iter().take(LISTED_FILES) {
         add(&format!("[{} {}, {} bytes]", f.change, f.path, f.size));

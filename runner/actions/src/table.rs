@@ -79,7 +79,7 @@ pub const TOOLS: &[ToolEntry] = &[
         ToolScope::Manage, Hints::CHANGES),
     file_tool("upload", "Upload", "Write a file's bytes, given as base64.",
         ToolScope::Write, Hints::SETS, "upload", "written"),
-    ToolEntry::from_action::<UseSession>("use_session", "Sessions", "List sessions, or go on in another one.",
+    ToolEntry::from_action::<UseSession>("use_session", "Sessions", "List sessions, or switch to another one.",
         ToolScope::Manage, Hints { idempotent: true, ..Hints::ADDS }),
     file_tool("write_file", "Write", "Write a text file; folders above it are made.",
         ToolScope::Write, Hints::SETS, "write", "written"),

@@ -29,7 +29,7 @@ pub enum AddressClass {
     Documentation,
     #[error("an address shared by a provider's customers")]
     Shared,
-    #[error("an IPv6 address that stands for an IPv4 one")]
+    #[error("an IPv6 address that embeds an IPv4 one")]
     Embedded,
     #[error("a reserved address")]
     Reserved,

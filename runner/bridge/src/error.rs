@@ -10,7 +10,7 @@ pub enum RequestError {
     /// The text is not an absolute URL.
     #[error("not a URL: {0}")]
     Url(UrlFault),
-    #[error("only http and https are spoken, not {0}")]
+    #[error("only http and https are supported, not {0}")]
     Scheme(String),
     #[error("the method {0:?} cannot be used")]
     Method(String),
@@ -21,7 +21,7 @@ pub enum RequestError {
     #[error("{0}")]
     Refused(RuleRefusal),
     /// All addresses of the host belong to classes that a rule must name.
-    #[error("{host} has {class}, which the sandbox's policy does not name")]
+    #[error("{host} has {class}, which the sandbox's policy does not allow")]
     Address { host: String, class: AddressClass },
     #[error("could not resolve {0}")]
     Resolve(String),
@@ -42,7 +42,7 @@ pub enum RequestError {
     #[error("the server closed the connection without a response")]
     Empty,
     /// The response ended early.
-    #[error("the response ended before it was whole")]
+    #[error("the response ended early")]
     Partial,
     /// The response is not HTTP, or has a form that two readers may interpret differently.
     #[error("the server's response is malformed: {0}")]
@@ -112,7 +112,7 @@ pub enum UrlFault {
     Host,
     #[error("it has a user or password; send a header instead")]
     User,
-    #[error("its path is encoded again and again")]
+    #[error("its path is percent-encoded too many times")]
     Path,
 }
 
@@ -134,7 +134,7 @@ pub enum HeaderFault {
 pub enum ConnectFault {
     #[error("connection refused")]
     Refused,
-    #[error("no way to it")]
+    #[error("no route to the host")]
     Unreachable,
     #[error("connection failed")]
     Other,

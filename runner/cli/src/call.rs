@@ -50,7 +50,7 @@ pub fn note_image(name: &str, begun: Option<Digest>, engine: &Engine) {
     if let Some(begun) = begun.filter(|begun| *begun != engine.digest()) {
         let short = |d: Digest| d.to_string().chars().take(12).collect::<String>();
         message::say_message(&format!(
-            "session '{name}' was begun with image {} and goes on with {}",
+            "session '{name}' was begun with image {} and continues with {}",
             short(begun),
             short(engine.digest())
         ));

@@ -120,11 +120,13 @@ enum RunJsonFault {
     Json(String),
     #[error("zipBase64: {0}")]
     Base64(String),
-    #[error("entryPath: '{0}' is no path within the folder")]
+    #[error("entryPath: '{0}' is not a path within the folder")]
     Path(String),
     #[error("entryPath: '{0}' is not there")]
     Missing(String),
-    #[error("entryPath: '{0}' is none of .sh, .py, .js, .mjs, .cjs, .jsx, .ts, .mts, .cts, .tsx")]
+    #[error(
+        "entryPath: '{0}' has none of the extensions .sh, .py, .js, .mjs, .cjs, .jsx, .ts, .mts, .cts, .tsx"
+    )]
     Kind(String),
     #[error("argv and env: more than {MAX_WORDS} words, or {MAX_WORD_BYTES} bytes")]
     Words,

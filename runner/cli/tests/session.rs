@@ -485,7 +485,7 @@ fn another_image_is_reported() {
     assert_eq!((o.status.code(), &*out(&o)), (Some(0), "x\n"), "{}", err(&o));
     assert!(
         err(&o).contains("session 'a' was begun with image ")
-            && err(&o).contains(" and goes on with "),
+            && err(&o).contains(" and continues with "),
         "{}",
         err(&o)
     );

@@ -152,7 +152,7 @@ impl PatchRun<'_> {
         let old = match (self.file_content(&source), p.created) {
             (Some(old), true) if !old.is_empty() => {
                 return Err(
-                    self.patch_error(&source, "the patch makes this file, but it is there already")
+                    self.patch_error(&source, "the patch makes this file, but it exists already")
                 );
             }
             (Some(old), _) => old.clone(),
@@ -162,10 +162,8 @@ impl PatchRun<'_> {
             }
         };
         if renamed && source != target && self.file_content(&target).is_some() {
-            return Err(self.patch_error(
-                &target,
-                "the patch gives a file this name, but it is there already",
-            ));
+            return Err(self
+                .patch_error(&target, "the patch gives a file this name, but it exists already"));
         }
         let mut shown = PatchedFile {
             path: target.clone(),

@@ -271,7 +271,7 @@ fn read_lines(
         notes.push("the file is empty".to_owned());
     }
     if let Some(next) = next {
-        notes.push(format!("lines {first} to {last} of {count}; go on with offset {next}"));
+        notes.push(format!("lines {first} to {last} of {count}; continue with offset {next}"));
     }
     if !cut.is_empty() {
         notes.push("lines that end with … are longer: download gives their bytes".to_owned());

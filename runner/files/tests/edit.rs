@@ -45,7 +45,7 @@ fn a_text_to_replace_must_be_unique() {
     put(&v, "/work/f", "x = 1\ny = 2\nx = 1\n");
     assert_eq!(
         edit(&v, "f", "x = 1", "x = 3").unwrap_err().to_string(),
-        "edit 1: the text is 2 times in /work/f, at lines 1, 3; give more of what stands around the one you mean, \
+        "edit 1: the text is 2 times in /work/f, at lines 1, 3; give more of the text around the one you mean, \
          or set replace_all"
     );
     let all = EditReplacement { old: "x = 1".into(), new: "x = 3".into(), replace_all: true };
@@ -110,7 +110,7 @@ fn line_ends_byte_order_marks_and_encodings_are_kept() {
     edit(&v, "f", "= 1", "= 2").unwrap();
     assert_eq!(get(&v, "/work/f"), b"caf\xe9 = 2\n");
     put(&v, "/work/f", b"a\0b");
-    assert!(edit(&v, "f", "a", "b").unwrap_err().to_string().contains("is no text"));
+    assert!(edit(&v, "f", "a", "b").unwrap_err().to_string().contains("is not text"));
 }
 
 #[test]

@@ -67,9 +67,9 @@ impl LogLevel {
 pub enum ServeError {
     #[error("{address}: {source}")]
     Listen { address: SocketAddr, source: std::io::Error },
-    #[error("no threads to serve with: {0}")]
+    #[error("cannot start threads: {0}")]
     Runtime(std::io::Error),
-    #[error("no signals: {0}")]
+    #[error("cannot handle signals: {0}")]
     Signals(std::io::Error),
 }
 

@@ -31,7 +31,7 @@ const END: Duration = Duration::from_secs(5);
 #[derive(Debug, thiserror::Error)]
 pub enum ToolServerError {
     #[error(
-        "'{0}' is no source of tools: stdio:COMMAND, http://... or https://..., with NAME= before it or without"
+        "'{0}' is not a source of tools: stdio:COMMAND, http://... or https://..., with NAME= before it or without"
     )]
     Source(String),
     #[error("{source_name}: {why}")]

@@ -15,7 +15,7 @@ const GRACE: Duration = Duration::from_secs(5);
 /// The reason why the client could not be served.
 #[derive(Debug, thiserror::Error)]
 pub enum StdioError {
-    #[error("no threads to serve with: {0}")]
+    #[error("cannot start threads: {0}")]
     Runtime(#[from] std::io::Error),
     #[error("the client speaks another protocol: {0}")]
     Client(String),

@@ -77,7 +77,7 @@ pub enum PreparedMemoryError {
     Program(#[from] ProgramError),
     #[error("{0}")]
     Errno(#[from] Errno),
-    #[error("preparing it ran into a limit ({})", .0.name())]
+    #[error("preparing it reached a limit ({})", .0.name())]
     Limit(LimitHit),
     #[error("preparing it ended with {status:?}: {said}")]
     Ended { status: ProcessStatus, said: String },

@@ -235,7 +235,7 @@ fn serve_request(
     let exchange = match request_head(request) {
         Some(head) if bridge.is_for_guest(&head) => return send_reply(answer, &Reply::Own),
         Some(head) => bridge.begin_request(&head).map_err(|e| error_reply(&e)),
-        None => Err(failure_reply(3, "URL rejected: it is no text")),
+        None => Err(failure_reply(3, "URL rejected: it is not text")),
     };
     let exchange = match exchange {
         Ok(exchange) => Arc::new(exchange),

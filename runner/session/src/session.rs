@@ -72,7 +72,7 @@ pub enum Error {
     #[error(transparent)]
     Store(#[from] wasibox_store::StoreError),
     /// The caller gave up on the call before it could begin.
-    #[error("nobody waits for the call any more")]
+    #[error("the caller no longer waits for the call")]
     Cancelled,
     /// Another call of the session is running ([`Session::try_exec`]).
     #[error("the session is busy")]
@@ -82,7 +82,7 @@ pub enum Error {
     Files(#[from] files::FilesError),
     /// A kept interpreter cannot be restored, for the reason given. Files and shell are intact, and
     /// [`Session::reset`] starts a new one.
-    #[error("the interpreter cannot come back: {0}; reset it to begin a new one")]
+    #[error("the interpreter cannot be restored: {0}; reset it to begin a new one")]
     Cell(String),
     /// The workspace cannot be opened or saved. A call whose result could not be saved is
     /// nevertheless complete and in the history; the next call that changes files saves it as well.
@@ -455,7 +455,7 @@ impl SessionInner {
             (None, None) => {}
         }
         let mut live = match &self.origin {
-            SandboxOrigin::Once => return Err(Error::Worker("cannot go on".into())),
+            SandboxOrigin::Once => return Err(Error::Worker("cannot serve another call".into())),
             SandboxOrigin::Pool(pool) => RunningSandbox::Process(Box::new(
                 WorkerLink::begin_session(pool, &self.policy, WorkspaceSource::default())?,
             )),

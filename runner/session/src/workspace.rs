@@ -73,11 +73,13 @@ pub enum WorkspaceMismatch {
         "the zip was changed by another program since the session worked in it; make a new one"
     )]
     Rewritten,
-    #[error("the folder was changed since the session began, where that has changed it, too: {0}")]
+    #[error(
+        "the folder was changed since the session began, in a place that the session has changed, too: {0}"
+    )]
     Changed(String),
-    #[error("changes of the session were brought back to the folder; make a new one to go on")]
+    #[error("changes of the session were brought back to the folder; make a new one to continue")]
     Applied,
-    #[error("what the session's store knows of its workspace makes no sense")]
+    #[error("the session's store has a damaged record of its workspace")]
     Damaged,
     #[error("a session with a workspace is not forked while it is used")]
     Fork,

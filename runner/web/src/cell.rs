@@ -214,7 +214,7 @@ impl PendingCell {
         is_forked: bool,
     ) -> Result<(), Refusal> {
         let cannot = |why: &dyn std::fmt::Display| {
-            let text = format!("the interpreter '{}' cannot come back: {why}", self.name);
+            let text = format!("the interpreter '{}' cannot be restored: {why}", self.name);
             Refusal::new(RefusalKind::Conflict, text)
         };
         let rest = ParkedProcess::decode(&cell.rest).map_err(|e| cannot(&e))?;

@@ -171,7 +171,7 @@ fn header_bytes(characters: &str) -> Vec<u8> {
 impl PageRequests {
     fn open_request(&self, request: &HttpRequest) -> Reply {
         let Some(head) = request_head(request) else {
-            return failure_reply(3, "URL rejected: it is no text");
+            return failure_reply(3, "URL rejected: it is not text");
         };
         if self.judge.is_for_guest(&head) {
             return Reply::Own;

@@ -43,7 +43,7 @@ pub enum ChannelError {
     Stuck,
     #[error("a message of {0} bytes is too long")]
     TooLong(usize),
-    #[error("a message that makes no sense: {0}")]
+    #[error("a malformed message: {0}")]
     Format(#[from] postcard::Error),
     #[error("the socket between the processes: {0}")]
     Io(#[from] rustix::io::Errno),

@@ -193,7 +193,7 @@ impl Applier {
         if path.len() <= 4096 && path.split(|b| *b == b'/').all(plain) {
             Ok(path)
         } else {
-            Err(WorkspaceError::Operations("a path that is none of the folder"))
+            Err(WorkspaceError::Operations("a path outside the folder"))
         }
     }
 

@@ -180,7 +180,7 @@ pub(crate) fn original_entries(
         return Err(wrong("it is too large"));
     }
     let bytes = unpack_entry(entry, size).map_err(|_| wrong("it is damaged"))?;
-    let list: KeptList = postcard::from_bytes(&bytes).map_err(|_| wrong("it is none"))?;
+    let list: KeptList = postcard::from_bytes(&bytes).map_err(|_| wrong("it cannot be read"))?;
     if list.shown != zip_fingerprint(&mut zip, root)? {
         return Ok(None);
     }
@@ -201,7 +201,7 @@ pub(crate) fn original_entries(
         }
         let Some(out) = &mut out else { break };
         if path.ends_with(b"/") {
-            return Err(wrong("a name that is none"));
+            return Err(wrong("an invalid name"));
         }
         let path = name_parts(&path).map_err(wrong)?;
         let node = match was {

@@ -287,7 +287,7 @@ fn values_are_bounded_like_output() {
         let bytes = if most == 10 { 100_002 } else { 688_890 };
         assert_eq!(ran["value_bytes"], bytes);
         assert!(
-            text(&result).contains(&format!("[the value is not whole: {bytes} bytes at least]"))
+            text(&result).contains(&format!("[the value was cut: it has at least {bytes} bytes]"))
         );
     }
     let whole = c.done("execute_python", json!({"code": "[1] * 9", "max_output": 27}));

@@ -85,7 +85,7 @@ impl ExecArgs {
         if is_name && !Path::new(image).exists() {
             let name = image.to_string_lossy();
             return Err(CliFailure::usage(format!(
-                "there is no image '{name}'; a command without an image stands after --: runner exec -- {name} ..."
+                "there is no image '{name}'; a command without an image goes after --: runner exec -- {name} ..."
             )));
         }
         Ok((image.into(), argv))

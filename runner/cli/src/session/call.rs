@@ -60,7 +60,7 @@ fn run(
     }
     if outcome.put_back && outcome.limit_hit.is_none() {
         message::say_message(
-            "the interpreter has ended; the next cell goes on from before this one",
+            "the interpreter has ended; the next cell continues from the state before this one",
         );
     }
     call::print_outcome(&outcome, options.json, &limits)?;

@@ -24,14 +24,14 @@ pub enum FilesError {
     System { action: String, path: String, code: String, text: String },
     #[error("{path} is {found}, not a regular file{}", directory_hint(found))]
     NotAFile { path: String, found: String },
-    #[error("{path} is there already; leave out create_only to replace it, or edit it")]
+    #[error("{path} already exists; leave out create_only to replace it, or edit it")]
     Exists { path: String },
     #[error("{path} is a directory; delete it with recursive")]
     Directory { path: String },
     #[error("edit {edit}: the text is not in {path}{}{}", nearest_text(nearest), hint_text(hint))]
     NoMatch { path: String, edit: u64, nearest: Option<Nearest>, hint: Option<String> },
     #[error(
-        "edit {edit}: the text is {count} times in {path}, at {}; give more of what stands around the one you \
+        "edit {edit}: the text is {count} times in {path}, at {}; give more of the text around the one you \
          mean, or set replace_all",
         at_lines(lines, *count)
     )]
@@ -40,10 +40,10 @@ pub enum FilesError {
     Same { edit: u64 },
     #[error("edit {edit}: old is empty; to make a file use write, to insert lines patch_lines")]
     EmptyOld { edit: u64 },
-    #[error("{path} is no text ({mime}, {size} bytes); use download and upload")]
+    #[error("{path} is not text ({mime}, {size} bytes); use download and upload")]
     Binary { path: String, mime: String, size: u64 },
     #[error(
-        "{path} is not {encoding}: the bytes at {offset} are no character; give another encoding (latin-1 \
+        "{path} is not {encoding}: the bytes at {offset} are not a character; give another encoding (latin-1 \
          takes all bytes)"
     )]
     Encoding { path: String, encoding: String, offset: u64 },
@@ -54,7 +54,7 @@ pub enum FilesError {
     )]
     TooLarge { path: String, size: u64, limit: u64 },
     #[error(
-        "lines {first} to {last} are asked for, {path} has {lines}; to insert, last is first - 1"
+        "lines {first} to {last} were requested, but {path} has {lines}; to insert, last is first - 1"
     )]
     Lines { path: String, first: u64, last: u64, lines: u64 },
     #[error("lines {first} to {last} of {path} are not what was expected; they are now:\n{found}")]

@@ -147,7 +147,7 @@ fn serve_job(job: Job, ready: &mut Option<ReadyInstance>) -> bool {
                         EntryPoint::Cell { is_prepared: false }
                     }
                     EntryPoint::Cell { .. } => {
-                        complain_to_process(&process, "the interpreter cannot go on");
+                        complain_to_process(&process, "the interpreter cannot continue");
                         again = false;
                         break ProcessStatus::Exited(126);
                     }

@@ -44,7 +44,7 @@ impl Schema {
     /// linear time.
     pub fn new(name: &str, text: Value) -> Result<Schema, ToolDefinitionError> {
         let wrong = |why: &str| {
-            let why = cut_text(format!("its schema is none: {why}"));
+            let why = cut_text(format!("its schema is invalid: {why}"));
             ToolDefinitionError::Schema { name: name.to_owned(), why }
         };
         check_bounds(&text, DEPTH, &mut 0).map_err(wrong)?;

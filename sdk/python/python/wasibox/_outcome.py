@@ -125,7 +125,7 @@ def in_words(outcome: Outcome, cut: Callable[[str], str] = _plain) -> str:
     if outcome.value_repr is not None:
         parts.append(cut(outcome.value_repr))
     if outcome.value_bytes is not None:
-        parts.append(f"[the value is not whole: {outcome.value_bytes} bytes at least]")
+        parts.append(f"[the value was cut: it has at least {outcome.value_bytes} bytes]")
     if outcome.stderr:
         parts.append(f"[stderr]\n{cut(outcome.stderr)}")
     if outcome.limit_hit:

@@ -21,7 +21,7 @@ pub enum CodecFault {
     #[error("the checksum differs")]
     Checksum,
     /// All data was read, but the bytes that follow are not another member.
-    #[error("garbage behind the data")]
+    #[error("trailing garbage")]
     TrailingGarbage,
 }
 

@@ -65,7 +65,7 @@ class WasiboxToolset(AbstractToolset[Any]):
                 functions that code in the sandbox may call.
         """
         if session is not None and options:
-            raise ValueError(f"the session is there already: {', '.join(sorted(options))}")
+            raise ValueError(f"the session exists already: {', '.join(sorted(options))}")
         self._given, self._options = session, options
         self._include = tuple(include)
         self._timeout, self._max_output, self._instructions, self._id = timeout, max_output, instructions, id

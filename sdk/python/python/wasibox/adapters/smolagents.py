@@ -98,7 +98,7 @@ class WasiboxExecutor(RemotePythonExecutor):  # type: ignore[misc]
             options: the options of :class:`wasibox.Session` for a session that the executor opens.
         """
         if session is not None and options:
-            raise ValueError(f"the session is there already: {', '.join(sorted(options))}")
+            raise ValueError(f"the session exists already: {', '.join(sorted(options))}")
         # Nothing is unpickled, because data from the sandbox cannot be trusted.
         super().__init__([], logger or AgentLogger(level=LogLevel.ERROR), allow_pickle=False)
         self.session = Session(**options) if session is None else session
