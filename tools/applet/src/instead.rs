@@ -114,18 +114,11 @@ pub const LIST: &[CommandAdvice] = &[
         "no full-screen editors here; use sed -i, ed -s, or cat > FILE <<'EOF'",
     ),
     instead_line(
-        &[
-            "apt", "apt-get", "aptitude", "dpkg", "yum", "dnf", "rpm", "apk", "pacman", "zypper",
-            "brew", "snap", "flatpak",
-        ],
-        &["ls"],
-        "nothing can be installed here; ls /bin shows the commands there are",
+        &["aptitude", "rpm", "pacman", "zypper", "snap", "flatpak", "nix", "nix-env"],
+        &["apt-get"],
+        "nothing can be installed; apt-get install NAME says what is built in or serves instead",
     ),
-    instead_line(
-        &["sudo", "su", "doas"],
-        &[],
-        "there is one user here; run the command without it",
-    ),
+    instead_line(&["su", "doas"], &["sudo"], "there is one user here; use sudo or no prefix"),
     instead_line(&["useradd", "adduser", "passwd", "usermod"], &[], "there is one user here"),
     instead_line(
         &["docker", "podman", "kubectl", "systemctl", "service", "crontab", "at"],

@@ -158,6 +158,9 @@ static PACKAGES: &[VersionLine] = &[
     version_line("{} 2.11.2", &["apropos", "man", "whatis"]),
     version_line("6.04", &["shasum"]),
     version_line("{} (GNU sharutils) 4.15.2", &["uudecode", "uuencode"]),
+    version_line("Sudo version 1.9.13p3", &["sudo"]),
+    version_line("apt 2.6.1 (wasm32)", &["apt", "apt-cache", "apt-get"]),
+    version_line("dpkg 1.21.22 (wasm32)", &["dpkg"]),
     version_line("tree v2.1.0", &["tree"]),
     version_line("xxd 2022-01-14", &["xxd"]),
 ];
@@ -182,6 +185,11 @@ pub fn version_text(tool: &str) -> String {
 pub fn first_line(tool: &str) -> Option<String> {
     let package = PACKAGES.iter().find(|p| p.tools.contains(&tool))?;
     Some(package.line.replace("{}", tool))
+}
+
+/// Returns the tools of each package that has one version.
+pub fn tool_groups() -> impl Iterator<Item = &'static [&'static str]> {
+    PACKAGES.iter().map(|p| p.tools)
 }
 
 /// Returns the names in the table.

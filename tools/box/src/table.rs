@@ -16,6 +16,7 @@ const LISTS: &[&[Applet]] = &[
     box_find::APPLETS,
     box_diff::APPLETS,
     box_archive::APPLETS,
+    box_utilities::APPLETS,
 ];
 
 /// Programs of the image that are separate WebAssembly modules, with their summaries.
@@ -111,8 +112,10 @@ mod tests {
 
     /// The tools that imitate no version of another program, and those that print their version in
     /// their own words.
-    const WITHOUT_VERSION: &[&str] =
-        &["bash", "cal", "curl", "kv", "nc", "replace", "sh", "tool", "wget", "which"];
+    const WITHOUT_VERSION: &[&str] = &[
+        "apk", "bash", "brew", "cal", "curl", "dnf", "kv", "nc", "replace", "sh", "tool", "wget",
+        "which", "yum",
+    ];
 
     #[test]
     fn every_tool_names_the_version_that_it_imitates() {

@@ -77,7 +77,7 @@ from .. import (
 from .._types import Limits, Mounts, StrPath
 from ._openai_processes import Processes
 
-#: The name and the number of the only user. There is no ``sudo``.
+#: The name and the number of the only user, as which ``sudo`` runs commands, too.
 _USERS = ("user", "1000")
 #: The maximum number of bytes of each output stream of a command.
 _OUTPUT = 16 << 20
