@@ -1,20 +1,21 @@
-"""The calculator: one expression in, its result and honest steps out.
+"""The calculator. It takes one expression as text, and returns its result and steps as text.
 
 | module | what |
 |---|---|
-| `typed`, `lexer` | text as people type it, to tokens |
-| `words` | phrases, fillers, keywords |
-| `parser`, `phrases` | tokens to a `tree`: operators, and commands with their parts |
-| `evaluate` | a tree to SymPy's objects, quantities and lists; the only way from names to functions |
-| `functions`, `integers`, `samples`, `units` | the closed tables: mathematics, number theory, statistics, units |
-| `algebra`, `calculus`, `equations`, `forms` | the `commands` |
-| `guards` | what is refused before it is computed |
-| `show` | values to text |
+| `typed`, `lexer` | turn text, as people type it, into tokens |
+| `words` | the tables of phrases, fillers and keywords |
+| `parser`, `phrases` | turn tokens into a `tree` of operators, functions and commands |
+| `evaluate` | turns a tree into a value; the only module that looks names up |
+| `functions`, `integers`, `samples` | the closed tables of functions |
+| `units` | the closed table of units |
+| `algebra`, `calculus`, `equations`, `forms` | the commands (`commands`) |
+| `guards` | refuses computations whose results would be too large |
+| `show` | turns values into text |
 
 # Invariants
-- No text is ever run as Python: there is no eval, no exec, no getattr by a name of the expression.
-- One expression leaves nothing behind that another one could see: there is no state but SymPy's caches of pure functions.
-- Text goes in and out; what is too long is refused.
+- No text is run as Python: there is no eval, no exec, and no getattr with a name from the text.
+- An expression cannot affect a later one: the only state is SymPy's caches of pure functions.
+- Input and output are text, and both are refused if they are too long.
 """
 
 import gc
@@ -26,7 +27,7 @@ from . import evaluate, show
 from .errors import CalculatorError, Unitless
 from .parser import parse
 
-# Integers are shown and read in whole; sizes are bounded by `guards`.
+# Python refuses to convert long integers to text by default. Here `guards` bounds their size.
 sys.set_int_max_str_digits(200_000)
 warnings.filterwarnings("ignore")
 
@@ -34,7 +35,7 @@ _ALONE = re.compile(r"(?<![A-Za-z])[A-Za-z](?![A-Za-z])")
 
 
 def answer(text):
-    """The answer to an expression: `result` and `steps`, or `error`."""
+    """Returns the answer to an expression: a dict with `result` and `steps`, or with `error`."""
     try:
         result, steps = _answered(text)
         return {"result": result, "steps": steps}
@@ -49,7 +50,7 @@ def answer(text):
     except NotImplementedError:
         return {"error": "no way is known to work this out"}
     except Exception as e:
-        # SymPy refuses in many ways; none of them is the calculator's end.
+        # SymPy raises many kinds of exceptions. None of them may end the calculator.
         return {"error": f"this cannot be worked out ({type(e).__name__})"}
 
 
@@ -58,7 +59,7 @@ def _answered(text):
     try:
         return _valued(tree)
     except Unitless:
-        # `4m^2 - 9` makes no sense in metres, and much in m.
+        # `4m^2 - 9` makes no sense if m is the metre, but it does if m is an unknown.
         if not with_units or not _ALONE.search(text) or " in " in text or " to " in text:
             raise
         try:
@@ -76,10 +77,11 @@ def _valued(tree):
 
 
 def warm_up():
-    """Imports what SymPy imports when it is first used, and fills its tables."""
+    """Evaluates a few expressions, so that SymPy imports its modules and fills its tables."""
     for text in _FIRST:
         answer(text)
-    # What is here now stays: the collector would write to all pages of it, and each call keeps what it has written.
+    # The objects that exist now are excluded from garbage collection. A collection would write to
+    # all their pages, and each call needs memory of its own for the pages that it writes to.
     gc.collect()
     gc.freeze()
 

@@ -1,4 +1,4 @@
-"""Simplify, expand, factor, and what else rewrites an expression."""
+"""The commands that rewrite an expression, such as `simplify`, `expand` and `factor`."""
 
 import sympy as sp
 from sympy import Integer, Mul
@@ -7,12 +7,16 @@ from . import integers, show
 from .errors import CalculatorError, TooLarge
 from .evaluate import Answer, evaluate, number, symbol
 
-# Terms that an expansion may have.
+# The maximum number of terms of an expansion.
 _MOST_TERMS = 5000
 
 
 def unknown_of(expr, context, by=None, what="this"):
-    """The letter that an expression is about: the one named, the only one, or x, y, z, t, n in this order."""
+    """Returns the letter that a command applies to, and notes a step if it had to choose.
+
+    This is `by` if it is given, the only letter of the expression, or the first of x, y, z, t, n
+    and k that occurs in it. Raises an error if there is none.
+    """
     if by is not None:
         return symbol(by)
     letters = sorted(expr.free_symbols, key=lambda s: s.name)
@@ -35,7 +39,7 @@ def _only(node, context, what):
 
 
 def _any(node, context, what):
-    """An expression or a matrix."""
+    """Returns the argument of a command, which is an expression or a matrix."""
     value = evaluate(node.of[0], context)
     return value if getattr(value, "is_Matrix", False) else number(node.of[0], context, what)
 
@@ -53,7 +57,7 @@ def _expand(node, context):
 
 
 def _guard_expansion(value):
-    """Refuses powers of sums that have too many terms."""
+    """Refuses products and powers of sums whose expansion would have too many terms."""
     terms = 1
     for part in Mul.make_args(value):
         base, exponent = part.as_base_exp()

@@ -1,5 +1,8 @@
-"""Derivatives, integrals, limits, sums, products, series. What SymPy cannot give in closed form is reckoned
-numerically and marked so, or refused; it is never guessed."""
+"""The commands for derivatives, integrals, limits, sums, products and series.
+
+If SymPy finds no closed form, the result is computed numerically and marked as such, or refused. It
+is never guessed.
+"""
 
 import mpmath
 import sympy as sp
@@ -15,13 +18,13 @@ _SUMMED = 100_000
 
 
 def _free(context, *names):
-    """A context in which these letters stand for themselves."""
+    """Returns a context in which these letters are unknowns."""
     letters = {name: symbol(name) for name in names if name}
     return context.within(letters) if letters else context
 
 
 def _place(node, context):
-    """`x = 2` or `2`: the letter, if one is named, and the value."""
+    """Returns the letter (or None) and the value of a place such as `x = 2` or `2`."""
     if isinstance(node, Relation) and node.op == "=" and isinstance(node.left, Name):
         return node.left.name, number(node.right, context, "the place")
     return None, number(node, context, "the place")
@@ -55,20 +58,23 @@ def _derivative(node, context):
 
 
 def _tidy(found, of=None):
-    """Expanded, if what it was made of is a polynomial written so; else the shortest form."""
+    """Returns a result in expanded form if it is a polynomial and `of` was expanded or is None.
+
+    Otherwise returns the shortest of some forms. `of` is the expression that the result is of.
+    """
     expanded = sp.expand(found)
     if found.is_polynomial() and (of is None or sp.expand(of) == of):
         return expanded
     if found.is_rational_function():
         return min([found, expanded, sp.factor(sp.together(found))], key=lambda e: e.count_ops())
-    # Taking a factor out is worth it where it saves more than a sign.
+    # A common factor is taken out only if that saves more than a sign.
     factored = sp.factor_terms(found)
     plain = min([found, expanded], key=lambda e: e.count_ops())
     return factored if factored.count_ops() < plain.count_ops() - 1 else plain
 
 
 def _derivative_steps(f, letter, order, found, context):
-    """The derivative of each term of a sum, and the rule of a product, quotient or chain."""
+    """Notes as steps the derivatives of the terms with their rules, or those of each order."""
     x, d = letter.name, f"d/d{letter.name}"
     if order > 1:
         done = f
@@ -88,7 +94,7 @@ def _operand(term):
 
 
 def _rule(term, letter, x):
-    """The rule by which a term has its derivative, where it is one."""
+    """Returns the name of the rule for a term's derivative, in brackets; '' if there is none."""
     if not term.has(letter):
         return "  (a constant)"
     constant, rest = term.as_independent(letter, as_Add=False)
@@ -141,7 +147,7 @@ def _check_antiderivative(f, found, letter, context):
 
 
 def _real_logs(found, f, letter):
-    """`ln|u|` where an integral has brought a logarithm of what may be negative."""
+    """Replaces `ln(u)` in an integral of `f` with `ln|u|` where `u` may be negative."""
     if f.has(sp.log) or f.has(S.ImaginaryUnit):
         return found
     real = sp.Symbol(letter.name, real=True)
@@ -154,7 +160,7 @@ def _real_logs(found, f, letter):
 
 
 def _one_case(found, context):
-    """Of cases by what letters are, the first one, told as a step."""
+    """Returns the first case of a result that depends on conditions, which become steps."""
     while isinstance(found, sp.Piecewise):
         value, condition = found.args[0]
         if condition is not sp.true:
@@ -167,7 +173,10 @@ def _one_case(found, context):
 
 
 def _called_range(args):
-    """`x, 0, 1` or `(x, 0, 1)` or `x = 0..1` behind an expression in brackets."""
+    """Returns the letter and the bounds in arguments such as `x, 0, 1`, `(x, 0, 1)` or `x = 0..1`.
+
+    The letter is None if it is not named, and there may be no bounds.
+    """
     flat = []
     for arg in args:
         flat += list(getattr(arg, "items", [arg]))
@@ -191,7 +200,7 @@ def _called_range(args):
 
 def _definite(f, letter, low, high, context):
     antiderivative = None
-    # Bounds of letters make cases; real ones make fewer.
+    # If bounds contain letters, the result depends on conditions: fewer if letters are positive.
     real = {
         s: sp.Symbol(s.name, positive=True) for s in (f.free_symbols | low.free_symbols | high.free_symbols) - {letter}
     }
@@ -216,7 +225,7 @@ def _definite(f, letter, low, high, context):
 
 
 def _quadrature(f, letter, low, high):
-    """A definite integral that has no closed form."""
+    """Computes a definite integral without a closed form numerically."""
     if f.free_symbols - {letter} or low.free_symbols or high.free_symbols:
         raise CalculatorError("no closed form of this integral was found")
     act = sp.lambdify(letter, f, "mpmath")
@@ -302,7 +311,7 @@ def _over_range(node, context, is_sum):
 
 
 def _summed(found, context):
-    """The value of a sum without a closed form."""
+    """Computes a sum or product without a closed form numerically."""
     if found.free_symbols:
         raise CalculatorError("no closed form was found")
     value = found.evalf(20)
@@ -336,7 +345,7 @@ def _series(node, context):
 
 
 def _series_text(series, letter, at, order):
-    """Terms as they grow, in powers of `x - a`."""
+    """Returns the text of a series: its terms in powers of `x - a`, the lowest power first."""
     name = letter.name if at == 0 else f"({show.text(letter - at)})"
     out = ""
     terms = [(term, *term.as_coeff_exponent(letter)) for term in sp.Add.make_args(sp.expand(series.removeO()))]

@@ -1,4 +1,4 @@
-"""All commands, by name."""
+"""The table of all commands by name."""
 
 from . import algebra, calculus, equations, forms
 

@@ -1,4 +1,4 @@
-"""Equations, systems of them, inequalities."""
+"""The commands that solve equations, systems of equations, and inequalities."""
 
 from fractions import Fraction
 
@@ -11,7 +11,7 @@ from .evaluate import Answer, evaluate, number, symbol
 from .tree import Command, Number, Relation
 
 _MOST_SOLUTIONS = 50
-# Digits with which numerical roots are printed.
+# The number of digits to which numerical roots are computed.
 _PLACES = 30
 _ZERO = Number(Fraction(0))
 
@@ -33,7 +33,10 @@ def _solve(node, context):
 
 
 def solved(sides, named, context):
-    """The solutions of relations in words."""
+    """Returns the solutions of relations, each `(operator, left, right)`, in words.
+
+    `named` are the unknowns to solve for; by default they are chosen from the letters.
+    """
     letters = sorted(set().union(*(a.free_symbols | b.free_symbols for _, a, b in sides)), key=lambda s: s.name)
     unknowns = [symbol(n) for n in named]
     if not letters:
@@ -78,7 +81,7 @@ def _one(left, right, unknown, context):
 
 
 def _root_text(root):
-    """`= exact`, with a decimal where that says more, `≈ decimal` where the exact form says nothing."""
+    """Returns `= exact`, `= exact ≈ decimal`, or only `≈ decimal` if the exact form is too long."""
     exact = show.text(root)
     if not root.is_number or root.is_Rational:
         return f"= {exact}"
@@ -90,7 +93,10 @@ def _root_text(root):
 
 
 def _of_polynomial(whole, poly, unknown, context):
-    """Roots of a polynomial (the numerator of a fraction), each once; steps tell its factors."""
+    """Returns the roots of the equation `whole = 0` without multiplicity, and notes the steps.
+
+    `poly` is the numerator of `whole`. Zeros of the denominator are not roots.
+    """
     p = sp.Poly(poly, unknown)
     if p.degree() > 100:
         raise CalculatorError("equations of degree 100 and less are solved")
@@ -111,7 +117,7 @@ def _of_polynomial(whole, poly, unknown, context):
 
 
 def _has_letters(p):
-    """Whether its coefficients have other letters."""
+    """Returns whether the coefficients of a polynomial contain letters."""
     return bool(p.free_symbols - set(p.gens))
 
 
@@ -141,7 +147,7 @@ def _polynomial_steps(p, unknown, context):
 
 
 def _of_any(whole, unknown, context):
-    """Solutions of an equation that is no polynomial's."""
+    """Returns the solutions of an equation that is not polynomial: a list, or a text."""
     if whole.has(sp.sin, sp.cos, sp.tan, sp.cot, sp.sec, sp.csc) and whole.free_symbols == {unknown}:
         found = _periodic(whole, unknown)
         if found is not None:
@@ -168,14 +174,14 @@ def _of_any(whole, unknown, context):
 
 
 def _one_logarithm(root):
-    """`ln(10)/ln(2)` of `1 + ln(5)/ln(2)`."""
+    """Combines logarithms if that is shorter: `1 + ln(5)/ln(2)` becomes `ln(10)/ln(2)`."""
     over, under = sp.fraction(sp.together(root))
     shorter = sp.logcombine(over, force=over.is_positive is not None) / under
     return shorter if shorter.count_ops() < root.count_ops() else root
 
 
 def _has_none(whole, unknown):
-    """Whether it is known that there is no real solution."""
+    """Returns whether SymPy can prove that there is no real solution."""
     real = sp.Symbol("x", real=True)
     try:
         return sp.solveset(whole.subs(unknown, real), real, S.Reals) is S.EmptySet
@@ -189,7 +195,10 @@ def _holds(whole, unknown, root):
 
 
 def _periodic(whole, unknown):
-    """All solutions of a trigonometric equation, as `x = pi/6 + 2pi*n`."""
+    """Returns all solutions of a trigonometric equation, such as `x = pi/6 + 2pi*n`, as text.
+
+    Returns None if SymPy does not find them in such a form.
+    """
     x = sp.Symbol(unknown.name, real=True)
     found = sp.solveset(whole.subs(unknown, x), x, S.Reals)
     if found is S.EmptySet:
@@ -209,7 +218,7 @@ def _periodic(whole, unknown):
 
 
 def _merged(texts):
-    """Half-turns in place of two families of whole turns that they make together."""
+    """Merges families of solutions that differ by half of their common period."""
     found = sorted(texts, key=lambda t: t[1].evalf(15))
     for t, v in found:
         other = next((o for o in found if o[0] == t and sp.simplify(o[1] - v - t / 2) == 0), None)
@@ -225,7 +234,7 @@ def _turns(value, turn):
 
 
 def _searched(whole, unknown, context):
-    """Real roots found numerically, from many places, and said to be so."""
+    """Searches real roots numerically from many starting points, and notes this as a step."""
     if whole.free_symbols != {unknown}:
         raise CalculatorError("no way is known to solve this equation")
     found = []
@@ -307,7 +316,7 @@ def _interval_text(part, name):
 
 
 def _all(node, context):
-    """`0 < x < 1`: true or false of numbers, solved for a letter."""
+    """Evaluates a chain such as `0 < x < 1`: true or false for numbers, solved for a letter."""
     values = [evaluate(of, context) for of in node.of]
     if all(v in (sp.true, sp.false) for v in values):
         return sp.And(*values)

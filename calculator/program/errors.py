@@ -1,17 +1,17 @@
-"""What is said to whoever asked: each text is a whole sentence about the expression."""
+"""Errors, whose texts the caller gets. Each text describes what is wrong with the expression."""
 
 
 class CalculatorError(Exception):
-    """The expression cannot be read, makes no sense, or has no answer that can be given."""
+    """The expression is not valid, makes no sense, or has no answer that can be found."""
 
 
 class TooLarge(CalculatorError):
-    """Its numbers would be larger than a calculator shall make."""
+    """The numbers or the text would be too large."""
 
 
 class Mismatch(CalculatorError):
-    """Units that do not go together."""
+    """The units do not fit each other or the operation."""
 
 
 class Unitless(Mismatch):
-    """A number with a unit and one without: the letters may have been no units."""
+    """A number with a unit meets one without. The letters may not have been meant as units."""

@@ -1,6 +1,7 @@
-"""A tree to a value: a SymPy object, a quantity with units, a list of such, or an answer in words.
+"""Evaluates a tree to a SymPy object, a quantity with units, a list of these, or an `Answer`.
 
-Nothing of a text is ever run: names are looked up in `functions`, `units` and the commands' table, and nowhere else.
+No part of the text is run as code: names are looked up only in the letters that the expression
+defines, the constants, and the tables of functions, units and commands.
 """
 
 from dataclasses import dataclass, field
@@ -15,26 +16,26 @@ from .units import Quantity
 
 _CONSTANTS = {"pi": pi, "e": E, "i": I, "infinity": oo, "phi": sp.GoldenRatio, "tau": 2 * pi}
 _RELATIONS = {"=": sp.Eq, "!=": sp.Ne, "<": sp.Lt, "<=": sp.Le, ">": sp.Gt, ">=": sp.Ge}
-# Functions whose arguments may have units, beside those that say so.
+# Functions whose first argument may have a unit, besides those with `keeps_units`.
 _WITH_UNITS = {"sqrt", "cbrt", "abs", "round", "floor", "ceil"}
 
 
 @dataclass(frozen=True)
 class Answer:
-    """A result in words."""
+    """A result that is already text."""
 
     text: str
 
 
 @dataclass
 class Context:
-    """What is known while a tree is evaluated."""
+    """The state of an evaluation."""
 
-    # Letters that stand for something.
+    # The values of letters.
     letters: dict = field(default_factory=dict)
-    # The steps that were done, as a note to the caller.
+    # The steps of the computation, for the caller to read.
     steps: list = field(default_factory=list)
-    # Numbers are to be shown as decimals.
+    # Whether numbers are shown as decimals.
     is_decimal: bool = False
     digits: int = 0
 
@@ -51,12 +52,12 @@ def symbol(name):
 
 
 def evaluate(node, context):
-    """The value of a tree."""
+    """Returns the value of a tree."""
     return _BY_KIND[type(node)](node, context)
 
 
 def number(node, context, what="this"):
-    """The value of a tree that must be one expression without a unit."""
+    """Returns the value of a tree that must be one expression without a unit."""
     value = evaluate(node, context)
     if isinstance(value, Quantity):
         raise Mismatch(f"{what} must have no unit")
@@ -68,7 +69,10 @@ def number(node, context, what="this"):
 
 
 def is_statement(value):
-    """Whether it is true or false, or a relation. (A letter may be a statement to SymPy, and is a number here.)"""
+    """Returns whether a value is true, false or a relation.
+
+    A letter is not, although SymPy regards it as a Boolean, too.
+    """
     return isinstance(value, sp.logic.boolalg.Boolean) and not isinstance(value, sp.Expr)
 
 
@@ -113,7 +117,10 @@ def _is_point(node):
 
 
 def _binary(node, context):
-    """Two sides; chains to the left, as those of long sums, take no stack."""
+    """Evaluates an operator and the chain of operators in its left operand.
+
+    This is a loop and not a recursion, because the left operands of a long sum are deeply nested.
+    """
     chain = []
     while isinstance(node, Binary) and not _is_point(node):
         chain.append(node)
@@ -159,7 +166,7 @@ def _applied(node, left, context):
 
 
 def _mixed(left, right):
-    """`5 ft 3 in` is their sum, `5 kg 3 m` a product."""
+    """Joins two quantities side by side: `5 ft 3 in` is a sum, but `5 kg 3 m` is a product."""
     if units.dims_of(left) == units.dims_of(right):
         return units.add(left, right, 1)
     return units.multiply(left, right)
@@ -227,7 +234,10 @@ def power(base, exponent, context):
 
 
 def _modular_power(node, context):
-    """`a^b mod n` without a^b, if that is what a tree is."""
+    """Evaluates `a^b mod n`, without computing `a^b` if all three are whole numbers.
+
+    Returns None for any other tree.
+    """
     if not (isinstance(node, Binary) and node.op == "mod" and isinstance(node.left, Binary) and node.left.op == "^"):
         return None
     parts = node.left.left, node.left.right, node.right
@@ -297,7 +307,7 @@ _OF_MATRIX = frozenset(
 
 
 def _of_quantity(found, args):
-    """A function of a quantity, in the unit it is shown in."""
+    """Applies a function to the number of a quantity in the unit in which it is shown."""
     quantity = args[0]
     if found.name in ("sqrt", "cbrt"):
         return units.raise_to(quantity, Rational(1, 2 if found.name == "sqrt" else 3))

@@ -1,4 +1,7 @@
-"""What follows an expression: units to convert to, forms to write it in, what letters stand for; and percentages."""
+"""The commands for the text after an expression, and for percentages.
+
+That text names units to convert to, a form to write the result in, or values of letters.
+"""
 
 import sympy as sp
 from sympy import Integer, Rational
@@ -62,7 +65,7 @@ def _to_scale(value, name):
 
 
 def _tell_factor(value, goal, words, context):
-    """How much one of the unit is, if it is told by one name."""
+    """Notes as a step how much one of the original unit is in the new one."""
     one = Quantity(sp.S.One, value.dims, value.shown)
     factor = value.value / units.in_shown(value) / units.number_of(goal) if value.value != 0 else None
     if factor is not None and factor != 1 and factor.is_number:
@@ -103,7 +106,7 @@ def _precise(node, context):
 
 
 def _fixed(value, places):
-    """So many decimal places; halves go away from zero."""
+    """Returns a number rounded to decimal places as text. Halves are rounded away from zero."""
     size = len(str(int(abs(value.evalf(15)))))
     exact = value if value.is_Rational else Rational(value.evalf(size + places + 20))
     scaled = int(sp.floor(abs(exact) * Integer(10) ** places + Rational(1, 2)))
@@ -184,14 +187,18 @@ _WRITTEN = {"decimal": _decimal, "fraction": _fraction, "percent": _percent, "sc
 
 
 def _when(node, context):
-    """An expression for given letters: the tree is evaluated with them, so that sizes are looked after as always."""
+    """Evaluates an expression with values for letters.
+
+    The tree is evaluated with the values, because substituting them into the result would skip the
+    checks of sizes.
+    """
     letters = {}
     for name, tree in node.options["where"]:
         letters[name] = evaluate(tree, context)
     inner = context.within(letters)
     of = node.of[0]
     if isinstance(of, Command) and of.name in ("derivative", "integral", "limit", "sum", "product", "series"):
-        # The letters are bound in there: what comes out is looked at.
+        # The letters are unknowns in these commands, so the values are substituted afterwards.
         value = number(of, context)
         value = value.subs({sp.Symbol(n): v for n, v in letters.items() if not isinstance(v, (Quantity, list))})
     else:
@@ -222,7 +229,7 @@ def _percent_change(node, context):
 
 
 def tell_spread(name, args, context):
-    """Which of the two standard deviations and variances it is."""
+    """Notes as a step which definition of a spread (deviation, variance, quantile) is used."""
     if name in ("std", "stdev", "stddev", "sd", "variance", "var"):
         other = "pstd" if name.startswith("s") else "pvariance"
         whole = show.result(samples.TABLE[other](*args), context) if not _has_units(args) else "smaller"

@@ -1,4 +1,4 @@
-"""The closed table of functions. What is not here cannot be called."""
+"""The closed table of functions. No other function can be called."""
 
 from dataclasses import dataclass
 from typing import Callable
@@ -18,15 +18,15 @@ class Function:
     call: Callable
     least: int = 1
     most: int = 1
-    # It can come before its operand without brackets.
+    # Whether it can precede its operand without brackets.
     is_word: bool = True
-    # `sin 2x`: the operand is a whole product.
+    # Whether an operand without brackets is a whole product: `sin 2x`.
     is_wide: bool = False
-    # Its arguments are one list: `mean of 1, 2, 3`.
+    # Whether its arguments are one list: `mean of 1, 2, 3`.
     takes_list: bool = False
-    # A number before it belongs to it: `90th percentile of`.
+    # Whether a number before it is an argument: `90th percentile of`.
     has_index: bool = False
-    # Arguments keep their units.
+    # Whether arguments keep their units.
     keeps_units: bool = False
 
 
@@ -72,7 +72,7 @@ def _round(x, places=S.Zero):
     places = integer(places, "round", -1000, 1000)
     if not x.is_number or not x.is_real:
         raise CalculatorError("round needs a real number")
-    # Halves go away from zero, as people do it.
+    # Halves are rounded away from zero, as people round them.
     scaled = sp.Abs(x) * Integer(10) ** places
     return sp.sign(x) * sp.floor(scaled + Rational(1, 2)) / Integer(10) ** places
 
@@ -92,7 +92,7 @@ def _gamma(x):
 
 
 def _quotient_functions():
-    """Functions of one number that SymPy has by the same name."""
+    """Returns the functions of one number that SymPy has under the same name."""
     names = (
         "sin cos tan cot sec csc asin acos atan acot asec acsc sinh cosh tanh coth sech csch asinh acosh atanh acoth"
     )
@@ -145,7 +145,7 @@ def _eigenvalues(matrix):
 
 
 def _eigenvectors(matrix):
-    """A matrix whose columns are a basis of eigenvectors, in the order of `eigenvalues`."""
+    """Returns linearly independent eigenvectors, in the order of `eigenvalues`."""
     found = [(value, vector) for value, _, vectors in matrix.eigenvects() for vector in vectors]
     if all(value.is_number for value, _ in found):
         found.sort(key=lambda f: (not f[0].is_real, *f[0].evalf(15).as_real_imag()))
@@ -214,7 +214,10 @@ TABLE = _table()
 
 
 def find(name):
-    """The function of that name. Words may be written in capitals; `log_3` has its base in its name."""
+    """Returns the function of that name, or None. Names of several letters may be in capitals.
+
+    The name `log_3` contains the base.
+    """
     found = TABLE.get(name)
     if found is None and name[:4] == "log_" and name[4:].isdigit():
         base = Integer(name[4:])

@@ -1,4 +1,4 @@
-"""What is refused before it is computed: numbers with more digits than a calculator shall make."""
+"""Refuses computations whose results would have too many digits, before they are computed."""
 
 import math
 
@@ -6,19 +6,22 @@ from sympy import Float
 
 from .errors import CalculatorError, TooLarge
 
-# Digits of a number that is computed.
+# The maximum number of digits of a computed number.
 MOST_DIGITS = 100_000
-# Places to which powers are reckoned whose exact value would be too long.
+# The number of digits to which a power is computed whose exact value would be too long.
 PLACES = 60
 
 
 def digits_of(number):
-    """About how many digits a rational number has, above and below its line."""
+    """Returns about how many digits the longer of a fraction's numerator and denominator has."""
     return max(abs(int(number.p)).bit_length(), int(number.q).bit_length()) * math.log10(2)
 
 
 def power(base, exponent, is_decimal=False):
-    """`base ^ exponent`."""
+    """Returns `base ^ exponent`, or refuses it if it would be too large.
+
+    `is_decimal` allows a rounded result if the exact one would be too long.
+    """
     if (
         base.is_zero
         and exponent.is_number
@@ -51,12 +54,12 @@ def power(base, exponent, is_decimal=False):
 
 
 def _log10(number):
-    """The logarithm of the longer side of a fraction; at least that of 2."""
+    """Returns the logarithm to base 10 of the larger of a fraction's numerator and denominator."""
     return max(math.log10(abs(int(number.p))), math.log10(int(number.q)))
 
 
 def _guard_real(exponent):
-    """A power that is kept as it is, as e^x: its decimal must be one that can be reckoned."""
+    """Refuses the exponent of a power that stays symbolic, such as e^x, if it is too large."""
     size = abs(exponent.evalf(15))
     if size.is_number and size.is_finite and size > 10**9:
         raise TooLarge("the exponent is larger than 10^9")
@@ -67,7 +70,7 @@ def _count(digits):
 
 
 def integer(value, what, least=None, most=None):
-    """A whole number, as an argument of a function that takes one."""
+    """Returns an argument as an int. Raises an error if it is not whole or not within bounds."""
     if not getattr(value, "is_Integer", False):
         raise CalculatorError(f"{what} needs a whole number")
     if least is not None and value < least:
@@ -83,7 +86,7 @@ def short(value):
 
 
 def real(value, what):
-    """A real number, as an argument of a function that takes one."""
+    """Returns an argument. Raises an error if it is not a real number."""
     if not (getattr(value, "is_number", False) and value.is_real):
         raise CalculatorError(f"{what} needs numbers")
     return value

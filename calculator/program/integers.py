@@ -1,4 +1,4 @@
-"""Number theory and counting. Arguments are bounded so that each is done in moments, or refused."""
+"""Number theory and combinatorics. Arguments that would take long are refused."""
 
 import math
 
@@ -8,7 +8,7 @@ from sympy import Integer, Mod, factorint
 from .errors import CalculatorError, TooLarge
 from .guards import digits_of, integer
 
-# Digits of a number that is factored, and tested for being prime.
+# The maximum number of digits of a number that is factored, and of one whose primality is tested.
 _FACTORED = 60
 _TESTED = 1000
 
@@ -39,7 +39,7 @@ def _folded(name, args, act):
 
 
 def flat(args):
-    """The items of lists and vectors among the arguments."""
+    """Yields the arguments, with the items of lists and matrices in place of these."""
     for arg in args:
         if isinstance(arg, (list, tuple)):
             yield from flat(arg)
@@ -102,14 +102,15 @@ def _parity(odd):
 
 
 def factored(n):
-    """Primes and their powers."""
+    """Returns the prime factors of a number with their exponents, in order."""
     value = integer(n, "factor")
     if digits_of(n) > _FACTORED + 1:
         raise TooLarge(f"numbers of up to {_FACTORED} digits are factored")
     return sorted(factorint(value).items())
 
 
-# Name: what it calls, least and most arguments, whether they are one list.
+# For each name: the function, its minimum and maximum number of arguments, and whether they are one
+# list.
 TABLE = {
     "gcd": (_gcd, 1, 1000, True),
     "lcm": (_lcm, 1, 1000, True),

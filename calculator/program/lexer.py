@@ -1,4 +1,4 @@
-"""Text to tokens: numbers, names, signs."""
+"""Splits text into tokens: numbers, names and signs."""
 
 import re
 from fractions import Fraction
@@ -8,7 +8,7 @@ from .errors import CalculatorError, TooLarge
 from .typed import plain
 
 MOST_TEXT = 1000
-# Digits of one number, and its exponent of ten.
+# The maximum exponent of ten of a number.
 MOST_EXPONENT = 10_000
 
 
@@ -17,7 +17,7 @@ class Token(NamedTuple):
     kind: str
     text: str
     at: int
-    # White space comes before it.
+    # Whether white space precedes it.
     spaced: bool = False
     value: object = None
 
@@ -39,10 +39,10 @@ _SAME = {"**": "^", "==": "=", "<>": "!=", "{": "[", "}": "]"}
 
 
 def _grouped(text):
-    """Takes the commas out that group a number's digits.
+    """Removes the commas that group the digits of numbers.
 
-    ``1,234`` alone is one number; in brackets, and after a word that takes a list, it is two, unless the list has
-    its own commas, followed by spaces.
+    ``1,234`` is one number, but in a list (in brackets after a name, in square brackets, or after
+    words such as ``mean of``) it is two, unless the list has other commas, all followed by spaces.
     """
     stack, spans = [[-1, True]], []
     takes_list = re.match(r"\s*(?!solve|what|convert)[a-z ]*\b(of|gcd|lcm|mean|median|std|sum|max|min)\b", text, re.I)
@@ -75,7 +75,7 @@ def _is_group(text, at):
 
 
 def tokens(text):
-    """The tokens of a text; the last one is its end."""
+    """Returns the tokens of a text. The last one marks its end."""
     if len(text) > MOST_TEXT:
         raise TooLarge(f"the expression has {len(text)} characters; {MOST_TEXT} are the most")
     text = _grouped(plain(text)).rstrip(" ?.;")

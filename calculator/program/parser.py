@@ -1,16 +1,18 @@
-"""Tokens to a tree: an operator-precedence parser. Phrases (`integrate … from … to …`) are in `phrases`.
+"""Parses tokens into a tree by operator precedence.
 
-| binds | what |
+Phrases such as `integrate … from … to …` are in `phrases`. Higher numbers bind more tightly:
+
+| precedence | operators |
 |---|---|
 | 10 | `=` `<` `<=` `>` `>=` `!=` |
 | 20 | `+` `-` |
-| 30 | `*` `/` `mod` `of`, and what stands side by side: `2x`, `3(x + 1)`, `x y` |
-| 35 | a sign before: `-x^2` is `-(x^2)` |
+| 30 | `*` `/` `mod` `of`, and no operator: `2x`, `3(x + 1)`, `x y` |
+| 35 | a sign before its operand: `-x^2` is `-(x^2)` |
 | 40 | `choose`, `nCr`, `nPr` |
-| 50 | `^`, from the right |
-| 60 | `!` `!!` `%` behind |
+| 50 | `^`, which groups from the right |
+| 60 | `!` `!!` `%` after their operand |
 
-A number and the unit behind it are one: `60 km / 2 h` is 30 km/h.
+A number and the unit after it are one operand: `60 km / 2 h` is 30 km/h.
 """
 
 import difflib
@@ -21,14 +23,14 @@ from .errors import CalculatorError
 from .lexer import Token, tokens
 from .tree import Binary, Call, Command, Items, Name, Number, Relation, Unary, Unit
 
-# Deepest nesting of brackets, signs and powers.
+# The maximum nesting of brackets, signs and powers.
 _DEEPEST = 50
 _RELATIONS = {"=", "!=", "<", "<=", ">", ">="}
 _INFIX = {"+": 20, "-": 20, "*": 30, "/": 30, "mod": 30, "of": 30, "choose": 40, "nCr": 40, "nPr": 40, "ncr": 40,
           "npr": 40, "^": 50}  # fmt: skip
 _SIDE_BY_SIDE = 30
 _NOTHING = Token("name", "", -1)
-# Letters whose runs are products: `xy`, `4ac`.
+# Letters that form products when they are written together: `xy`, `4ac`.
 _LETTERS = frozenset("abcdfghjklmnopqrstuvwxyz")
 _RUNS = frozenset("abc"), frozenset("xyz")
 _CONSTANTS = {"pi": "pi", "e": "e", "E": "e", "i": "i", "infinity": "infinity", "inf": "infinity", "oo": "infinity",
@@ -36,7 +38,10 @@ _CONSTANTS = {"pi": "pi", "e": "e", "E": "e", "i": "i", "infinity": "infinity", 
 
 
 def parse(text, with_units=None):
-    """The tree of a text. Whether letters may be units is found out unless it is said."""
+    """Returns the tree of a text, and whether names may be units.
+
+    If `with_units` is None, the text decides that.
+    """
     found = _phrased(tokens(text))
     if len(found) == 1:
         raise CalculatorError("there is no expression")
@@ -47,7 +52,7 @@ def parse(text, with_units=None):
 
 
 def _phrased(found):
-    """Passes over what says nothing, and makes one token of several words that mean one."""
+    """Removes words without a meaning, and replaces phrases with single tokens."""
     out, at = [], 0
     found = [t for t in found if not (t.kind == "name" and t.text.lower() == "the")]
     while found[-2:-1] and found[-2].text == "=" and len(found) > 2:
@@ -77,14 +82,14 @@ def _phrased(found):
 
 
 def _is_ordinal(found, at):
-    """The letters of `5th`."""
+    """Returns whether a token is the ending of an ordinal number, such as the `th` of `5th`."""
     token = found[at]
     is_behind = at > 0 and found[at - 1].kind == "number" and not token.spaced
     return is_behind and token.text in ("st", "nd", "rd", "th")
 
 
 def _put_indices_behind(found):
-    """`90 percentile of` is `percentile 90 of`."""
+    """Moves the number of `90 percentile of` after the name, and joins that of `4 derivative`."""
     for at in range(len(found) - 1 if found[0].text.lower() != "is" else 0):
         name = found[at + 1].text.lower()
         if found[at].kind == "number" and name == "derivative" and found[at].value[0].denominator == 1:
@@ -122,7 +127,7 @@ def _speaks_of_units(found):
 class Parser:
     def __init__(self, found, with_units):
         self.tokens, self.at, self.with_units, self.depth = found, 0, with_units, 0
-        # In an exponent numbers have no units, and bounds end before `of`.
+        # `is_exponent`: numbers have no units. `is_bound`: the expression ends before `of`.
         self.is_exponent = self.is_bound = False
 
     @property
@@ -144,7 +149,7 @@ class Parser:
         return self.token.kind == "sign" and self.token.text in signs
 
     def take(self, *texts):
-        """Takes one of these words or signs, if it is next."""
+        """Consumes the next token if it is one of these words or signs, and returns its text."""
         if self.is_word(*texts) or self.is_sign(*texts):
             return self.next().text
         return None
@@ -175,7 +180,7 @@ class Parser:
         self.depth -= 1
 
     def relation(self):
-        """An expression, or two with a relation between them; `0 < x < 1` is two relations."""
+        """Parses an expression or relations. `0 < x < 1` is two relations, joined by `all`."""
         left = self.expression()
         found = []
         while self.token.kind == "sign" and self.token.text in _RELATIONS:
@@ -202,7 +207,7 @@ class Parser:
         return left
 
     def infix(self):
-        """The operator that comes next; '' for things side by side."""
+        """Returns the next operator, '' if an operand is next, or None."""
         token = self.token
         if token.kind == "sign":
             if token.text == "%" and self.begins_operand(self.peek()):
@@ -256,7 +261,10 @@ class Parser:
         return Binary("*", left, right)
 
     def postfix(self, left):
-        """What stands behind, `!`, `%`, `squared`; whether there was anything."""
+        """Parses an operator after its operand, such as `!`, `%` or `squared`.
+
+        Returns the new tree, and whether there was one.
+        """
         if self.is_word("squared", "cubed"):
             power = 2 if self.next().text.lower() == "squared" else 3
             return Binary("^", left, Number(Fraction(power))), True
@@ -284,7 +292,7 @@ class Parser:
         raise self.unexpected("something is missing")
 
     def number(self, token):
-        """A number, with the unit behind it."""
+        """Parses the unit after a number, if there is one."""
         node = Number(*token.value)
         if not self.with_units or self.is_exponent:
             return node
@@ -310,13 +318,16 @@ class Parser:
         return is_name and units.find(token.text) is not None
 
     def is_fraction_of_unit(self):
-        """Whether `/4 cup` comes, as in `1/4 cup`."""
+        """Returns whether text such as the `/4 cup` of `1/4 cup` is next."""
         below = self.peek()
         is_tight = self.is_sign("/") and not self.token.spaced and below.kind == "number" and not below.spaced
         return is_tight and below.value[0] != 0 and self.is_unit(self.peek(2))
 
     def is_inch(self):
-        """Whether `in` is the inch: behind a number, and not before a unit or form to convert to."""
+        """Returns whether the next token is `in` for the inch.
+
+        This is so after a number, unless a unit or a form to convert to follows.
+        """
         if not (self.with_units and self.is_word("in") and self.at and self.tokens[self.at - 1].kind == "number"):
             return False
         after = self.peek()
@@ -367,7 +378,7 @@ class Parser:
         return found
 
     def items(self):
-        """A list; `[1, 2; 3, 4]` is one of rows."""
+        """Parses a list after its opening bracket. `[1, 2; 3, 4]` is a list of rows."""
         rows, row = [], []
         while not self.is_sign("]"):
             row.append(phrases.argument(self))
@@ -407,7 +418,7 @@ class Parser:
             return Name(name, token.at)
         is_run = len(name) == 2 or any(set(name) <= letters for letters in _RUNS)
         if len(name) <= 3 and is_run and set(name) <= _LETTERS:
-            # Letters of their own, so that `xy^2` is x*y^2.
+            # Each letter becomes a token of its own, because `xy^2` is x*y^2.
             rest = [Token("name", letter, token.at, True) for letter in name[1:]]
             self.tokens[self.at : self.at] = rest
             return Name(name[0], token.at)
@@ -415,7 +426,7 @@ class Parser:
 
 
 def unknown(name, at):
-    """What is said of a name that is none."""
+    """Returns the message about an unknown name."""
     is_unit = units.find(name) is not None
     if is_unit:
         return f"'{name}' at character {at + 1} is a unit, which does not go together with unknowns or algebra"
@@ -429,7 +440,7 @@ def _is_unit(node):
 
 
 def _is_quantity(node):
-    """A number with a unit, or several that are added up."""
+    """Returns whether a tree is a number with a unit, or a sum such as 5 ft 3 in."""
     if isinstance(node, Binary) and node.op == "mixed":
         return True
     is_one = False

@@ -1,6 +1,7 @@
-"""Phrases: commands with their parts, calls of functions, and what may follow an expression (`in miles`, `when x = 2`).
+"""Parses commands, calls of functions, and the text after an expression.
 
-A command's handler is called behind its word, and reads the rest.
+Text such as `in miles` or `when x = 2` may follow an expression. The function of a command is
+called after the command's word was consumed, and parses the rest.
 """
 
 from fractions import Fraction
@@ -14,7 +15,7 @@ _ONE = Token("number", "1", 0, True, (Fraction(1), False))
 
 
 def is_symbol(name):
-    """A letter, by itself or with a number, or a Greek letter's name."""
+    """Returns whether a name is a letter or the name of a Greek one, maybe with a number."""
     stem = name.rstrip("0123456789").rstrip("_")
     return len(stem) == 1 or stem in _GREEK
 
@@ -23,7 +24,7 @@ _GREEK = frozenset("alpha beta gamma delta epsilon theta lambda mu rho sigma ome
 
 
 def statement(p):
-    """A whole expression."""
+    """Parses a statement, which is the whole text."""
     if p.is_word("is") and p.tokens[-2].text.lower() in ("prime", "even", "odd"):
         p.next()
         what = p.tokens.pop(-2).text.lower()
@@ -64,7 +65,7 @@ def _more_relations(p):
 
 
 def tails(p, node):
-    """What follows an expression."""
+    """Parses the text after an expression, and returns the tree of both."""
     while p.token.kind == "name":
         if p.take("percentof"):
             node = Command("percentof", (node, p.expression()))
@@ -80,7 +81,7 @@ def tails(p, node):
 
 
 def bindings(p):
-    """`x = 2, y = 3`."""
+    """Parses values of letters such as `x = 2, y = 3`, and returns pairs of name and tree."""
     found = []
     while True:
         if p.token.kind != "name" or not is_symbol(p.token.text) or p.peek().text != "=":
@@ -121,7 +122,7 @@ def _converted(p, node):
 
 
 def _joined(texts):
-    """A unit as it was written: `m/s`, `kg m^2`."""
+    """Returns the words of a unit as people write it: `m/s`, `kg m^2`."""
     out = ""
     for text in filter(None, texts):
         is_open = not out or out[-1] in "/^(" or text in ("/", "^", ")")
@@ -130,7 +131,7 @@ def _joined(texts):
 
 
 def argument(p):
-    """An argument of a function: also `x -> 0` and `k = 1..10`."""
+    """Parses an argument of a function, which may also be `x -> 0` or `k = 1..10`."""
     node = p.relation()
     if p.is_sign("->"):
         return _approach(p, node)
@@ -151,7 +152,7 @@ def arguments(p):
 
 
 def _has_commas(p):
-    """Whether the brackets that begin here hold several arguments."""
+    """Returns whether the brackets that begin here contain several arguments."""
     depth = 0
     for token in p.tokens[p.at :]:
         depth += (token.text in ("(", "[")) - (token.text in (")", "]"))
@@ -163,7 +164,7 @@ def _has_commas(p):
 
 
 def call(p, token, found):
-    """A function, behind its name."""
+    """Parses a call of a function after its name."""
     name, at, power = found.name, token.at, None
     if p.is_sign("^"):
         p.next()
@@ -189,7 +190,7 @@ def call(p, token, found):
 
 
 def _bare_arguments(p, found):
-    """Arguments without brackets: a list, or one operand."""
+    """Parses arguments without brackets: a list, or one operand."""
     has_of = p.take("of", "between") is not None
     if found.takes_list:
         args = [argument(p)]
@@ -210,7 +211,7 @@ def _begins_call(p):
 
 
 def is_command(p, low):
-    """Whether the word before is one that begins a command."""
+    """Returns whether the word just consumed begins a command."""
     if low == "d":
         return _derivative_sign(p) is not None
     return low in _COMMANDS or _order(low) > 1
@@ -232,20 +233,23 @@ def command(p, low):
 
 
 def _order(low):
-    """The order in `derivative3`, as the parser makes it of `third derivative`."""
+    """Returns the order in a name such as `derivative3` (a third derivative), otherwise 1."""
     rest = low.removeprefix("derivative")
     return int(rest) if rest != low and rest.isdigit() and len(rest) < 4 else 1
 
 
 def _derivative_sign(p):
-    """For `d/dx` and `d^2/dx^2`, behind the `d`: how many tokens, by what, how often."""
+    """Looks for the rest of `d/dx` or `d^2/dx^2` after the `d`.
+
+    Returns the number of its tokens, the letter and the order, or None.
+    """
     texts = [p.peek(n).text for n in range(6)]
     if texts[0] == "/" and len(texts[1]) > 1 and texts[1][0] == "d" and is_symbol(texts[1][1:]):
         return 2, texts[1][1:], 1
     is_power = texts[0] == "^" and texts[2] == "/" and texts[3][:1] == "d" and texts[4] == "^"
     if is_power and texts[1] == texts[5] and texts[1].isdigit() and is_symbol(texts[3][1:] or "?"):
         return 6, texts[3][1:], int(texts[1])
-    # `d^(2)/dx^(2)`, as raised digits are read.
+    # `d^(2)/dx^(2)`: superscript digits become brackets.
     texts = [p.peek(n).text for n in range(10)]
     if texts[0:2] == ["^", "("] and texts[3:5] == [")", "/"] and texts[5][:1] == "d" and texts[6:8] == ["^", "("]:
         if texts[2] == texts[8] and texts[2].isdigit() and texts[9] == ")":
@@ -298,7 +302,7 @@ def _integral(p, _low):
 
 
 def _bound(p, options):
-    """A bound, also as `x = 0`."""
+    """Parses a bound. If it is of the form `x = 0`, sets the letter in `options`."""
     node = _before_of(p, p.relation)
     if isinstance(node, Relation) and node.op == "=" and isinstance(node.left, Name):
         options["by"] = node.left.name
@@ -307,7 +311,7 @@ def _bound(p, options):
 
 
 def _before_of(p, read):
-    """What is read up to an `of` that belongs to the command."""
+    """Calls `read` so that it stops before an `of`, which belongs to the command."""
     outer, p.is_bound = p.is_bound, True
     node = read()
     p.is_bound = outer
@@ -315,7 +319,7 @@ def _before_of(p, read):
 
 
 def _take_differential(p):
-    """Takes `dx` out of what comes; the letter."""
+    """Removes the `dx` from the tokens that follow. Returns its letter, or None."""
     depth = 0
     for at in range(p.at, len(p.tokens)):
         text = p.tokens[at].text
@@ -341,7 +345,8 @@ def _approach(p, letter, is_first=False):
     if p.peek().kind == "sign" and p.peek().text in "+-" and is_end:
         to, side = p.prefix(), p.next().text
     else:
-        # In `lim x->0 sin(x)/x` the place is what stands there alone.
+        # In `lim x->0 sin(x)/x` nothing separates the place from the function, so the place is
+        # only the first operand.
         is_apart = not is_first or any(t.text in ("of", ",") for t in p.tokens[p.at :])
         to = _before_of(p, lambda: p.expression(0 if is_apart else 31))
     if p.is_word("fromright", "fromleft"):
@@ -392,7 +397,7 @@ def _operand(name):
 
 
 def _sum(p, low):
-    """A sum over a letter, or of a list."""
+    """Parses a sum or product over a letter or of a list."""
     options = {}
     if p.take("from", "for"):
         options = _range(p)
@@ -414,7 +419,7 @@ def _sum(p, low):
 
 
 def _range(p):
-    """`k = 1 to 10`, `k from 1 to 10`, `1 to 10`."""
+    """Parses a range such as `k = 1 to 10`, `k from 1 to 10` or `1 to 10`."""
     options = {}
     if p.token.kind == "name" and p.peek().text.lower() in ("from", "="):
         options["letter"] = _letter(p)

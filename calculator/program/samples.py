@@ -1,4 +1,4 @@
-"""Statistics of lists, exactly: of fractions the results are fractions and roots of them."""
+"""Statistics of lists. They are exact: the results for fractions are fractions or their roots."""
 
 from sympy import Integer, Rational, S, sqrt
 
@@ -39,7 +39,7 @@ def _mode(values):
 
 
 def quantile(values, part):
-    """The quantile between two neighbours by a straight line (type 7 of Hyndman and Fan)."""
+    """Returns a quantile, interpolated linearly (type 7 of Hyndman and Fan); `part` is 0 to 1."""
     values = sorted(values)
     place = part * (len(values) - 1)
     low = int(place)
@@ -78,7 +78,10 @@ def _product(values):
 
 
 def _of(what, act, least=1, power=1):
-    """A function of one list, whose items may have a unit."""
+    """Makes `act` a function of a list whose items may have a unit.
+
+    The result has the unit to the power `power`; 0 means that items with units are refused.
+    """
 
     def call(*args):
         items = list(flat(args))

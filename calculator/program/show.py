@@ -1,4 +1,7 @@
-"""Values to text, in the notation that is read: `3x^2 + 4x`, `sqrt(2)/2`, `[[1, 2], [3, 4]]`, `3.10686 miles`."""
+"""Writes values as text in the calculator's notation, which it can also read.
+
+Examples are `3x^2 + 4x`, `sqrt(2)/2`, `[[1, 2], [3, 4]]` and `3.10686 miles`.
+"""
 
 from sympy import (
     LC,
@@ -43,12 +46,12 @@ from sympy.printing.printer import Printer
 from . import units
 from .errors import CalculatorError, TooLarge
 
-# Significant digits of a decimal that stands for a number; of a quantity's.
+# The significant digits of a rounded number, and of that of a quantity.
 PLACES = 12
 UNIT_PLACES = 6
-# Digits up to which a finite decimal is written as it is.
+# The maximum number of digits of a finite decimal that is not rounded.
 FINITE = 20
-# Characters of an exact form that is worth reading, and of a whole answer.
+# The maximum number of characters of an exact form that is shown, and of a whole answer.
 _WORTH = 70
 MOST_TEXT = 12_000
 _SUM, _PRODUCT, _POWER, _ATOM = range(4)
@@ -56,7 +59,7 @@ _NAMES = {"log": "ln", "Abs": "abs", "ceiling": "ceil", "GoldenRatio": "phi", "L
 
 
 class _Notation(Printer):
-    """SymPy's objects in the calculator's notation. Each method gives text and how tightly it binds."""
+    """Prints SymPy's objects. Each method returns the text, and how tightly its operator binds."""
 
     printmethod = "_calculator"
 
@@ -139,7 +142,7 @@ class _Notation(Printer):
         return f"{above}/{below}", _PRODUCT
 
     def _sides(self, expr):
-        """The factors above and below the line, as they are."""
+        """Returns the factors of the numerator and of the denominator, without simplifying."""
         over, under = [], []
         for factor in expr.as_ordered_factors():
             base, exponent = factor.as_base_exp()
@@ -216,7 +219,7 @@ class _Notation(Printer):
 
 
 def _by_roots(factors):
-    """Linear factors as people order them: (x - 1)(x + 1), (x - 2)(x - 3)."""
+    """Sorts linear factors as people order them: (x - 1)(x + 1), (x - 2)(x - 3)."""
     places = [n for n, f in enumerate(factors) if f.as_base_exp()[0].is_Add]
     bases = [factors[n].as_base_exp()[0] for n in places]
     if any(len(b.free_symbols) != 1 or not b.is_polynomial() for b in bases):
@@ -234,9 +237,9 @@ def _root_key(factor):
 
 
 def ordered_terms(expr):
-    """Terms with the highest power first; of a complex number the real part."""
+    """Returns the terms of a sum, the highest power first. Terms of a number have another order."""
     if expr.is_number:
-        # The real part first, and positive terms before negative ones where SymPy has no better order.
+        # The real part comes first. Within each part, positive terms precede negative ones.
         terms = list(expr.as_ordered_terms())
         return sorted(terms, key=lambda t: (bool(t.has(S.ImaginaryUnit)), t.could_extract_minus_sign()))
     terms = expr.as_ordered_terms()
@@ -248,14 +251,14 @@ def ordered_terms(expr):
 
 
 def _stick(left, right):
-    """Whether two factors may stand side by side."""
+    """Returns whether two factors need no `*` between them."""
     if left[-1].isdigit() and left.replace(".", "").isdigit():
         return not right[0].isdigit()
     return left[-1] == ")" and right[0] == "(" and left[0] == "(" and "^(" not in left
 
 
 def is_elementary(expr):
-    """Whether it is made of functions that the notation has, and that people know."""
+    """Returns whether an expression has only functions of the notation that people know."""
     known = (TrigonometricFunction, InverseTrigonometricFunction, HyperbolicFunction, InverseHyperbolicFunction)
     return not any(
         not isinstance(
@@ -266,7 +269,7 @@ def is_elementary(expr):
 
 
 def text(value, is_decimal=False):
-    """A value's exact form."""
+    """Returns the exact form of a value."""
     if isinstance(value, (list, tuple)):
         return ", ".join(text(v, is_decimal) for v in value)
     return _Notation(is_decimal).text(sympify(value))
@@ -282,12 +285,12 @@ def integer_text(value):
 
 
 def is_finite(number):
-    """Whether a fraction is a decimal of not too many digits."""
+    """Returns whether a fraction is whole, or a decimal of at most `FINITE` digits."""
     return number.q == 1 or (is_decimal_fraction(number) and _finite_digits(number) <= FINITE)
 
 
 def is_decimal_fraction(number):
-    """Whether a fraction is a finite decimal of however many digits."""
+    """Returns whether a fraction is a finite decimal of any number of digits."""
     rest = number.q
     for prime in 2, 5:
         while rest % prime == 0:
@@ -303,7 +306,7 @@ def _finite_digits(number):
 
 
 def decimal_text(number):
-    """A fraction that is a finite decimal, whole."""
+    """Returns a fraction that is a finite decimal with all of its digits."""
     places = 0
     while (number.p * 10**places) % number.q:
         places += 1
@@ -315,7 +318,7 @@ def decimal_text(number):
 
 
 def approximate(value, places=PLACES):
-    """A real number as a decimal of so many significant digits."""
+    """Returns a real number rounded to `places` significant digits."""
     number = Rational(Float(value, places + 15)) if not isinstance(value, Rational) else value
     if number == 0:
         return "0"
@@ -337,13 +340,13 @@ def approximate(value, places=PLACES):
 
 
 def _exponent(number):
-    """The power of ten of a positive fraction's first digit."""
+    """Returns the power of ten of a positive fraction's first digit."""
     exponent = len(str(number.p)) - len(str(number.q))
     return exponent if number >= Integer(10) ** exponent else exponent - 1
 
 
 def numeric(value, places=PLACES):
-    """A number's decimal form, complex ones too; None if it has none."""
+    """Returns the decimal form of a real or complex number, or None if it has none."""
     try:
         number = value.evalf(places + 5, maxn=2000)
     except (ValueError, ArithmeticError):
@@ -362,7 +365,7 @@ def numeric(value, places=PLACES):
 
 
 def result(value, context):
-    """A value as the answer: its exact form, and a decimal where that says more."""
+    """Returns the text of an answer: the exact form of a value, a decimal, or both."""
     if isinstance(value, units.Quantity):
         return quantity(value, context)
     if isinstance(value, (list, tuple)):
@@ -396,7 +399,7 @@ def result(value, context):
 
 
 def _simple(value):
-    """A number of roots or complex ones, multiplied out where that is shorter."""
+    """Returns the shortest form of a number with powers or `i`; other values unchanged."""
     if not getattr(value, "is_number", False) or not isinstance(value, Expr) or value.is_Atom:
         return value
     if not value.has(S.ImaginaryUnit, Pow) or value.count_ops() > 100:
@@ -410,7 +413,7 @@ def _simple(value):
 
 
 def _is_gaussian(value):
-    """A complex number of fractions, which has nothing to be approximated."""
+    """Returns whether both parts of a complex number are fractions, so no decimal is needed."""
     re, im = value.as_real_imag()
     return re.is_Rational and im.is_Rational
 
@@ -434,7 +437,7 @@ def quantity_number(number, context):
 
 
 def unit_decimal(number):
-    """Six digits, and more where the whole part has more."""
+    """Returns a number of a quantity with six digits, or more if its whole part has more."""
     size = abs(number.evalf(15))
     whole = len(str(int(size))) if size.is_number and size < 10**15 else 0
     return numeric(number, max(UNIT_PLACES, whole + 1)) or text(number)

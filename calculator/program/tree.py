@@ -1,4 +1,4 @@
-"""What the parser makes of an expression: a tree of these and nothing else."""
+"""The nodes of the tree that the parser makes of an expression."""
 
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -7,7 +7,7 @@ from fractions import Fraction
 @dataclass(frozen=True)
 class Number:
     value: Fraction
-    # It was written with a decimal point or an exponent.
+    # Whether it was written with a decimal point or an exponent.
     is_decimal: bool = False
 
 
@@ -19,7 +19,7 @@ class Name:
 
 @dataclass(frozen=True)
 class Unit:
-    """A unit's name after a number, or where only a unit can stand."""
+    """The name of a unit, after a number or where only a unit is possible."""
 
     name: str
     at: int = 0
@@ -27,7 +27,7 @@ class Unit:
 
 @dataclass(frozen=True)
 class Binary:
-    # One of + - * / ^ mod choose permute; `mixed` joins 5 ft 3 in.
+    # One of + - * / ^ mod choose permute mixed; `mixed` joins 5 ft 3 in.
     op: str
     left: object
     right: object
@@ -49,7 +49,7 @@ class Call:
 
 @dataclass(frozen=True)
 class Items:
-    """A list in brackets; rows are lists within it."""
+    """A list in brackets. The rows of a matrix are lists in a list."""
 
     items: tuple
 
@@ -64,7 +64,7 @@ class Relation:
 
 @dataclass(frozen=True)
 class Command:
-    """A phrase: `integrate … from … to …`. What it has besides `of` goes by name."""
+    """A command such as `integrate … from … to …`: its operands `of`, and other parts by name."""
 
     name: str
     of: tuple

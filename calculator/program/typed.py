@@ -1,4 +1,7 @@
-"""How people type mathematics: Unicode's signs, and the few commands of TeX that models write, as the notation's own."""
+"""Converts mathematics as people and models type it to the signs of the notation.
+
+This covers signs of Unicode, and the few TeX commands that models write.
+"""
 
 import re
 
@@ -30,7 +33,7 @@ _RANGE = re.compile(r"\b(integral|int|integrate|sum|product)\s*_" + _BOUND + r"\
 
 
 def plain(text):
-    """The text in the notation's own signs."""
+    """Returns a text in the signs of the notation."""
     text = _RAISED_RUN.sub(lambda run: f"^({run[0].translate(_RAISED)})", text)
     for sign, other in _SIGNS.items():
         text = text.replace(sign, other)
@@ -42,7 +45,7 @@ def plain(text):
 
 def _without_tex(text):
     text = re.sub(r"\\[,;!: ]", " ", text)
-    # Lower and upper bounds keep their braces.
+    # The braces of an upper bound become brackets; those of a lower bound stay.
     text = re.sub(r"(\\(?:int|sum|prod)\s*_\s*(?:\{[^{}]*\}|\w))\s*\^\s*\{([^{}]*)\}", r"\1^(\2)", text)
     before = None
     while before != text:

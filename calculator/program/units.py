@@ -1,9 +1,10 @@
-"""Units: exact factors to SI, dimensions, and how quantities are reckoned with.
+"""Units with exact factors to SI and dimensions, and the arithmetic of quantities.
 
-Factors are those of the SI brochure (9th edition), of the international yard and pound agreement of 1959, and of
-NIST Special Publication 811, appendix B. Gallons, pints, cups and fluid ounces are those of the United States, a ton is
-2,000 lb, a calorie is thermochemical (4.184 J), a Btu is of the International Table, a month is a twelfth of a year of
-365.25 days. K is 1000 and Ki 1024 for bytes.
+Factors are those of the SI brochure (9th edition), of the international yard and pound agreement of
+1959, and of NIST Special Publication 811, appendix B. Gallons, pints, cups and fluid ounces are
+those of the United States. A ton is 2,000 lb, a calorie is the thermochemical one (4.184 J), a Btu
+is that of the International Table, and a month is a twelfth of a year of 365.25 days. For bytes, K
+is 1000 and Ki is 1024.
 """
 
 from dataclasses import dataclass
@@ -12,7 +13,7 @@ from sympy import Integer, Rational, S, pi, sympify
 
 from .errors import CalculatorError, Mismatch
 
-# Metre, kilogram, second, ampere, kelvin, mole, candela, bit.
+# The base units: metre, kilogram, second, ampere, kelvin, mole, candela, bit.
 _BASES = "m kg s A K mol cd bit".split()
 _NONE = (0,) * len(_BASES)
 
@@ -21,11 +22,12 @@ _NONE = (0,) * len(_BASES)
 class UnitOf:
     factor: object
     dims: tuple
-    # A temperature's zero, in its own degrees above absolute zero.
+    # For a temperature scale, its zero in degrees of the scale above absolute zero.
     offset: object = None
 
 
-# name(s) = factor in units before it; a `*` takes the prefixes of SI, a `+` those of bytes.
+# Each line has names, `=`, a factor and base units. After a name, `*` allows SI prefixes and `+`
+# those of bytes.
 _TABLE = """
 m* meter metre meters metres = 1 m
 g* gram grams gramme = 1/1000 kg
@@ -150,7 +152,7 @@ _LONG_BYTES = {"kilo": 10**3, "mega": 10**6, "giga": 10**9, "tera": 10**12, "pet
 
 
 def _exact(text):
-    """A factor of the table: a product of decimals, powers of ten and pi."""
+    """Parses a factor of the table: a product or quotient of decimals, powers and pi."""
     value = S.One
     for part in text.replace("/", "*/").split("*"):
         base, _, power = part.lstrip("/").partition("^")
@@ -160,7 +162,7 @@ def _exact(text):
 
 
 def _read():
-    """All units by name, with prefixes. A name of the table is that, even if prefixes would make it, too."""
+    """Returns all units by name, with prefixes. Names in the table precede names with prefixes."""
     table, made = {}, {}
     for line in filter(None, _TABLE.splitlines()):
         names, _, meaning = line.partition(" = ")
@@ -180,7 +182,10 @@ def _read():
 
 
 def _prefixed(names):
-    """Prefixes for the names of a line: the short ones for symbols, the long ones for words."""
+    """Yields each prefix for the names of a line, with the name and the factor.
+
+    Symbols get the short prefixes, words the long ones.
+    """
     is_si, is_byte = (any(name.endswith(mark) for name in names) for mark in "*+")
     words = [name.rstrip("*+") for name in names if name.rstrip("*+").isalpha() and len(name.rstrip("*+")) > 2]
     for name in names:
@@ -207,7 +212,7 @@ _SHOWN = {"C": "°C", "F": "°F", "celsius": "°C", "fahrenheit": "°F", "degC":
 
 
 def find(name):
-    """The unit of that name. Words may be written in capitals."""
+    """Returns the unit of that name, or None. Words may be written in capitals."""
     found = UNITS.get(name)
     if found is None and len(name) > 2 and name.lower() in NAMES:
         found = UNITS[name.lower()]
@@ -216,23 +221,23 @@ def find(name):
 
 @dataclass(frozen=True)
 class Quantity:
-    # In SI's base units.
+    # The number in SI base units.
     value: object
     dims: tuple
-    # Units to show it in: name and power.
+    # The units in which it is shown, each a name and a power.
     shown: tuple
-    # A point of a temperature scale, not a difference.
+    # Whether it is a point on a temperature scale, not a difference.
     is_point: bool = False
 
 
 def of(name):
-    """One of a unit; a number for those without a dimension, as angles."""
+    """Returns one of a unit. This is a plain number for a unit without a dimension (angles)."""
     unit = find(name)
     return unit.factor if unit.dims == _NONE else Quantity(unit.factor, unit.dims, ((name, S.One),))
 
 
 def point(number, name):
-    """So many degrees of a scale."""
+    """Returns a temperature on a scale. Raises an error if it is below absolute zero."""
     unit = find(name)
     value = (number + unit.offset) * unit.factor
     if value.is_number and value < 0:
@@ -241,7 +246,7 @@ def point(number, name):
 
 
 def is_scale(name):
-    """Whether it is a unit with a zero of its own."""
+    """Returns whether a name is a unit with its own zero (a temperature scale)."""
     unit = find(name)
     return unit is not None and unit.offset is not None
 
@@ -272,7 +277,7 @@ def add(left, right, sign):
 
 
 def multiply(left, right, power=1):
-    """The product; with the power -1 the quotient."""
+    """Returns the product of two quantities or numbers, or with the power -1 their quotient."""
     dims = tuple(a + power * b for a, b in zip(dims_of(left), dims_of(right)))
     shown = dict(_taken_apart(left) if isinstance(right, Quantity) else getattr(left, "shown", ()))
     for name, of_unit in _taken_apart(right) if isinstance(left, Quantity) else getattr(right, "shown", ()):
@@ -282,7 +287,7 @@ def multiply(left, right, power=1):
 
 
 def _taken_apart(value):
-    """Units as they cancel: `mph` times `h` is miles."""
+    """Yields the units of a quantity, with compound ones split: `mph` times `h` is miles."""
     for name, power in getattr(value, "shown", ()):
         for part, of_unit in _COMPOUND.get(name, ((name, 1),)):
             yield part, power * of_unit
@@ -297,7 +302,7 @@ def raise_to(quantity, power):
 
 
 def in_shown(quantity):
-    """The number of a quantity in the units it is shown in."""
+    """Returns the number of a quantity in the units in which it is shown."""
     ((name, power), *more) = quantity.shown
     if quantity.is_point and not more and power == 1 and is_scale(name):
         unit = find(name)
@@ -309,7 +314,7 @@ def in_shown(quantity):
 
 
 def unit_text(shown):
-    """Units as one writes them: `km/h`, `m/s^2`, `kg m^2`."""
+    """Returns units as people write them: `km/h`, `m/s^2`, `kg m^2`."""
     above = [_powered(name, power) for name, power in shown if power > 0]
     below = [_powered(name, -power) for name, power in shown if power < 0]
     if not below:
@@ -321,7 +326,7 @@ def unit_text(shown):
 
 
 def singular(name):
-    """`mile` of `miles`, if both are there."""
+    """Returns the singular of a unit's name, such as `mile` for `miles`."""
     name = {"feet": "foot", "inches": "inch"}.get(name, name)
     return name[:-1] if name.endswith("s") and len(name) > 3 and find(name[:-1]) == find(name) else name
 

@@ -1,6 +1,7 @@
-"""The words of the notation: phrases that are one name, words that end an expression, what is passed over."""
+"""The words of the notation: phrases for names and signs, keywords, and words to skip."""
 
-# Several words that mean one name or sign; the longest are tried first. `the` is gone before.
+# Phrases that mean one name or sign. The longest are tried first. They do not contain `the`,
+# because the parser removes it before.
 _PHRASES = {
     "square root": "sqrt", "cube root": "cbrt", "absolute value": "abs", "natural logarithm": "ln",
     "natural log": "ln", "standard deviation": "std", "sample standard deviation": "std",
@@ -43,7 +44,7 @@ _PHRASES = {
 }  # fmt: skip
 PHRASES = sorted(((tuple(k.split()), v) for k, v in _PHRASES.items() if v != "ft/s"), key=lambda p: -len(p[0]))
 
-# What an expression may begin with and that says nothing.
+# Words without a meaning at the beginning of an expression.
 FILLERS = [
     tuple(words.split())
     for words in (
@@ -59,14 +60,14 @@ KEYWORDS = frozenset(
     "fromright fromleft percentof digits places or is between".split()
 )
 
-# Words of algebra and calculus: where one stands, letters are unknowns and no units.
+# Words of algebra and calculus. In an expression with one of them, letters are unknowns, not units.
 ALGEBRA = frozenset(
     "derivative derivative2 derivative3 differentiate diff derive integral integrate antiderivative int limit lim "
     "solve roots zeros root simplify expand factor factorise factorize apart together cancel series taylor maclaurin "
     "when where discriminant degree completesquare collect nsolve linsolve".split()
 )
 
-# The words after `in`, `to`, `as` that name a form, not a unit.
+# Words that name a form, not a unit, after `in`, `to` or `as`.
 FORMS = {
     "hex": "hex", "hexadecimal": "hex", "binary": "binary", "bin": "binary", "octal": "octal", "oct": "octal",
     "decimal": "decimal", "fraction": "fraction", "percent": "percent", "percentage": "percent",
@@ -74,5 +75,5 @@ FORMS = {
     "radical": "fraction", "exact": "fraction", "factors": "factors", "polar": "polar", "base": "base",
 }  # fmt: skip
 
-# Functions that a number before them belongs to: `90th percentile of`, `5th root of`.
+# Functions that take a number before their name as an argument: `90th percentile of`, `5th root`.
 INDEXED = frozenset("percentile prime fibonacci root catalan".split())
