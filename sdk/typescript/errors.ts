@@ -1,4 +1,4 @@
-// Errors of the packages for Node and for pages.
+// The errors of the packages for Node and for pages.
 
 import type { Outcome } from "./outcome.js";
 import type { RefusalKind } from "./protocol.js";
@@ -6,9 +6,12 @@ import type { RefusalKind } from "./protocol.js";
 /** The kind of an error. */
 export type Kind = RefusalKind | "file" | "command";
 
-/** A request failed. Reasons that callers distinguish have classes of their own. */
+/**
+ * The base of all errors of this package: a request failed. Reasons that callers distinguish have
+ * classes of their own.
+ */
 export class WasiboxError extends Error {
-  /** The class as a word, for programs that load this package twice. */
+  /** The class in one word, for programs that load this package twice, where `instanceof` fails. */
   readonly kind: Kind;
 
   constructor(message: string, kind: Kind = "internal") {
@@ -32,21 +35,24 @@ export class NotFoundError extends WasiboxError {
   }
 }
 
-/** The request conflicts with the current state: a name is taken, for example. */
+/** The request conflicts with the current state, such as a name that is taken. */
 export class ConflictError extends WasiboxError {
   constructor(message: string) {
     super(message, "conflict");
   }
 }
 
-/** Another process, page or call holds what the request needs. */
+/** Another process, page or call uses what the request needs. */
 export class BusyError extends WasiboxError {
   constructor(message: string) {
     super(message, "busy");
   }
 }
 
-/** The call was cancelled before it began. With an `AbortSignal` its reason is thrown instead. */
+/**
+ * The call was cancelled before it began, or its stream was closed. A call with an `AbortSignal`
+ * throws the signal's reason instead.
+ */
 export class CancelledError extends WasiboxError {
   constructor(message: string) {
     super(message, "cancelled");
@@ -60,7 +66,7 @@ export class ClosedError extends WasiboxError {
   }
 }
 
-/** The codes that Node's own programs look for. */
+/** Node's codes for reasons that Node's own file functions report, too. */
 const CODES: Readonly<Record<string, string>> = {
   not_found: "ENOENT",
   exists: "EEXIST",
@@ -69,9 +75,12 @@ const CODES: Readonly<Record<string, string>> = {
   too_large: "EFBIG",
 };
 
-/** A request about a file failed. */
+/** A file request failed. */
 export class FileError extends WasiboxError {
-  /** The reason in a word: C's name of an error (`ENOENT`) where there is one, otherwise `ambiguous`, `no_match`, ... */
+  /**
+   * The reason in one word: the name of an error in C, such as `ENOENT`, or a word such as
+   * `ambiguous` or `no_match`.
+   */
   readonly code: string;
 
   constructor(message: string, code: string) {
@@ -80,7 +89,7 @@ export class FileError extends WasiboxError {
   }
 }
 
-/** A command failed, and the caller had asked for success (`check: true`). */
+/** A command failed, and the caller required success (`check`). */
 export class CommandError extends WasiboxError {
   readonly outcome: Outcome;
 

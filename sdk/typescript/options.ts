@@ -1,48 +1,49 @@
-// Options of calls.
+// The options of calls, converted to the protocol's JSON.
 
 import type { CallOptions } from "./protocol.js";
 
-/** Options of a cell. */
+/** The options of a cell. */
 export interface CellOptions<Stdin = string | Uint8Array> {
-  /** Standard input; empty by default. */
+  /** The standard input; empty by default. */
   stdin?: Stdin;
-  /** Seconds after which the call is ended; a native session's policy may allow less. */
+  /** The time limit in seconds, which cannot exceed that of a native session's policy. */
   timeout?: number;
-  /** Bytes of output that are kept, 16 MiB by default. */
+  /** The maximum number of bytes of output; 16 MiB by default. */
   maxOutput?: number;
   /**
-   * Called with output as it comes. What it throws ends the call, and is thrown by it. For a promise that it returns a
-   * native session's guest waits, when many are due.
+   * Called with output as it is written. If it throws, the call is ended and throws the error. In a
+   * native session, the guest waits if the function has returned many promises that are not
+   * settled.
    */
   onStdout?: (text: string) => unknown;
   /** The same for standard error. */
   onStderr?: (text: string) => unknown;
-  /** Ends the call. */
+  /** Ends the call, which then throws the signal's reason. */
   signal?: AbortSignal;
-  /** Whether a failure is thrown as a `CommandError`. */
+  /** Whether a failure throws a `CommandError`; false by default. */
   check?: boolean;
 }
 
-/** Options of a command. */
+/** The options of a command. */
 export interface ExecOptions<Stdin = string | Uint8Array> extends CellOptions<Stdin> {
-  /** Variables; those of a script stay for the next one, as after `export`. */
+  /** Environment variables. Those of a script stay for the next one, as after `export`. */
   env?: Readonly<Record<string, string>>;
-  /** The directory, absolute; that of a script stays for the next one, as after `cd`. */
+  /** The directory, as an absolute path. That of a script stays for the next one, as after `cd`. */
   cwd?: string;
   /** Whether the outcome lists changed files; true by default. */
   listFiles?: boolean;
-  /** Whether processes that are left continue. */
+  /** Whether processes that the command leaves running continue; false by default. */
   keepBackground?: boolean;
 }
 
-/** What runs. */
+/** The command of a call. */
 export type Command = Pick<CallOptions, "script" | "argv" | "python" | "javascript">;
 
-/** Returns a script for the session's shell, or the arguments of a command. */
+/** Returns the command for a script (a string) or for the arguments of a program (a list). */
 export const command = (given: string | readonly string[]): Command =>
   typeof given === "string" ? { script: given } : { argv: [...given] };
 
-/** Returns a call in JSON. */
+/** Returns a call as an object of the protocol. */
 export function callOf(what: Command, options: ExecOptions<never>): CallOptions {
   return {
     ...what,

@@ -1,4 +1,4 @@
-// Outcomes of calls, and other answers of a session.
+// The outcomes of calls, and the other answers of a session.
 
 import { CommandError, WasiboxError } from "./errors.js";
 import { OutcomeFields, toEntryFields, type EntryFields, type FileEntry, type OutcomeJson } from "./protocol.js";
@@ -6,34 +6,34 @@ import { OutcomeFields, toEntryFields, type EntryFields, type FileEntry, type Ou
 export { toCommit } from "./protocol.js";
 export type { Commit, CommitReport, FileChange } from "./protocol.js";
 
-/** Pictures that are fetched of one outcome at most, and bytes of each. */
+/** The maximum number of pictures of one outcome, and the maximum number of bytes of each. */
 const PICTURES = 16;
 const PICTURE = 8 << 20;
 
 const text = new TextDecoder("utf-8", { ignoreBOM: true });
 
-/** A picture that a call has made. */
+/** A picture file that a call has created or changed. */
 export interface Figure<Bytes extends Uint8Array = Uint8Array> {
   path: string;
   mimeType: string;
   data: Bytes;
 }
 
-/** The outcome of a command or a cell. A command that fails has an outcome, too. */
+/** The result of a command or a cell. A command that fails has an outcome, too. */
 export class Outcome<Bytes extends Uint8Array = Uint8Array> extends OutcomeFields {
   /** Whether the exit code is 0. */
   readonly ok: boolean;
-  /** Output as text; bytes that are not UTF-8 are replaced here, and kept in `stdoutBytes`. */
+  /** Standard output as text. Bytes that are not UTF-8 are replaced; `stdoutBytes` has them. */
   readonly stdout: string;
   readonly stderr: string;
   readonly stdoutBytes: Bytes;
   readonly stderrBytes: Bytes;
   /**
-   * The value of a cell's last expression: the value itself if it is plain data (what JSON has), otherwise as the language
-   * writes it; null if it is too long (`valueBytes`).
+   * The value of a cell's last expression: the value itself if JSON can express it, otherwise
+   * `valueRepr`; null if it is too long (`valueBytes`).
    */
   readonly value: unknown;
-  /** The value as `repr` or `util.inspect` writes it; of a long one the beginning and the end. */
+  /** The value as `repr` or `util.inspect` shows it; of a long one the beginning and the end. */
   readonly valueRepr: string | null;
   readonly #read: (path: string) => Promise<Bytes>;
 
@@ -46,19 +46,26 @@ export class Outcome<Bytes extends Uint8Array = Uint8Array> extends OutcomeField
     this.stdoutBytes = stdout;
     this.stderrBytes = stderr;
     this.valueRepr = json.value ?? null;
-    // Part of a value would pass for another one.
+    // A part of a value could be taken for another value.
     const shown = this.valueBytes === null ? this.valueRepr : null;
     this.value = "value_json" in json ? json.value_json : shown;
     this.#read = read;
   }
 
-  /** Returns the outcome itself; throws a `CommandError` if the exit code is not 0. */
+  /**
+   * Returns the outcome itself if the command has succeeded.
+   *
+   * @throws a `CommandError` if the exit code is not 0.
+   */
   check(): this {
     if (!this.ok) throw new CommandError(this);
     return this;
   }
 
-  /** Returns the pictures that the call has made, as they are in the session now. */
+  /**
+   * Returns the pictures among `files`, with their current contents in the session. There are at
+   * most 16 of them, each of at most 8 MiB.
+   */
   async figures(): Promise<Figure<Bytes>[]> {
     const found: Figure<Bytes>[] = [];
     for (const { path, change, size, mimeType } of this.files) {
@@ -66,7 +73,7 @@ export class Outcome<Bytes extends Uint8Array = Uint8Array> extends OutcomeField
       try {
         found.push({ path, mimeType, data: await this.#read(path) });
       } catch (error) {
-        // The file was removed meanwhile, or the session is closed; its name is in the list.
+        // The file was removed meanwhile, or the session is closed. Its name stays in `files`.
         if (!(error instanceof WasiboxError)) throw error;
       }
       if (found.length === PICTURES) break;
@@ -75,7 +82,7 @@ export class Outcome<Bytes extends Uint8Array = Uint8Array> extends OutcomeField
   }
 }
 
-/** A file as `list` and `stat` describe it. */
+/** A file, directory or other node, as `list` and `stat` return it. */
 export interface Entry extends EntryFields {
   readonly isDirectory: boolean;
 }

@@ -1,4 +1,4 @@
-// The machine of Wasibox in a page or in Node.
+// Wasibox in a page or in Node, without a server.
 
 export {
   BusyError,

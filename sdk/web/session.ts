@@ -1,4 +1,5 @@
-// Sessions of a page or of Node. Files and history are those of the package for Node (`sdk/typescript/session.ts`).
+// Sessions in a page or in Node, over the kernel in WebAssembly. `sdk/typescript/session.ts` has
+// the methods that they share with native sessions.
 
 import { CommandError } from "../typescript/errors.js";
 import { callOf, command, type CellOptions as AnyCellOptions, type Command, type ExecOptions as AnyExecOptions } from "../typescript/options.js";
@@ -7,50 +8,62 @@ import { SessionBase, type Transport } from "../typescript/session.js";
 import { Machine, bytesOf } from "./machine.js";
 import { Kept } from "./store.js";
 
-/** The source of a session's parts, and how it begins. */
+/** The options of `Session.create`. */
 export interface CreateOptions {
-  /** The folder that `cargo xtask dist --web` makes, with `image/` and `wasibox.wasm` in it; relative to the page. */
+  /**
+   * The URL of the folder that `cargo xtask dist --web` makes, with `image/` and `wasibox.wasm` in
+   * it; relative to the page.
+   */
   baseUrl?: string | URL;
-  /** The kernel's module, instead of the one in that folder. */
+  /** The module of the kernel, instead of the one in that folder. */
   kernel?: Uint8Array | ArrayBuffer;
-  /** The whole image (`image.webc`), instead of parts that are fetched from that folder as they are needed. */
+  /** A whole image (`image.webc`), instead of parts that are fetched from that folder on demand. */
   image?: Uint8Array | ArrayBuffer;
-  /** Called for parts of the image that are fetched, as they come. */
+  /** Called while parts of the image are fetched. */
   onProgress?: (progress: Progress) => void;
-  /** The name of the store that keeps the session, in pages only. Without a store it is gone when it is closed. */
+  /**
+   * The name of the store that keeps the session, only in pages. Without it, a session is not kept.
+   */
   store?: string;
-  /** The session's name, in a store `default` by default. */
+  /** The session's name; `default` by default. */
   name?: string;
-  /** Whether to open the session of that name or create it, or only one of both. */
+  /**
+   * With a store, `any` (the default) opens the session of that name, or creates it if there is
+   * none. `create` only creates, and `open` only opens.
+   */
   open?: "any" | "create" | "open";
-  /** Workers that are made before the first command; more are made as they are needed. 3 by default. */
+  /** The number of workers that are started before the first command; 3 by default. */
   workers?: number;
   /**
-   * Rules of the requests that guests may make (docs/network.md): `"GET https://api.example.com/"`. Nothing is allowed by
-   * default. The page makes them by its `fetch`, without cookies, and answers of other origins are shown only as far as
-   * those allow it (CORS).
+   * Rules for the HTTP requests that guests may make (docs/network.md), such as
+   * `"GET https://api.example.com/"`. By default no request is allowed. The page makes the requests
+   * with `fetch`, without cookies. Responses of other origins are available only if their servers
+   * allow it (CORS).
    */
   network?: string | readonly string[] | Network;
   /**
-   * Whether the prepared memory of an interpreter that has begun for the second time is fetched or made in the background,
-   * as by `prepare()`; true by default.
+   * Whether the prepared memory of an interpreter is fetched or made in the background once the
+   * interpreter starts repeatedly; true by default. See `prepare`.
    */
   prepare?: boolean;
-  /** Called with errors of the kernel itself. */
+  /** Called with messages about errors of the kernel itself. */
   log?: (text: string) => void;
 }
 
-/** Requests that guests may make. A rule with `at` is refused, because a page cannot learn to which address a name leads. */
+/**
+ * The HTTP requests that guests may make. Rules with `at` are refused, because a page cannot
+ * resolve names to addresses.
+ */
 export interface Network {
-  /** Rules such as `"GET,POST https://*.example.com/api/"`. */
+  /** The rules for allowed requests, such as `"GET,POST https://*.example.com/api/"`. */
   allow?: readonly string[];
-  /** Exceptions that are not allowed. */
+  /** The rules for requests that are refused even if `allow` has them. */
   deny?: readonly string[];
 }
 
-/** How much of a part of the image has come, in bytes as they are sent. */
+/** How much of a part of the image has arrived. `loaded` and `total` are bytes as they are sent. */
 export interface Progress {
-  /** For example `python` or `pandas`. */
+  /** The name of the part, such as `python` or `pandas`. */
   name: string;
   loaded: number;
   total: number;
@@ -59,24 +72,27 @@ export interface Progress {
 type Data = string | Uint8Array;
 type Stdin = Data | Iterable<Data> | AsyncIterable<Data>;
 
-/** Options of a cell. */
+/** The options of a cell. */
 export type CellOptions = AnyCellOptions<Stdin>;
-/** Options of a command. */
+/** The options of a command. */
 export type ExecOptions = Omit<AnyExecOptions<Stdin>, "keepBackground">;
 
-/** A file as a commit has changed it. */
+/** A file that a commit has changed. */
 export interface Changed {
   path: string;
   change: "created" | "modified" | "deleted";
-  /** The text before and after; null if there is no file, it is no text, too long, or partly the image's. */
+  /**
+   * The file's text before and after the commit. It is null if the file does not exist, is not
+   * text, is too long, or is partly in the image.
+   */
   before: string | null;
   after: string | null;
 }
 
-/** All output is wanted. */
+/** The options of a command whose whole output is needed. */
 const WHOLE = { maxOutput: Number.MAX_SAFE_INTEGER, listFiles: false };
 
-/** Requests to a machine, one after another; each is kept when it has ended. */
+/** Passes requests to a machine one after another, and keeps the changes of each. */
 class PageTransport implements Transport<Uint8Array> {
   #queue: Promise<unknown> = Promise.resolve();
 
@@ -86,7 +102,7 @@ class PageTransport implements Transport<Uint8Array> {
     readonly kept: Kept | null,
   ) {}
 
-  /** Runs `act` when all earlier requests have ended, and keeps what it has changed. */
+  /** Calls `act` when all earlier requests have ended, and then keeps its changes. */
   turn<T>(act: () => T | Promise<T>): Promise<T> {
     const done = this.#queue.then(async () => {
       try {
@@ -99,7 +115,7 @@ class PageTransport implements Transport<Uint8Array> {
     return done;
   }
 
-  /** Adds to the session's file what it does not have yet. */
+  /** Appends the changes that the session's file does not have yet. */
   async keep(): Promise<void> {
     if (this.kept === null || this.machine.closed) return;
     await this.kept.append(await this.machine.ask("record"));
@@ -122,7 +138,7 @@ class PageTransport implements Transport<Uint8Array> {
   }
 }
 
-/** Joins parts of output. */
+/** Returns the parts of output as one array. */
 function joined(parts: Uint8Array[]): Uint8Array {
   const out = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
   let at = 0;
@@ -133,7 +149,10 @@ function joined(parts: Uint8Array[]): Uint8Array {
   return out;
 }
 
-/** Files, a shell, interpreters that stay, and the history of all that. Calls of a session take turns. */
+/**
+ * Files, a shell, interpreters that stay between calls, and the history of them all. The calls of a
+ * session run one after another. Methods throw a `WasiboxError` if a request fails.
+ */
 export class Session extends SessionBase {
   readonly #way: PageTransport;
   readonly #options: CreateOptions;
@@ -149,7 +168,7 @@ export class Session extends SessionBase {
     return Session.#begin(options, async () => {});
   }
 
-  /** Creates a session from what `export` has written, here or by the native runner (`.wbs`). */
+  /** Creates a session from a snapshot (`.wbs`) that `export` or the native runner has made. */
   static load(source: Uint8Array | ArrayBuffer, options: Omit<CreateOptions, "open">): Promise<Session> {
     return Session.#load(source, options, false);
   }
@@ -159,7 +178,7 @@ export class Session extends SessionBase {
     return Session.#begin({ ...options, open: "create" }, (machine) => machine.ask("import", { bytes, isFork }));
   }
 
-  /** Makes a session; `fill` gives its contents to a new one. */
+  /** Makes a session, or opens the kept one. `fill` is called for a new session only. */
   static async #begin(options: CreateOptions = {}, fill: (machine: Machine) => Promise<unknown>): Promise<Session> {
     const isKept = options.store !== undefined;
     const { kept, bytes } = isKept ? await Kept.open(options) : { kept: null, bytes: [] };
@@ -182,26 +201,29 @@ export class Session extends SessionBase {
   // Calls.
 
   /**
-   * Runs a command to its end: a script for the session's shell, which continues with the directory, variables and
-   * functions of the script before, or a list of arguments, which runs without the shell. A command that fails has an
-   * outcome, too.
+   * Runs a command to its end. This is a script for the session's shell, which continues with the
+   * directory, variables and functions of the script before, or a list of arguments, which runs
+   * without the shell. A command that fails is an outcome, not an error.
    */
   exec(what: string | readonly string[], options: ExecOptions = {}): Promise<Outcome> {
     return this.#call(command(what), options);
   }
 
-  /** Runs a cell in the session's Python interpreter: variables and imports stay for the next one. */
+  /** Runs a cell in the session's Python interpreter, which keeps variables and imports. */
   python(code: string, options: CellOptions = {}): Promise<Outcome> {
     return this.#call({ python: code }, options);
   }
 
-  /** Runs a cell in the session's JavaScript interpreter: `await` and `import` are allowed at its top. */
+  /**
+   * Runs a cell in the session's JavaScript interpreter, which keeps variables. Top-level `await`
+   * and `import` are allowed.
+   */
   javascript(code: string, options: CellOptions = {}): Promise<Outcome> {
     return this.#call({ javascript: code }, options);
   }
 
   #call(what: Command, options: ExecOptions): Promise<Outcome> {
-    // The page measures the time, and feeds the input.
+    // The page itself measures the time and writes the input, so these are not part of the request.
     const { timeout, stdin, ...rest } = options;
     return this.#way.turn(() => this.#run(callOf(what, rest), { ...rest, timeout, stdin }));
   }
@@ -237,63 +259,74 @@ export class Session extends SessionBase {
     return outcome;
   }
 
-  /** Ends the call that runs, if there is one. */
+  /** Ends the running call, if there is one. */
   interrupt(): void {
     this.#way.machine.interrupt();
   }
 
   /**
-   * Prepares the interpreters' memory, once in a session, or fetches it with the image if that is in parts. A cell that
-   * begins later, a command, and a parked cell of the native runner's begin from there. A cell that needs the memory has it
-   * prepared by itself.
+   * Makes the prepared memory of all interpreters, or fetches it if the image is in parts, and
+   * waits for it. Interpreters that begin later start from this memory. A parked interpreter of the
+   * native runner needs it, and gets it without this call.
    */
   async prepare(): Promise<void> {
     await this.#way.turn(() => this.#run({ prepare: true }, {}));
   }
 
-  // Files. Relative paths start from the shell's directory.
+  // Files. Relative paths start at the current directory of the shell.
 
-  /** Returns a file's text. */
+  /** Returns the text of a file. */
   async readText(path: string, encoding = "utf-8"): Promise<string> {
     return new TextDecoder(encoding).decode(await this.read(path));
   }
 
   /**
-   * Replaces a file's content; folders above it are made. A text is written as UTF-8. With `commit: false` the change is no
-   * commit of its own: that of the next call has it.
+   * Replaces the contents of a file. Missing folders above it are created. A text is written as
+   * UTF-8. With `commit: false`, the change becomes part of the next call's commit.
    */
   async write(path: string, data: string | Uint8Array, options: { commit?: boolean } = {}): Promise<void> {
     const { commit = true } = options;
     await this.#way.ask("writeFile", { path, bytes: bytesOf(data), commit });
   }
 
-  /** Returns whether the shell would run a script, and not ask for another line. Nothing runs, and no commit is made. */
+  /**
+   * Returns whether a script is complete; otherwise the shell would ask for another line. The
+   * script does not run, and no commit is made.
+   */
   isComplete(script: string): Promise<boolean> {
     return this.#way.ask("isComplete", { script });
   }
 
   // History.
 
-  /** Returns what a commit has changed of the session's files, with their texts. */
+  /** Returns the files that a commit has changed, with their texts. */
   changes(number: number): Promise<Changed[]> {
     return this.#way.apply({ changes: number });
   }
 
   /**
-   * Returns a second session with the same state. It has a kernel of its own, and fetches the parts of the image that it
-   * comes to need from the browser's cache. With a name it is kept in the store of this one.
+   * Returns a copy of the session. The copy has a kernel of its own, and gets the parts of the
+   * image that it needs from the browser's cache. With a name, it is kept in the same store.
    */
   async fork(name?: string): Promise<Session> {
     const store = name === undefined ? undefined : this.#options.store;
     return Session.#load(await this.export({ history: true }), { ...this.#options, store, name }, true);
   }
 
-  /** Returns the session as it is, or with all its history (`.wbs`), for `Session.load` here or in the native packages. */
+  /**
+   * Returns a snapshot of the session (`.wbs`), for `Session.load` here or in the native packages.
+   * With `history`, it has all commits, otherwise only the current one.
+   */
   export(options: { history?: boolean } = {}): Promise<Uint8Array> {
     return this.#way.ask("export", { all: options.history ?? false });
   }
 
-  /** Returns a directory with everything below it as a `.zip`; by default the shell's directory. */
+  /**
+   * Returns a directory and everything below it as a `.zip`. The default is the current directory
+   * of the shell.
+   *
+   * @throws a `CommandError` if there is no such directory.
+   */
   async zip(path = "."): Promise<Uint8Array> {
     const script = 'cd -- "$1" && zip -qr - .';
     const { stdoutBytes } = await this.exec(["sh", "-c", script, "sh", path], { ...WHOLE, check: true });
@@ -301,8 +334,10 @@ export class Session extends SessionBase {
   }
 
   /**
-   * Unpacks a `.zip` below a directory, which is made; existing files of the same names are replaced. A damaged one is a
-   * `CommandError`.
+   * Unpacks a `.zip` below a directory, which is created if it does not exist. Existing files with
+   * the same names are replaced.
+   *
+   * @throws a `CommandError` if the `.zip` is damaged.
    */
   async unzip(source: Uint8Array | ArrayBuffer, path = "."): Promise<void> {
     const script = 'f=$(mktemp) && cat > "$f" && mkdir -p -- "$1" && unzip -qo "$f" -d "$1"; s=$?; rm -f -- "$f"; exit $s';
@@ -314,24 +349,27 @@ export class Session extends SessionBase {
     return this.#options.name ?? "default";
   }
 
-  /** Ends everything that runs, and releases the memory. */
+  /** Closes the session: ends everything that runs, and frees the memory. */
   async close(): Promise<void> {
     const isOpen = !this.closed;
     this.#way.machine.close();
     if (isOpen) await this.#way.kept?.close();
   }
 
-  /** Whether it was closed. */
+  /** Whether the session is closed. */
   get closed(): boolean {
     return this.#way.machine.closed;
   }
 
-  /** For `await using`. */
+  /** Closes the session, for `await using`. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
   }
 
-  /** The numbers of workers and of those that wait, and the bytes that the kernel has allocated, including all files. */
+  /**
+   * The number of workers, the number of idle ones (`free`), and the bytes that the kernel has
+   * allocated, which include all files.
+   */
   get usage(): { workers: number; free: number; kernelBytes: number } {
     return this.#way.machine.usage;
   }

@@ -1,4 +1,4 @@
-// Engines: an image and what its sessions share.
+// Engines: an image with all that its sessions share.
 
 import os = require("node:os");
 import path = require("node:path");
@@ -7,34 +7,48 @@ import { absolute, bytes } from "./options.cjs";
 import { raising } from "./raising.cjs";
 import { WasiboxError } from "./shared/errors.js";
 
-/** What an engine is made of. */
+/** The options of an engine. */
 export interface EngineOptions {
-  /** The image's file; by default that of `$WASIBOX_IMAGE` or of the package `wasibox-image`. */
+  /**
+   * The file of the image. By default this is `$WASIBOX_IMAGE`, or the image of the package
+   * `wasibox-image`.
+   */
   image?: string;
   /**
-   * `process` puts each session into a process with a jail; `threads` runs guests in this process, with WebAssembly as the
-   * only wall.
+   * `process` (the default) runs each session in a jailed process of its own; `threads` runs guests
+   * in this process, with WebAssembly as the only wall.
    */
   isolation?: "process" | "threads";
-  /** Processes that are kept ready for sessions to come: 2 if nothing is said. */
+  /** The number of processes that are kept ready for new sessions; 2 by default. */
   warm?: number;
-  /** Sessions that have a process at once (32); a call of one more puts the one to sleep that was used longest ago. */
+  /**
+   * The maximum number of sessions that have a process at the same time; 32 by default. A call of
+   * another session puts the least recently used one to sleep.
+   */
   awake?: number;
-  /** Seconds without a call after which a session goes to sleep (60); 0: never. */
+  /**
+   * The seconds without a call after which a session goes to sleep; 60 by default, 0 means never.
+   */
   idle?: number;
-  /** Refuse to run on a host that lacks a wall of the jail. */
+  /** Whether to refuse a host that lacks a wall of the jail; false by default. */
   requireWalls?: boolean;
-  /** Seconds that compiling and preparing the image's programs may take, which is done once (1800); 0: no limit. */
+  /**
+   * The seconds that compiling and preparing the image's programs may take, which is done once;
+   * 1800 by default, 0 means no limit.
+   */
   prepareTimeout?: number;
-  /** Where machine code is kept; by default `~/.cache/wasibox/aot`. */
+  /** The folder that caches machine code; by default `~/.cache/wasibox/aot`. */
   artifacts?: string;
-  /** The program for processes, instead of the package's. */
+  /** The program that sessions' processes run, instead of the package's. */
   program?: string;
-  /** Told of what takes time, a line each; by default a terminal is. */
+  /**
+   * Called with a line for each slow step. By default, the lines are printed if standard error is a
+   * terminal.
+   */
   progress?: Progress;
 }
 
-/** Tells a person what takes time; a program's log is left alone. */
+/** Prints a line about a slow step if standard error is a terminal. */
 function onTerminal(line: string): void {
   if (process.stderr.isTTY) process.stderr.write(`wasibox: ${line}\n`);
 }
@@ -44,7 +58,10 @@ function cache(): string {
   return path.join(path.isAbsolute(base) ? base : path.join(os.homedir(), ".cache"), "wasibox");
 }
 
-/** The image of `$WASIBOX_IMAGE`, else that of the package `wasibox-image`, unpacked at its first use. */
+/**
+ * Returns the path of the default image. This is `$WASIBOX_IMAGE` if it is set, otherwise the image
+ * of the package `wasibox-image`, which is unpacked when it is first used.
+ */
 async function defaultImage(progress: Progress): Promise<string> {
   if (process.env.WASIBOX_IMAGE) return process.env.WASIBOX_IMAGE;
   let image: { bundle: string };
@@ -56,10 +73,12 @@ async function defaultImage(progress: Progress): Promise<string> {
   return raising(() => native.unpack(image.bundle, path.join(cache(), "images"), progress));
 }
 
-/** Sees engines as the rest of the package does; other code cannot create one. */
+/** Returns the native part of an engine, which is private to the files of this package. */
 let nativeOf: (engine: Engine) => NativeEngine;
 
-/** An image and what its sessions share: machine code, processes, the rule who is awake. */
+/**
+ * An image with all that its sessions share: machine code, processes, a limit of awake sessions.
+ */
 export class Engine {
   readonly #native: NativeEngine;
 
@@ -71,7 +90,12 @@ export class Engine {
     this.#native = made;
   }
 
-  /** Opens an image. */
+  /**
+   * Opens an image.
+   *
+   * @throws a `WasiboxError` if the options are invalid, the image is missing or damaged, or the
+   *   host lacks a required wall.
+   */
   static async open(options: EngineOptions = {}): Promise<Engine> {
     const { progress = onTerminal, image, program, artifacts, requireWalls, prepareTimeout, ...rest } = options;
     const worker = program ?? (process.env.WASIBOX_WORKER ? undefined : workerProgram);
@@ -86,33 +110,33 @@ export class Engine {
     return new Engine(await raising(() => native.openEngine(asked, progress)));
   }
 
-  /** How many sessions have a process now. */
+  /** The number of sessions that have a process now. */
   get awake(): number {
     return this.#native.awake();
   }
 
-  /** Waits until the processes that are kept ready are ready. */
+  /** Waits until the processes for new sessions (`warm`) are ready. */
   warmUp(): Promise<void> {
     return raising(() => this.#native.warmUp());
   }
 
-  /** The names of a store's sessions. */
+  /** Returns the names of a store's sessions. */
   sessions(store: string): Promise<string[]> {
     return raising(() => this.#native.sessions(path.resolve(store)));
   }
 
-  /** Forgets a session of a store that is not in use. */
+  /** Removes a session from a store. The session must not be in use (`BusyError`). */
   remove(store: string, name: string): Promise<void> {
     return raising(() => this.#native.remove(path.resolve(store), name));
   }
 }
 
-/** A session of an engine's, for the package's own files. */
+/** Opens a session on an engine; `opener` has its options in JSON. */
 export function open(engine: Engine, opener: string): Promise<NativeSession> {
   return raising(() => nativeOf(engine).open(opener));
 }
 
-/** Creates a session from the bytes or the file of a snapshot. */
+/** Creates a session on an engine from the bytes of a snapshot, or from its file. */
 export function load(engine: Engine, opener: string, source: Uint8Array | string): Promise<NativeSession> {
   const made = nativeOf(engine);
   return raising(() =>
@@ -122,10 +146,10 @@ export function load(engine: Engine, opener: string, source: Uint8Array | string
 
 let shared: Promise<Engine> | undefined;
 
-/** The engine of sessions that name none, opened at its first use. */
+/** Returns the engine of sessions that are created without one. It is opened by the first call. */
 export function defaultEngine(): Promise<Engine> {
   shared ??= Engine.open().catch((error: unknown) => {
-    // The next one who asks tries again.
+    // The next call tries again.
     shared = undefined;
     throw error;
   });

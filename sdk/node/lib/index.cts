@@ -34,5 +34,5 @@ export { KeyValues, Session } from "./session.cjs";
 export { ToolError, tool } from "./tools.cjs";
 export type { HostTool, JsonSchema, StandardResult, StandardSchema, ToolContext } from "./tools.cjs";
 
-/** The package's version. */
+/** The version of the package. */
 export const version: string = (require("../package.json") as { version: string }).version;

@@ -1,3 +1,4 @@
-// The same for ECMAScript modules: one set of classes, however the package is loaded.
+// The package as an ECMAScript module. It exports the classes of the CommonJS module, so a program
+// that loads both has only one set of classes.
 
 export * from "./index.cjs";

@@ -1,37 +1,43 @@
-// The native module, which only the package's own files call. `src` is its other half.
+// Declares and loads the native module (`src`), which only the files of this package call.
 
 import path = require("node:path");
 
-/** What of a call is known outside it. */
+/** A call that is running or will begin. */
 export interface NativeCall {
-  /** Nobody waits for the call any more. */
+  /** Ends the call, or prevents it from beginning. */
   cancel(): void;
-  /** The reader has taken a chunk of output. */
+  /** Notes that the reader has taken a chunk of output. */
   taken(): void;
-  /** Output waits for its reader no longer. */
+  /** Lets output continue without waiting for its reader. */
   lift(): void;
 }
 
-/** What became of a call: all but its output is JSON. */
+/** The result of a call. Everything except its output is JSON. */
 export interface NativeOutcome {
   stdout: Buffer;
   stderr: Buffer;
   rest: string;
-  /** Chunks of output that were given to the loop, some of which may still be under way. */
+  /**
+   * The number of chunks of output that were passed to the event loop. Some of them may not have
+   * arrived yet.
+   */
   chunks: number;
 }
 
 export type NativeOutput = (isStderr: boolean, data: Buffer) => void;
 
-/** A function that guests may call: its description in JSON, and what is given a call's number and its arguments. */
+/** A function that guests may call: its description in JSON, and the function that runs a call. */
 export interface NativeTool {
   definition: string;
-  /** Without arguments: that call is no longer waited for. */
+  /**
+   * Called with the number of a call and its arguments as JSON. Null instead of arguments means
+   * that the call was abandoned.
+   */
   act: (call: number, args: string | null) => void;
 }
 
 export interface NativeToolCalls {
-  /** What became of a call: its result as JSON, or why there is none. */
+  /** Settles a call: `text` is its result as JSON or, unless `ok`, the reason why it failed. */
   settle(call: number, ok: boolean, text: string): void;
 }
 
@@ -88,7 +94,10 @@ const folder = path.join(__dirname, "..", "native");
 /** The program that sessions' processes run. */
 export const workerProgram = path.join(folder, "runner");
 
-/** Why the module cannot be loaded here, if it is the C library; the package says which one it is for (`cargo xtask dist --sdk`). */
+/**
+ * Returns why the C library of this machine does not suit the module, or undefined if it does. The
+ * package names the version that it needs (`cargo xtask dist --sdk`).
+ */
 function wrongLibrary(): string | undefined {
   if (process.platform !== "linux") return undefined;
   const description = require("../package.json") as { config?: { glibc?: string } };

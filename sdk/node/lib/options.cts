@@ -1,4 +1,4 @@
-// What sessions are granted and how calls are made, in the words of policy files.
+// The options of sessions, converted to JSON with the terms of policy files.
 
 import fs = require("node:fs");
 import path = require("node:path");
@@ -9,35 +9,45 @@ import type { HostTool } from "./tools.cjs";
 /** A host file or folder that guests see. */
 export interface Mount {
   host: string;
-  /** Guests may write to it, */
+  /** Whether guests may write to it; false by default. */
   writable?: boolean;
-  /** and add so many bytes (a number, or a text such as `"100M"`). */
+  /** The maximum number of bytes that guests may add: a number, or a text such as `"100M"`. */
   quota?: number | string;
 }
 
-/** Requests that guests may make. */
+/** The HTTP requests that guests may make. */
 export interface Network {
-  /** Rules such as `"GET,POST https://*.example.com/api/"`. */
+  /** The rules for allowed requests, such as `"GET,POST https://*.example.com/api/"`. */
   allow?: readonly string[];
-  /** What is not allowed after all. */
+  /** The rules for requests that are refused even if `allow` has them. */
   deny?: readonly string[];
-  /** Headers that guests do not see: `"HOST: NAME=VALUE"`, with `${env:KEY}` and `${file:PATH}`. */
+  /**
+   * Headers that are added to requests and that guests do not see: `"HOST: NAME=VALUE"`. The value
+   * may contain `${env:KEY}` and `${file:PATH}`.
+   */
   secrets?: readonly string[];
 }
 
-/** A folder of the session that begins as a zip, or as a host's folder that stays as it is. */
+/** The folder that a session works in: that of a zip, or a host folder under an overlay. */
 export interface Workspace {
   path: string;
-  /** `overlay`: a folder; `zip`: a zip, replaced after each call that has changed files. By default what the path is. */
+  /**
+   * `overlay`: the path is a folder, which stays as it is until changes are applied. `zip`: the
+   * path is a zip, which is replaced after each call that has changed files. By default an existing
+   * folder is an `overlay`, and everything else a `zip`.
+   */
   kind?: "overlay" | "zip";
-  /** `/work` if nothing is said. */
+  /** The path that guests see; `/work` by default. */
   guest?: string;
 }
 
 /** A preset of limits. */
 export type Preset = "strict" | "normal" | "permissive";
 
-/** Limits by name: docs/policy.md. Times are seconds, sizes bytes or texts such as `"1G"`, `"none"` is no limit. */
+/**
+ * Limits by name (docs/policy.md). Times are in seconds, sizes are bytes or texts such as `"1G"`,
+ * and `"none"` means no limit.
+ */
 export interface Limits {
   preset?: Preset;
   timeout?: number | "none";
@@ -54,39 +64,50 @@ export interface Limits {
   hostDescriptors?: number;
 }
 
-/** What a session is granted: nothing but what is said. */
+/** The resources that a session may use. By default it has no host files and no network. */
 export interface Grants {
-  /** The file (`.wbx`) that keeps it; it is made if it is not there. */
+  /** The file (`.wbx`) that keeps the session. It is created if it does not exist. */
   store?: string;
-  /** Its name, in a store `default` if nothing is said. */
+  /** The session's name; in a store it is `default` by default. */
   name?: string;
-  /** A policy file, or the same words as an object. What follows comes before it. */
+  /** A policy file, or an object with the same terms. The options below take precedence. */
   policy?: string | Readonly<Record<string, unknown>>;
   limits?: Preset | Limits;
-  /** Host files and folders by the path that guests see: `{ "/data": "data" }`, read-only, or a `Mount`. */
+  /**
+   * Host files and folders by the paths that guests see, such as `{ "/data": "data" }`. They are
+   * read-only; a `Mount` may allow writing.
+   */
   mounts?: Readonly<Record<string, string | Mount>>;
-  /** Rules of the requests that guests may make: `"GET https://api.example.com/"`. */
+  /**
+   * Rules for the HTTP requests that guests may make, such as `"GET https://api.example.com/"`. By
+   * default there is no network.
+   */
   network?: string | readonly string[] | Network;
-  /** Functions of this program that guests may call, as commands, from Python and from JavaScript. */
+  /**
+   * Functions of this program that guests may call as commands, from Python and from JavaScript.
+   */
   tools?: Iterable<HostTool>;
-  /** What it runs on; by default `defaultEngine()`. */
+  /** The engine that runs the session; by default `defaultEngine()`. */
   engine?: Engine | Promise<Engine>;
 }
 
-/** What a session is to be. */
+/** The options of `Session.create`. */
 export interface SessionOptions extends Grants {
-  /** Whether to open the one of that name or make it, or only one of both. */
+  /**
+   * `any` (the default) opens the session of that name, or creates it if there is none. `create`
+   * only creates, and `open` only opens.
+   */
   open?: "any" | "create" | "open";
-  /** A folder or a zip that the session works in. */
+  /** A folder or a zip on the host that the session works in. */
   workspace?: string | Workspace;
 }
 
-/** How a command runs whose output is read as it comes. */
+/** The options of `Session.stream`. */
 export type StreamOptions = Omit<ExecOptions, "onStdout" | "onStderr">;
 
 const kebab = (name: string) => name.replace(/[A-Z]/g, (c) => `-${c.toLowerCase()}`).replaceAll("_", "-");
 
-/** A path of the host's as it is, whatever the current directory becomes. */
+/** Returns the absolute path of a host file, which no longer depends on the current directory. */
 export const absolute = (file: string | undefined) => (file === undefined ? undefined : path.resolve(file));
 
 function mounts(given: Readonly<Record<string, string | Mount>>) {
@@ -108,7 +129,7 @@ function network(given: string | readonly string[] | Network) {
   return Array.isArray(given) ? { allow: given } : given;
 }
 
-/** What a session is to be, for the native module. */
+/** Returns the options of a session as JSON, for the native module. */
 export function opener(options: SessionOptions): string {
   const isFile = typeof options.policy === "string";
   const said: Record<string, unknown> = isFile ? {} : { ...(options.policy as object | undefined) };
@@ -136,7 +157,7 @@ export function opener(options: SessionOptions): string {
 
 const NOTHING = Buffer.alloc(0);
 
-/** Bytes for the native module, which copies them before it returns. */
+/** Returns bytes as a buffer for the native module, which copies them before it returns. */
 export function bytes(data: string | Uint8Array | undefined): Buffer {
   if (data === undefined) return NOTHING;
   if (typeof data === "string") return Buffer.from(data);

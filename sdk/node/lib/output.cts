@@ -1,20 +1,20 @@
-// Output as it comes: to functions, and to loops.
+// The output of calls as it is written, passed to functions or read by loops.
 
 import { StringDecoder } from "node:string_decoder";
 import { CancelledError } from "./shared/errors.js";
 import { native, type NativeCall, type NativeOutput } from "./native.cjs";
 import type { Outcome } from "./outcome.cjs";
 
-/** Output as it comes. */
+/** A piece of a command's output. */
 export interface Chunk {
   stream: "stdout" | "stderr";
   text: string;
 }
 
-/** Takes a chunk; `taken` is called when there is room for the next one. */
+/** A function that takes a chunk, and calls `taken` when there is room for the next one. */
 export type Tell = (chunk: Chunk, taken: () => void) => void;
 
-/** Makes text of a call's bytes and gives it on. Characters that are not whole wait for the rest. */
+/** Decodes the output of a call and passes it to a reader. Partial characters wait for the rest. */
 export class Output {
   readonly #call: NativeCall;
   readonly #tell: Tell;
@@ -29,7 +29,7 @@ export class Output {
     this.#tell = tell;
   }
 
-  /** The native module calls it. It never throws, because the error would be lost. */
+  /** Takes output from the native module. This never throws, because the error would be lost. */
   readonly take: NativeOutput = (isStderr, data) => {
     const stream = isStderr ? "stderr" : "stdout";
     this.#give(stream, this.#decoders[stream].write(data));
@@ -50,22 +50,24 @@ export class Output {
     }
   }
 
-  /** Whoever read has gone: what still comes is passed over. */
+  /** Drops all output from now on, because the reader has left. */
   stop(): void {
     this.#isOver = true;
   }
 
-  /** Ends the call: its reader cannot go on. */
+  /** Ends the call, because its reader has failed with `error`. */
   fail(error: unknown): void {
     this.#failed ??= { error };
     this.#call.cancel();
   }
 
   /**
-   * Gives what is left when the call has ended. Chunks and the call's end come to the loop by ways of their own, so that
-   * the end may be told before the last chunks.
+   * Waits for the last chunks of a call that has ended, and passes on incomplete characters. The
+   * chunks and the end of the call are reported to the event loop separately, so the end may arrive
+   * before the last chunks.
    *
-   * @throws what the reader has thrown.
+   * @param count the number of chunks that the native module has passed on.
+   * @throws the error that the reader has thrown.
    */
   async finish(count: number): Promise<void> {
     if (this.#seen < count && !this.#failed) {
@@ -77,13 +79,16 @@ export class Output {
     this.check();
   }
 
-  /** @throws what the reader has thrown. */
+  /** @throws the error that the reader has thrown, if there is one. */
   check(): void {
     if (this.#failed) throw this.#failed.error;
   }
 }
 
-/** Functions as a reader. Those that give promises are waited for. */
+/**
+ * A reader that calls functions. If a function returns a promise, the chunk is taken when it
+ * settles.
+ */
 export class Callbacks {
   readonly #functions: { readonly [stream in Chunk["stream"]]: ((text: string) => unknown) | undefined };
   readonly #due = new Set<Promise<void>>();
@@ -93,7 +98,7 @@ export class Callbacks {
     this.#functions = { stdout: onStdout, stderr: onStderr };
   }
 
-  /** Where failures go. */
+  /** The output that fails if a promise of a function is rejected. */
   set output(output: Output) {
     this.#output = output;
   }
@@ -116,15 +121,16 @@ export class Callbacks {
     this.#due.add(due);
   };
 
-  /** Waits for promises that were given. */
+  /** Waits for the promises that the functions have returned. */
   async settle(): Promise<void> {
     while (this.#due.size > 0) await Promise.all(this.#due);
   }
 }
 
 /**
- * A command's output as it comes: chunks by `for await`, then `outcome`. A loop that ends early ends the command; who does
- * not read is to call `close`.
+ * The output of a command as it is written. `for await` yields its chunks, and `outcome` is its
+ * result. Leaving the loop early ends the command. The command waits for its reader, so a stream
+ * that is not read must be closed, unless `outcome` is requested.
  */
 export class Stream implements AsyncIterable<Chunk> {
   readonly #call = new native.Call();
@@ -145,7 +151,8 @@ export class Stream implements AsyncIterable<Chunk> {
       this.#hasEnded = true;
       this.#wake();
     };
-    // Whoever reads the chunks or the outcome hears of a failure.
+    // The readers of the chunks and of the outcome get a failure, so it must not count as
+    // unhandled.
     this.#done.then(ended, ended);
   }
 
@@ -171,8 +178,10 @@ export class Stream implements AsyncIterable<Chunk> {
   }
 
   /**
-   * What becomes of the command. From then on it does not wait for its reader: what is not read is kept, up to the policy's
-   * limit of output.
+   * The outcome of the command. Once this is requested, the command no longer waits for its reader:
+   * output that is not read is kept, up to the policy's limit of output.
+   *
+   * @throws a `CancelledError` if the stream was closed before the command had ended.
    */
   get outcome(): Promise<Outcome> {
     this.#call.lift();
@@ -182,7 +191,7 @@ export class Stream implements AsyncIterable<Chunk> {
     });
   }
 
-  /** Ends the command if it runs. */
+  /** Ends the command if it is running. */
   async close(): Promise<void> {
     if (this.#hasEnded) return;
     this.#isLeft = true;

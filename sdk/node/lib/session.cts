@@ -1,4 +1,4 @@
-// Sessions.
+// Sessions, and their keys and values.
 
 import path = require("node:path");
 import { defaultEngine, load, open, type Engine } from "./engine.cjs";
@@ -12,7 +12,7 @@ import { callOf, command, type CellOptions, type Command, type ExecOptions } fro
 import { SessionBase, type Transport } from "./shared/session.js";
 import { nativeTools, type HostTool } from "./tools.cjs";
 
-/** Requests to the native module. */
+/** Passes requests to the native module. */
 class NativeTransport implements Transport<Buffer> {
   readonly #native: NativeSession;
 
@@ -33,7 +33,7 @@ class NativeTransport implements Transport<Buffer> {
   }
 }
 
-/** Gives a session that was opened its tools, or closes it. */
+/** Sets the tools of a new session, and returns it. Closes the session if that fails. */
 async function withTools(made: NativeSession, tools: Iterable<HostTool> | undefined): Promise<NativeSession> {
   if (tools === undefined) return made;
   try {
@@ -46,16 +46,20 @@ async function withTools(made: NativeSession, tools: Iterable<HostTool> | undefi
 }
 
 /**
- * Files, a shell, interpreters that stay, and the history of all that.
+ * Files, a shell, interpreters that stay between calls, and the history of them all.
  *
- * It is granted nothing but what is said. Calls of a session come one after another; sessions run beside each other. A
- * session without a store is gone when it is closed.
+ * A session may use only what it is granted when it is created. The calls of one session run one
+ * after another, and different sessions run in parallel. A session without a store is lost when it
+ * is closed. Methods throw a `WasiboxError` if a request fails.
  */
 export class Session extends SessionBase<Buffer> {
   readonly #engine: Engine;
   readonly #native: NativeSession;
   readonly #way: NativeTransport;
-  /** The session's key-values, which outlive calls and undo; guests have them as the command `kv`. */
+  /**
+   * The session's keys and values, which undo does not change. Guests read and write them with the
+   * command `kv`.
+   */
   readonly kv: KeyValues;
 
   private constructor(engine: Engine, made: NativeSession) {
@@ -67,13 +71,16 @@ export class Session extends SessionBase<Buffer> {
     this.kv = new KeyValues(made);
   }
 
-  /** Opens a session. */
+  /** Creates or opens a session. */
   static async create(options: SessionOptions = {}): Promise<Session> {
     const engine = await (options.engine ?? defaultEngine());
     return new Session(engine, await withTools(await open(engine, opener(options)), options.tools));
   }
 
-  /** A session out of what `export` has written: bytes, or a file (`.wbs`). It brings no grants and no tools with it. */
+  /**
+   * Creates a session from a snapshot of `export`, which is bytes or the path of a file (`.wbs`). A
+   * snapshot contains no grants and no tools, so they must be given here.
+   */
   static async load(source: Uint8Array | string, options: Grants = {}): Promise<Session> {
     const engine = await (options.engine ?? defaultEngine());
     return new Session(engine, await withTools(await load(engine, opener(options), source), options.tools));
@@ -82,25 +89,29 @@ export class Session extends SessionBase<Buffer> {
   // Calls.
 
   /**
-   * Runs a command to its end: a script for the session's shell, which continues with the directory, variables and
-   * functions of the script before, or a list of arguments, run without the shell. One that fails is an outcome, too.
+   * Runs a command to its end. This is a script for the session's shell, which continues with the
+   * directory, variables and functions of the script before, or a list of arguments, which runs
+   * without the shell. A command that fails is an outcome, not an error.
    */
   exec(what: string | readonly string[], options: ExecOptions = {}): Promise<Outcome> {
     return this.#run(command(what), options);
   }
 
-  /** Runs a cell in the session's Python interpreter: variables and imports are there for the next one. */
+  /** Runs a cell in the session's Python interpreter, which keeps variables and imports. */
   python(code: string, options: CellOptions = {}): Promise<Outcome> {
     return this.#run({ python: code }, options);
   }
 
-  /** The same in its JavaScript interpreter: `await` and `import` are allowed at its top. */
+  /**
+   * Runs a cell in the session's JavaScript interpreter, which keeps variables. Top-level `await`
+   * and `import` are allowed.
+   */
   javascript(code: string, options: CellOptions = {}): Promise<Outcome> {
     return this.#run({ javascript: code }, options);
   }
 
   /**
-   * Runs a command and gives its output as it comes:
+   * Runs a command, and returns its output as it is written:
    *
    *     const output = s.stream("make");
    *     for await (const chunk of output) process.stdout.write(chunk.text);
@@ -127,7 +138,7 @@ export class Session extends SessionBase<Buffer> {
     if (callbacks && output) callbacks.output = output;
     let end = () => {};
     const aborted = new Promise<never>((_, reject) => {
-      // A call that waits for another one is not begun; its caller need not wait, too.
+      // If the call still waits for another one, it will never begin, so its caller need not wait.
       end = () => {
         made.cancel();
         reject(signal?.reason);
@@ -144,7 +155,7 @@ export class Session extends SessionBase<Buffer> {
       if (options.check === true && !outcome.ok) throw new CommandError(outcome);
       return outcome;
     } catch (error) {
-      // What the reader has thrown has ended the call.
+      // If the reader has thrown an error, that is why the call has ended.
       output?.check();
       signal?.throwIfAborted();
       throw error;
@@ -154,24 +165,27 @@ export class Session extends SessionBase<Buffer> {
     }
   }
 
-  /** Ends the call that runs; or the next one, if none does. */
+  /** Ends the running call. If there is none, ends the next one. */
   interrupt(): void {
     raisingNow(() => this.#native.interrupt());
   }
 
-  /** Makes these the functions that guests may call; `fork` gives them on. */
+  /** Replaces the functions that guests may call. Forks have the functions, too. */
   setTools(tools: Iterable<HostTool>): Promise<void> {
     return raising(() => this.#native.setTools(...nativeTools(tools)));
   }
 
-  // Files. Relative paths start from the shell's directory.
+  // Files. Relative paths start at the current directory of the shell.
 
-  /** A file's text. */
+  /** Returns the text of a file. */
   async readText(path: string, encoding: BufferEncoding = "utf8"): Promise<string> {
     return (await this.read(path)).toString(encoding);
   }
 
-  /** Makes a file's content this; folders above it are made. A text is written as UTF-8. */
+  /**
+   * Replaces the contents of a file. Missing folders above it are created. A text is written as
+   * UTF-8. `mode` has the permission bits of the file.
+   */
   write(path: string, data: string | Uint8Array, options: { mode?: number } = {}): Promise<void> {
     return raising(() => this.#native.write(path, bytes(data), options.mode));
   }
@@ -183,7 +197,10 @@ export class Session extends SessionBase<Buffer> {
     return this.#native.name();
   }
 
-  /** Calls that count together: if `act` fails, the session is as if none had been made. */
+  /**
+   * Calls `act`, and returns its result. If `act` throws, its calls have no effect: the session
+   * goes back to the commit before them, and their commits are discarded for good.
+   */
   async transaction<T>(act: (session: Session) => T | Promise<T>): Promise<T> {
     const begun = await this.head();
     try {
@@ -194,14 +211,15 @@ export class Session extends SessionBase<Buffer> {
     }
   }
 
-  /** A second session that is what this one is, and shares with it what neither changes. */
+  /** Returns a copy of the session. The two share all data that neither changes. */
   async fork(name?: string): Promise<Session> {
     return new Session(this.#engine, await raising(() => this.#native.fork(name)));
   }
 
   /**
-   * Writes the session as it is, or with all its history, into a file (`.wbs`); without a path gives the bytes.
-   * `Session.load` makes a session of it, here or elsewhere.
+   * Writes a snapshot of the session to a file (`.wbs`). Without a path, returns its bytes. With
+   * `history`, the snapshot has all commits, otherwise only the current one. `Session.load` creates
+   * a session from a snapshot, on this machine or another one.
    */
   export(file?: undefined, options?: { history?: boolean }): Promise<Buffer>;
   export(file: string, options?: { history?: boolean }): Promise<void>;
@@ -211,58 +229,71 @@ export class Session extends SessionBase<Buffer> {
     return raising(() => this.#native.exportFile(path.resolve(file), all));
   }
 
-  /** The session's log, the oldest entry first: calls, requests, with times in nanoseconds since the epoch. */
+  /**
+   * Returns the session's log of calls and requests, the oldest entry first. Times are in
+   * nanoseconds since the epoch.
+   */
   async log(): Promise<Record<string, unknown>[]> {
     return JSON.parse(await raising(() => this.#native.log()));
   }
 
   // The workspace.
 
-  /** What a session over a host's folder has changed of it, as git writes it. */
+  /**
+   * Returns the session's changes to the host folder of its workspace, as a diff like git's. With
+   * paths, only the changes of these and everything below them.
+   */
   async workspaceDiff(...paths: string[]): Promise<string> {
     return (await this.#way.apply({ workspace: { diff: paths } })).text;
   }
 
-  /** Brings what the session has changed back to the host's folder. The session runs nothing more after this. */
+  /**
+   * Applies the session's changes to the host folder of its workspace. With paths, only the changes
+   * of these and everything below them. Files that have changed on the host meanwhile are left as
+   * they are (`Applied.left`). The session can run no more calls after this.
+   */
   async workspaceApply(...paths: string[]): Promise<Applied> {
     const { done, left } = await this.#way.apply({ workspace: { apply: paths } });
     return { done, left: left.map(([path, why]: [string, string]) => ({ path, why })) };
   }
 
-  // Its life.
+  // Sleeping and closing.
 
-  /** Gives process and memory back until the next call. */
+  /** Frees the session's process and memory until the next call. */
   park(): Promise<void> {
     return raising(() => this.#native.park());
   }
 
-  /** Whether it has a process now. */
+  /** Returns whether the session has a process or threads now. */
   isAwake(): Promise<boolean> {
     return raising(() => this.#native.isAwake());
   }
 
-  /** The walls of the jail that this host lacks; null before the first call, or without a process. */
+  /**
+   * Returns the walls of the jail that this host lacks. Returns null before the first call, and if
+   * the session has no process of its own.
+   */
   missingWalls(): Promise<string[] | null> {
     return raising(() => this.#native.missingWalls());
   }
 
-  /** Lets go of the session. One without a store is gone with that. */
+  /** Closes the session. A session without a store is lost. */
   close(): Promise<void> {
     return raising(() => this.#native.close());
   }
 
-  /** Whether it was closed. */
+  /** Whether the session is closed. */
   get closed(): boolean {
     return this.#native.isClosed();
   }
 
-  /** For `await using`. */
+  /** Closes the session, for `await using`. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
   }
 }
 
-/** A session's key-values. */
+/** The keys and values of a session. */
 export class KeyValues {
   readonly #native: NativeSession;
 
@@ -271,22 +302,22 @@ export class KeyValues {
     this.#native = made;
   }
 
-  /** What a key has. */
+  /** Returns the value of a key, or undefined if there is none. */
   async get(key: string): Promise<Buffer | undefined> {
     return (await raising(() => this.#native.value(key))) ?? undefined;
   }
 
-  /** Gives a key a value; a text is kept as UTF-8. */
+  /** Sets the value of a key. A text is stored as UTF-8. */
   set(key: string, value: string | Uint8Array): Promise<void> {
     return raising(() => this.#native.setValue(key, bytes(value)));
   }
 
-  /** Removes a key; whether it was there. */
+  /** Removes a key. Returns whether it existed. */
   delete(key: string): Promise<boolean> {
     return raising(() => this.#native.removeValue(key));
   }
 
-  /** All keys. */
+  /** Returns all keys. */
   keys(): Promise<string[]> {
     return raising(() => this.#native.keys());
   }

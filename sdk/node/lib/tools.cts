@@ -6,7 +6,10 @@ import { native, type NativeTool, type NativeToolCalls } from "./native.cjs";
 /** A JSON Schema (2020-12). */
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
-/** A schema of a library's: Standard Schema with JSON Schema (standardschema.dev), as zod, ArkType and Valibot have it. */
+/**
+ * A schema made by a library such as zod, ArkType or Valibot: a Standard Schema that can be
+ * converted to JSON Schema (standardschema.dev).
+ */
 export interface StandardSchema<T = unknown> {
   readonly "~standard": {
     readonly validate: (value: unknown) => StandardResult<T> | Promise<StandardResult<T>>;
@@ -14,37 +17,37 @@ export interface StandardSchema<T = unknown> {
   };
 }
 
-/** What such a schema says of a value. */
+/** The result of validating a value with such a schema. */
 export type StandardResult<T> =
   | { readonly value: T; readonly issues?: undefined }
   | { readonly issues: readonly { readonly message: string }[] };
 
-/** A call, as its tool sees it. */
+/** The context of a tool call. */
 export interface ToolContext {
-  /** Aborted when nobody waits for the result any more. */
+  /** Aborted when the result is no longer wanted. */
   readonly signal: AbortSignal;
 }
 
 /** A function that guests may call. */
 export interface HostTool<T = any> {
-  /** The name by which they call it: 1 to 128 letters, digits and `_ . - / :`. */
+  /** The tool's name: 1 to 128 letters, digits and `_ . - / :`. */
   readonly name: string;
-  /** What it does, for whoever may call it. */
+  /** A description of what the tool does, for its callers. */
   readonly description?: string;
-  /** Of the arguments, which are an object; any if nothing is said. */
+  /** The schema of the arguments, which are an object. By default any are accepted. */
   readonly schema?: JsonSchema | StandardSchema<T>;
-  /** Of the results: one that does not fit is a failure of the tool. */
+  /** The schema of the results. A result that is not valid counts as a failure of the tool. */
   readonly output?: JsonSchema;
-  /** Seconds that it may take, in place of the policy's. */
+  /** The time limit of a call in seconds, which replaces the policy's. */
   readonly timeout?: number;
   /**
-   * Carries a call out. What it gives, or its promise gives, goes to the guest as JSON; what it throws as `NAME: message`, and a
-   * `ToolError` as its message alone.
+   * Carries out a call. The guest gets the result, or that of the promise, as JSON. If the function
+   * throws, the guest gets `NAME: message`, or only the message of a `ToolError`.
    */
   readonly execute: (args: T, context: ToolContext) => unknown;
 }
 
-/** Thrown by a tool to tell its caller in the sandbox why there is no result, in these words. */
+/** An error that a tool throws to fail. Its caller in the sandbox gets exactly this message. */
 export class ToolError extends Error {
   constructor(message: string) {
     super(message);
@@ -52,7 +55,7 @@ export class ToolError extends Error {
   }
 }
 
-/** A tool as it is given: with this TypeScript knows the arguments of `execute` by the schema. */
+/** Returns its argument. TypeScript then infers the arguments of `execute` from the schema. */
 export function tool<T = any>(given: HostTool<T>): HostTool<T> {
   return given;
 }
@@ -61,7 +64,7 @@ function isStandard<T>(schema: HostTool<T>["schema"]): schema is StandardSchema<
   return schema !== undefined && "~standard" in schema;
 }
 
-/** A tool without its functions, for the native module. */
+/** Returns the description of a tool as JSON, for the native module. */
 function toolDefinition(tool: HostTool): string {
   const { name, description, schema = {}, output, timeout } = tool;
   if (typeof tool.execute !== "function") throw new InvalidError(`host tool: ${name}: it has no function 'execute'`);
@@ -74,7 +77,7 @@ function toolDefinition(tool: HostTool): string {
   return JSON.stringify({ name, description, schema: input, output, timeout });
 }
 
-/** What a tool gives for arguments. */
+/** Validates the arguments of a call and carries it out. Throws the reason if it fails. */
 async function carriedOut(tool: HostTool, args: unknown, signal: AbortSignal): Promise<unknown> {
   if (!isStandard(tool.schema)) return tool.execute(args, { signal });
   const result = await tool.schema["~standard"].validate(args);
@@ -88,7 +91,7 @@ function why(thrown: unknown): string {
   return thrown.message ? `${thrown.name}: ${thrown.message}` : thrown.name;
 }
 
-/** Tools for the native module, and their calls. */
+/** Returns tools for the native module, and the object by which their calls are settled. */
 export function nativeTools(tools: Iterable<HostTool>): [NativeTool[], NativeToolCalls] {
   const calls = new native.ToolCalls();
   const aborting = new Map<number, AbortController>();
@@ -102,7 +105,7 @@ export function nativeTools(tools: Iterable<HostTool>): [NativeTool[], NativeToo
       const controller = new AbortController();
       aborting.set(call, controller);
       carriedOut(tool, JSON.parse(args), controller.signal)
-        // A function that gives nothing gives null.
+        // The result of a function that returns nothing is null.
         .then((value) => JSON.stringify(value ?? null) ?? "null")
         .then(
           (text) => calls.settle(call, true, text),

@@ -1,32 +1,39 @@
-// A session as the sandbox of `bash-tool` (`createBashTool`), and so as tools of the AI SDK.
+// Makes a session the sandbox of `bash-tool` (`createBashTool`), which makes it tools of the AI
+// SDK.
 
 import path = require("node:path");
 import type { Session } from "../session.cjs";
 import type { ExecOptions } from "../shared/options.js";
 
-/** What `bash-tool` asks of a sandbox; its own type `Sandbox` fits. */
+/** A sandbox for `bash-tool`, which is compatible with the package's type `Sandbox`. */
 export interface BashToolSandbox {
   executeCommand(command: string): Promise<{ stdout: string; stderr: string; exitCode: number }>;
   readFile(path: string): Promise<string>;
   writeFiles(files: { path: string; content: string | Buffer }[]): Promise<void>;
-  /** The session itself, for `undo`, `fork` and the rest. */
+  /** The session, for operations such as `undo` and `fork`. */
   readonly session: Session;
 }
 
-/** How commands run. */
+/** The options of the sandbox and its commands. */
 export interface BashToolOptions extends Pick<ExecOptions, "env" | "timeout" | "maxOutput" | "signal"> {
-  /** The folder that `createBashTool` gets as `destination`; it is created. As there, the default is `/workspace`. */
+  /**
+   * The folder that is also passed to `createBashTool` as `destination`. It is created if it does
+   * not exist. As in `createBashTool`, the default is `/workspace`.
+   */
   destination?: string;
 }
 
 /**
- * A sandbox for `createBashTool`:
+ * Returns a sandbox for `createBashTool`:
  *
  *     const sandbox = await bashToolSandbox(session);
  *     const { tools } = await createBashTool({ sandbox });
  *
- * Commands are scripts of the session's shell: variables and functions stay from one to the next. A limit that a command
- * has run into is told at the end of its standard error, where the model reads it.
+ * Commands run in the session's shell, which keeps variables and functions between them. If a
+ * command exceeds a limit, the end of its standard error names the limit, so that the model learns
+ * of it.
+ *
+ * @throws a `WasiboxError` if the folder cannot be created.
  */
 export async function bashToolSandbox(session: Session, options: BashToolOptions = {}): Promise<BashToolSandbox> {
   const { destination = "/workspace", ...how } = options;

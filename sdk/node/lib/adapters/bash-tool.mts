@@ -1,3 +1,3 @@
-// The same for ECMAScript modules.
+// The adapter as an ECMAScript module.
 
 export * from "./bash-tool.cjs";
