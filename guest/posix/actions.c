@@ -17,7 +17,8 @@ int sigaction(int number, const struct sigaction *action, struct sigaction *old)
         errno = EINVAL;
         return -1;
     }
-    /* Only signal() knows what the parent has ignored, and it returns that by setting a handler. */
+    /* Only signal() knows which signals the parent has ignored, and it returns this only when it
+     * sets a handler. */
     void (*before)(int) = signal(number, action != NULL ? action->sa_handler : SIG_DFL);
     if (before == SIG_ERR)
         return -1;

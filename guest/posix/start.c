@@ -1,4 +1,4 @@
-/* Starting and replacing programs, beyond what the layer has for CPython. */
+/* Starts and replaces programs, by functions that CPython's layer does not have. */
 #include "guest_posix.h"
 #include "process.h"
 
@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
-/* Where a program is searched for if PATH is not set. */
+/* The directories in which a program is searched for if PATH is not set. */
 static const char DEFAULT_PATH[] = "/usr/local/bin:/usr/bin:/bin";
 
 static int refuse(int error)
@@ -42,7 +42,8 @@ static int add_directory(struct wasibox_start *start, const char *dir)
 static int add_streams(struct wasibox_start *start, const int streams[3])
 {
     int error = 0, *others = NULL;
-    /* Through high numbers, because a source may have the number of another stream. */
+    /* The descriptors are first moved to high numbers, because a source may have the number of
+     * another stream. */
     for (int i = 0; error == 0 && i < 3; i++)
         error = add_dup(start, WASIBOX_HIGH_FD + i, streams[i]);
     for (int i = 0; error == 0 && i < 3; i++)
@@ -74,7 +75,7 @@ pid_t spawn_with_streams(const char *path, char *const argv[], char *const envp[
 
 /* ---- popen ---- */
 
-/* A stream that popen() has opened, and its process. */
+/* The streams that popen() has opened, with their processes. */
 static struct command {
     FILE *stream;
     pid_t pid;
@@ -162,8 +163,8 @@ int execvp(const char *file, char *const argv[])
     }
 }
 
-/* Returns the arguments up to the null pointer as an array, which the caller frees; NULL without
- * memory. */
+/* Returns the arguments up to the null pointer as an array, which the caller must free. Returns
+ * NULL if there is not enough memory. */
 static char **argument_array(const char *first, va_list rest)
 {
     size_t count = 1;

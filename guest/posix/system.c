@@ -1,7 +1,7 @@
-/* Files, identity and terminals, beyond what the layer has for CPython; and the steps before
+/* Files, identity and terminals: functions that CPython's layer does not have, and the steps before
  * main().
  *
- * There is one user, who cannot become another one; each process is the leader of its own group.
+ * There is only one user. Each process is the leader of its own group.
  */
 #include "guest_posix.h"
 
@@ -10,10 +10,10 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Bytes of a block of a file system, and of st_blocks. */
+/* The size in bytes of a file system's block, and of the blocks that st_blocks counts. */
 enum { FILE_BLOCK = 4096, STAT_BLOCK = 512 };
 
-/* Variables of CPython that threads.c names. */
+/* Variables of CPython to which threads.c refers. */
 void *_Py_tss_tstate;
 const char *pkgcontext;
 int wasibox_float_flags;
@@ -21,7 +21,7 @@ int wasibox_float_flags;
 extern void wasibox_adopt(void);
 extern void wasibox_enter_cwd(void);
 
-/* Takes over the descriptors that the parent has passed on, and its directory. */
+/* Takes over the descriptors and the directory that the parent has passed on. */
 __attribute__((constructor)) static void enter_process(void)
 {
     wasibox_adopt();
@@ -36,7 +36,7 @@ static int refuse(int error)
 
 /* ---- files ---- */
 
-/* Preview 1 has no number of blocks. A file takes as many as its size needs. */
+/* Sets the number of blocks from the size, because preview 1 does not report it. */
 static int add_blocks(int result, struct stat *out)
 {
     if (result == 0 && out->st_blocks == 0)
@@ -78,7 +78,7 @@ int fchown(int fd, uid_t owner, gid_t group)
     return chown(name, owner, group);
 }
 
-/* The kernel writes nothing later. */
+/* There is nothing to do, because the kernel delays no writes. */
 void sync(void)
 {
 }
@@ -102,7 +102,7 @@ int setpgid(pid_t process, pid_t group)
     return 0;
 }
 
-/* No timers: an alarm never comes. */
+/* There are no timers, so an alarm never goes off. */
 unsigned alarm(unsigned seconds)
 {
     (void)seconds;
@@ -121,7 +121,7 @@ char *ttyname(int fd)
     return isatty(fd) ? "/dev/tty" : NULL;
 }
 
-/* Returns NULL without a terminal; with one, the input is echoed. */
+/* Returns NULL if there is no terminal. On a terminal the input is echoed, unlike elsewhere. */
 char *getpass(const char *prompt)
 {
     static char line[256];

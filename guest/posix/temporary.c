@@ -1,4 +1,4 @@
-/* Names of temporary files. */
+/* Creates temporary files and folders with unused names. */
 #include "guest_posix.h"
 
 #include <errno.h>
@@ -26,7 +26,7 @@ static int check_absent(const char *name)
     return -1;
 }
 
-/* Replaces the X at the end of `pattern` until `create` succeeds; returns its result. */
+/* Replaces the Xs at the end of `pattern` until `create` succeeds, and returns its result. */
 static int create_with_random_name(char *pattern, int (*create)(const char *))
 {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";

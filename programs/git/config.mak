@@ -1,11 +1,11 @@
 # How git is built for the guest. git's Makefile reads this file; the caller sets CC, AR, LDFLAGS
 # and EXTLIBS.
 
-# Nothing is taken from the building machine.
+# This prevents git's Makefile from using settings of the machine that builds it.
 uname_S = WASI
 
 CFLAGS = -O2 -g0 -w
-# run-command.c starts commands by the layer's own call (0001-start-programs-without-fork.patch).
+# run-command.c starts commands with spawn_with_streams (0001-start-programs-without-fork.patch).
 BASIC_CFLAGS += -DNO_FORK
 
 prefix = /usr
@@ -32,8 +32,8 @@ NO_SETITIMER = 1
 NO_STRUCT_ITIMERVAL = 1
 NO_UNIX_SOCKETS = 1
 
-# The C library's regular expressions lack REG_STARTEND, and its iconv writes UTF-16 without a mark
-# of byte order.
+# The C library's regular expressions lack REG_STARTEND, and its iconv writes UTF-16 without a byte
+# order mark.
 NO_REGEX = 1
 ICONV_OMITS_BOM = 1
 

@@ -1,11 +1,12 @@
-/* libcurl's interface, as far as git uses it (curl/curl.h), over the host's node for HTTP requests.
+/* Implements the part of libcurl's interface that git uses (curl/curl.h), over the host's node for
+ * HTTP requests.
  *
- * The messages are those of tools/abi/src/http.rs. The host judges each request by the policy's
- * rules, resolves names, speaks TLS, and adds secrets that the guest does not see.
+ * The messages are those of tools/abi/src/http.rs. The host checks each request against the
+ * policy's rules, resolves names, speaks TLS, and adds secrets that the guest does not see.
  *
- * A transfer runs as a whole in the call of curl_multi_perform() that finds it, so at most one is
- * active. Deliberately absent: compressed responses (none are asked for), cookies, proxies, and
- * servers of the session's own loopback.
+ * A whole transfer runs in one call of curl_multi_perform(), so at most one is active. Deliberately
+ * absent are compressed responses (none are requested), cookies, proxies, and servers on the
+ * session's own loopback.
  */
 #include <curl/curl.h>
 #include <errno.h>
@@ -19,14 +20,14 @@
 #include <strings.h>
 #include <unistd.h>
 
-/* The node, and the most bytes of a body in one message. */
+/* The node, and the maximum number of bytes of a body in one message. */
 static const char NODE[] = "/.box/http";
 enum { PART = 256 << 10 };
 
 enum step { OPEN = 1, BODY, END, READ, CLOSE };
 enum answer { OPENED = 1, DONE, HEAD, BODY_PART, FAILED, OWN };
 
-/* The redirects that are followed where a transfer has no limit of its own. */
+/* The maximum number of redirects of a transfer without a limit of its own. */
 enum { REDIRECTS = 20 };
 
 struct transfer {
@@ -57,7 +58,7 @@ struct multi {
 
 /* ---- memory ---- */
 
-/* Returns `memory`; without any, ends the process as git does. */
+/* Returns `memory`. If it is NULL, ends the process as git does. */
 static void *require(void *memory)
 {
     if (memory == NULL) {
@@ -73,7 +74,7 @@ static void set_text(char **to, const char *from)
     *to = from != NULL ? require(strdup(from)) : NULL;
 }
 
-/* Bytes that grow. */
+/* A growing buffer of bytes. */
 struct buffer {
     unsigned char *at;
     size_t size, room;
@@ -145,7 +146,7 @@ static int open_node(void)
     return node;
 }
 
-/* Sends a message and reads its answer, whose tag is returned; -1 without one. */
+/* Sends a message and reads its answer. Returns the answer's tag, or -1 if there is no answer. */
 static int exchange(const struct buffer *message, struct buffer *answer)
 {
     int node = open_node();
@@ -163,7 +164,7 @@ static int exchange(const struct buffer *message, struct buffer *answer)
     }
 }
 
-/* Sends a step of request `number`. */
+/* Sends a step of request `number`, like exchange(). */
 static int send_step(enum step kind, uint64_t number, const void *body, size_t size,
                      struct buffer *answer)
 {
@@ -178,7 +179,7 @@ static int send_step(enum step kind, uint64_t number, const void *body, size_t s
 
 /* ---- one transfer ---- */
 
-/* Writes the message about an answer that is not the expected one. */
+/* Writes the error message for an unexpected answer, and returns its code. */
 static CURLcode report_failure(struct transfer *t, int tag, const struct buffer *answer)
 {
     CURLcode code = CURLE_COULDNT_CONNECT;
@@ -247,7 +248,8 @@ static void put_own_headers(struct request_head *head, const struct transfer *t)
             continue;
         size_t size = (size_t)(colon - name);
         const char *value = colon + 1 + strspn(colon + 1, " \t");
-        /* How the body is sent is the host's decision; `Name:` removes a header of curl's own. */
+        /* The host decides how the body is sent. A header without a value is omitted, because it
+         * removes one of curl's own. */
         if (is_name(name, size, "Transfer-Encoding"))
             head->is_chunked = true;
         else if (*value != '\0' && !is_name(name, size, "Expect"))
@@ -285,7 +287,7 @@ static void put_derived_headers(struct request_head *head, const struct transfer
         put_header(head, "Content-Type", 12, "application/x-www-form-urlencoded");
 }
 
-/* The URL without `user:password@`, which git passes by options, too. */
+/* Adds the URL without `user:password@`, which git also passes by options. */
 static void put_url(struct buffer *message, const char *url)
 {
     const char *scheme = strstr(url, "://");
@@ -298,7 +300,7 @@ static void put_url(struct buffer *message, const char *url)
     put(message, rest, after);
 }
 
-/* Opens the request; `number` gets the host's number of it. */
+/* Opens the request, and sets `number` to the host's number for it. */
 static CURLcode open_request(struct transfer *t, uint64_t *number, struct buffer *answer)
 {
     struct request_head head = {0};
@@ -611,7 +613,7 @@ CURLcode curl_easy_perform(CURL *handle)
     return run_transfer(handle);
 }
 
-/* Failures have their text in CURLOPT_ERRORBUFFER; this is for a caller without one. */
+/* Returns a general text, because the text of a failure is in CURLOPT_ERRORBUFFER. */
 const char *curl_easy_strerror(CURLcode code)
 {
     switch (code) {
@@ -689,7 +691,7 @@ CURLMsg *curl_multi_info_read(CURLM *handle, int *left)
     return NULL;
 }
 
-/* There is nothing to wait for: curl_multi_perform() does the waiting. */
+/* Sets no descriptors, because curl_multi_perform() waits itself. */
 CURLMcode curl_multi_fdset(CURLM *multi, fd_set *reads, fd_set *writes, fd_set *others, int *most)
 {
     (void)multi;

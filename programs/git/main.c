@@ -1,9 +1,9 @@
 /* Makes one program of git and of two that git's Makefile builds separately: the helper for HTTP,
- * and the one that git's shell scripts use. So the image has the code that they share once. The
- * command's name decides which one runs, as it does among git's own commands.
+ * and the one that git's shell scripts use. The code that they share is then in the image only
+ * once. The command's name decides which one runs, as it does among git's own commands.
  *
- * Linked with --wrap=cmd_main, so that git's start-up code calls this function. config.mak renames
- * the functions of the other two.
+ * The program is linked with --wrap=cmd_main, so git's start-up code calls this function.
+ * config.mak renames the functions of the other two.
  */
 #include <string.h>
 

@@ -1,5 +1,6 @@
-// Runs cases through the package for Node that is installed in the working folder: `cases.cjs IMAGE`. Reads one request
-// per line of standard input, as JSON, and writes [status, output, errors] for each.
+// `cases.cjs IMAGE` runs cases through the package for Node that is installed in the working
+// folder. It reads requests from standard input, each a line of JSON, and writes [status, output,
+// errors] for each.
 const { createInterface } = require("node:readline");
 const { createRequire } = require("node:module");
 const { Engine, Session } = createRequire(`${process.cwd()}/`)("wasibox");

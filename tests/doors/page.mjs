@@ -16,7 +16,7 @@ import { join } from "node:path";
 const { chromium } = createRequire(join(process.env.WASIBOX_NODE_MODULES, "of-these.js"))("playwright-core");
 const [runner, image, pictures] = process.argv.slice(2);
 const TOKEN = "a-token-of-the-page";
-// Long enough for a busy machine.
+// This is long enough for a busy machine.
 const LONG = { timeout: 60_000 };
 
 async function served(folder) {

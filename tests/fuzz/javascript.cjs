@@ -1,7 +1,8 @@
 'use strict';
-// Calls the program's bindings and the modules above them with random values: `node --expose-internals javascript.cjs
-// SEED CALLS [trace]`. Any exception is accepted; a trap, a panic or a status other than 0 is a finding, which the same
-// seed reproduces. Arguments are those of valid calls with some of them changed, or any values at all.
+// Calls the program's bindings and the modules above them with random values:
+// `node --expose-internals javascript.cjs SEED CALLS [trace]`. Any exception is accepted. A trap, a
+// panic or a status other than 0 is a finding, which the same seed reproduces. Arguments are those
+// of recorded valid calls with some of them changed, or random values.
 
 const { internalBinding } = require('internal/test/binding');
 const { native } = internalBinding('host').host;
@@ -16,13 +17,14 @@ function random(below) {
 }
 const pick = (list) => list[random(list.length)];
 
-// They end the process or wait on purpose, or replace what this very program stands on.
+// Bindings that are not called, because they end the process, wait, or replace parts that this
+// program itself needs.
 const SKIPPED = new Set(['exit', 'kill', 'setModuleHooks', 'runJobs', 'libraryNames', 'esmLoader', 'typescript', 'bundle', 'tlsWrap',
                          'poll', 'reap', 'beginClock', 'catchSignals', 'spawn', 'evaluate', 'runModule', 'importModule', 'newRealm', 'evaluateIn', 'pipe']);
-// What takes longer the larger a number is, also one in bytes: their numbers are made small.
+// Bindings that take longer with larger numbers, including those in bytes. They get small numbers.
 const SLOW = /pbkdf2|scrypt|random|hkdf|prime|rsa|modPow/i;
 
-// --- calls that make sense: recorded while programs run -------------------------------------------------------
+// --- valid calls, recorded while programs run ---------------------------------------------------
 
 const recorded = new Map();
 const MOST = 24;
@@ -51,7 +53,7 @@ const v8 = require('v8');
 const vm = require('vm');
 const zlib = require('zlib');
 
-// Paths, descriptors and directories at random are for a sandbox only.
+// Calls with random paths and descriptors are safe only in a sandbox.
 if (!fs.existsSync('/.box')) {
   console.error('this writes and removes whatever it meets: run it by cargo xtask fuzz javascript');
   process.exit(2);
@@ -59,7 +61,7 @@ if (!fs.existsSync('/.box')) {
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'fuzz-'));
 process.chdir(folder);
 
-// A few bytes of it changed, most of the time.
+// Changes up to three bytes, and returns the array.
 function spoil(bytes) {
   for (let n = random(4); n > 0; n--) bytes[random(bytes.length)] ^= 1 << random(8);
   return bytes;
@@ -147,7 +149,7 @@ function work() {
   require(path.join(folder, 't.ts'));
 }
 
-// --- values at random -------------------------------------------------------------------------------------------
+// --- random values ------------------------------------------------------------------------------
 
 const NUMBERS = [0, -0, 1, -1, 2, 3, 7, 16, 32, 255, 256, 4096, 65535, 65536, 2 ** 31 - 1, 2 ** 31, -(2 ** 31), 2 ** 32, 2 ** 32 - 1, 2 ** 53, -(2 ** 53),
                  NaN, Infinity, -Infinity, 0.5, -0.5, 1e-7, 1e21, Number.MAX_VALUE];
@@ -172,7 +174,7 @@ const bytes = () => {
   }
 };
 
-// Values that do something when they are looked at.
+// Returns a value whose conversion or properties run code that detaches a buffer.
 const active = () => {
   const victim = bytes();
   const act = () => {
@@ -180,7 +182,7 @@ const active = () => {
     try {
       structuredClone(buffer, { transfer: [buffer] });
     } catch {
-      // It was detached already.
+      // It was already detached.
     }
     return pick([1, 'a', {}]);
   };
@@ -241,7 +243,7 @@ for (const [module, names] of [
   [globalThis, ['structuredClone', 'atob', 'btoa']], [vm, ['compileFunction']],
 ]) for (const name of names) publicFunctions.push([module, name]);
 
-// Which call was the last one: for findings.
+// With `trace`, the name of each call is printed, so a finding shows the last call.
 const isTraced = process.argv[4] === 'trace';
 const write = recorded.get('write').original;
 function trace(name) {
@@ -259,7 +261,7 @@ function call() {
     return;
   }
   if (random(5) === 0 && pool.length > 0) {
-    // What a call has given: states of hashes, streams, handles.
+    // This calls a result of an earlier call, such as the state of a hash or a stream.
     const target = pick(pool);
     if (typeof target === 'function') keep(target(...Array.from({ length: random(5) }, () => value())));
     return;
@@ -269,7 +271,7 @@ function call() {
   let args = list.length > 0 && random(5) !== 0 ? changed(pick(list)) : Array.from({ length: random(6) }, () => value());
   trace(name);
   if (SLOW.test(name)) args = args.map(small);
-  // Descriptors 0 to 2 and the one of the last call are this program's.
+  // The descriptors up to `last` belong to this program.
   if (/^(?:close|write|truncate|dup|socket|shutdown|read|listen|connect|accept|bind)/i.test(name) && !(args[0] > last)) args[0] = 1000 + random(5);
   keep(original.apply(native, args));
 }

@@ -1,4 +1,4 @@
-// Hashes, codes, derived keys and ciphers: known results, and the messages of errors.
+// Tests hashes, HMAC, derived keys and ciphers against known results, and the messages of errors.
 //# hashes, codes, derived keys
 'use strict';
 const c = require('crypto');
@@ -44,7 +44,7 @@ show('no code by it', () => c.createHmac('shake128', 'a'));
 show('no key by it', () => c.pbkdf2Sync('a', 'b', 1, 10, 'shake128'));
 show('too long', () => c.hkdfSync('sha256', 'k', 's', 'i', 255 * 32 + 1));
 
-// This is the last one, because OpenSSL's list of errors keeps the error for the next call.
+// This is the last call here, because OpenSSL keeps the error in its list until the next call.
 show('scrypt, memory', () => c.scryptSync('a', 'b', 10, { N: 2 ** 20 }));
 //# ciphers
 'use strict';

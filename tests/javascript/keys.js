@@ -1,4 +1,4 @@
-// Public keys: keys, signatures and sealed texts of another Node in all encodings, and new pairs.
+// Tests keys, signatures and encrypted texts that another Node has made, and new key pairs.
 //# keys of another Node
 'use strict';
 const c = require('crypto');
@@ -65,7 +65,7 @@ show('sealed as of old', () => c.createPrivateKey({ key: made.sealedOld, passphr
 show('no passphrase', () => c.createPrivateKey(made.sealed));
 show('wrong one', () => c.createPrivateKey({ key: made.sealed, passphrase: 'shut' }));
 
-// --- signatures and sealed texts of the other Node
+// --- signatures and encrypted texts of the other Node
 const open = (name) => c.createPublicKey(key(name));
 for (const name of ['p256', 'p384', 'p521', 'k256']) {
   const [signature, sha1] = [base64(made[`${name}Sig`]), base64(made[`${name}Sig1`])];
@@ -82,7 +82,7 @@ show('pkcs1', () => c.privateDecrypt({ key: key('rsa'), padding: 1 }, base64(mad
 show('not sealed', () => c.privateDecrypt({ key: key('rsa'), padding: 1 }, Buffer.alloc(128, 1)));
 show('not sealed, either', () => c.privateDecrypt({ key: key('rsa'), padding: 1 }, Buffer.alloc(128, 2)));
 
-// --- results that are the same each time
+// --- deterministic results
 show('ed25519', () => c.sign(null, data, key('ed')));
 show('rsa', () => c.sign('sha256', data, key('rsa')));
 for (const hash of ['md5', 'sha1', 'sha384', 'sha512', 'sha3-256', 'ripemd160', 'RSA-SHA512/256']) show(hash, () => c.createSign(hash).update(data).sign(key('rsa'), 'base64'));

@@ -1,4 +1,4 @@
-// Endless recursion, in each way in which the engine calls itself.
+// Tests endless recursion, in each way in which the engine calls itself.
 //# functions
 function down() { return down() + 1; }
 try { down(); } catch (e) { console.log(e instanceof RangeError, e.message); }

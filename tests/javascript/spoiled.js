@@ -1,4 +1,5 @@
-// Scripts that remove or break the iteration of arrays, maps and sets. Libraries must still work.
+// Tests scripts that remove or break the iterators of arrays, maps and sets. Libraries must still
+// work.
 
 //# no iterator of arrays: output, errors and timers
 delete Array.prototype[Symbol.iterator];

@@ -1,7 +1,7 @@
 /* The layer's functions for programs in C, included before everything else.
  *
- * Meaning of each function: POSIX.1-2017, System Interfaces, under its name; deviations are
- * described at its definition.
+ * POSIX.1-2017, System Interfaces, describes each function under its name. Deviations are described
+ * at its definition.
  */
 #ifndef GUEST_POSIX_H
 #define GUEST_POSIX_H
@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* <termios.h> of the libc would define it again. */
+/* This prevents libc's <termios.h> from defining the structure again. */
 #define __DEFINED_struct_winsize
 
 /* wasibox_posix.h renames by macros, which would also rename members of structures. */
@@ -79,8 +79,9 @@ int sigsuspend(const sigset_t *mask);
 #define ITIMER_REAL 0
 
 /* start.c */
-/* Starts `path` with the arguments and environment, in the directory `dir` (NULL: the caller's),
- * with these descriptors as its streams and no others. Returns its process ID, or -1 with errno. */
+/* Starts the program `path` with these arguments and this environment, in the directory `dir` (NULL
+ * means the caller's). The descriptors become its streams; it has no others. Returns its process
+ * ID, or -1 and sets errno. */
 pid_t spawn_with_streams(const char *path, char *const argv[], char *const envp[], const char *dir,
                          int in, int out, int err);
 FILE *popen(const char *command, const char *mode);
@@ -106,7 +107,7 @@ void sync(void);
 pid_t tcgetpgrp(int fd);
 
 _Noreturn void pthread_exit(void *result);
-/* Of the threads of a process one runs at a time, and they change only in system calls. */
+/* Only one thread of a process runs at a time, and threads change only in system calls. */
 #define flockfile(stream) ((void)(stream))
 #define funlockfile(stream) ((void)(stream))
 

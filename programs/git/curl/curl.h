@@ -1,7 +1,8 @@
-/* As much of libcurl's interface as git uses, over the sandbox's bridge (../curl.c).
+/* The part of libcurl's interface that git uses, over the sandbox's bridge (../curl.c).
  *
- * Meaning: libcurl's manual pages, under the names here. Options about proxies, TLS, addresses and
- * cookies are accepted and have no effect, because all these belong to the host.
+ * libcurl's manual pages describe the functions and options under these names. Options about
+ * proxies, TLS, addresses and cookies are accepted but have no effect, because the host decides on
+ * all these.
  */
 #ifndef GUEST_CURL_H
 #define GUEST_CURL_H
@@ -10,7 +11,7 @@
 #include <stdint.h>
 #include <sys/select.h>
 
-/* git asks which options exist by this number: 7.85 is the first version with PROTOCOLS_STR. */
+/* git derives from this number which options exist. PROTOCOLS_STR exists since 7.85. */
 #define LIBCURL_VERSION "7.85.0"
 #define LIBCURL_VERSION_NUM 0x075500
 
@@ -40,7 +41,7 @@ typedef enum {
 
 typedef enum { CURLM_CALL_MULTI_PERFORM = -1, CURLM_OK = 0, CURLM_OUT_OF_MEMORY = 3 } CURLMcode;
 
-/* An option's type is in its number. */
+/* The number of an option contains its type. */
 enum { CURL_LONG = 0, CURL_POINTER = 10000, CURL_OFFSET = 30000 };
 
 typedef enum {
@@ -128,7 +129,7 @@ typedef enum {
 } CURLINFO;
 #define CURLINFO_HTTP_CODE CURLINFO_RESPONSE_CODE
 
-/* What a debug function gets. */
+/* The kinds of data that a debug function receives. */
 typedef enum {
     CURLINFO_TEXT,
     CURLINFO_HEADER_IN,

@@ -1,2 +1,2 @@
-/* libcurl has its interface in several headers; here all of it is in curl.h. */
+/* libcurl's interface is spread over several headers, but here curl.h has all of it. */
 #include <curl/curl.h>

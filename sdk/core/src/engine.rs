@@ -33,7 +33,7 @@ struct SdkEngineOptions {
     idle: Option<f64>,
     #[serde(default)]
     require_walls: bool,
-    /// The limit of preparing in seconds; 0 is none.
+    /// The time limit of preparing the image's programs, in seconds; 0 means none.
     #[serde(default)]
     prepare_timeout: Option<f64>,
 }
@@ -78,7 +78,7 @@ pub fn engine_from_options(
     Ok(Engine::new(options)?)
 }
 
-/// Returns an option's number of seconds as a time, and 0 as none.
+/// Converts an option in seconds to a duration; 0 becomes `None`.
 fn seconds_or_none(name: &str, seconds: f64) -> Result<Option<Duration>, Refusal> {
     let time = Duration::try_from_secs_f64(seconds)
         .map_err(|_| Refusal::invalid_request(format!("{name} must be a number of seconds")))?;
@@ -89,7 +89,7 @@ fn seconds_or_none(name: &str, seconds: f64) -> Result<Option<Duration>, Refusal
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum OpenMode {
-    /// The existing session of that name, or otherwise a new one.
+    /// The existing session of that name or, if there is none, a new one.
     #[default]
     Any,
     /// A new session.

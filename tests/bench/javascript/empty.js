@@ -1,1 +1,1 @@
-// Does nothing, so that only the start is measured.
+// Does nothing, so only the start is measured.

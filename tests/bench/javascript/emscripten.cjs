@@ -1,4 +1,5 @@
-// Runs a script in quickjs-emscripten (QuickJS-NG in WebAssembly, in Node): `emscripten.cjs MODULES SCRIPT`.
+// `emscripten.cjs MODULES SCRIPT` runs a script in quickjs-emscripten (QuickJS-NG as WebAssembly,
+// in Node).
 'use strict';
 const fs = require('fs');
 const path = require('path');

@@ -1,4 +1,4 @@
-//: attacks = internal bindings, called as no library does
+//: attacks = internal bindings by calls that no library makes
 //: timeout = 4
 //: status = any
 //: says = begin

@@ -1,4 +1,4 @@
-//: attacks = memory beyond a buffer by detaching and resizing it while it is used
+//: attacks = memory beyond a buffer, by detaching and resizing the buffer while it is used
 //: timeout = 5
 //: status = 0
 //: says = contained

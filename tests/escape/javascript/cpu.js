@@ -1,4 +1,4 @@
-//: attacks = the CPU limit by promises and timers in turn
+//: attacks = the CPU limit by alternating promises and timers
 //: timeout = 20
 //: cpu = 1
 //: status = 152

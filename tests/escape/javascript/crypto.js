@@ -1,4 +1,4 @@
-//: attacks = the time limit by numbers that take for ever
+//: attacks = the time limit by numbers whose computation does not end
 //: timeout = 3
 //: status = 124
 //: limit = timeout
@@ -17,6 +17,6 @@ const tries = [
   () => crypto.generateKeyPairSync('rsa', { modulusLength: 16384 }),
 ];
 for (const attempt of tries) {
-  try { attempt(); } catch { /* Whatever it says. */ }
+  try { attempt(); } catch { /* any error is right */ }
 }
 while (true) crypto.generatePrimeSync(2048, { safe: true });

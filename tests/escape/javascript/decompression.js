@@ -1,4 +1,4 @@
-//: attacks = small data that unpacks to very much
+//: attacks = the memory limit by small data that becomes huge when it is unpacked
 //: timeout = 5
 //: memory = 96M
 //: status = any

@@ -1,4 +1,4 @@
-//: attacks = the collector by finalisers, weak references and generators that revive what they end
+//: attacks = the collector by finalisers, weak references and generators that revive objects
 //: timeout = 5
 //: memory = 96M
 //: status = any

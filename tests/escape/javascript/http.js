@@ -1,4 +1,4 @@
-//: attacks = the parser of HTTP and the session's sockets by messages made at random, whole and in pieces
+//: attacks = the HTTP parser and the session's sockets by random messages, whole and in pieces
 //: timeout = 30
 //: memory = 192M
 //: status = 0

@@ -1,4 +1,4 @@
-//: attacks = the memory limit by what a script keeps
+//: attacks = the memory limit by objects that a script keeps
 //: timeout = 10
 //: memory = 96M
 //: status = any

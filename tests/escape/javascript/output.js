@@ -1,4 +1,4 @@
-//: attacks = the reader of output by more than it takes
+//: attacks = the reader of output by more than its limit
 //: timeout = 3
 //: output = 1M
 //: status = any

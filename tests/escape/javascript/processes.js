@@ -1,4 +1,4 @@
-//: attacks = the limit of processes by scripts that start themselves
+//: attacks = the limit on processes by scripts that start themselves
 //: timeout = 3
 //: processes = 16
 //: status = any

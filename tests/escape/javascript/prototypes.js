@@ -1,4 +1,4 @@
-//: attacks = bindings and library by prototypes that a script has changed
+//: attacks = the bindings and the library by prototypes that a script has changed
 //: timeout = 5
 //: status = any
 //: says = begin

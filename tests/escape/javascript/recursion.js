@@ -1,4 +1,4 @@
-//: attacks = the stack by every way on which the engine calls itself
+//: attacks = the stack by every way in which the engine calls itself
 //: timeout = 30
 //: memory = 768M
 //: status = 0

@@ -1,4 +1,4 @@
-//: attacks = the memory limit by expressions that remember, or are large
+//: attacks = the memory limit by regular expressions that are large or save much state
 //: timeout = 5
 //: memory = 96M
 //: status = any

@@ -1,4 +1,4 @@
-//: attacks = the time limit by expressions that try everything
+//: attacks = the time limit by regular expressions that backtrack exponentially
 //: timeout = 2
 //: status = 124
 //: limit = timeout

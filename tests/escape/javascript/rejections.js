@@ -1,4 +1,4 @@
-//: attacks = the report of rejections by very many of them
+//: attacks = the reporting of rejections by a very large number of them
 //: timeout = 5
 //: memory = 96M
 //: status = any

@@ -1,5 +1,5 @@
-// Runs a command of an image in the Wasmer SDK for Node.
-// usage: node sdk_run.mjs NODE_MODULES IMAGE COMMAND [ARG...]   (exit status is the guest's)
+// Runs a command of an image in the Wasmer SDK for Node:
+// `node sdk_run.mjs NODE_MODULES IMAGE COMMAND [ARG...]`. The exit status is the guest's.
 import { readFile } from "node:fs/promises";
 import { pathToFileURL } from "node:url";
 

@@ -1,9 +1,9 @@
 'use strict';
-// Runs cases of test262 in `node`: `host.cjs LIST SUITE`. LIST has lines "FILE<tab>MODE"; MODE is strict, sloppy, module
-// or raw. Prints a line "FILE<tab>MODE<tab>pass" or "FILE<tab>MODE<tab>REASON" for each case. The cases of one list share
-// the process, so one can make another fail; the caller runs each failed case again alone.
-// The rules are those of test262's INTERPRETING.md.
-
+// Runs cases of test262 in `node`: `host.cjs LIST SUITE`. LIST has lines "FILE<tab>MODE"; MODE is
+// strict, sloppy, module or raw. Prints a line "FILE<tab>MODE<tab>pass" or
+// "FILE<tab>MODE<tab>REASON" for each case. The cases of one list share the process, so one can
+// make another fail; the caller runs each failed case again alone. The rules are those of test262's
+// INTERPRETING.md.
 //
 // Cases change built-in objects. Code that runs after the first case therefore calls the library's own copies
 // (`primordials`), and uses callbacks instead of promises.
@@ -12,7 +12,7 @@ const fs = require('fs');
 const path = require('path');
 const vm = require('vm');
 const { pathToFileURL } = require('url');
-// With --expose-internals.
+// This module requires --expose-internals.
 const { primordials, internalBinding } = require('internal/test/binding');
 const { PromisePrototypeThen, StringPrototypeStartsWith, JSONStringify } = primordials;
 const { native } = internalBinding('host').host;
@@ -21,7 +21,8 @@ const { setImmediate } = globalThis;
 const [list, suite] = process.argv.slice(2);
 const out = (text) => fs.writeSync(1, `${text}\n`);
 
-// The frontmatter's keys that matter here. YAML in the few forms that test262's own linter lets through.
+// Returns the keys of the frontmatter that matter here. It is YAML, in the few forms that test262's
+// own linter accepts.
 function frontmatter(text) {
   const found = /\/\*---\r?\n?([^]*?)---\*\//.exec(text);
   const yaml = found === null ? '' : found[1];
@@ -56,13 +57,13 @@ function hostObject(global, run) {
       inner.$262 = made;
       return made;
     },
-    // What is detached already stays so.
+    // A buffer that is already detached stays so.
     detachArrayBuffer(buffer) { if (!buffer.detached) structuredClone(buffer, { transfer: [buffer] }); },
     evalScript: run,
     gc() { native.gc(); },
     get global() { return global; },
     IsHTMLDDA: native.undetectable(),
-    // The agent's own `$262.agent`, which cannot start further agents.
+    // This host has no agents, because a process has one thread.
     agent: {
       start() { throw new Error('no agents in this host'); },
       broadcast() {},
@@ -93,7 +94,7 @@ const textOf = (error) => {
   }
 };
 
-// Runs a case and calls `done`, once, with what is wrong, or undefined.
+// Runs a case and calls `done` with the reason why it failed, or with undefined.
 function verdict(file, mode, done) {
   const name = path.join(suite, file);
   const text = fs.readFileSync(name, 'utf8');
@@ -120,7 +121,7 @@ function verdict(file, mode, done) {
   process.once('beforeExit', () => done(isAsync ? '$DONE() not called' : undefined));
   try {
     if (isModule) {
-      // Parsing, linking and evaluation are one step: which one has failed is not known.
+      // Parsing, linking and evaluation are one step, so it is not known which of them has failed.
       phase = negative?.phase;
       loading = import(pathToFileURL(name).href);
     } else {

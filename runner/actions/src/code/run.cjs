@@ -1,10 +1,13 @@
 'use strict';
-// node run.cjs PROGRAM VALUE [LISTS]: runs a program as `node PROGRAM` would, and writes the value of its last expression to
-// the file VALUE: as JSON if it is plain data, else the text by which Node shows it, as a JSON string.
+// `node run.cjs PROGRAM VALUE [LISTS]` runs a program as `node PROGRAM` would, and writes the value
+// of its last expression to the file VALUE. Plain data is written as JSON, any other value as a
+// JSON string with the text that Node shows for it.
 //
-// LISTS is JSON: `allowed`, the built-in modules that the program may load. Node's library itself refuses the others, by
-// whatever way they are asked for; that needs --expose-internals, until the list is in force. Without `allowed` all may be loaded,
-// and the file is there because a policy lets no string become code (--no-javascript-eval): the program itself is one.
+// LISTS is a JSON file whose field `allowed` lists the built-in modules that the program may load.
+// Node's library itself refuses all others, however they are requested; setting this up requires
+// --expose-internals. Without `allowed`, all modules may be loaded. LISTS is also passed if the
+// policy forbids code from strings (--no-javascript-eval), because running the program needs the
+// `vm` that the policy hides from scripts.
 
 const fs = require('fs');
 const path = require('path');
@@ -17,7 +20,8 @@ const [program, result, lists] = process.argv.slice(2);
 process.argv.splice(1, process.argv.length - 1, program);
 process.execArgv = [];
 
-// The message for a module that the library would say is not there.
+// Restricts the modules that the program may load, and gets the `vm` that can run it. For a module
+// that is not allowed, the error says so, because the library would report that it does not exist.
 function guard(allowed) {
   const { isBuiltin, registerHooks } = Module;
   const { BuiltinModule, vm: whole } = require('internal/wasibox');
@@ -30,7 +34,7 @@ function guard(allowed) {
   const may = new Set(allowed.map((name) => name.replace(/^node:/, '')));
   BuiltinModule.setRealmAllowRequireByUsers([...may]);
   Module.builtinModules = Object.freeze([...may]);
-  // What was the way to the library's inside before there was `require('node:...')`.
+  // These are older ways to reach internal parts of the library.
   for (const name of ['binding', '_linkedBinding', 'dlopen']) delete process[name];
   const text = [...may].join(', ') || 'none';
   registerHooks({
@@ -55,7 +59,8 @@ async function run() {
     });
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
-    // A module (`import`, `await`), whose value is its default export; or an error, which the loader reports.
+    // This may be a module (`import`, top-level `await`), whose value is its default export. If it
+    // is not, the loader reports the syntax error.
     const file = program.replace(/js$/, 'mjs');
     fs.renameSync(program, file);
     return (await import(pathToFileURL(file))).default;
@@ -81,7 +86,7 @@ function keep(value) {
   try {
     text = JSON.stringify(value);
   } catch {
-    // A circle, a BigInt: shown as Node does.
+    // Values with cycles or BigInts are written as Node shows them.
   }
   fs.writeFileSync(result, isPlain(value, text) ? text : JSON.stringify(util.inspect(value)));
 }

@@ -1,4 +1,4 @@
-// Shows /openapi.json.
+// Displays /openapi.json.
 "use strict";
 function element(name, properties = {}, ...children) {
   const made = Object.assign(document.createElement(name), properties);

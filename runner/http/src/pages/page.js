@@ -1,5 +1,5 @@
-// The page for people: sessions, a terminal, files, history. It speaks to the same interface as everybody else,
-// and nothing that a guest has written becomes anything but text or a picture.
+// The page for people, with sessions, a terminal, files and history. It uses the public HTTP
+// interface, and inserts data from guests only as text or as pictures.
 "use strict";
 const $ = (id) => document.getElementById(id);
 const state = { token: sessionStorage.getItem("token") || "", session: null, folder: "/home/user", socket: null, runs: false, typed: [], at: 0 };
@@ -24,7 +24,7 @@ const here = (rest = "") => `/v1/sessions/${encodeURIComponent(state.session)}${
 const tool = async (name, input = {}) => (await ask("POST", here(`/tools/${name}`), input)).json();
 const fileAt = (path) => here("/files/" + path.split("/").filter(Boolean).map(encodeURIComponent).join("/"));
 
-/// Runs a function, and shows what went wrong.
+/// Returns an event handler that calls `act` and shows the error that it throws.
 function does(act) {
   return async (event) => {
     if (event) event.preventDefault();
@@ -63,7 +63,7 @@ function connect() {
 function runs(does) { state.runs = does; $("stop").hidden = !does; $("prompt").textContent = does ? "<" : "$"; }
 function print(text, kind) {
   $("screen").append(element("span", { textContent: text, className: kind || "" }));
-  // A page of output without end would take all memory.
+  // Endless output would otherwise use up the memory.
   while ($("screen").childNodes.length > 5000) $("screen").firstChild.remove();
   $("screen").scrollTop = $("screen").scrollHeight;
 }

@@ -1,11 +1,12 @@
 'use strict';
-// The tools of this session's host:
+// Host tools: functions that the host offers to this session.
 //
 //   const { weather } = require('tools');
 //   await weather({ city: 'Bern' });
 //
-// A tool takes one object of arguments and gives a promise of its result. Calls are exchanges with the node /.box/tools
-// (the messages: tools/abi/src/tools.rs). A call blocks the program as long as it takes: calls come one after another.
+// A tool takes one object of arguments, and returns a promise for its result. Calls exchange
+// messages with the node /.box/tools (tools/abi/src/tools.rs). A call blocks the program until it
+// has ended, so calls run one after another.
 
 const fs = require('node:fs');
 
@@ -19,7 +20,7 @@ const MOST_ARGUMENTS = 1 << 20;
 const CODES = ['', 'ERR_TOOL_NOT_FOUND', 'ERR_TOOL_ARGUMENTS', 'ERR_TOOL_FAILED', 'ERR_TOOL_DENIED', 'ERR_TOOL_LIMIT',
   'ERR_TOOL_CANCELLED', 'ERR_TOOL_REQUEST'];
 
-// The error of a tool that has failed; `code` is its kind.
+// The error of a call that has failed. `code` is one of CODES.
 class ToolError extends Error {
   constructor(message, code = 'ERR_TOOL_FAILED') {
     super(message);
@@ -52,7 +53,7 @@ function ask(fd, message) {
   return answer;
 }
 
-// All tools as the host describes them.
+// Returns the descriptions of all tools by the host.
 function descriptions() {
   const fd = open();
   try {
@@ -102,13 +103,14 @@ function callSync(name, args = {}) {
   }
 }
 
-// Calls the tool of that name.
+// Calls a tool by its name. Resolves to its result.
 const call = async (name, args) => callSync(name, args);
 
 const own = { ToolError, call, callSync, descriptions };
 const known = new Map();
 
-// A host may change its tools between two calls of the session.
+// Returns the function for a tool. An unknown name makes it read the list of tools again, because
+// the host may change its tools between two calls of the session.
 function find(name) {
   if (!known.has(name)) {
     known.clear();
