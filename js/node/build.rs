@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::{env, fs, io};
 
-/// Zstandard's second highest level; the highest one is not smaller here.
+/// Zstandard's second highest level. The highest one does not make the file smaller.
 const LEVEL: i32 = 21;
 
 fn main() -> io::Result<()> {

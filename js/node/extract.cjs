@@ -16,7 +16,7 @@ const LEFT_OUT = [
   /^internal\/quic\//, /^internal\/v8_prof/, /^internal\/main\/(prof_process|mksnapshot|watch_mode|embedding|inspect)$/,
 ];
 
-// Returns what represents a value in the tables, or undefined if nothing does.
+// Returns the JSON for a value in the tables, or undefined if it is left out.
 function plain(value, depth) {
   if (value === null || ['number', 'string', 'boolean'].includes(typeof value)) return value;
   if (typeof value === 'bigint') return { $bigint: String(value) };

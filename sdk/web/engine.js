@@ -33,7 +33,7 @@ export function startWorker(onMessage, onError) {
   return worker;
 }
 
-/** Keeps Node running while a worker has something to do. In pages there is nothing to do. */
+/** Keeps Node running while a worker has work. In pages, this does nothing. */
 export function hold(worker, on) {
   if (isNode) on ? worker.ref() : worker.unref();
 }

@@ -75,7 +75,7 @@ export class Kept {
   /**
    * Opens a session, or makes it.
    * @param {import('./session.js').CreateOptions} options
-   * @returns {Promise<{ kept: Kept, bytes: Uint8Array }>} what is in it, too
+   * @returns {Promise<{ kept: Kept, bytes: Uint8Array }>} the session and its bytes
    */
   static async open({ store, name = 'default', open = 'any' }) {
     checked('name', name);

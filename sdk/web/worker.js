@@ -215,7 +215,7 @@ const host = {
   wants: (program) => (wanted = program),
 };
 
-/** Returns the result of `run`: what the guest has returned, or the negative number of a signal. */
+/** Returns the result of `run`: the guest's own result, or the negative number of a signal. */
 const ran = (error, returned) => BigInt(error === null ? (returned ?? 0) >>> 0 : -signalOf(error));
 
 /**
@@ -419,8 +419,8 @@ const PROBE = [
  */
 const FRAME = 48;
 /**
- * The share of the stack that guests are told, because code that is not optimised yet has larger
- * frames than the native runner's.
+ * The fraction of the stack that is reported to guests. It is not the whole stack, because code
+ * that is not optimised yet has larger frames than the native runner's.
  */
 const TOLD = 5 / 8;
 /** The factor by which separate stacks must be larger than the workers' to be used. */
@@ -512,7 +512,7 @@ async function boot(bytes) {
   return { modules: await Promise.all(compiled), ...booted(areOwn) };
 }
 
-/** Returns what the page has to know of a kernel that has opened an image. */
+/** Returns the facts that the page needs about a kernel that has opened an image. */
 const booted = (hasOwnStacks) => ({
   slots: kernel.exports.wasibox_slots() >>> 0,
   heap: kernel.exports.wasibox_heap() >>> 0,

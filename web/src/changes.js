@@ -1,4 +1,4 @@
-// The history pane: the commits, what each has changed, and undo, redo and restore.
+// The history pane, which shows the commits with their changes, and offers undo, redo and restore.
 
 import { unifiedMergeView } from '@codemirror/merge';
 import { EditorState } from '@codemirror/state';
@@ -73,7 +73,7 @@ export class Changes {
     return element('li', {}, button);
   }
 
-  /** Shows what a commit has changed. */
+  /** Shows the changes of a commit. */
   async #show(number, title) {
     const changes = await this.#session().changes(number);
     this.#number = number;

@@ -57,8 +57,8 @@ export class Editor {
   #saved = '';
 
   /**
-   * @param {{ run: () => unknown, save: () => unknown, changed: () => unknown }} parts what
-   *   Ctrl+Enter and Ctrl+S do, and what is called when the text has changed
+   * @param {{ run: () => unknown, save: () => unknown, changed: () => unknown }} parts `run` is
+   *   called for Ctrl+Enter, `save` for Ctrl+S, and `changed` when the text has changed
    */
   constructor(parent, { run, save, changed }) {
     const key = (name, act) => ({ key: name, run: () => (act(), true) });

@@ -1,5 +1,5 @@
-// Workers can share memory only if the page is isolated, which headers of its response make it.
-// Where the host cannot set them, a service worker does. It also serves the page without a network.
+// Workers can share memory only if the page is isolated by headers of its response. If the host
+// cannot set these headers, a service worker does. It also serves the page without a network.
 
 import { show } from './page.js';
 

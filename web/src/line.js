@@ -10,7 +10,7 @@ export class Line {
   #text = [];
   #at = 0;
   #lines = [];
-  /** The index of the previous line that is shown, and the text that was typed before it was. */
+  /** The index of the earlier line that is shown, and the text that the person was typing. */
   #shown = 0;
   #own = [];
   /** The row of the cursor, counted from the prompt's. */

@@ -105,7 +105,7 @@ class Playground {
     for (let n = 1; ; n++) if (!this.#names.includes(`${base}-${n}`)) return `${base}-${n}`;
   }
 
-  /** Opens a session or begins it, from `snapshot` if that is given. */
+  /** Opens or creates a session, from `snapshot` if that is given. */
   async begin(name, snapshot) {
     await this.#session?.close();
     this.#session = null;
@@ -146,7 +146,7 @@ class Playground {
     if (file) await this.begin(this.#free(), file.data);
   }
 
-  /** Counts what runs up or down by `by`, and shows in the page whether anything runs. */
+  /** Adds `by` to the number of running operations, and shows in the page whether there are any. */
   #busy(by) {
     this.#running += by;
     const isBusy = this.#running > 0;

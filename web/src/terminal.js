@@ -116,7 +116,7 @@ export class Terminal {
     await this.#prompt();
   }
 
-  /** Returns whether a key is the terminal's. After Escape, Tab moves the focus in the page. */
+  /** Returns whether the terminal handles a key. After Escape, Tab moves the focus in the page. */
   #key(event) {
     if (event.type !== 'keydown') return true;
     const leaves = event.key === 'Tab' && this.#mayLeave;

@@ -70,7 +70,7 @@ static inline int js_cond_timedwait(js_cond_t *cond, js_mutex_t *mutex, uint64_t
     return -1;
 }
 
-/* Waits forever, so until the sandbox's time limit. */
+/* Waits forever, which means until the sandbox's time limit. */
 static inline void js_cond_wait(js_cond_t *cond, js_mutex_t *mutex) {
     for (;;)
         js_cond_timedwait(cond, mutex, UINT64_MAX);

@@ -1,9 +1,9 @@
-//! Cells: an interpreter that stays and runs one piece of code after another.
+//! Cells: an interpreter that is kept and runs one piece of code after another.
 //!
 //! The runtime calls `wasibox_cell` once for each cell, always in the same process. The memory of
 //! that process begins as prepared memory ([`crate::stages`]) or as the module's own initial
-//! memory; its memory and descriptors stay between two calls. `wasibox_cell` returns with an empty
-//! stack. Its result is the address of five numbers: status, address and length of the value,
+//! memory, and keeps its state and descriptors between two calls. `wasibox_cell` returns with an
+//! empty stack. Its result is the address of five numbers: status, address and length of the value,
 //! address and length of the JSON (`runner/sandbox/src/cell.rs`).
 
 /// The code of a cell and its environment.

@@ -1,8 +1,8 @@
 //! The current environment.
 //!
 //! The C library reads the host's variables once and keeps its copy. In a process that starts from
-//! prepared memory, that copy dates from the preparation. In an interpreter that stays between
-//! cells, it dates from the first cell.
+//! prepared memory, that copy dates from the preparation. In an interpreter that runs cells, it
+//! dates from the first cell.
 
 /// Returns the names and values of all variables.
 #[cfg(not(target_os = "wasi"))]

@@ -45,7 +45,7 @@ unsafe extern "C" fn allocate(_: *mut c_void, size: qjs::size_t) -> *mut c_void 
 /// Ends one object's share of a buffer, and frees the buffer if that was the last one.
 unsafe extern "C" fn release(_: *mut c_void, bytes: *mut c_void) {
     // SAFETY: a pointer that `allocate` returned and whose last user has not released it yet.
-    // JUSTIFICATION: as there.
+    // JUSTIFICATION: as in `allocate`.
     unsafe {
         let head = bytes.cast::<SharedBufferHead>().sub(1);
         (*head).users -= 1;
@@ -59,8 +59,8 @@ unsafe extern "C" fn release(_: *mut c_void, bytes: *mut c_void) {
 
 /// Shares the buffer with one more object.
 unsafe extern "C" fn share(_: *mut c_void, bytes: *mut c_void) {
-    // SAFETY: a pointer that `allocate` returned and that still has a user. JUSTIFICATION: as
-    // there.
+    // SAFETY: a pointer that `allocate` returned and that still has a user. JUSTIFICATION: as in
+    // `allocate`.
     unsafe { (*bytes.cast::<SharedBufferHead>().sub(1)).users += 1 };
 }
 

@@ -284,8 +284,8 @@ host.bindings.encoding_binding = (table) => ({
 
 // --- URL ---------------------------------------------------------------------------------
 
-// Node keeps the text of a URL and the offsets of its parts, which it counts as the library ada
-// does.
+// Node keeps the text of a URL and the offsets of its parts. The offsets are those that the library
+// ada would return.
 const OMITTED = 0xffffffff;
 const TYPES = ['http:', ' ', 'https:', 'ws:', 'ftp:', 'wss:', 'file:'];
 

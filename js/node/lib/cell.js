@@ -1,4 +1,4 @@
-// Runs cells in an interpreter that stays between them (src/cells.rs).
+// Runs cells in an interpreter that keeps its state between them (src/cells.rs).
 //
 // Each cell is a script in the global scope, with a name such as `<cell 3>`. Top-level `let`,
 // `const` and classes become properties of the global object, because a later cell may declare the
@@ -7,7 +7,7 @@
 // top-level `import` becomes an awaited `import()`, and `export` has no effect.
 //
 // A cell ends when its value is known and everything that it started has ended: timers, children,
-// requests. Intervals and servers stay, and run while a later cell runs.
+// requests. Intervals and servers remain, and are active while a later cell runs.
 (function (native, host) {
 'use strict';
 
@@ -80,7 +80,7 @@ function begin() {
   const { prepareMainThreadExecution, markBootstrapComplete } = host.require('internal/process/pre_execution');
   const { addBuiltinLibsToObject, makeRequireFunction } = host.require('internal/modules/helpers');
   prepareMainThreadExecution();
-  // As at Node's prompt, where `crypto` is the module.
+  // `crypto` becomes the module of that name, as at Node's prompt.
   delete globalThis.crypto;
   addBuiltinLibsToObject(globalThis, '<cell>');
   markBootstrapComplete();

@@ -1,5 +1,5 @@
-// Part of the binding crypto: DER (X.690), PEM (RFC 7468) and object identifiers. Also keys that
-// are encrypted by a passphrase, as PKCS#8 and as old PEM.
+// Part of the binding crypto: DER (X.690), PEM (RFC 7468), object identifiers, and keys that are
+// encrypted with a passphrase, as PKCS#8 or as old PEM.
 (function (native, host) {
 'use strict';
 

@@ -89,7 +89,7 @@ function pssFits(key, hash, mgf, hashed, saltSize, message) {
 }
 
 // Returns the parameters of an RSA signature: the padding, the hash of the mask, and the length of
-// the salt. If that is undefined, verification accepts any length.
+// the salt. If the length is undefined, verification accepts any.
 function rsaWay(key, hash, padding, saltSize, isSigning) {
   const c = constants();
   const way = { padding: padding ?? (key.type === 'rsa' ? c.RSA_PKCS1_PADDING : c.RSA_PKCS1_PSS_PADDING), mgf: hash };

@@ -50,7 +50,7 @@ const named = (text, encoding) => {
   return encoding === 'buffer' ? Buffer.from(text) : Buffer.from(text).toString(encoding);
 };
 
-// --- what each call does ------------------------------------------------------------------
+// --- the work of each call ----------------------------------------------------------------
 
 const stats = (numbers, bigint) => {
   if (!bigint) {
@@ -273,8 +273,8 @@ for (const [name, [syscall, arity, run, paths]] of Object.entries(CALLS)) {
 }
 
 // Returns the function stat, lstat or fstat. Its arguments are a path or descriptor, `bigint`, a
-// request and a flag. For paths, the flag `false` means that a missing file is no error; for
-// descriptors, `true` means that no failure is an error.
+// request and a flag. Instead of throwing an error, the function returns undefined for a missing
+// file if the flag is `false` (stat, lstat), and for any failure if it is `true` (fstat).
 function statCall(syscall, get, isPath) {
   return function(target, bigint, req, flag) {
     const work = () => {

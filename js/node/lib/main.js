@@ -1,4 +1,4 @@
-// Parses the command line, and has the two halves of a start: `prepare` and `goOn`.
+// Parses the command line, and defines the two halves of a start: `prepare` and `goOn`.
 (function (native, host) {
 'use strict';
 

@@ -28,8 +28,8 @@ function openNode() {
   }
 }
 
-// Returns the first of some names of a server on the host's loopback that a rule of the policy
-// names; undefined if there is none.
+// Returns the first of the names of a server on the host's loopback that occurs in a rule of the
+// policy; undefined if none does.
 function isNamed(names, port) {
   const fd = openNode();
   if (fd === undefined) return undefined;
@@ -187,7 +187,7 @@ class Exchange {
     for (const req of this.#waiting.splice(0)) host.later(() => req.oncomplete(host.uvErrno('ECANCELED')));
   }
 
-  // Lets the host end a request for which nobody waits. Until then the request counts as running.
+  // Lets the host end a request that the program has abandoned. Until then it counts as running.
   #leave() {
     host.unwatch(this.#fd);
     try {

@@ -249,8 +249,8 @@ host.watchWriting = (fd, handle) => { writers.set(fd, handle); };
 host.unwatchWriting = (fd) => { writers.delete(fd); };
 const children = new Map();
 host.watchChild = (pid, handle) => { children.set(pid, handle); };
-// Must be called before a child is started, because the child may end at once, and its end is a
-// signal.
+// Whether there are children. `expectChild` must be called before a child is started, because the
+// child may end immediately, and its end may be reported by a signal.
 let hasChildren = false;
 host.expectChild = () => {
   if (hasChildren) return;
@@ -561,7 +561,7 @@ host.bindings.os = (table) => ({
   isBigEndian: false,
 });
 
-// --- what is fixed or absent --------------------------------------------------------------------
+// --- fixed and absent bindings ------------------------------------------------------------------
 
 host.bindings.config = () => ({
   hasIntl: false, hasOpenSSL: true, hasInspector: false, hasTracing: false, hasNodeOptions: true,

@@ -1,8 +1,8 @@
 // Switches code from strings off. Node's --disallow-code-generation-from-strings does this for
-// `eval` and the constructors of functions. The session's policy does it also for `vm`, for modules
-// in data: URLs or with a text that is not their file's, and for the command line and the standard
-// input of a process that JavaScript started. Modules in files, code on other command lines and
-// cells still run.
+// `eval` and the constructors of functions. The session's policy also does it for `vm`, for modules
+// in data: URLs, for modules whose text is not that of their file, and for the command line and the
+// standard input of a process that JavaScript started. Modules in files, code on other command
+// lines and cells still run.
 (function (native, host) {
 'use strict';
 
@@ -95,7 +95,7 @@ host.restrictStrings = function(isAsked, env = {}, which = 'cell') {
     host.markChild = (pairs) => { pairs.push(STARTED, '1'); };
   }
   const takesCode = which === 'eval' || which === 'stdin' || which === 'repl';
-  // Of other programs nothing is such a text.
+  // A program from a file has no such text.
   if (!takesCode) wrapper = '';
   return env[STARTED] === undefined || !takesCode;
 };

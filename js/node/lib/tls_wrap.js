@@ -9,7 +9,7 @@ const JSStreamSocket = require('internal/js_stream_socket');
 const { kEmptyObject } = require('internal/util');
 const { ERR_FEATURE_UNAVAILABLE_ON_PLATFORM } = require('internal/errors').codes;
 
-// The option of sockets that begin to connect at once.
+// The option of sockets that begin to connect immediately.
 const kBegins = Symbol('kBegins');
 
 // The handle of a connection over a program's own stream, such as a tunnel through a proxy. TLS

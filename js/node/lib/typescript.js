@@ -149,8 +149,8 @@ const TYPED = /\.(?:[mc]?ts|tsx|jsx)$/;
 const EXTENSIONS = ['.ts', '.tsx', '.mts', '.cts', '.js', '.jsx', '.mjs', '.cjs', '.json'];
 const WRITTEN = { __proto__: null, '.js': ['.ts', '.tsx', '.jsx'], '.mjs': ['.mts'], '.cjs': ['.cts'], '.jsx': ['.tsx'] };
 
-// Returns the file that a path means, which may have another extension, no extension, or name a
-// folder. Returns undefined if there is none.
+// Returns the file that a path means, or undefined if there is none. The path may have another
+// extension than the file or none, or name a folder.
 function fileOf(path) {
   const end = extname(path);
   for (const other of WRITTEN[end] ?? []) {
@@ -182,8 +182,8 @@ function mapped(specifier, config) {
   return best.targets.map((t) => t.replace('*', () => part));
 }
 
-// Returns the file of a specifier by `paths` and `baseUrl`, which are those for the file that
-// contains the specifier. Returns undefined if there is none.
+// Returns the file of a specifier in the file `parent`, by the `paths` and `baseUrl` that apply to
+// `parent`. Returns undefined if there is none.
 function byConfig(specifier, parent) {
   const config = configOf(dirname(parent));
   if (config === NONE || /^(\.{0,2}\/|node:|file:|data:|#)/.test(specifier)) return undefined;

@@ -1,4 +1,4 @@
-//! Runs cells in an interpreter that stays between them (`js_engine::cells`). The half in
+//! Runs cells in an interpreter that keeps its state between them (`js_engine::cells`). The half in
 //! JavaScript is `lib/cell.js`.
 //!
 //! `process.exit` ends the cell, not the interpreter: it throws an error that scripts cannot catch,

@@ -1,6 +1,7 @@
 'use strict';
 
-// An error of the user's, with npm's code for it. Any other error that is thrown is a bug of ours.
+// An error that the user can cause, with npm's code for it. Any other error is a bug of this
+// program.
 class NpmError extends Error {
   constructor(code, message, status = 1) {
     super(message);

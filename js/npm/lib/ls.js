@@ -18,8 +18,8 @@ function ls(args, options) {
   const most = options.all ? Infinity : Number(options.depth ?? 0);
   const problems = [];
   const seen = new Set([root]);
-  // Returns an entry for each dependency of a node, as npm shows it: its name and version, what is
-  // wrong with it, and the entries of its own dependencies.
+  // Returns an entry for each dependency of a node, as npm shows it: its name and version, its
+  // problem if it has one, and the entries of its own dependencies.
   const show = (node, depth) => {
     const out = [];
     const table = edges(node, node === root).sort(([a], [b]) => a.localeCompare(b, 'en'));

@@ -80,8 +80,8 @@ async function run([name, ...args], options) {
 
 const test = (args, options) => run(['test', ...args], options);
 
-// Runs a command of an installed package. Unlike npm's, it never installs a package for this; the
-// user runs `npm install` first.
+// Runs a command of an installed package. Unlike npm, it never installs the package; the user must
+// run `npm install` first.
 async function exec(words, options) {
   const config = new Config(options);
   const env = environment(process.cwd(), {}, 'npx', '');

@@ -125,7 +125,7 @@ fn transformer_settings(options: &CompilerOptions, common: bool) -> TransformOpt
     out.decorator.emit_decorator_metadata = options.emit_decorator_metadata;
     // The engine has no `using`.
     out.env.es2026.explicit_resource_management = true;
-    // Only where it has to be, because it makes scripts strict.
+    // Modules become CommonJS only if they must, because the transformation makes scripts strict.
     out.env.module = if common { Module::CommonJS } else { Module::Preserve };
     out.helper_loader.mode = HelperLoaderMode::External;
     out.jsx.development = options.jsx == Jsx::Development;

@@ -95,7 +95,7 @@ async def test_commands_run_in_the_workspace_with_the_manifests_variables():
         assert not done.ok()
         # Without a shell, arguments are passed as they are.
         assert (await s.exec("printf", "%s|", "a b", "$HOME", shell=False)).stdout == b"a b|$HOME|"
-        # Each command has a shell of its own, so nothing stays.
+        # Each command has a shell of its own, so the next one has none of its state.
         await s.exec("cd /; export GREETING=bye")
         assert (await s.exec("pwd; echo $GREETING")).stdout == b"/workspace\nhello world\n"
         assert (await s.exec("echo $0", shell=["bash", "-c"])).stdout == b"bash\n"

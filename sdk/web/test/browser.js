@@ -96,7 +96,7 @@ let passed = 0;
 let failed = 0;
 /** The number of the last call that has returned in the page of `reload.js`. */
 let finished = 0;
-/** The page's last report of what it does. */
+/** The page's last report of its activity. */
 let doing = '';
 let clock;
 

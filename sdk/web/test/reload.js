@@ -21,7 +21,8 @@ const soon = (most) => Math.random() * most;
 const call = (n) => `n=${n}; echo ${n} > count; head -c ${SIZE} /dev/urandom > big; sha256sum big > sum`;
 
 /**
- * Returns the number of the last call in the session. Throws if the session is not as it left it.
+ * Returns the number of the last call in the session. Throws if the session is not in the state in
+ * which that call left it.
  */
 async function found(session) {
   const { stdout } = await session.exec('echo $n; cat count; wc -c < big; sha256sum -c sum', { listFiles: false });

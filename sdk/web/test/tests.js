@@ -11,7 +11,7 @@ const isNode = typeof process !== 'undefined';
 /**
  * Defines the tests in their order. They share a session.
  *
- * @param {object} sdk what `index.js` exports
+ * @param {object} sdk the exports of `index.js`
  * @param {object} at `baseUrl`, and `image` if the image is not in that folder
  * @param {(name: string, run: () => Promise<void>) => void} test
  * @param {object} native the native runner (`native.js`)

@@ -153,7 +153,7 @@ impl MatchFinder {
         let (mut best, mut place) = (SHORTEST - 1, self.heads[hash] as usize);
         let mut distance = 0;
         for _ in 0..self.depth {
-            // The place is of an older turn of the chain, or its text is no longer kept.
+            // The entry of the chain was overwritten, or its text is no longer kept.
             if place < self.base || place >= position || position - place > self.window {
                 break;
             }

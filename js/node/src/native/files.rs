@@ -53,8 +53,8 @@ fn or_fail<T>(ctx: &Ctx<'_>, result: io::Result<T>) -> Result<T> {
     result.map_err(|e| throw_io_error(ctx, &e))
 }
 
-/// Returns a text as a path. The empty text is no path (POSIX XBD 4.13), but libc would take it for
-/// `.`.
+/// Returns a text as a path. The empty text is not a path (POSIX XBD 4.13), but libc would take it
+/// for `.`.
 fn named(path: &TextArgument) -> io::Result<&Path> {
     if path.0.is_empty() { Err(io::ErrorKind::NotFound.into()) } else { Ok(Path::new(&path.0)) }
 }

@@ -1,4 +1,4 @@
-"""The native module: what the package's files call, and nobody else."""
+"""Declares the native module, which only the files of this package call."""
 
 from collections.abc import Callable
 from typing import Any

@@ -130,7 +130,7 @@ def call(
     list_files: bool = True,
     keep_background: bool = False,
 ) -> str:
-    """A call, for the native module."""
+    """Returns a call as JSON, for the native module."""
     options: dict[str, Any] = {what: value}
     if env:
         options["env"] = dict(env)
@@ -148,7 +148,7 @@ def call(
 
 
 def command(given: Command, **options: Any) -> str:
-    """A call of a script for the session's shell, or of a list of arguments."""
+    """Returns a call of a script for the session's shell, or of a list of arguments, as JSON."""
     if isinstance(given, str):
         return call("script", given, **options)
     return call("argv", list(given), **options)

@@ -473,7 +473,7 @@ class Session:
         return [_protocol.commit_of(commit) for commit in self._apply({"history": {"list": {"last": None}}})]
 
     def _move(self, request: Any) -> int:
-        """Carries out a request about the history; gives the number of the commit that it leads to."""
+        """Carries out a request about the history. Returns the number of the resulting commit."""
         number: int = self._apply({"history": request})["number"]
         return number
 

@@ -148,8 +148,8 @@ impl FeedbackState {
     }
 }
 
-/// A universal hash of additional data, ciphertext and their lengths. The first two are each filled
-/// up to whole blocks.
+/// A universal hash of additional data, ciphertext and their lengths. The first two are each padded
+/// to whole blocks.
 struct AuthTag<U> {
     hash: U,
     rest: Vec<u8>,
@@ -199,7 +199,7 @@ enum CipherState {
 struct Cipher {
     kind: CipherState,
     encrypt: bool,
-    /// Whether the last block is filled up (PKCS#7).
+    /// Whether the last block is padded (PKCS#7).
     padding: bool,
     /// The bytes of an incomplete block, in block modes.
     rest: Vec<u8>,

@@ -1,1 +1,1 @@
-"""Sessions as sandboxes of other frameworks, a module for each. The package imports none itself."""
+"""Adapters to other frameworks, one module for each. The package itself imports none of them."""

@@ -58,7 +58,7 @@ class WasiboxBackend(BaseSandbox):
     def execute(self, command: str, *, timeout: int | None = None) -> ExecuteResponse:
         """Runs a command in a new shell.
 
-        Directory and variables do not stay for the next command, as the framework expects.
+        As the framework expects, the next command does not have its directory and variables.
         """
         # Both streams are merged, in the order in which they are written.
         argv = ["bash", "-c", 'exec bash -c "$1" 2>&1', "bash", command]
