@@ -3,8 +3,8 @@
 ``python manylinux.py FILE...`` prints the tag for a wheel with these files, and
 ``python manylinux.py WHEEL`` that of a finished wheel.
 
-auditwheel decides by what the files require of the C library (versions of symbols), of other
-libraries and of the processor. It accepts only wheels, so the files are put into a wheel for this.
+auditwheel derives the tag from the requirements of the files: versions of symbols of the C library,
+other libraries, and the processor. It accepts only wheels, so the files are put into a wheel.
 """
 
 from __future__ import annotations

@@ -150,8 +150,8 @@ function joined(parts: Uint8Array[]): Uint8Array {
 }
 
 /**
- * Files, a shell, interpreters that stay between calls, and the history of them all. The calls of a
- * session run one after another. Methods throw a `WasiboxError` if a request fails.
+ * Files, a shell, interpreters that keep their state between calls, and the history of them all.
+ * The calls of a session run one after another. Methods throw a `WasiboxError` if a request fails.
  */
 export class Session extends SessionBase {
   readonly #way: PageTransport;

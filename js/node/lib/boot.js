@@ -8,7 +8,7 @@
 
 host.native = native;
 
-// Scripts may replace or break the iterators of arrays, maps and sets. Code that runs beside a
+// Scripts may replace or break the iterators of arrays, maps and sets. Code that runs alongside a
 // script (the event loop, traces, `vm`, writes) therefore accesses arrays by index, and maps and
 // sets through these functions: no `for` with `of`, no spread, no array pattern.
 host.keysOf = (map) => {
@@ -87,8 +87,9 @@ function revive(value, binding, name) {
 }
 host.revive = revive;
 
-// V8's private symbols are not properties that a script can list. Here each symbol has a map with
-// its values, and Object.prototype has an accessor that reads and writes the map.
+// Returns the substitute for a private symbol of V8. Scripts cannot list properties with such
+// symbols. Here each symbol has a map with its values, and Object.prototype has an accessor that
+// reads and writes the map.
 function privateSymbol(name) {
   const symbol = Symbol(name);
   const values = new WeakMap();

@@ -131,7 +131,7 @@ const keySlots = (key) => {
   return args;
 };
 
-// --- jobs: they run at once, and report as their mode requires -----------------------------------
+// --- jobs: they run immediately, and report as their mode requires -------------------------------
 
 function job(work) {
   return class Job {

@@ -114,7 +114,8 @@ class CipherBase {
   }
 }
 
-// A key is wrapped or unwrapped in one piece.
+// Returns a cipher, as `native.cipher` does, that wraps or unwraps a key. The key must be passed in
+// one piece.
 const wrapOnce = (encrypt, key, iv) => (what, data) => (what === 'update' ? native.keyWrap(encrypt, key, iv, data) : new ArrayBuffer(0));
 
 // Encrypts or decrypts as subtle does, with the tag after the ciphertext in one buffer.

@@ -150,7 +150,7 @@ const PRF = {
 const [PBES2, PBKDF2, SHA256_PRF] = ['1.2.840.113549.1.5.13', '1.2.840.113549.1.5.12', '1.2.840.113549.2.9'];
 const ITERATIONS = 2048;
 
-// The part of OpenSSL that reads PEM has a different error for a missing passphrase.
+// Returns the error for a missing passphrase. The part of OpenSSL that reads PEM has its own.
 const noPassphrase = (isPem) => (isPem ?
   host.opensslError('error:07880109:common libcrypto routines::interrupted or cancelled', 'ERR_OSSL_CRYPTO_INTERRUPTED_OR_CANCELLED') :
   coded(TypeError, 'ERR_MISSING_PASSPHRASE', 'Passphrase required for encrypted key'));

@@ -127,7 +127,8 @@ function rsaVerify(key, hash, hashed, padding, saltSize, signature) {
 
 // --- all kinds of keys ---------------------------------------------------------------------------
 
-// Convert ECDSA signatures, which are two numbers, between DER and one number after the other.
+// `toDer` and `ofDer` convert ECDSA signatures, which are two numbers, from and to the plain
+// concatenation of these numbers. `ofDer` returns undefined for invalid bytes.
 const toDer = (bytes) => sequence(makeInteger(bytes.subarray(0, bytes.length / 2)), makeInteger(bytes.subarray(bytes.length / 2)));
 function ofDer(bytes, size) {
   try {

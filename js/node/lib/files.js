@@ -1,8 +1,8 @@
 // The bindings fs and fs_dir: Node's protocol of requests, on top of plain system calls.
 //
-// Every call does its work at once, because the file system never blocks. A call without a request
-// throws its error; with a request object, or with kUsePromises, the result is reported in a later
-// turn of the event loop.
+// Every call does its work immediately, because the file system never blocks. A call without a
+// request throws its error; with a request object, or with kUsePromises, the result is reported in
+// a later turn of the event loop.
 (function (native, host) {
 'use strict';
 

@@ -1,7 +1,7 @@
 'use strict';
 
 // Replaces Node's http2. It has the constants and the default settings, so packages that offer
-// HTTP/2 beside HTTP/1.1 can be loaded. Functions that would begin a connection throw an error:
+// HTTP/2 besides HTTP/1.1 can be loaded. Functions that would begin a connection throw an error:
 // there is no HTTP/2, because the host makes the requests to the outside, and the session's own
 // servers speak HTTP/1.1.
 

@@ -193,7 +193,7 @@ class Exchange {
     try {
       if (this.#number !== undefined) {
         native.requestStep(this.#fd, 'close', this.#number, undefined);
-        // Reading the answer is what sends the step.
+        // The step is sent only when its answer is read.
         native.requestAnswer(this.#fd);
       }
     } catch {
@@ -414,8 +414,8 @@ async function send(req, body) {
   req.end();
 }
 
-// The engine counts references, so it frees a value at once if only a WeakRef refers to it. undici
-// expects it to stay, so its WeakRefs are replaced with strong ones.
+// The engine counts references, so it frees a value immediately if only a WeakRef refers to it.
+// undici expects the value to exist for a while, so its WeakRefs are replaced with strong ones.
 const STRONG = 'class StrongRef { #value; constructor(value) { this.#value = value; } deref() { return this.#value; } }';
 host.patch('internal/deps/undici/undici', (text) => `${STRONG} ${text.replaceAll('new WeakRef(', 'new StrongRef(')}
 setGlobalDispatcher(internalBinding('host').host.makeDispatcher(Dispatcher));`);

@@ -373,7 +373,7 @@ function reapChildren() {
 }
 
 // The signals that arrived while the program waited for something else. They are taken from the
-// system at once, because a pending signal ends every wait.
+// system immediately, because a pending signal ends every wait.
 const kept = [];
 host.keepSignals = () => { native.signals().forEach((number) => { kept.push(number); }); };
 

@@ -89,7 +89,7 @@ class Stream {
   }
 
   // Writes as much as is accepted without waiting, and returns the number of bytes. Programs that
-  // write and then close at once rely on it.
+  // close the stream immediately after a write rely on this.
   #writeSome(bytes) {
     const fd = this.writeFd ?? this.fd;
     let at = 0;

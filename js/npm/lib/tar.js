@@ -1,7 +1,7 @@
 'use strict';
 
 // Reads package files: tar archives (POSIX ustar and pax, as `npm pack` writes them) compressed by
-// gzip. Also computes and checks their digests.
+// gzip. This file also computes and checks their digests.
 
 const fs = require('fs');
 const path = require('path');

@@ -37,7 +37,7 @@ pub struct CompilerOptions {
     pub emit_decorator_metadata: bool,
     /// Whether fields of classes are assigned and not defined (`useDefineForClassFields` is false).
     pub assign_fields: bool,
-    /// Whether imports that are used only for types stay.
+    /// Whether imports that are used only for types are kept.
     pub verbatim_module_syntax: bool,
 }
 

@@ -112,7 +112,7 @@ const COMMONJS: &[(&str, &str)] = &[
     ),
 ];
 
-/// Returns the settings of the transformer. Syntax that the engine supports stays as it is.
+/// Returns the settings of the transformer. Syntax that the engine supports is not transformed.
 fn transformer_settings(options: &CompilerOptions, common: bool) -> TransformOptions {
     let mut out = TransformOptions::default();
     out.typescript.only_remove_type_imports = options.verbatim_module_syntax;

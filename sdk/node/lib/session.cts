@@ -46,7 +46,7 @@ async function withTools(made: NativeSession, tools: Iterable<HostTool> | undefi
 }
 
 /**
- * Files, a shell, interpreters that stay between calls, and the history of them all.
+ * Files, a shell, interpreters that keep their state between calls, and the history of them all.
  *
  * A session may use only what it is granted when it is created. The calls of one session run one
  * after another, and different sessions run in parallel. A session without a store is lost when it

@@ -203,7 +203,7 @@ impl NativeSession {
         self.with(env, move |s| Ok(s.keys()?.into_iter().map(text).collect::<Vec<String>>()))
     }
 
-    /// Gives process and memory back until the next call.
+    /// Frees the session's process and memory until the next call.
     #[napi(ts_return_type = "Promise<void>")]
     pub fn park<'env>(&self, env: &'env Env) -> Result<Object<'env>> {
         self.with(env, |s| {

@@ -28,7 +28,7 @@ for (const name of process.env.WASIBOX_DOCS.split(":")) {
     test(`${name}, block ${n}`, () => {
       const script = language === "ts" ? compiled(block) : block;
       const out = execFileSync(process.execPath, ["--input-type=module", "-e", script], { timeout: 120_000 });
-      // Each comment after a `console.log` is what it prints.
+      // The comment after each `console.log` is its expected output.
       const said = [...block.matchAll(/console\.log\(.*\/\/ (.*)$/gm)].map((match) => match[1]);
       assert.deepEqual(out.toString().split("\n").filter(Boolean), said);
     }),

@@ -47,7 +47,7 @@ function include(name) {
   vm.runInThisContext(harness.get(name), options(name));
 }
 
-// The host functions that test262 requires (`$262`).
+// Returns the host functions that test262 requires (`$262`).
 function hostObject(global, run) {
   return {
     createRealm() {

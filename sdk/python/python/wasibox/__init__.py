@@ -5,9 +5,9 @@
 ...     s.exec("echo hi | wc -c").stdout
 '3\\n'
 
-A :class:`Session` has files, a shell, interpreters that stay between calls, and the history of them
-all. :class:`AsyncSession` has the same methods for asyncio. A session may use only what you grant
-it: by default it has no host files and no network.
+A :class:`Session` has files, a shell, interpreters that keep their state between calls, and the
+history of them all. :class:`AsyncSession` has the same methods for asyncio. A session may use only
+what you grant it: by default it has no host files and no network.
 """
 
 from __future__ import annotations

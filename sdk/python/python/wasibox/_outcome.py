@@ -87,7 +87,7 @@ class Outcome(OutcomeFields):
         return found
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
-        """Returns what Jupyter shows: the output, the value and the pictures."""
+        """Returns the data that Jupyter shows: the output, the value and the pictures."""
         text = in_words(self)
         figures = self.figures
         if not figures:

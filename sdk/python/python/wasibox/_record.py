@@ -2,7 +2,7 @@
 
 They are like those of ``dataclasses``, but need neither its import nor its code generation, which
 took two thirds of the time to import this package. ``dataclasses.fields``, ``asdict`` and
-``replace`` work with them, because what these need is made when they are called.
+``replace`` work with them, because the attribute that these read is made when they are called.
 """
 
 from __future__ import annotations

@@ -557,7 +557,7 @@ class Session:
 
     @property
     def kv(self) -> KeyValues:
-        """The session's keys and values, which calls and undo do not change.
+        """The session's keys and values, which undo does not change.
 
         Guests read and write them with the command ``kv``.
         """

@@ -67,7 +67,7 @@ class Stream(Iterable[Chunk]):
 
     @property
     def outcome(self) -> Outcome:
-        """The command's outcome. Waits for its end, and skips output that was not read.
+        """The command's outcome. Reading it waits for the command's end, and skips unread output.
 
         Raises:
             CancelledError: if :meth:`close` has ended the command.
