@@ -1,6 +1,6 @@
 //! The program of the tool `calculate`: Python code over SymPy, which parses a notation of its own
-//! and never runs text as code. `docs/calculate.md` describes the notation, `program/__init__.py`
-//! has a map of the files.
+//! and never runs text as code. `docs/calculate.md` describes the notation, and
+//! `program/__init__.py` has a map of the files.
 #![forbid(unsafe_code)]
 
 /// The files of the Python package `calculator`: names and texts.

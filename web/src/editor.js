@@ -85,7 +85,7 @@ export class Editor {
     this.#saved = this.text;
   }
 
-  /** Shows a file. Without `text`, only the file's name and so its language change. */
+  /** Shows a file. Without `text`, only the name and the language change. */
   set(path, text) {
     const effects = this.#language.reconfigure(language(path));
     const changes = text === undefined ? undefined : { from: 0, to: this.#view.state.doc.length, insert: text };

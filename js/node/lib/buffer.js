@@ -185,7 +185,7 @@ host.bindings.buffer = () => ({
   getZeroFillToggle: () => undefined,
 });
 
-// --- string_decoder: the state lies in a buffer of seven bytes -------------------------
+// --- string_decoder: the state is a buffer of seven bytes ------------------------------
 
 host.bindings.string_decoder = (table) => {
   const { kMissingBytes, kBufferedBytes, kEncodingField, encodings } = table;

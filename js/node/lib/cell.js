@@ -13,7 +13,7 @@
 
 // The maximum number of bytes of a value as text.
 const MOST_TEXT = 64 << 10;
-// The maximum number of bytes of a value as JSON, of its parts, and of its levels.
+// The maximum number of bytes of a value as JSON, and the maximum numbers of its parts and levels.
 const MOST_JSON = 1 << 20;
 const MOST_PARTS = 100000;
 const DEEPEST = 50;

@@ -9,7 +9,7 @@ const SERVER = 1;
 // --- names ---------------------------------------------------------------------------------------
 
 // The stand-in addresses of the names of other hosts. They are in the range that RFC 2544 reserves
-// for benchmarks, which no host has.
+// for benchmarks, so no real host has them.
 const standIns = new Map();
 const namesOf = new Map();
 function standIn(name) {

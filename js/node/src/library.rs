@@ -11,7 +11,7 @@
 //! 6. the pieces
 //!
 //! The texts, one after another, are cut into pieces of the same unpacked length, and each piece is
-//! a frame of Zstandard. Reading a file costs unpacking the pieces that it lies in. An archive in
+//! a frame of Zstandard. To read a file, the pieces that contain it must be unpacked. An archive in
 //! which each file was compressed by itself (deflate) was a third larger.
 
 use std::cell::RefCell;

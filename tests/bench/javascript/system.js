@@ -1,5 +1,5 @@
-// Times what programs for Node do besides computing, and prints "NAME MILLISECONDS" for each. Files
-// are in the temporary folder.
+// Times operations of Node other than computing, and prints "NAME MILLISECONDS" for each. Files are
+// in the temporary folder.
 'use strict';
 const { execFileSync } = require('child_process');
 const fs = require('fs');

@@ -174,7 +174,7 @@ impl MatchFinder {
             }
             place = older;
         }
-        // A short copy from afar costs more than its literals.
+        // A short copy from far back costs more than its literals.
         let is_worth = best >= SHORTEST && (best > SHORTEST || distance < 1 << 12);
         is_worth.then_some((best, distance))
     }

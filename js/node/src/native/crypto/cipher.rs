@@ -380,7 +380,7 @@ impl Cipher {
     }
 
     /// Returns the rest of the output at the end of the text. The error is `length` if the text is
-    /// not a number of blocks, and `padding` if its padding is wrong.
+    /// not a multiple of the block size, and `padding` if its padding is wrong.
     fn finish(&mut self) -> std::result::Result<Vec<u8>, &'static str> {
         self.begin_text();
         if !matches!(self.kind, CipherState::Ecb(_) | CipherState::Cbc(..)) {

@@ -204,7 +204,8 @@ impl Hmac {
         self.inner.output_size()
     }
 
-    /// Returns the code of the bytes so far and the parts after them. The state does not change.
+    /// Returns the authentication code of the bytes so far followed by `parts`. The state does not
+    /// change.
     fn code_of(&self, parts: &[&[u8]]) -> Box<[u8]> {
         let mut inner = self.inner.clone();
         parts.iter().for_each(|part| inner.update(part));
@@ -214,8 +215,8 @@ impl Hmac {
     }
 }
 
-/// Returns HMAC as a function, or nothing for an unknown hash. The function adds its argument, or
-/// returns the code if it is called without one.
+/// Returns HMAC as a function, or nothing for an unknown hash. The function adds its argument to
+/// the text; without an argument it returns the authentication code.
 fn hmac<'js>(
     ctx: Ctx<'js>,
     name: TextArgument,
