@@ -6,7 +6,7 @@ import { PATIENCE } from './store-patience.js';
 
 const DATABASE = 'wasibox';
 const RECORDS = 'records';
-/** The offset in the key of the empty record by which a session exists before bytes are added. */
+/** The offset in the key of the empty record that a session has before bytes are added. */
 const BEFORE = -1;
 
 /** Returns whether this page has a database, and locks. */

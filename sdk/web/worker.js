@@ -33,8 +33,8 @@ let kernel;
 let guest = null;
 let dirty = null;
 /**
- * For each program a guest that has ended here and was put back to the state in which a process
- * begins. The next process of the program uses it.
+ * For each program, a guest that has ended here and was reset to the initial state of a process.
+ * The next process of the program uses it.
  */
 const spares = new Map();
 /**

@@ -2,7 +2,8 @@
 // run Node's bootstrap files. Later parts add to `host.bindings`.
 //
 // A binding begins with the values in the table of the pinned Node (constants, typed arrays, and
-// functions that fail because they are absent); the parts replace those that they implement.
+// functions that fail because they are absent); the parts replace the functions that they
+// implement.
 (function (native, host) {
 'use strict';
 
@@ -120,7 +121,7 @@ host.privateSymbols = privateSymbols;
 
 // --- bindings ----------------------------------------------------------------
 
-// Bindings of absent features; modules that need them fail when they use them.
+// Bindings of absent features. A module that needs such a binding fails when it uses the binding.
 const ABSENT = ['url_pattern', 'icu', 'profiler', 'http2', 'quic', 'sqlite', 'webstorage', 'sea', 'wasi',
                 'ipc_serdes', 'internal_only_v8'];
 

@@ -243,7 +243,8 @@ function link({ entry }) {
   return order;
 }
 
-// A module is asynchronous if it has a top-level `await`, or imports an asynchronous one.
+// Marks the asynchronous modules: those that have a top-level `await`, or import an asynchronous
+// module. Makes the functions of these modules asynchronous.
 function spreadWaiting(order) {
   for (let changed = true; changed;) {
     changed = false;

@@ -245,8 +245,8 @@ function ofRaw(bytes, isPrivate, type, name) {
   return key;
 }
 
-// Returns the key among the arguments of a call, which is that of a handle or is in some format. A
-// private key is accepted in place of a public one.
+// Returns the key in the arguments of a call: the key of a handle, or one in some format. A private
+// key is accepted in place of a public one.
 function read(isPrivate, data, format, encoding, passphrase, curve) {
   const k = host.binding('crypto');
   const secret = passphrase === null || passphrase === undefined ? undefined : bytesOf(passphrase);

@@ -298,8 +298,8 @@ function environmentPairs(pairs) {
   return [out, object];
 }
 
-// Starts a program, and returns its process id. `fds` has descriptors of the child and of this
-// process in turn.
+// Starts a program, and returns its process id. `fds` contains descriptors of the child and of this
+// process alternately.
 function start({ file, args, cwd, envPairs, detached }, fds) {
   const [pairs, env] = environmentPairs(envPairs);
   host.markChild?.(pairs);

@@ -1,7 +1,7 @@
 //! Functions that the JavaScript half calls: the object `native`.
 //!
-//! They are few and plain: they take and return numbers, strings, buffers and arrays. `lib/` builds
-//! everything from them that looks like Node's internal bindings. A function whose system call
+//! They are few and plain: they take and return numbers, strings, buffers and arrays. From them,
+//! `lib/` builds everything that looks like Node's internal bindings. A function whose system call
 //! fails throws the name of the error as a string (`"ENOENT"`), and the caller makes Node's error
 //! from it.
 

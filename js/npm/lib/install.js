@@ -41,8 +41,8 @@ class Project {
     return only('dev') || only('optional') || only('peer') || !this.runsHere(node);
   }
 
-  // Returns whether a package supports this machine. An optional package that does not is left out;
-  // for any other it is an error.
+  // Returns whether a package supports this machine. Throws an error if it does not and is not
+  // optional.
   runsHere(node) {
     const fits = (list, own) => {
       const words = [].concat(list ?? []);
@@ -184,8 +184,8 @@ async function addTo(project, args, options) {
   return names;
 }
 
-// Resolves to the tree for the manifest. It follows the lock file as far as that fits; the packages
-// in `renew` are looked up again.
+// Resolves to the tree for the manifest. The tree follows the lock file as far as that fits the
+// manifest; the packages in `renew` are looked up again.
 async function ideal(project, renew = []) {
   const { manifest, lock, base, config } = project;
   const root = lock === null ? new Node(undefined, manifest.name, {}) : fromLock(lock, manifest);

@@ -181,7 +181,7 @@ impl Opener {
     }
 }
 
-/// Creates a copy of a session. Without a name, the copy gets one that is free.
+/// Creates a copy of a session. Without a name, the copy gets an unused one.
 ///
 /// # Errors
 /// Returns an error if the name is taken, or the session works in a workspace.

@@ -192,8 +192,8 @@ fn fstat(ctx: Ctx<'_>, fd: i32) -> Result<Vec<f64>> {
     or_fail(&ctx, meta::of_file(&file)).map(|s| numbers(&s))
 }
 
-/// Returns the name and the kind (libuv's `uv_dirent_type_t`) of each entry in turn. Unlike Node's,
-/// the entries are sorted by name, so equal runs have equal results.
+/// Returns the name and the kind (libuv's `uv_dirent_type_t`) of each entry alternately. Unlike in
+/// Node, the entries are sorted by name, so equal runs have equal results.
 fn readdir<'js>(ctx: Ctx<'js>, path: TextArgument) -> Result<Array<'js>> {
     let mut entries = Vec::new();
     for entry in or_fail(&ctx, named(&path).and_then(fs::read_dir))? {

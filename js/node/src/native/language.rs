@@ -86,7 +86,7 @@ fn undetectable<'js>(ctx: Ctx<'js>) -> Result<Value<'js>> {
 
 /// Returns whether `eval` and similar functions may compile code. The sandbox's file system has a
 /// node for this, which a policy may remove (`Vfs::forbid_code_from_strings`). The result is also
-/// `true` without `/.box`, which other runtimes do not have.
+/// `true` if there is no `/.box`, as in other runtimes.
 fn strings_allowed() -> bool {
     #[cfg(target_os = "wasi")]
     return std::fs::metadata("/.box/code-from-strings").is_ok()

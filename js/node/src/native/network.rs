@@ -59,8 +59,8 @@ fn send_step(ctx: &Ctx<'_>, fd: i32, step: &HttpStep) -> Result<()> {
     (&*node).write_all(&step.encode()).map_err(|e| throw_io_error(ctx, &e))
 }
 
-/// Begins a request. `headers` has names and values in turn; `body` is the length of the body, or a
-/// negative number if it is unknown.
+/// Begins a request. `headers` has names and values alternately; `body` is the length of the body,
+/// or a negative number if the length is unknown.
 fn open(
     ctx: Ctx<'_>,
     fd: i32,

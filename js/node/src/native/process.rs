@@ -23,8 +23,8 @@ fn args() -> Vec<String> {
     std::env::args_os().map(|a| a.to_string_lossy().into_owned()).collect()
 }
 
-/// Returns the names and values of variables in turn, without the two variables by which a process
-/// passes descriptors and its program to its child.
+/// Returns the names and values of variables alternately, without the two variables by which a
+/// process passes descriptors and its program to its child.
 fn environ() -> Vec<String> {
     js_engine::environment::environment_variables()
         .into_iter()
@@ -109,8 +109,8 @@ fn ids() -> Vec<u32> {
     vec![uid, gid]
 }
 
-/// Starts a program, and returns its process id. `env` has names and values in turn; `fds` has
-/// descriptors of the child and of this process in turn.
+/// Starts a program, and returns its process id. `env` has names and values alternately; `fds` has
+/// descriptors of the child and of this process alternately.
 fn spawn(
     ctx: Ctx<'_>,
     program: TextArgument,

@@ -15,8 +15,8 @@ pub enum Zstd {
 }
 
 impl Zstd {
-    /// Creates a stream. `parameters` has the number and the value of each parameter in turn;
-    /// returns `None` if one is refused.
+    /// Creates a stream. `parameters` has the number and the value of each parameter alternately.
+    /// Returns `None` if one is refused.
     pub fn new(
         compress: bool,
         parameters: &[i32],

@@ -66,7 +66,7 @@ fn xor(data: &mut [u8], with: &[u8]) {
 struct Counter {
     aes: Aes,
     next: Block,
-    /// Whether only the last 32 bits count, as in GCM.
+    /// Whether only the last 32 bits are incremented, as in GCM.
     only32: bool,
     /// The unused rest of the current block.
     rest: Vec<u8>,
