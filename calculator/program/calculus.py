@@ -225,7 +225,7 @@ def _definite(f, letter, low, high, context):
 
 
 def _quadrature(f, letter, low, high):
-    """Computes a definite integral without a closed form numerically."""
+    """Computes numerically a definite integral that has no closed form."""
     if f.free_symbols - {letter} or low.free_symbols or high.free_symbols:
         raise CalculatorError("no closed form of this integral was found")
     act = sp.lambdify(letter, f, "mpmath")
@@ -311,7 +311,7 @@ def _over_range(node, context, is_sum):
 
 
 def _summed(found, context):
-    """Computes a sum or product without a closed form numerically."""
+    """Computes numerically a sum or product that has no closed form."""
     if found.free_symbols:
         raise CalculatorError("no closed form was found")
     value = found.evalf(20)

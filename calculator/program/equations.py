@@ -234,7 +234,7 @@ def _turns(value, turn):
 
 
 def _searched(whole, unknown, context):
-    """Searches real roots numerically from many starting points, and notes this as a step."""
+    """Searches for real roots numerically from many starting points, and notes this as a step."""
     if whole.free_symbols != {unknown}:
         raise CalculatorError("no way is known to solve this equation")
     found = []

@@ -71,7 +71,7 @@ def number(node, context, what="this"):
 def is_statement(value):
     """Returns whether a value is true, false or a relation.
 
-    A letter is not, although SymPy regards it as a Boolean, too.
+    A letter is none of these, although SymPy also regards letters as Booleans.
     """
     return isinstance(value, sp.logic.boolalg.Boolean) and not isinstance(value, sp.Expr)
 

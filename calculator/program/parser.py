@@ -1,6 +1,7 @@
 """Parses tokens into a tree by operator precedence.
 
-Phrases such as `integrate … from … to …` are in `phrases`. Higher numbers bind more tightly:
+Phrases such as `integrate … from … to …` are in `phrases`. Operators with a higher number bind more
+tightly:
 
 | precedence | operators |
 |---|---|

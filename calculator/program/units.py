@@ -162,7 +162,7 @@ def _exact(text):
 
 
 def _read():
-    """Returns all units by name, with prefixes. Names in the table precede names with prefixes."""
+    """Returns all units by name, with prefixes. Names in the table take precedence."""
     table, made = {}, {}
     for line in filter(None, _TABLE.splitlines()):
         names, _, meaning = line.partition(" = ")
@@ -326,7 +326,7 @@ def unit_text(shown):
 
 
 def singular(name):
-    """Returns the singular of a unit's name, such as `mile` for `miles`."""
+    """Returns the singular of a unit's name, such as `mile` for `miles`, or the name itself."""
     name = {"feet": "foot", "inches": "inch"}.get(name, name)
     return name[:-1] if name.endswith("s") and len(name) > 3 and find(name[:-1]) == find(name) else name
 

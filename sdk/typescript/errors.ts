@@ -7,8 +7,8 @@ import type { RefusalKind } from "./protocol.js";
 export type Kind = RefusalKind | "file" | "command";
 
 /**
- * The base of all errors of this package: a request failed. Reasons that callers distinguish have
- * classes of their own.
+ * The base of all errors of this package: a request failed. Reasons that callers may want to
+ * distinguish have classes of their own.
  */
 export class WasiboxError extends Error {
   /** The class in one word, for programs that load this package twice, where `instanceof` fails. */

@@ -18,7 +18,7 @@ export interface CellOptions<Stdin = string | Uint8Array> {
   onStdout?: (text: string) => unknown;
   /** The same for standard error. */
   onStderr?: (text: string) => unknown;
-  /** Ends the call, which then throws the signal's reason. */
+  /** Ends the call when the signal is aborted. The call then throws the signal's reason. */
   signal?: AbortSignal;
   /** Whether a failure throws a `CommandError`; false by default. */
   check?: boolean;

@@ -78,8 +78,8 @@ export class Session extends SessionBase<Buffer> {
   }
 
   /**
-   * Creates a session from a snapshot of `export`, which is bytes or the path of a file (`.wbs`). A
-   * snapshot contains no grants and no tools, so they must be given here.
+   * Creates a session from a snapshot that `export` has made, given as bytes or as the path of a
+   * file (`.wbs`). A snapshot contains no grants and no tools, so they must be given here.
    */
   static async load(source: Uint8Array | string, options: Grants = {}): Promise<Session> {
     const engine = await (options.engine ?? defaultEngine());
@@ -241,7 +241,7 @@ export class Session extends SessionBase<Buffer> {
 
   /**
    * Returns the session's changes to the host folder of its workspace, as a diff like git's. With
-   * paths, only the changes of these and everything below them.
+   * paths, only the changes to these paths and everything below them.
    */
   async workspaceDiff(...paths: string[]): Promise<string> {
     return (await this.#way.apply({ workspace: { diff: paths } })).text;
@@ -249,8 +249,8 @@ export class Session extends SessionBase<Buffer> {
 
   /**
    * Applies the session's changes to the host folder of its workspace. With paths, only the changes
-   * of these and everything below them. Files that have changed on the host meanwhile are left as
-   * they are (`Applied.left`). The session can run no more calls after this.
+   * to these paths and everything below them. Files that have changed on the host meanwhile are
+   * left as they are (`Applied.left`). The session can run no more calls after this.
    */
   async workspaceApply(...paths: string[]): Promise<Applied> {
     const { done, left } = await this.#way.apply({ workspace: { apply: paths } });

@@ -41,7 +41,7 @@ export interface HostTool<T = any> {
   /** The time limit of a call in seconds, which replaces the policy's. */
   readonly timeout?: number;
   /**
-   * Carries out a call. The guest gets the result, or that of the promise, as JSON. If the function
+   * Carries out a call. The guest gets the result as JSON; a promise is awaited. If the function
    * throws, the guest gets `NAME: message`, or only the message of a `ToolError`.
    */
   readonly execute: (args: T, context: ToolContext) => unknown;

@@ -1,5 +1,4 @@
-// Makes a session the sandbox of `bash-tool` (`createBashTool`), which makes it tools of the AI
-// SDK.
+// Makes a session the sandbox of `bash-tool` (`createBashTool`), whose tools are for the AI SDK.
 
 import path = require("node:path");
 import type { Session } from "../session.cjs";
