@@ -1,4 +1,4 @@
-// A line that is edited in a terminal as in a shell, with the keys of Emacs and the previous lines.
+// A line that is edited in a terminal as in a shell, with the keys of Emacs and a history of lines.
 
 /** Returns the characters of a text as a terminal counts them: a surrogate pair is one. */
 const characters = (text) => [...text];

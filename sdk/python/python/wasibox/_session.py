@@ -103,7 +103,7 @@ class Session:
             workspace: a folder or a zip on the host that the session works in.
             network: rules for the HTTP requests that guests may make, such as
                 ``"GET https://api.example.com/"``. By default there is no network.
-            tools: functions that guests may call, as commands and from Python; see
+            tools: functions that guests may call as commands, from Python and from JavaScript; see
                 :func:`wasibox.tool`.
             engine: the engine that runs the session; by default :func:`default_engine`.
         """
