@@ -92,8 +92,8 @@ class HTTPParser {
   duration() { return this.#begun === 0 ? 0 : performance.now() - this.#begun; }
   headersCompleted() { return this.#headDone; }
 
-  // Parses bytes. Returns the number of bytes that are HTTP, which is less than the length of `data`
-  // if another protocol begins. Returns an error if the bytes are not valid HTTP.
+  // Parses bytes. Returns the number of bytes that are HTTP, which is less than the number of all
+  // bytes if another protocol begins. Returns an error if the bytes are not valid HTTP.
   execute(data) {
     const bytes = host.view(data);
     this.#current = data;
