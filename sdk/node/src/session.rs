@@ -12,7 +12,7 @@ use wasibox_sdk::{Chunk, Refusal, wasibox};
 
 /// The result of a call. Everything except its output is JSON.
 #[napi(object)]
-pub struct Told {
+pub struct NativeOutcome {
     /// The number of chunks of output that were passed to the event loop. Some of them may not have
     /// arrived yet.
     pub chunks: u32,
@@ -60,7 +60,7 @@ impl NativeSession {
 #[napi]
 impl NativeSession {
     /// Runs a call. `on_output` is called with `(is_stderr, bytes)` in the loop.
-    #[napi(ts_return_type = "Promise<Told>")]
+    #[napi(ts_return_type = "Promise<NativeOutcome>")]
     pub fn call<'env>(
         &self,
         env: &'env Env,
@@ -83,7 +83,7 @@ impl NativeSession {
             let chunk: Option<Chunk<'_>> = on_output.is_some().then_some(&pass_chunk);
             let outcome = wasibox_sdk::run(&session, exec, &control.cancel, chunk)?;
             let (stdout, stderr, rest) = wasibox_sdk::outcome_parts(outcome);
-            Ok(Told {
+            Ok(NativeOutcome {
                 stdout: stdout.into(),
                 stderr: stderr.into(),
                 rest,

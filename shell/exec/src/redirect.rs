@@ -95,7 +95,8 @@ impl Shell<'_> {
             // A command in the here-document did not parse, which was reported. Only the redirected
             // command fails.
             Err(e)
-                if r.op != Op::HereString && *e.cause == ExpandCause::Told(ErrorReach::Command) =>
+                if r.op != Op::HereString
+                    && *e.cause == ExpandCause::AlreadyPrinted(ErrorReach::Command) =>
             {
                 return Err(None);
             }

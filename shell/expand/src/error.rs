@@ -93,7 +93,7 @@ pub enum ExpandCause {
     TooDeep,
     /// The message has already been printed, or bash has none; the only information left is how far
     /// the error reaches.
-    Told(ErrorReach),
+    AlreadyPrinted(ErrorReach),
     /// A command substitution ended the shell, or the shell was interrupted; callers return this
     /// unchanged.
     Interrupted,
@@ -125,7 +125,7 @@ impl From<ExpandCause> for ExpandError {
 impl ExpandError {
     /// Returns an error whose message was printed.
     pub fn already_printed(reach: ErrorReach) -> ExpandError {
-        ExpandCause::Told(reach).into()
+        ExpandCause::AlreadyPrinted(reach).into()
     }
 
     /// Returns the error `name: readonly variable`.
@@ -165,7 +165,7 @@ impl ExpandError {
             | ExpandCause::Missing { .. }
             | ExpandCause::UnknownTransform(_) => ErrorReach::Exit,
             ExpandCause::Readonly(_) | ExpandCause::ReadonlyKept(_) => ErrorReach::Readonly,
-            ExpandCause::Told(reach) => reach,
+            ExpandCause::AlreadyPrinted(reach) => reach,
             _ => ErrorReach::Command,
         }
     }

@@ -51,7 +51,7 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
         match unset_variable(shell, arg, p.has_letter(b'n')) {
             Ok(()) => {}
             Err(UnsetRefusal::Key(e)) => return Err(shell.expansion_failed(e)),
-            Err(UnsetRefusal::Told(e)) => {
+            Err(UnsetRefusal::Reported(e)) => {
                 shell.builtin_error(call.name(), &[&e.message()]);
                 status = 1;
             }
@@ -63,14 +63,14 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
 /// The reason why a variable is not unset.
 enum UnsetRefusal {
     /// The builtin reports the error and continues.
-    Told(ExpandError),
+    Reported(ExpandError),
     /// A subscript that could not be expanded abandons the command.
     Key(ExpandError),
 }
 
 impl From<ExpandError> for UnsetRefusal {
     fn from(e: ExpandError) -> UnsetRefusal {
-        UnsetRefusal::Told(e)
+        UnsetRefusal::Reported(e)
     }
 }
 
@@ -142,12 +142,12 @@ fn unset_variable(
 /// Returns the key that a subscript of `name` refers to.
 fn subscript_key(shell: &mut Shell<'_>, name: &[u8], sub: &[u8]) -> Result<OwnedKey, UnsetRefusal> {
     sh_expand::subscript_text_key(shell, name, sub).map_err(|e| {
-        if e.is_missing_element() { UnsetRefusal::Told(e) } else { UnsetRefusal::Key(e) }
+        if e.is_missing_element() { UnsetRefusal::Reported(e) } else { UnsetRefusal::Key(e) }
     })
 }
 
 fn bad_subscript(sub: &[u8]) -> UnsetRefusal {
-    UnsetRefusal::Told(ExpandError::bad_subscript(b"", sub))
+    UnsetRefusal::Reported(ExpandError::bad_subscript(b"", sub))
 }
 
 fn unset_element(shell: &mut Shell<'_>, name: &[u8], sub: &[u8]) -> Result<(), UnsetRefusal> {
