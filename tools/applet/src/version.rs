@@ -148,9 +148,15 @@ static PACKAGES: &[VersionLine] = &[
     version_line("time (GNU Time) 1.9", &["time"]),
     version_line(
         "{} from util-linux 2.38.1",
-        &["column", "flock", "getopt", "hd", "hexdump", "more", "rev", "setsid"],
+        &[
+            "column", "flock", "getopt", "hd", "hexdump", "look", "more", "rename", "rev",
+            "script", "setsid", "uuidgen",
+        ],
     ),
-    version_line("{} from procps-ng 4.0.2", &["free", "kill", "pgrep", "pkill", "ps", "uptime"]),
+    version_line(
+        "{} from procps-ng 4.0.2",
+        &["free", "kill", "pgrep", "pkill", "ps", "uptime", "watch"],
+    ),
     version_line("ncurses 6.4", &["clear", "tput"]),
     version_line("file-5.44", &["file"]),
     version_line("hostname 3.23", &["hostname"]),
@@ -161,6 +167,9 @@ static PACKAGES: &[VersionLine] = &[
     version_line("Sudo version 1.9.13p3", &["sudo"]),
     version_line("apt 2.6.1 (wasm32)", &["apt", "apt-cache", "apt-get"]),
     version_line("dpkg 1.21.22 (wasm32)", &["dpkg"]),
+    version_line("{} 7.4.3 (2022-06-05)", &["dos2unix", "unix2dos"]),
+    version_line("{} (moreutils) 0.67", &["sponge", "ts"]),
+    version_line("pv 1.6.20", &["pv"]),
     version_line("tree v2.1.0", &["tree"]),
     version_line("xxd 2022-01-14", &["xxd"]),
 ];

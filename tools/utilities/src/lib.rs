@@ -5,10 +5,21 @@
 //! |---|---|
 //! | `packages` | `apt`, `apt-get`, `apt-cache`, `dpkg`, `yum`, `dnf`, `apk`, `brew` |
 //! | `sudo` | `sudo` |
+//! | `dos2unix` | `dos2unix`, `unix2dos` |
+//! | `look`, `pv`, `rename`, `script`, `sponge`, `ts`, `uuidgen`, `watch` | the command of that name |
 #![forbid(unsafe_code)]
 
+mod dos2unix;
+mod look;
 mod packages;
+mod pv;
+mod rename;
+mod script;
+mod sponge;
 mod sudo;
+mod ts;
+mod uuidgen;
+mod watch;
 
 use box_applet::Applet;
 
@@ -20,8 +31,18 @@ pub const APPLETS: &[Applet] = &[
     Applet::quick("apt-get", packages::apt::run, "say which packages are built in"),
     Applet::quick("brew", packages::others::run, "say which packages are built in"),
     Applet::quick("dnf", packages::others::run, "say which packages are built in"),
+    Applet::new("dos2unix", dos2unix::run, "convert line ends to LF"),
     Applet::quick("dpkg", packages::dpkg::run, "list built-in packages"),
+    Applet::quick("look", look::run, "print lines that begin with a text"),
+    Applet::new("pv", pv::run, "copy data and show the progress"),
+    Applet::new("rename", rename::run, "rename files by a text or an expression"),
+    Applet::new("script", script::run, "keep the output of a command in a file"),
+    Applet::new("sponge", sponge::run, "write a file after all input is read"),
     Applet::new("sudo", sudo::run, "run a command"),
+    Applet::new("ts", ts::run, "put the time before each line"),
+    Applet::new("unix2dos", dos2unix::run, "convert line ends to CR LF"),
+    Applet::quick("uuidgen", uuidgen::run, "print a new UUID"),
+    Applet::new("watch", watch::run, "run a command again and again"),
     Applet::quick("yum", packages::others::run, "say which packages are built in"),
 ];
 
