@@ -63,9 +63,11 @@ const set = new Set([1]);
 const spoil = () => { throw new Error('spoiled'); };
 [new Map().keys(), new Set().keys()].forEach((kind) => { Object.getPrototypeOf(kind).next = spoil; });
 console.log(structuredClone(map).get(1).a, structuredClone(set).has(1));
-setTimeout(() => console.log('timeout'), 20);
 setImmediate(() => console.log('immediate'));
-require('child_process').exec('echo child', (error, out) => console.log(error, out.trim()));
+require('child_process').exec('echo child', (error, out) => {
+  console.log(error, out.trim());
+  setTimeout(() => console.log('timeout'), 1);
+});
 process.on('exit', (code) => console.log('exit', code));
 
 //# a stack trace of a script's own without iterators
