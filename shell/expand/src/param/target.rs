@@ -233,10 +233,12 @@ impl ParamValue {
 
     /// Returns whether an operator has no value to work on, in which case its operands are not
     /// expanded. The exceptions are transformations, and substrings of lists because `${@:0}`
-    /// includes `$0`.
+    /// includes `$0`. As in bash, nothing is removed from an empty value, but it is replaced.
     pub(super) fn needs_no_operand(&self, op: &ParamOp) -> bool {
+        let removes = matches!(op, ParamOp::RemovePrefix { .. } | ParamOp::RemoveSuffix { .. });
         match self {
-            ParamValue::Scalar(value) => value.is_none() && !matches!(op, ParamOp::Transform(_)),
+            ParamValue::Scalar(Some(text)) => removes && text.is_empty(),
+            ParamValue::Scalar(None) => !matches!(op, ParamOp::Transform(_)),
             ParamValue::List { items, .. } => {
                 items.is_empty() && !matches!(op, ParamOp::Transform(_) | ParamOp::Substring { .. })
             }
