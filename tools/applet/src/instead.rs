@@ -130,7 +130,6 @@ pub const LIST: &[CommandAdvice] = &[
         &["sha256sum", "base64", "python3"],
         "use sha256sum and base64, or python3 with hashlib, hmac and secrets",
     ),
-    instead_line(&["parallel"], &["xargs"], "use xargs -P NUMBER -n 1 COMMAND"),
     instead_line(&["screen", "tmux", "expect"], &[], "no terminal here; run the command itself"),
     instead_line(&["info", "tldr"], &["man"], "use man NAME"),
     instead_line(&["whereis"], &["which"], "use which"),

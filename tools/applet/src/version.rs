@@ -170,6 +170,7 @@ static PACKAGES: &[VersionLine] = &[
     version_line("{} 7.4.3 (2022-06-05)", &["dos2unix", "unix2dos"]),
     version_line("{} (moreutils) 0.67", &["sponge", "ts"]),
     version_line("pv 1.6.20", &["pv"]),
+    version_line("GNU {} 20221122", &["parallel"]),
     version_line("tree v2.1.0", &["tree"]),
     version_line("xxd 2022-01-14", &["xxd"]),
 ];

@@ -4,6 +4,7 @@
 //! | file | contents |
 //! |---|---|
 //! | `packages` | `apt`, `apt-get`, `apt-cache`, `dpkg`, `yum`, `dnf`, `apk`, `brew` |
+//! | `parallel` | `parallel` |
 //! | `sudo` | `sudo` |
 //! | `dos2unix` | `dos2unix`, `unix2dos` |
 //! | `look`, `pv`, `rename`, `script`, `sponge`, `ts`, `uuidgen`, `watch` | the command of that name |
@@ -12,6 +13,7 @@
 mod dos2unix;
 mod look;
 mod packages;
+mod parallel;
 mod pv;
 mod rename;
 mod script;
@@ -34,6 +36,7 @@ pub const APPLETS: &[Applet] = &[
     Applet::new("dos2unix", dos2unix::run, "convert line ends to LF"),
     Applet::quick("dpkg", packages::dpkg::run, "list built-in packages"),
     Applet::quick("look", look::run, "print lines that begin with a text"),
+    Applet::new("parallel", parallel::run, "run a command for many arguments at a time"),
     Applet::new("pv", pv::run, "copy data and show the progress"),
     Applet::new("rename", rename::run, "rename files by a text or an expression"),
     Applet::new("script", script::run, "keep the output of a command in a file"),

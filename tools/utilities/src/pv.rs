@@ -69,8 +69,10 @@ const SPEC: Spec<Flag> = Spec::new(
 
 /// The status of a bad command line.
 const BAD_USAGE: Exit = Exit(64);
-/// The bits of the status for a file that cannot be opened or read.
+/// The bits of the status for a file that cannot be opened, for no file at all, and for an error of
+/// reading.
 const NO_ACCESS: u8 = 2;
+const NO_INPUT: u8 = 8;
 const READ_ERROR: u8 = 16;
 
 /// The progress of the transfer, in bytes or lines.
@@ -109,7 +111,7 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     if progress.size.is_none() && progress.unit == Unit::Bytes {
         progress.size = total_size(ctx, &names);
     }
-    let mut status = 0;
+    let (mut status, mut opened) = (0, false);
     for name in &names {
         let mut reader: Box<dyn Read> = if name == b"-" {
             Box::new(ctx.stdin.detach_stream())
@@ -118,11 +120,14 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
                 Ok(file) => Box::new(file),
                 Err(e) => {
                     ctx.error_bytes(&[name, b": ", error_text(&e).as_bytes()]);
-                    status |= NO_ACCESS;
+                    let is_directory = e.kind() == std::io::ErrorKind::IsADirectory;
+                    status |= if is_directory { READ_ERROR } else { NO_ACCESS };
+                    opened |= is_directory;
                     continue;
                 }
             }
         };
+        opened = true;
         match copy(ctx, &mut progress, &mut reader, stop) {
             Ok(()) => {}
             Err(Stop::Read(e)) => {
@@ -137,7 +142,7 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     }
     let _ = ctx.stdout.flush();
     progress.show(ctx);
-    Ok(Exit(status))
+    Ok(Exit(if opened { status } else { status | NO_INPUT }))
 }
 
 fn open(ctx: &Ctx<'_>, name: &[u8]) -> std::io::Result<File> {
