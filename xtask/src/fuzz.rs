@@ -6,7 +6,7 @@
 //! (`tests/fuzz/javascript.cjs`). `worker` sends the parent what a hijacked worker could send
 //! (`runner/session/src/worker/fuzz.rs`, stable Rust). The other targets use libFuzzer through
 //! cargo-fuzz and need a nightly toolchain: `parser expand arith glob regex printf snapshot store
-//! zip files request`, or `all` for one after another.
+//! zip files request push`, or `all` for one after another.
 
 use std::path::PathBuf;
 use std::process::{Command, ExitCode};
@@ -20,7 +20,7 @@ use crate::test::{HOST_FEATURES, host_crates};
 /// The libFuzzer targets.
 const TARGETS: &[&str] = &[
     "parser", "expand", "arith", "glob", "regex", "printf", "snapshot", "store", "zip", "files",
-    "request",
+    "request", "push",
 ];
 
 /// The version that is installed into the cache folder on first use.

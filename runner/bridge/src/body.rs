@@ -45,6 +45,31 @@ pub(crate) struct BodySending {
     done: Arc<Notify>,
 }
 
+/// A reading of a body's beginning, whose chunks are kept for the sendings.
+pub(crate) struct BodyReading {
+    source: Arc<BodySource>,
+    at: usize,
+}
+
+impl BodyReading {
+    /// Returns the next chunk; `None` at the end. The caller limits how much is read, because all
+    /// of it is kept.
+    pub(crate) fn poll_chunk(
+        &mut self,
+        length: BodyLength,
+        cx: &mut Context<'_>,
+    ) -> Poll<Result<Option<Bytes>, RequestError>> {
+        let mut state = self.source.lock_state();
+        if self.at == state.kept.len() && !state.ended {
+            let chunk = ready!(self.source.poll_pipe(&mut state, length, cx))?;
+            state.kept.extend(chunk);
+        }
+        let chunk = state.kept.get(self.at).cloned();
+        self.at += usize::from(chunk.is_some());
+        Poll::Ready(Ok(chunk))
+    }
+}
+
 impl BodySource {
     pub(crate) fn new(
         pipe: Arc<BodyPipe>,
@@ -56,6 +81,42 @@ impl BodySource {
 
     fn lock_state(&self) -> MutexGuard<'_, BodyState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Starts reading the body from its beginning without sending it, and cuts off the previous
+    /// sending.
+    pub(crate) fn begin_reading(self: &Arc<Self>) -> Result<BodyReading, RequestError> {
+        let mut state = self.lock_state();
+        if state.lost {
+            return Err(RequestError::Rewind(self.limits.kept_body));
+        }
+        state.sending += 1;
+        Ok(BodyReading { source: Arc::clone(self), at: 0 })
+    }
+
+    /// Takes the next chunk out of the guest's pipe, and counts it.
+    fn poll_pipe(
+        &self,
+        state: &mut BodyState,
+        length: BodyLength,
+        cx: &mut Context<'_>,
+    ) -> Poll<Result<Option<Bytes>, RequestError>> {
+        let Some(chunk) = ready!(self.pipe.poll_read(cx))? else {
+            state.ended = true;
+            let whole = match length {
+                BodyLength::Bytes(n) => state.taken == n,
+                _ => true,
+            };
+            return Poll::Ready(if whole { Ok(None) } else { Err(RequestError::Length) });
+        };
+        state.taken += chunk.len() as u64;
+        if state.taken > self.limits.upload {
+            return Poll::Ready(Err(RequestError::Limit(BridgeLimit::Upload)));
+        }
+        if matches!(length, BodyLength::Bytes(n) if state.taken > n) {
+            return Poll::Ready(Err(RequestError::Length));
+        }
+        Poll::Ready(Ok(Some(chunk)))
     }
 
     /// Starts sending the body from its beginning, and cuts off the previous sending.
@@ -97,21 +158,9 @@ impl BodySending {
         if state.ended {
             return Poll::Ready(Ok(None));
         }
-        let Some(chunk) = ready!(source.pipe.poll_read(cx))? else {
-            state.ended = true;
-            let whole = match self.length {
-                BodyLength::Bytes(n) => state.taken == n,
-                _ => true,
-            };
-            return Poll::Ready(if whole { Ok(None) } else { Err(RequestError::Length) });
+        let Some(chunk) = ready!(source.poll_pipe(&mut state, self.length, cx))? else {
+            return Poll::Ready(Ok(None));
         };
-        state.taken += chunk.len() as u64;
-        if state.taken > source.limits.upload {
-            return Poll::Ready(Err(RequestError::Limit(BridgeLimit::Upload)));
-        }
-        if matches!(self.length, BodyLength::Bytes(n) if state.taken > n) {
-            return Poll::Ready(Err(RequestError::Length));
-        }
         if state.taken > source.limits.kept_body {
             state.lost = true;
             state.kept = Vec::new();

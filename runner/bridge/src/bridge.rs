@@ -135,9 +135,8 @@ impl Bridge {
         let mut url = None;
         let checked = GuestRequest::new(head, &shared.limits).and_then(|request| {
             let active = {
-                let url = url.insert(request.url.clone());
-                let permitted = shared.rules.check(request.method.as_str(), url);
-                permitted.map_err(RequestError::Refused)?;
+                url = Some(request.url.clone());
+                shared.rules.check_request(&request)?;
                 shared.counters.activate(&shared.limits)?
             };
             if matches!(request.body, BodyLength::Bytes(n) if n > shared.limits.upload) {
@@ -161,7 +160,8 @@ impl Bridge {
         let bridge = Arc::clone(shared);
         let active = Arc::new(active);
         let _active = Arc::clone(&active);
-        let job = RequestJob { bridge, number, request, reply, source, log: None, _active };
+        let job =
+            RequestJob { bridge, number, request, reply, source, push: None, log: None, _active };
         let task = shared.network.handle().spawn(job.run()).abort_handle();
         if matches!(length, BodyLength::None | BodyLength::Bytes(0)) {
             up.end_writing(Ok(()));

@@ -2,6 +2,7 @@
 //! unchanged, so they contain no secret and no address of the host's networks.
 
 use crate::address::AddressClass;
+use crate::git::PushFault;
 use serde::{Deserialize, Serialize};
 
 /// The reason why a request has no response, or an incomplete body.
@@ -65,6 +66,12 @@ pub enum RequestError {
     /// The request was aborted by the guest, or the bridge has ended.
     #[error("the request was given up")]
     Cancelled,
+    /// A push whose commands cannot be read, so that no rule can be applied to them.
+    #[error("the push cannot be judged: {0}")]
+    Push(PushFault),
+    /// A redirect of a request that only a rule for git allows leads to something else.
+    #[error("{0} is redirected out of its repository")]
+    Repository(String),
 }
 
 impl RequestError {
@@ -81,8 +88,8 @@ impl RequestError {
             Self::Timeout(_) => 28,
             Self::Tls { .. } => 35,
             Self::Cancelled => 42,
-            Self::Method(_) | Self::Header { .. } | Self::Length => 43,
-            Self::Redirects(_) => 47,
+            Self::Method(_) | Self::Header { .. } | Self::Length | Self::Push(_) => 43,
+            Self::Redirects(_) | Self::Repository(_) => 47,
             Self::Empty => 52,
             Self::Send(_) => 55,
             Self::Receive(_) => 56,

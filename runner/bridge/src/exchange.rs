@@ -4,12 +4,16 @@
 //! Each hop has these steps: rules, counts, secrets, addresses, connection, head. A redirect then
 //! leads to the next hop; any other response goes to the guest, with its body decoded and scrubbed
 //! if there are secrets.
+//!
+//! Where rules for git allow a push, the beginning of its body is read and judged before the steps
+//! after the rules. One that is refused is answered here, and no byte of it is sent.
 
 use crate::body::BodySource;
 use crate::bridge::BridgeInner;
 use crate::connect::{HttpConnection, SendFailed};
 use crate::decode::{BodyDecoder, PIECE};
 use crate::error::{BridgeLimit, RequestError, RequestPhase};
+use crate::git::PushList;
 use crate::log::{self, OpenLogEntry};
 use crate::message::{BodyLength, Header, HttpVersion, ResponseHead};
 use crate::pipe::{BodyPipe, OnceSlot};
@@ -28,6 +32,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use tokio::sync::Notify;
 use url::Url;
+
+mod push;
 
 /// Number of decoded bytes up to which the ratio of decoded to received bytes is not limited.
 const FREE: u64 = 8 << 20;
@@ -59,6 +65,8 @@ pub(crate) struct RequestJob {
     pub(crate) request: GuestRequest,
     pub(crate) reply: ReplySender,
     pub(crate) source: Arc<BodySource>,
+    /// What the body pushes, once it was read.
+    pub(crate) push: Option<PushList>,
     /// The log entry of the current hop.
     pub(crate) log: Option<OpenLogEntry>,
     pub(crate) _active: Arc<crate::limits::ActiveRequest>,
@@ -70,6 +78,13 @@ struct CheckedResponse {
     parts: response::Parts,
     body: Incoming,
     sent: Arc<AtomicU64>,
+}
+
+/// The end of a hop.
+enum HopEnd {
+    Response(Box<CheckedResponse>),
+    /// The push was refused before it was sent; this is the body of its answer.
+    Refused(Vec<u8>),
 }
 
 impl RequestJob {
@@ -88,7 +103,10 @@ impl RequestJob {
     async fn run_hops(&mut self) -> Result<(), RequestError> {
         let mut hop = 0;
         loop {
-            let arrived = self.run_hop(hop).await?;
+            let arrived = match self.run_hop(hop).await? {
+                HopEnd::Response(arrived) => *arrived,
+                HopEnd::Refused(report) => return self.deliver_report(report, hop).await,
+            };
             let Some(limit) = self.request.follow else {
                 return self.deliver_body(arrived, hop).await;
             };
@@ -98,6 +116,7 @@ impl RequestJob {
             if hop >= limit {
                 return Err(RequestError::Redirects(limit));
             }
+            self.bridge.rules.check_redirect(&self.request, &next)?;
             if next.body == BodyLength::None {
                 self.reply.upload.close_reading();
             }
@@ -112,24 +131,30 @@ impl RequestJob {
     }
 
     /// Sends the request in its current form, and checks the head of the response.
-    async fn run_hop(&mut self, hop: u32) -> Result<CheckedResponse, RequestError> {
+    async fn run_hop(&mut self, hop: u32) -> Result<HopEnd, RequestError> {
         let bridge = Arc::clone(&self.bridge);
         let url = self.request.url.clone();
         let mut log =
             OpenLogEntry::new(&bridge.sink, self.number, hop, self.request.method.as_str());
         log.entry.url = bridge.url_for_log(&url);
-        let log = &mut self.log.insert(log).entry;
-        let permit = bridge
-            .rules
-            .check(self.request.method.as_str(), &url)
-            .map_err(RequestError::Refused)?;
-        log.rule = Some(permit.rule());
+        self.log = Some(log);
+        let mut permit = bridge.rules.check_request(&self.request)?;
         bridge.counters.count_request(&bridge.limits)?;
-        let secrets = secret_headers(&bridge, &url).await.map_err(|e| {
-            log.detail = Some(e);
-            RequestError::Secret
-        })?;
-        log.secrets = secrets.iter().map(|(name, _)| name.to_string()).collect();
+        if permit.must_judge_push()
+            && let Some(report) = self.judge_push(&mut permit).await?
+        {
+            return Ok(HopEnd::Refused(report));
+        }
+        if let Some(log) = &mut self.log {
+            log.entry.rule = Some(permit.rule());
+        }
+        let secrets = secret_headers(&bridge, &url).await;
+        if let Some(log) = &mut self.log {
+            let names = secrets.iter().flatten().map(|(name, _)| name.to_string());
+            log.entry.secrets = names.collect();
+            log.entry.detail = secrets.as_ref().err().cloned();
+        }
+        let secrets = secrets.map_err(|_| RequestError::Secret)?;
         let mut fresh = false;
         loop {
             let (connection, arrived) = self.attempt_hop(&permit, &secrets, fresh).await?;
@@ -140,7 +165,8 @@ impl RequestJob {
                         log.entry.sent = sent.load(Relaxed);
                     }
                     let arrived = CheckedResponse { connection, parts, body, sent };
-                    return self.check_response(arrived);
+                    let checked = self.check_response(arrived)?;
+                    return Ok(HopEnd::Response(Box::new(checked)));
                 }
                 // The server has closed a kept connection in the meantime.
                 Err(failed) if connection.reused && !fresh && self.may_repeat(&failed) => {

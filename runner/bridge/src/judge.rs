@@ -6,10 +6,11 @@
 //! `localhost` are judged as usual.
 
 use crate::error::{BridgeLimit, RequestError};
+use crate::git::{self, PushParser};
 use crate::limits::{BridgeLimits, RequestCounters};
-use crate::message::{Header, RedirectPolicy, RequestHead};
+use crate::message::{Header, RedirectPolicy, RequestHead, ResponseHead};
 use crate::request::GuestRequest;
-use crate::rules::{RequestRules, is_localhost};
+use crate::rules::{Permit, PushRefusal, RequestRules, is_localhost};
 use http::header::{HeaderMap, HeaderValue, LOCATION};
 use http::{Method, StatusCode};
 use std::net::{IpAddr, Ipv4Addr};
@@ -26,7 +27,10 @@ pub struct RequestJudge {
 
 /// A request that may be made, in the form that was judged.
 #[derive(Clone, Debug)]
-pub struct JudgedRequest(GuestRequest);
+pub struct JudgedRequest {
+    request: GuestRequest,
+    is_push: bool,
+}
 
 /// The error for a rule that restricts the addresses of its host, because addresses cannot be
 /// checked here.
@@ -90,7 +94,7 @@ impl RequestJudge {
         (status, headers): (u16, &[Header]),
         hop: u32,
     ) -> Result<Option<JudgedRequest>, RequestError> {
-        let Some(limit) = judged.0.follow else { return Ok(None) };
+        let Some(limit) = judged.request.follow else { return Ok(None) };
         let mut locations = HeaderMap::new();
         for header in headers.iter().filter(|h| h.name.eq_ignore_ascii_case("location")) {
             let value = HeaderValue::from_bytes(&header.value);
@@ -98,28 +102,49 @@ impl RequestJudge {
         }
         let status =
             StatusCode::from_u16(status).map_err(|e| RequestError::Malformed(e.to_string()))?;
-        match judged.0.follow_redirect(status, &locations)? {
+        match judged.request.follow_redirect(status, &locations)? {
             None => Ok(None),
             Some(_) if hop >= limit => Err(RequestError::Redirects(limit)),
-            Some(next) => self.check_allowed(next).map(Some),
+            Some(next) => {
+                self.rules.check_redirect(&judged.request, &next)?;
+                let next = self.check_allowed(next)?;
+                // Its body is not judged a second time.
+                if next.is_push {
+                    return Err(RequestError::Repository(judged.url().to_owned()));
+                }
+                Ok(Some(next))
+            }
         }
     }
 
     fn check_allowed(&self, request: GuestRequest) -> Result<JudgedRequest, RequestError> {
-        let permit = self.rules.check(request.method.as_str(), &request.url);
-        let permit = permit.map_err(RequestError::Refused)?;
-        let address = match request.url.host() {
-            Some(Host::Ipv4(ip)) => Some(IpAddr::V4(ip)),
-            Some(Host::Ipv6(ip)) => Some(IpAddr::V6(ip)),
-            Some(Host::Domain(name)) if is_localhost(name) => Some(Ipv4Addr::LOCALHOST.into()),
-            Some(Host::Domain(_)) | None => None,
-        };
-        if let Some(address) = address {
-            let host = request.url.host_str().unwrap_or_default().to_owned();
-            permit.check_address(address).map_err(|class| RequestError::Address { host, class })?;
-        }
+        let permit = self.rules.check_request(&request)?;
+        check_literal_address(&permit, &request.url)?;
         self.counters.count_request(&self.limits)?;
-        Ok(JudgedRequest(request))
+        let is_push = permit.must_judge_push();
+        Ok(JudgedRequest { request, is_push })
+    }
+
+    /// Judges the body of a push ([`JudgedRequest::is_push`]), which must not be sent before.
+    /// Returns the response to one that is refused.
+    ///
+    /// # Errors
+    /// If it cannot be judged, or is refused and its client reads no answer.
+    pub fn judge_push(
+        &self,
+        judged: &JudgedRequest,
+        body: &[u8],
+    ) -> Result<Option<(ResponseHead, Vec<u8>)>, RequestError> {
+        let mut permit = self.rules.check_request(&judged.request)?;
+        let mut parser = PushParser::default();
+        parser.push(body).map_err(RequestError::Push)?;
+        let list = parser.finish().map_err(RequestError::Push)?;
+        let Some(PushRefusal { first, report }) = permit.judge_push(&list).refusal else {
+            check_literal_address(&permit, &judged.request.url)?;
+            return Ok(None);
+        };
+        let report = report.ok_or(RequestError::Refused(first))?;
+        Ok(Some((git::report_head(judged.url(), 0, report.len()), report)))
     }
 
     /// Counts bytes of a request's body, after `before` earlier ones.
@@ -160,43 +185,62 @@ impl JudgedRequest {
     /// Returns the method.
     #[must_use]
     pub fn method(&self) -> &str {
-        self.0.method.as_str()
+        self.request.method.as_str()
     }
 
     /// Returns the full URL.
     #[must_use]
     pub fn url(&self) -> &str {
-        self.0.url.as_str()
+        self.request.url.as_str()
     }
 
     /// Returns the headers: names in lower case, and values.
     pub fn headers(&self) -> impl Iterator<Item = (&str, &[u8])> {
-        self.0.headers.iter().map(|(name, value)| (name.as_str(), value.as_bytes()))
+        self.request.headers.iter().map(|(name, value)| (name.as_str(), value.as_bytes()))
+    }
+
+    /// Returns whether the body must be judged before it is sent ([`RequestJudge::judge_push`]).
+    #[must_use]
+    pub fn is_push(&self) -> bool {
+        self.is_push
     }
 
     /// Returns the time limit.
     #[must_use]
     pub fn time(&self) -> Duration {
-        self.0.total
+        self.request.total
     }
 
     /// Returns whether the body is sent: a redirect may have dropped it.
     #[must_use]
     pub fn has_body(&self) -> bool {
-        self.0.body != crate::message::BodyLength::None
+        self.request.body != crate::message::BodyLength::None
     }
 
     /// Returns whether the request may have a body at all, by the Fetch standard.
     #[must_use]
     pub fn may_have_body(&self) -> bool {
-        self.0.method != Method::GET && self.0.method != Method::HEAD
+        self.request.method != Method::GET && self.request.method != Method::HEAD
     }
 
     /// Returns whether redirects are followed or passed to the guest.
     #[must_use]
     pub fn redirect(&self) -> RedirectPolicy {
-        self.0.follow.map_or(RedirectPolicy::Manual, RedirectPolicy::Follow)
+        self.request.follow.map_or(RedirectPolicy::Manual, RedirectPolicy::Follow)
     }
+}
+
+/// Checks the address of a URL that has one, or a name of the machine itself.
+fn check_literal_address(permit: &Permit<'_>, url: &Url) -> Result<(), RequestError> {
+    let address = match url.host() {
+        Some(Host::Ipv4(ip)) => Some(IpAddr::V4(ip)),
+        Some(Host::Ipv6(ip)) => Some(IpAddr::V6(ip)),
+        Some(Host::Domain(name)) if is_localhost(name) => Some(Ipv4Addr::LOCALHOST.into()),
+        Some(Host::Domain(_)) | None => None,
+    };
+    let Some(address) = address else { return Ok(()) };
+    let host = url.host_str().unwrap_or_default().to_owned();
+    permit.check_address(address).map_err(|class| RequestError::Address { host, class })
 }
 
 /// Returns whether a request is for the guest's own machine: its host is a loopback address or
@@ -298,5 +342,34 @@ mod tests {
         assert!(matches!(go("http://e.f/", 303, 0), Err(RequestError::Refused(_))));
         assert!(matches!(go("/y", 303, 1), Err(RequestError::Redirects(1))));
         assert!(matches!(go("/y", 200, 0), Ok(None)));
+    }
+
+    #[test]
+    fn pushes_are_judged_when_their_body_is_whole() {
+        let judge = judge(&["git-push https://h/r refs/heads/agent/*"], &[]);
+        let mut head = RequestHead::new("POST", "https://h/r/git-receive-pack")
+            .with_header("Content-Type", "application/x-git-receive-pack-request");
+        head.body = crate::message::BodyLength::Unknown;
+        head.redirect = RedirectPolicy::Follow(3);
+        let judged = judge.request(&head).expect("a request");
+        assert!(judged.is_push());
+        let push = |name: &str| {
+            let (a, b) = ("1".repeat(40), "2".repeat(40));
+            let line = format!("{a} {b} {name}\0report-status");
+            let body = format!("{:04x}{line}0000PACK", line.len() + 4);
+            judge.judge_push(&judged, body.as_bytes())
+        };
+        assert_eq!(push("refs/heads/agent/x"), Ok(None));
+        let (head, report) = push("refs/heads/main").expect("a push").expect("an answer");
+        assert_eq!(head.status, 200);
+        let report = String::from_utf8(report).expect("text");
+        assert!(report.contains("ng refs/heads/main not allowed"), "{report}");
+        assert!(judge.judge_push(&judged, b"0000PACK").is_err());
+        // A redirect of a push is not followed, because its body would have to be judged again.
+        for place in ["https://h/r/git-receive-pack", "https://h/s/git-receive-pack"] {
+            let location = Header { name: "location".into(), value: place.into() };
+            let next = judge.judge_redirect(&judged, (307, &[location]), 0);
+            assert!(matches!(next, Err(RequestError::Repository(_))), "{place}");
+        }
     }
 }

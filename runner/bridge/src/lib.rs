@@ -43,6 +43,7 @@ mod decode;
 mod error;
 #[cfg(feature = "transport")]
 mod exchange;
+pub mod git;
 mod judge;
 mod limits;
 #[cfg(feature = "transport")]

@@ -2,6 +2,7 @@
 //! values.
 
 use crate::error::RequestError;
+use crate::git::PushedRef;
 use serde::Serialize;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -29,6 +30,8 @@ pub struct LogEntry {
     pub sent: u64,
     pub received: u64,
     pub took: Duration,
+    /// What a push does, if the rules have judged it.
+    pub push: Vec<PushedRef>,
     /// The reason why the hop was refused or failed.
     pub error: Option<RequestError>,
     /// Details of the error that only the owner may see.
@@ -71,6 +74,7 @@ impl OpenLogEntry {
             sent: 0,
             received: 0,
             took: Duration::ZERO,
+            push: Vec::new(),
             error: None,
             detail: None,
         };

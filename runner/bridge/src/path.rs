@@ -35,6 +35,11 @@ impl PathPrefix {
         Self(b"/".to_vec())
     }
 
+    /// Returns the decoded path.
+    pub(crate) fn as_bytes(&self) -> &[u8] {
+        &self.0
+    }
+
     fn covers(&self, path: &[u8]) -> bool {
         let Some(rest) = path.strip_prefix(self.0.as_slice()) else { return false };
         self.0.ends_with(b"/") || rest.is_empty() || rest.starts_with(b"/")
@@ -65,6 +70,19 @@ impl PathReadings {
         None
     }
 
+    /// Returns the reading of a path that no server can read differently.
+    pub(crate) fn single(&self) -> Option<&[u8]> {
+        match self.0.as_slice() {
+            [only] => Some(only),
+            _ => None,
+        }
+    }
+
+    /// Returns all readings.
+    pub(crate) fn all(&self) -> impl Iterator<Item = &[u8]> {
+        self.0.iter().map(Vec::as_slice)
+    }
+
     /// Returns whether every reading lies below the prefix.
     pub(crate) fn is_within(&self, prefix: &PathPrefix) -> bool {
         self.0.iter().all(|r| prefix.covers(r))
@@ -80,7 +98,7 @@ impl PathReadings {
 }
 
 /// Decodes every `%XX` except those of bytes in `special`; other `%` stay.
-fn decode_percent(path: &[u8], special: &str) -> Vec<u8> {
+pub(crate) fn decode_percent(path: &[u8], special: &str) -> Vec<u8> {
     let hex = |b: Option<&u8>| b.and_then(|b| char::from(*b).to_digit(16));
     let mut out = Vec::with_capacity(path.len());
     let mut at = 0;

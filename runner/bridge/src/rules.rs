@@ -11,24 +11,41 @@
 //! - NETWORK: the only networks in which the host may be. The default is public addresses for a
 //!   name, loopback addresses for `localhost`, and the address itself if HOST is one.
 //!
+//! A rule for git is written `git-fetch URL [at ...]` or `git-push URL [REF...] [ACTIONS] [at ...]`,
+//! for example `git-push https://git.example.com/team/project.git refs/heads/agent/*`. Its URL is
+//! that of one repository, or ends in `/*` and means all below a folder ([`mod@crate::git`]):
+//!
+//! - REF: a name or a pattern as in git's refspecs; the default is every ref.
+//! - ACTIONS: `create`, `update`, `delete` and `push-options` with commas. The default is
+//!   `create,update` for a rule that allows, and everything for one that denies.
+//!
+//! `git-push` also allows `git-fetch`. What a rule for requests allows needs no rule for git.
+//!
 //! A request that no rule allows is refused, and so is one that a rule denies, even if others allow
 //! it. A denying rule is read broadly, an allowing one narrowly ([`crate::path`]).
 //!
 //! Naming a host does not open private addresses, because the owner of the name's zone could lead
 //! the guest anywhere in the host's networks. `at` opens them.
 
-use crate::address::{AddressClass, address_class};
-use crate::error::RuleRefusal;
+use crate::error::{RequestError, RuleRefusal};
+use crate::git::endpoint::RepositoryPattern;
+use crate::git::operation::{GitOperationKind, PushScope};
+use crate::git::{GitOperation, GitRequest, GitService};
 use crate::path::{PathPrefix, PathReadings};
+use crate::request::GuestRequest;
 use ipnet::IpNet;
 use serde::{Deserialize, Serialize};
-use std::fmt;
 use std::net::IpAddr;
-use std::str::FromStr;
 use url::{Host, Url};
 
-/// Maximum length of a rule as text.
-const MAX_RULE: usize = 4096;
+mod notation;
+mod permit;
+
+use notation::RuleSource;
+#[cfg(feature = "transport")]
+pub(crate) use notation::parse_target;
+pub(crate) use notation::plain_name;
+pub(crate) use permit::{Permit, PushRefusal};
 
 /// The requests that a guest may make. The default is none.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -43,7 +60,7 @@ pub struct RequestRules {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "RuleSource", into = "String")]
 pub struct RequestRule {
-    methods: Methods,
+    subject: RuleSubject,
     target: UrlPattern,
     at: Vec<IpNet>,
 }
@@ -52,8 +69,14 @@ pub struct RequestRule {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RuleSpec {
+    /// Names of methods, or `git-fetch` or `git-push` alone.
     pub methods: Vec<String>,
     pub url: String,
+    /// The refs of `git-push`, and the actions.
+    #[serde(default)]
+    pub refs: Vec<String>,
+    #[serde(default)]
+    pub actions: Vec<String>,
     #[serde(default)]
     pub at: Vec<IpNet>,
 }
@@ -87,6 +110,27 @@ pub enum RuleFault {
     At,
     #[error("it is too long")]
     Long,
+    #[error("the rules for git are 'git-fetch URL' and 'git-push URL [REF...] [ACTIONS]', alone")]
+    Git,
+    #[error(
+        "a ref is a full name, as in refs/heads/main, or a pattern with one *, as in \
+         refs/heads/agent/*"
+    )]
+    Ref,
+    #[error("the actions of git-push are create, update, delete and push-options, with commas")]
+    Action,
+    #[error(
+        "whether an update is forced can only be known by the server; 'create' alone changes no \
+         ref that exists"
+    )]
+    Force,
+}
+
+/// What a rule is about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum RuleSubject {
+    Requests(Methods),
+    Git(GitOperation),
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -135,11 +179,12 @@ enum MatchBreadth {
     Narrowly,
 }
 
-/// The rules that allow a request; its addresses are judged by these as well.
-#[derive(Debug)]
-pub(crate) struct Permit<'a> {
-    rules: Vec<&'a RequestRule>,
-    denying: Vec<&'a RequestRule>,
+/// A request as rules see it.
+struct RequestView<'a> {
+    method: &'a str,
+    url: &'a Url,
+    path: PathReadings,
+    git: Option<GitRequest>,
 }
 
 impl RequestRules {
@@ -155,6 +200,30 @@ impl RequestRules {
     /// The rule that denies it, or the rule that would allow it.
     pub fn check_allowed(&self, method: &str, url: &Url) -> Result<(), RuleRefusal> {
         self.check(method, url).map(|_| ())
+    }
+
+    /// Checks a request, and what its head must be for rules for git.
+    ///
+    /// # Errors
+    /// The same as [`RequestRules::check_allowed`], and if it is a push that cannot be judged.
+    pub(crate) fn check_request(&self, request: &GuestRequest) -> Result<Permit<'_>, RequestError> {
+        let permit = self.check(request.method.as_str(), &request.url);
+        let permit = permit.map_err(RequestError::Refused)?;
+        permit.check_head(&request.headers, request.body)?;
+        Ok(permit)
+    }
+
+    /// Checks whether a redirect from one request to another may be followed. The other one is
+    /// judged by itself as well.
+    ///
+    /// # Errors
+    /// If it leads out of the repository to which the rules bind the first one.
+    pub(crate) fn check_redirect(
+        &self,
+        from: &GuestRequest,
+        to: &GuestRequest,
+    ) -> Result<(), RequestError> {
+        self.check_request(from)?.check_redirect(&from.url, &to.url)
     }
 
     /// Returns whether an allowing rule names this host, a name or an address, and this port, for
@@ -177,7 +246,7 @@ impl RequestRules {
     pub(crate) fn allow_everything(&self) -> bool {
         let every = |rule: &RequestRule| {
             let UrlPattern { scheme, host, port, path, .. } = &rule.target;
-            rule.methods == Methods::All
+            rule.subject == RuleSubject::Requests(Methods::All)
                 && rule.at.is_empty()
                 && scheme.is_none()
                 && *host == HostPattern::Any
@@ -187,56 +256,26 @@ impl RequestRules {
         self.deny.is_empty() && self.allow.iter().any(every)
     }
 
+    /// Checks like [`RequestRules::check_allowed`], and returns what remains to be checked.
     pub(crate) fn check(&self, method: &str, url: &Url) -> Result<Permit<'_>, RuleRefusal> {
-        let refusal = |denied_by: Option<&RequestRule>| RuleRefusal {
+        let refusal = |git: Option<&GitRequest>, denied_by: Option<&RequestRule>| RuleRefusal {
             target: url_authority(url),
             denied_by: denied_by.map(ToString::to_string),
-            needed: needed_rule(method, url),
+            needed: needed_rule(method, url, git),
         };
-        let Some(readings) = PathReadings::from_path(url.path()) else { return Err(refusal(None)) };
-        if let Some(rule) =
-            self.deny.iter().find(|r| r.matches(method, url, &readings, MatchBreadth::Widely))
-        {
-            return Err(refusal(Some(rule)));
+        let Some(path) = PathReadings::from_path(url.path()) else {
+            return Err(refusal(None, None));
+        };
+        let git = GitRequest::new(method, url, &path);
+        let view = RequestView { method, url, path, git };
+        if let Some(rule) = self.deny.iter().find(|r| r.denies(&view)) {
+            return Err(refusal(view.git.as_ref(), Some(rule)));
         }
-        let rules: Vec<&RequestRule> = self
-            .allow
-            .iter()
-            .filter(|r| r.matches(method, url, &readings, MatchBreadth::Narrowly))
-            .collect();
-        if rules.is_empty() {
-            return Err(refusal(None));
+        let allow: Vec<&RequestRule> = self.allow.iter().filter(|r| r.allows(&view)).collect();
+        if allow.is_empty() {
+            return Err(refusal(view.git.as_ref(), None));
         }
-        // Rules that deny an address also apply to names that lead to it.
-        let denying = self
-            .deny
-            .iter()
-            .filter(|r| matches!(r.target.host, HostPattern::Address(_)))
-            .filter(|r| r.matches_but_host(method, url, &readings, MatchBreadth::Widely))
-            .collect();
-        Ok(Permit { rules, denying })
-    }
-}
-
-impl Permit<'_> {
-    /// Returns the rule, for the log.
-    pub(crate) fn rule(&self) -> String {
-        self.rules.first().map(ToString::to_string).unwrap_or_default()
-    }
-
-    /// Checks whether the host of the request may be at this address.
-    pub(crate) fn check_address(&self, address: IpAddr) -> Result<(), AddressClass> {
-        let denied = |r: &&RequestRule| r.target.host == HostPattern::Address(address);
-        if self.denying.iter().any(denied) {
-            return Err(address_class(address).unwrap_or(AddressClass::Reserved));
-        }
-        match address_class(address) {
-            _ if self.rules.iter().any(|r| r.names_address(address)) => Ok(()),
-            // Rules that restrict the addresses of their host allow no others.
-            None if self.rules.iter().any(|r| r.at.is_empty()) => Ok(()),
-            None => Err(AddressClass::Reserved),
-            Some(class) => Err(class),
-        }
+        Ok(Permit::new(allow, &self.deny, view))
     }
 }
 
@@ -247,6 +286,12 @@ impl RequestRule {
     /// The fault of the rule.
     pub fn new(spec: &RuleSpec) -> Result<Self, RuleError> {
         let mut text = format!("{} {}", spec.methods.join(","), spec.url);
+        for name in &spec.refs {
+            text = format!("{text} {name}");
+        }
+        if !spec.actions.is_empty() {
+            text = format!("{text} {}", spec.actions.join(","));
+        }
         if !spec.at.is_empty() {
             let at: Vec<String> = spec.at.iter().map(ToString::to_string).collect();
             text = format!("{text} at {}", at.join(","));
@@ -254,18 +299,68 @@ impl RequestRule {
         text.parse()
     }
 
-    fn matches(&self, method: &str, url: &Url, path: &PathReadings, read: MatchBreadth) -> bool {
-        self.target.matches_host(url) && self.matches_but_host(method, url, path, read)
+    /// Returns whether the rule allows a request, read narrowly.
+    fn allows(&self, view: &RequestView<'_>) -> bool {
+        let place = self.target.matches_host(view.url) && self.target.matches_place(view.url);
+        place
+            && match &self.subject {
+                RuleSubject::Requests(methods) => {
+                    methods.contain_method(view.method, MatchBreadth::Narrowly)
+                        && view.path.is_within(&self.target.path)
+                }
+                RuleSubject::Git(git) => view.git.as_ref().is_some_and(|request| {
+                    let reads = request.service == GitService::UploadPack;
+                    self.repositories(git).matches(&request.repository)
+                        && (reads || matches!(git.kind, GitOperationKind::Push(_)))
+                }),
+            }
     }
 
-    fn matches_but_host(
-        &self,
-        method: &str,
-        url: &Url,
-        path: &PathReadings,
-        read: MatchBreadth,
-    ) -> bool {
-        self.methods.contain_method(method, read) && self.target.matches_but_host(url, path, read)
+    /// Returns whether the rule denies a request, read widely. A rule about some pushes denies none
+    /// whose commands can be judged.
+    fn denies(&self, view: &RequestView<'_>) -> bool {
+        let some_pushes = self.push_scope().is_some_and(|scope| !scope.is_everything());
+        self.concerns(view) && !(some_pushes && view.git.is_some())
+    }
+
+    /// Returns whether the rule is about a request, read widely.
+    fn concerns(&self, view: &RequestView<'_>) -> bool {
+        self.target.matches_host(view.url) && self.concerns_but_host(view)
+    }
+
+    fn concerns_but_host(&self, view: &RequestView<'_>) -> bool {
+        let wide = match &self.subject {
+            RuleSubject::Requests(methods) => {
+                methods.contain_method(view.method, MatchBreadth::Widely)
+                    && view.path.touches_prefix(&self.target.path)
+            }
+            RuleSubject::Git(git) => {
+                let service = match git.kind {
+                    GitOperationKind::Fetch => GitService::UploadPack,
+                    GitOperationKind::Push(_) => GitService::ReceivePack,
+                };
+                self.repositories(git).may_mean(service, view.url, &view.path)
+            }
+        };
+        wide && self.target.matches_place(view.url)
+    }
+
+    fn repositories(&self, git: &GitOperation) -> RepositoryPattern<'_> {
+        RepositoryPattern { path: &self.target.path, is_folder: git.is_folder }
+    }
+
+    fn is_for_git(&self) -> bool {
+        matches!(self.subject, RuleSubject::Git(_))
+    }
+
+    /// Returns which pushes the rule is about; `None` if it is not about pushes.
+    fn push_scope(&self) -> Option<&PushScope> {
+        match &self.subject {
+            RuleSubject::Git(GitOperation { kind: GitOperationKind::Push(scope), .. }) => {
+                Some(scope)
+            }
+            _ => None,
+        }
     }
 
     /// Returns whether the rule names this address although names may not lead to it.
@@ -303,7 +398,8 @@ impl UrlPattern {
     pub(crate) fn matches(&self, url: &Url) -> bool {
         let path = PathReadings::from_path(url.path());
         self.matches_host(url)
-            && path.is_some_and(|path| self.matches_but_host(url, &path, MatchBreadth::Narrowly))
+            && self.matches_place(url)
+            && path.is_some_and(|path| path.is_within(&self.path))
     }
 
     fn matches_host(&self, url: &Url) -> bool {
@@ -340,136 +436,6 @@ impl UrlPattern {
         };
         scheme && port
     }
-
-    fn matches_but_host(&self, url: &Url, path: &PathReadings, read: MatchBreadth) -> bool {
-        let path = match read {
-            MatchBreadth::Widely => path.touches_prefix(&self.path),
-            MatchBreadth::Narrowly => path.is_within(&self.path),
-        };
-        self.matches_place(url) && path
-    }
-}
-
-impl FromStr for RequestRule {
-    type Err = RuleError;
-
-    fn from_str(text: &str) -> Result<Self, RuleError> {
-        parse(text).map_err(|fault| RuleError { text: text.chars().take(200).collect(), fault })
-    }
-}
-
-fn parse(text: &str) -> Result<RequestRule, RuleFault> {
-    if text.len() > MAX_RULE {
-        return Err(RuleFault::Long);
-    }
-    let words: Vec<&str> = text.split_ascii_whitespace().collect();
-    let (methods, url, at) = match *words.as_slice() {
-        [methods, url] => (methods, url, None),
-        [methods, url, "at", at] => (methods, url, Some(at)),
-        _ => return Err(RuleFault::Form),
-    };
-    let methods = match methods {
-        "*" => Methods::All,
-        names => Methods::Some(names.split(',').map(parse_method).collect::<Result<_, _>>()?),
-    };
-    let at = at.map_or(Ok(Vec::new()), |at| at.split(',').map(parse_network).collect())?;
-    Ok(RequestRule { methods, target: parse_target(url)?, at })
-}
-
-fn parse_method(name: &str) -> Result<String, RuleFault> {
-    let token = !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-');
-    token.then(|| name.to_ascii_uppercase()).ok_or(RuleFault::Method)
-}
-
-fn parse_network(text: &str) -> Result<IpNet, RuleFault> {
-    let one = || text.parse::<IpAddr>().map(IpNet::from);
-    text.parse::<IpNet>().or_else(|_| one()).map_err(|_| RuleFault::At)
-}
-
-/// Parses the URL of a rule or a secret.
-pub(crate) fn parse_target(text: &str) -> Result<UrlPattern, RuleFault> {
-    let (scheme, rest) = text.split_once("://").ok_or(RuleFault::Scheme)?;
-    let scheme = match scheme {
-        "*" => None,
-        "http" => Some(Scheme::Http),
-        "https" => Some(Scheme::Https),
-        _ => return Err(RuleFault::Scheme),
-    };
-    let (authority, path) = match rest.find('/') {
-        Some(at) => rest.split_at(at),
-        None => (rest, "/"),
-    };
-    if authority.contains('@') {
-        return Err(RuleFault::User);
-    }
-    let (host, port) = match authority.rsplit_once(':') {
-        Some((host, port)) if !port.contains(']') => (host, Some(port)),
-        _ => (authority, None),
-    };
-    let port = match port {
-        None => Port::Default,
-        Some("*") => Port::Any,
-        Some(n) if n.bytes().all(|b| b.is_ascii_digit()) => {
-            let number = n.parse().ok().filter(|n| *n > 0).ok_or(RuleFault::Port)?;
-            let default = match scheme {
-                Some(Scheme::Http) => number == 80,
-                Some(Scheme::Https) => number == 443,
-                None => false,
-            };
-            if default { Port::Default } else { Port::Number(number) }
-        }
-        Some(_) => return Err(RuleFault::Port),
-    };
-    let host = host_pattern(host)?;
-    if path.contains(['?', '#', '*']) {
-        return Err(RuleFault::Path);
-    }
-    let url = Url::parse(&format!("http://h{path}")).map_err(|_| RuleFault::Path)?;
-    // The URL parser would change `..` and backslashes to a path that the rule's author has not
-    // written.
-    let dots = path.split('/').any(|s| matches!(s, "." | ".."));
-    if dots || path.contains('\\') {
-        return Err(RuleFault::Path);
-    }
-    let prefix =
-        if path == "/" { Some(PathPrefix::every_path()) } else { PathPrefix::new(url.path()) };
-    let text = format!("{}://{host}{port}{}", scheme.map_or("*", Scheme::name), url.path());
-    Ok(UrlPattern { scheme, host, port, path: prefix.ok_or(RuleFault::Path)?, text })
-}
-
-fn host_pattern(text: &str) -> Result<HostPattern, RuleFault> {
-    if text == "*" {
-        return Ok(HostPattern::Any);
-    }
-    let (beneath, name) = match text.strip_prefix("*.") {
-        Some(name) => (true, name),
-        None => (false, text),
-    };
-    if name.is_empty() || name.contains(['*', '?', '#', '\\', '%']) {
-        return Err(RuleFault::Host);
-    }
-    let url = Url::parse(&format!("http://{name}/")).map_err(|_| RuleFault::Host)?;
-    match (url.host(), beneath) {
-        (Some(Host::Domain(_)), _) => {
-            let name = plain_name(&url).ok_or(RuleFault::Host)?;
-            Ok(if beneath {
-                HostPattern::Beneath(format!(".{name}"))
-            } else {
-                HostPattern::Name(name)
-            })
-        }
-        (Some(Host::Ipv4(a)), false) => Ok(HostPattern::Address(a.into())),
-        (Some(Host::Ipv6(a)), false) => Ok(HostPattern::Address(a.into())),
-        _ => Err(RuleFault::Host),
-    }
-}
-
-/// Returns the URL's name without a dot at its end; `None` if it has empty labels.
-pub(crate) fn plain_name(url: &Url) -> Option<String> {
-    let name = url.domain()?;
-    let name = name.strip_suffix('.').unwrap_or(name);
-    let labels = name.split('.').all(|l| !l.is_empty() && l.len() <= 63);
-    (labels && name.len() <= 253).then(|| name.to_string())
 }
 
 /// Returns `host:port`.
@@ -479,91 +445,32 @@ pub(crate) fn url_authority(url: &Url) -> String {
 }
 
 /// Returns the narrowest rule that allows a request.
-fn needed_rule(method: &str, url: &Url) -> String {
+fn needed_rule(method: &str, url: &Url, git: Option<&GitRequest>) -> String {
     let port = url.port().map(|p| format!(":{p}")).unwrap_or_default();
     let (scheme, host) = (url.scheme(), url.host_str().unwrap_or_default());
+    if let Some(git) = git {
+        let repository = git.strip_end(url.path());
+        let place = format!("{scheme}://{host}{port}{repository}");
+        let rule = match git.service {
+            GitService::UploadPack => format!("git-fetch {place}"),
+            // What is pushed is not known yet.
+            GitService::ReceivePack => format!("git-push {place} refs/heads/*"),
+        };
+        if allows_request(&rule, method, url) {
+            return rule;
+        }
+    }
     let exact = format!("{method} {scheme}://{host}{port}{}", url.path());
-    let parses = exact.parse::<RequestRule>().is_ok_and(|rule| {
-        PathReadings::from_path(url.path())
-            .is_some_and(|path| rule.matches(method, url, &path, MatchBreadth::Narrowly))
-    });
+    let parses = allows_request(&exact, method, url);
     if parses { exact } else { format!("{method} {scheme}://{host}{port}/") }
 }
 
-impl Scheme {
-    fn name(self) -> &'static str {
-        match self {
-            Self::Http => "http",
-            Self::Https => "https",
-        }
-    }
-}
-
-impl fmt::Display for HostPattern {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Any => f.write_str("*"),
-            Self::Beneath(end) => write!(f, "*{end}"),
-            Self::Name(name) => f.write_str(name),
-            Self::Address(IpAddr::V4(a)) => write!(f, "{a}"),
-            Self::Address(IpAddr::V6(a)) => write!(f, "[{a}]"),
-        }
-    }
-}
-
-impl fmt::Display for Port {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Any => f.write_str(":*"),
-            Self::Default => Ok(()),
-            Self::Number(n) => write!(f, ":{n}"),
-        }
-    }
-}
-
-impl fmt::Display for UrlPattern {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.text)
-    }
-}
-
-impl fmt::Display for RequestRule {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.methods {
-            Methods::All => f.write_str("*")?,
-            Methods::Some(names) => f.write_str(&names.join(","))?,
-        }
-        write!(f, " {}", self.target)?;
-        for (i, net) in self.at.iter().enumerate() {
-            f.write_str(if i == 0 { " at " } else { "," })?;
-            write!(f, "{net}")?;
-        }
-        Ok(())
-    }
-}
-
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum RuleSource {
-    Text(String),
-    Table(RuleSpec),
-}
-
-impl TryFrom<RuleSource> for RequestRule {
-    type Error = RuleError;
-
-    fn try_from(written: RuleSource) -> Result<Self, RuleError> {
-        match written {
-            RuleSource::Text(text) => text.parse(),
-            RuleSource::Table(spec) => Self::new(&spec),
-        }
-    }
-}
-
-impl From<RequestRule> for String {
-    fn from(rule: RequestRule) -> Self {
-        rule.to_string()
-    }
+/// Returns whether a text is a rule that allows a request.
+fn allows_request(rule: &str, method: &str, url: &Url) -> bool {
+    let Some(path) = PathReadings::from_path(url.path()) else { return false };
+    let git = GitRequest::new(method, url, &path);
+    let view = RequestView { method, url, path, git };
+    rule.parse::<RequestRule>().is_ok_and(|rule| rule.allows(&view))
 }
 
 #[cfg(test)]

@@ -76,7 +76,8 @@ impl Default for Policy {
 /// gets them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NetworkPolicy {
-    /// Rules, such as `GET,POST https://*.example.com/api/`. Without a rule nothing is allowed.
+    /// Rules, such as `GET,POST https://*.example.com/api/` or `git-push https://example.com/r.git
+    /// refs/heads/agent/*`. Without a rule nothing is allowed.
     pub allow: Vec<String>,
     /// Rules that deny; these take precedence.
     pub deny: Vec<String>,

@@ -31,6 +31,8 @@ const IDLE: Duration = Duration::from_secs(120);
 const ENTRIES: usize = 10_000;
 /// Maximum bytes of these entries; the last one says how many were left out.
 const ENTRY_BYTES: usize = 1 << 20;
+/// Maximum bytes of entries about pushes, which other requests cannot use up.
+const PUSH_BYTES: usize = 4 << 20;
 
 /// The thread of the bridges, started on first use.
 #[derive(Default)]
@@ -103,13 +105,19 @@ struct RequestLog(Mutex<WaitingEntries>);
 struct WaitingEntries {
     all: Vec<String>,
     bytes: usize,
+    push_bytes: usize,
     left_out: u64,
 }
 
 impl WaitingEntries {
-    fn add(&mut self, entry: String) {
-        if self.all.len() < ENTRIES && self.bytes + entry.len() <= ENTRY_BYTES {
-            self.bytes += entry.len();
+    fn add(&mut self, entry: String, is_push: bool) {
+        let (bytes, limit) = if is_push {
+            (&mut self.push_bytes, PUSH_BYTES)
+        } else {
+            (&mut self.bytes, ENTRY_BYTES)
+        };
+        if self.all.len() < ENTRIES && *bytes + entry.len() <= limit {
+            *bytes += entry.len();
             self.all.push(entry);
         } else {
             self.left_out += 1;
@@ -146,10 +154,13 @@ impl LogSink for RequestLog {
         if let Some(address) = e.address {
             entry["address"] = address.to_string().into();
         }
+        if !e.push.is_empty() {
+            entry["push"] = json!(e.push);
+        }
         if let Some(error) = &e.error {
             entry["error"] = error.to_string().into();
         }
-        lock_mutex(&self.0).add(entry.to_string());
+        lock_mutex(&self.0).add(entry.to_string(), !e.push.is_empty());
     }
 }
 

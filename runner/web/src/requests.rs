@@ -73,6 +73,8 @@ enum RequestStage {
     Asked(AnswerSlot),
     /// The response has arrived; the guest may be waiting for the next part.
     Reads(Option<AnswerSlot>),
+    /// The push was refused and never sent; this is the rest of its answer.
+    Refused(Vec<u8>),
 }
 
 struct PageExchange {
@@ -219,6 +221,24 @@ impl PageRequests {
         Reply::Done
     }
 
+    /// Judges a body that is whole. Returns the head of the answer to a push that is refused.
+    fn judge_body(&self, exchange: &mut PageExchange) -> Result<Option<Response>, RequestError> {
+        if exchange.length.is_some_and(|n| n != exchange.body.len() as u64) {
+            return Err(RequestError::Length);
+        }
+        if !exchange.judged.is_push() {
+            return Ok(None);
+        }
+        let refused = self.judge.judge_push(&exchange.judged, &exchange.body)?;
+        let Some((head, report)) = refused else { return Ok(None) };
+        exchange.stage = RequestStage::Refused(report);
+        exchange.body = Vec::new();
+        exchange.held.shrink_to(0);
+        let headers = head.headers.into_iter().map(|h| (h.name.into_bytes(), h.value)).collect();
+        let (url, redirects) = (head.url.into_bytes(), head.redirects);
+        Ok(Some(Response { status: head.status, version: 11, url, redirects, headers }))
+    }
+
     fn make_request(&self, number: u32, exchange: &PageExchange) {
         let judged = &exchange.judged;
         let headers = judged.headers().map(|(name, value)| (name, header_text(value))).collect();
@@ -344,13 +364,16 @@ impl PageRequests {
         };
         let said = match (step, &mut exchange.stage) {
             (HttpStep::Body(_, part), _) => self.write(exchange, &part),
-            (HttpStep::End(_), RequestStage::Body) => {
-                let whole = exchange.length.is_none_or(|n| n == exchange.body.len() as u64);
-                if whole {
+            (HttpStep::End(_), RequestStage::Body) => match self.judge_body(exchange) {
+                Ok(None) => {
                     exchange.stage = RequestStage::Asked(answer);
                     return self.make_request(number, exchange);
                 }
-                error_reply(&RequestError::Length)
+                Ok(Some(head)) => Reply::Head(head),
+                Err(e) => error_reply(&e),
+            },
+            (HttpStep::Read(_), RequestStage::Refused(rest)) => {
+                Reply::Body(rest.drain(..rest.len().min(PART)).collect())
             }
             (HttpStep::Read(_), RequestStage::Reads(waits @ None)) => {
                 *waits = Some(answer);

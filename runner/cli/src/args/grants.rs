@@ -58,8 +58,8 @@ pub struct GrantArgs {
     /// End the command after this CPU time of all processes, status 152 (default none)
     #[arg(long, value_name = "SECONDS", value_parser = text(values::parse_seconds))]
     pub cpu: Option<Time>,
-    /// Allow requests, as in 'GET,POST https://*.example.com/api/'; METHODS may be *, HOST an
-    /// address
+    /// Allow requests, as in 'GET,POST https://*.example.com/api/', or git, as in 'git-push
+    /// https://git.example.com/r.git refs/heads/agent/*'; see docs/network.md
     #[arg(long, value_name = "RULE")]
     pub allow: Vec<String>,
     /// Deny requests that --allow allows
