@@ -52,10 +52,13 @@ impl GitRequest {
             _ => return None,
         };
         let repository = path.strip_suffix(path_end(service, asks_refs).as_bytes())?;
-        // A server that ends the repository's path at the first name of a service would take this
-        // for another request.
-        let services = [&b"git-upload-pack"[..], b"git-receive-pack"];
-        let is_clear = !repository.split(|b| *b == b'/').any(|part| services.contains(&part));
+        // A server that ends the repository's path at the first name of a service, or at a `?`
+        // that was decoded, would take this for another request.
+        let lower = repository.to_ascii_lowercase();
+        let is_clear = !["git-upload-pack", "git-receive-pack", "?", "#"]
+            .iter()
+            .any(|part| contains(&lower, part.as_bytes()))
+            && !repository.iter().any(u8::is_ascii_control);
         is_clear.then(|| Self { repository: repository.to_vec(), service, asks_refs })
     }
 
@@ -247,6 +250,13 @@ mod tests {
             ("POST", "/o/r/Git-Receive-Pack"),
             ("POST", "/o/r/git-receive-pack/git-upload-pack"),
             ("POST", "/o/git-upload-pack/r/git-receive-pack"),
+            ("POST", "/o/Git-Receive-Pack/git-upload-pack"),
+            ("POST", "/o/r/git-receive-pack./git-upload-pack"),
+            ("POST", "/o/r/git-receive-pack%3f/git-upload-pack"),
+            ("POST", "/o/r%3f/git-upload-pack"),
+            ("POST", "/o/r%23/git-upload-pack"),
+            ("POST", "/o/r%0a/git-upload-pack"),
+            ("POST", "/o/r%7f/git-upload-pack"),
             ("POST", "/o/r/git-upload-archive"),
             ("POST", "/o/r/info/lfs/objects/batch"),
             ("POST", "/o/r/"),
