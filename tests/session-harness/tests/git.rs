@@ -1,9 +1,11 @@
 //! git over HTTP: clone, fetch and push through the bridge, against the host's `git http-backend`.
 //! Without git on the host these tests have nothing to compare with, and say so.
 
+use serde_json::{Value, json};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::{Arc, Mutex};
 use wasibox::{Isolation, NetworkPolicy, Policy, Session};
 use wasibox_sessions::server::{Reply, Request, serve};
 use wasibox_sessions::*;
@@ -88,10 +90,26 @@ fn session(
     isolation: Isolation,
     dir: &Path,
     program: PathBuf,
-    network: &[&str],
+    secrets: &[&str],
 ) -> (Session, String) {
+    let (s, url, _) = session_with(isolation, dir, program, &["GET,POST http://HOST/"], secrets);
+    (s, url)
+}
+
+/// Returns a session with these rules and secrets, in which HOST is the server, and the requests
+/// that the server has got.
+fn session_with(
+    isolation: Isolation,
+    dir: &Path,
+    program: PathBuf,
+    rules: &[&str],
+    secrets: &[&str],
+) -> (Session, String, Arc<Mutex<Vec<String>>>) {
     let root = dir.to_path_buf();
+    let requests = Arc::<Mutex<Vec<String>>>::default();
+    let seen = Arc::clone(&requests);
     let at = serve(move |request| {
+        seen.lock().unwrap().push(format!("{} {}", request.method, request.path));
         let closed = request.path.strip_prefix("/closed");
         if closed.is_some() && request.header("authorization") != Some(CREDENTIAL) {
             return Reply::ok("").status(401).with("WWW-Authenticate", "Basic realm=\"git\"");
@@ -105,16 +123,13 @@ fn session(
         };
         answer(&program, &root, &inner)
     });
-    let secrets = network.iter().map(|rule| rule.replace("HOST", &at.to_string())).collect();
-    let network = NetworkPolicy {
-        allow: vec![format!("GET,POST http://{at}/")],
-        secrets,
-        ..NetworkPolicy::default()
-    };
+    let all = |texts: &[&str]| texts.iter().map(|t| t.replace("HOST", &at.to_string())).collect();
+    let network =
+        NetworkPolicy { allow: all(rules), secrets: all(secrets), ..NetworkPolicy::default() };
     let s = engine(isolation).session(Policy { network, ..policy() }).unwrap();
     sh(&s, "git config --global user.name Ann; git config --global user.email ann@example.org");
     sh(&s, "git config --global init.defaultBranch main");
-    (s, format!("http://{at}"))
+    (s, format!("http://{at}"), requests)
 }
 
 #[test]
@@ -254,6 +269,153 @@ fn credentials() {
         "by-secret"
     );
     assert_eq!(sh(&s, "cat .git/config | grep -c YW5u"), "0\n[1]");
+}
+
+/// A push to what no rule allows is refused in git's own words, and reaches no server; the token
+/// stays outside.
+#[test]
+fn pushes_are_judged_ref_by_ref() {
+    let Some(program) = backend() else { return };
+    for isolation in [Isolation::Process, Isolation::Threads] {
+        let dir = tempfile::tempdir().unwrap();
+        create_repository(dir.path(), 3);
+        host_git(dir.path(), &["clone", "-q", "--bare", "w", "s.git"]);
+        let bare = dir.path().join("r.git");
+        host_git(&bare, &["config", "receive.advertisePushOptions", "true"]);
+        let (s, url, requests) = session_with(
+            isolation,
+            dir.path(),
+            program.clone(),
+            &[
+                "git-push http://HOST/closed/r.git refs/heads/agent/*",
+                "git-push http://HOST/closed/r.git refs/tags/agent-* create,delete",
+                "git-fetch http://HOST/open/s.git",
+            ],
+            &[&format!("http://HOST/closed/: Authorization={CREDENTIAL}")],
+        );
+        let main = host_git(&bare, &["rev-parse", "main"]);
+        let cloned = format!("git clone -q {url}/closed/r.git r; git -C r rev-parse HEAD");
+        assert_eq!(sh(&s, &cloned), format!("{main}\n"));
+        sh(&s, "cd ~/r; echo new > new; git add new; git commit -qm new; git tag agent-1");
+        assert_eq!(
+            sh(
+                &s,
+                "cd ~/r; git push -q origin HEAD:refs/heads/agent/a agent-1; git rev-parse HEAD"
+            ),
+            format!("{}\n", host_git(&bare, &["rev-parse", "agent/a"]))
+        );
+        // A body without length, after git's question whether it may push.
+        let big = "cd ~/r; head -c 3000000 /dev/urandom > big; git add big; git commit -qm big; \
+                   git push -q origin HEAD:refs/heads/agent/a HEAD:refs/heads/agent/b";
+        assert_eq!(sh(&s, big), "");
+        assert_eq!(host_git(&bare, &["cat-file", "-s", "agent/b:big"]), "3000000");
+        let before = host_git(&bare, &["for-each-ref"]);
+        let pushes = || {
+            let all = requests.lock().unwrap();
+            all.iter().filter(|r| r.starts_with("POST") && r.ends_with("receive-pack")).count()
+        };
+        let sent = pushes();
+
+        let words = "! [remote rejected] HEAD -> main (not allowed by this sandbox's rules)";
+        for (push, expected) in [
+            ("origin HEAD:main", words),
+            ("--force origin HEAD:main", words),
+            ("origin HEAD:main HEAD:refs/heads/agent/c", words),
+            ("--atomic origin HEAD:main HEAD:refs/heads/agent/c", words),
+            (
+                "origin HEAD:main HEAD:refs/heads/agent/c",
+                "(another ref of this push is not allowed)",
+            ),
+            ("origin :main", "! [remote rejected] main (not allowed by this sandbox's rules)"),
+            ("origin :agent/a", "(deleting it is not allowed by this sandbox's rules)"),
+            ("origin HEAD:refs/heads/agentx", "HEAD -> agentx (not allowed"),
+            ("origin HEAD:refs/tags/v1", "HEAD -> v1 (not allowed"),
+            ("--force origin HEAD:refs/tags/agent-1", "(updating it is not allowed"),
+            ("-o ci.skip origin HEAD:refs/heads/agent/c", "(push options are not allowed"),
+            ("--mirror origin", "[remote rejected]"),
+            ("origin HEAD:main", "would allow it"),
+        ] {
+            let said = sh(&s, &format!("cd ~/r; git push {push}"));
+            assert!(said.contains(expected) && said.ends_with("[1]"), "{push}: {said}");
+        }
+        assert_eq!(pushes(), sent, "nothing of a refused push is sent");
+        assert_eq!(host_git(&bare, &["for-each-ref"]), before);
+        let hint = format!("the rule 'git-push {url}/closed/r.git refs/heads/main' would allow it");
+        let said = sh(&s, "cd ~/r; git push origin HEAD:main");
+        assert!(said.contains("remote: refs/heads/main in ") && said.contains(&hint), "{said}");
+
+        // What a rule allows still works: a tag goes, and a branch is rewritten.
+        assert_eq!(sh(&s, "cd ~/r; git push -q origin :refs/tags/agent-1"), "");
+        let rewritten = "cd ~/r; git reset -q --hard HEAD~1; git commit -qm x --allow-empty; \
+                         git push -q --force origin HEAD:refs/heads/agent/a";
+        assert_eq!(sh(&s, rewritten), "");
+
+        // Other repositories and requests.
+        let fetched =
+            format!("cd; git clone -q {url}/open/s.git s; git -C s rev-list --count HEAD");
+        assert_eq!(sh(&s, &fetched), "3\n");
+        for command in [
+            "cd ~/s; git push origin HEAD:refs/heads/x".into(),
+            format!("git ls-remote {url}/closed/s.git"),
+            format!("git ls-remote {url}/open/r.git"),
+            format!("git ls-remote {url}/open/s"),
+            format!("curl -sSf {url}/open/s.git/HEAD"),
+            format!("curl -sSf {url}/open/s.git/info/refs"),
+            format!("curl -sSf -X PUT -d x {url}/closed/r.git/refs/heads/main"),
+            format!("curl -sSf --data-binary x {url}/closed/r.git/git-receive-pack"),
+        ] {
+            let said = sh(&s, &command);
+            assert!(
+                said.contains("policy") || said.contains("cannot be judged"),
+                "{command}: {said}"
+            );
+            assert!(!said.ends_with("[0]"), "{command}: {said}");
+        }
+        // No token gets into the session, and the log has refs and ids.
+        assert_eq!(
+            sh(&s, "cd; grep -r YW5u r/.git .gitconfig | wc -l; env | grep -c YW5u"),
+            "0\n0\n[1]"
+        );
+        assert!(host_git(&bare, &["fsck", "--full", "--strict"]).is_empty());
+    }
+}
+
+/// The log has what a push does, allowed or refused.
+#[test]
+fn the_log_names_refs_and_ids() {
+    let Some(program) = backend() else { return };
+    let dir = tempfile::tempdir().unwrap();
+    create_repository(dir.path(), 1);
+    let (s, url, _) = session_with(
+        Isolation::Process,
+        dir.path(),
+        program,
+        &["git-push http://HOST/open/r.git refs/heads/agent/*"],
+        &[],
+    );
+    let id = host_git(&dir.path().join("r.git"), &["rev-parse", "main"]);
+    sh(
+        &s,
+        &format!(
+            "git clone -q {url}/open/r.git r; cd r; git push -q origin HEAD:refs/heads/agent/a"
+        ),
+    );
+    sh(&s, "cd ~/r; git push -q origin :main");
+    let mut log = Vec::new();
+    s.audit(&mut |_, entry| log.push(serde_json::from_str::<Value>(entry).unwrap())).unwrap();
+    let pushes: Vec<&Value> = log.iter().filter(|e| !e["push"].is_null()).collect();
+    let none = "0".repeat(40);
+    assert_eq!(
+        json!(pushes.iter().map(|e| [&e["push"], &e["status"]]).collect::<Vec<_>>()),
+        json!([
+            [[{"ref": "refs/heads/agent/a", "action": "create", "old": none, "new": id}], 200],
+            [[{"ref": "refs/heads/main", "action": "delete", "old": id, "new": none,
+               "refused": "not allowed by this sandbox's rules"}], null],
+        ])
+    );
+    assert_eq!(pushes[1]["sent"], 0);
+    let error = pushes[1]["error"].as_str().unwrap();
+    assert!(error.contains("refs/heads/main delete' would allow it"), "{error}");
 }
 
 #[test]
