@@ -400,3 +400,29 @@ impl Service for Services {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A guest cannot make its pushes disappear from the log by other requests.
+    #[test]
+    fn pushes_have_room_of_their_own_in_the_log() {
+        let mut waiting = WaitingEntries::default();
+        for _ in 0..100 {
+            waiting.add("x".repeat(ENTRY_BYTES / 50), false);
+        }
+        assert_eq!((waiting.all.len(), waiting.left_out), (50, 50));
+        for _ in 0..100 {
+            waiting.add("p".repeat(PUSH_BYTES / 50), true);
+        }
+        assert_eq!((waiting.all.len(), waiting.left_out), (100, 100));
+        let all = waiting.finish();
+        assert_eq!(all.iter().filter(|entry| entry.starts_with('p')).count(), 50);
+        assert!(
+            all.last().is_some_and(|last| last.contains("\"entries\":100")),
+            "{:?}",
+            all.last()
+        );
+    }
+}
