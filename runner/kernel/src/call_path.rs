@@ -49,6 +49,10 @@ pub fn open_at<H: Host>(
     if !write && is_node(base, path, box_abi::PROCESSES) {
         return text_pipe(c, &c.process.kernel.list_processes(box_abi::PIPE_CAPACITY));
     }
+    if !write && is_node(base, path, box_abi::SOCKETS) {
+        let list = c.process.kernel.vfs.network().list_addresses(box_abi::PIPE_CAPACITY);
+        return text_pipe(c, list.as_bytes());
+    }
     if !write && is_node(base, path, box_abi::STACK) {
         return text_pipe(c, c.process.kernel.limits.stack.to_string().as_bytes());
     }

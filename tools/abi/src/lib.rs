@@ -88,6 +88,11 @@ pub const GROUP_NEW: &str = "new";
 /// milliseconds are CPU time, then LENGTH bytes: its arguments, each with a NUL after it.
 pub const PROCESSES: &str = "/.box/processes";
 
+/// The addresses that sockets of the session's loopback have taken: for each a line `KIND STATE
+/// ADDRESS`, where KIND is `tcp` or `udp`, STATE is `listen` or `bound`, and ADDRESS is that of
+/// `SocketAddr`: `127.0.0.1:8000`, `[::]:80`.
+pub const SOCKETS: &str = "/.box/sockets";
+
 /// The node that gives the size of a process's call stack in bytes, as a decimal number. This is
 /// the stack that the engine keeps, in addition to the one in linear memory. Programs bound their
 /// recursion by it. The number assumes frames of optimised code; a host whose engine makes larger

@@ -51,7 +51,7 @@ mod backend;
 
 pub use backend::{Os, enter_cwd, initial_cwd};
 pub use box_abi::{
-    FileKind, PIPE_CAPACITY, PIPE_DIR, PROCESSES, PROGRAM_VARIABLE, Stat, TASK_VARIABLE,
+    FileKind, PIPE_CAPACITY, PIPE_DIR, PROCESSES, PROGRAM_VARIABLE, SOCKETS, Stat, TASK_VARIABLE,
     UMASK_VARIABLE,
 };
 pub use box_abi::{http, kv, session, tools};

@@ -132,6 +132,43 @@ impl Ports {
 }
 
 impl LoopbackNetwork {
+    /// Returns the addresses that sockets have taken, sorted, in lines as
+    /// [`box_abi::SOCKETS`] describes, as many as fit in `room` bytes.
+    ///
+    /// ```
+    /// use wasibox_vfs::Budget;
+    /// use wasibox_vfs::net::{Family, LoopbackNetwork, Socket, SocketAddress, SocketKind};
+    ///
+    /// let network = LoopbackNetwork::new(Budget::new(1 << 20));
+    /// let server = Socket::new(&network, Family::V4, SocketKind::Stream).expect("a socket");
+    /// let at = SocketAddress::Ip("127.0.0.1:80".parse().expect("an address"));
+    /// server.bind(at).expect("a free port");
+    /// server.listen(1).expect("listening");
+    /// assert_eq!(network.list_addresses(1000), "tcp listen 127.0.0.1:80\n");
+    /// ```
+    pub fn list_addresses(&self, room: usize) -> String {
+        let ports = self.lock_ports();
+        let claims =
+            ports.claims.iter().flat_map(|((kind, _), all)| all.iter().map(|c| (*kind, c)));
+        let mut rows: Vec<(bool, u16, String)> = claims
+            .filter_map(|(kind, claim)| {
+                let SocketAddress::Ip(at) = &claim.address else { return None };
+                let kind = if kind == SocketKind::Stream { "tcp" } else { "udp" };
+                let state = if claim.is_listening() { "listen" } else { "bound" };
+                Some((kind == "udp", at.port(), format!("{kind} {state} {at}\n")))
+            })
+            .collect();
+        rows.sort();
+        let mut out = String::new();
+        for (.., row) in rows {
+            if out.len() + row.len() > room {
+                break;
+            }
+            out.push_str(&row);
+        }
+        out
+    }
+
     /// Takes an address; port 0 stands for any free port.
     pub(super) fn bind_address(
         &self,

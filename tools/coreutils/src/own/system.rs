@@ -216,7 +216,7 @@ const UPTIME: Spec<UptimeFlag> = Spec::new(
 );
 
 /// Returns the seconds since the machine started, from `/proc/uptime`; 0 if there is no such file.
-fn up_seconds() -> u64 {
+pub(super) fn up_seconds() -> u64 {
     let text = std::fs::read_to_string("/proc/uptime").unwrap_or_default();
     text.split(['.', ' ']).next().and_then(|s| s.parse().ok()).unwrap_or(0)
 }
@@ -250,6 +250,15 @@ pub(crate) fn run_uptime(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
         }
         return Ok(print_line(ctx, &format!("up {}", parts.join(", "))));
     }
+    let line = uptime_line(ctx);
+    Ok(print_line(ctx, &line))
+}
+
+/// Returns the line of `uptime`, which is also the first one of `w`. Nobody is logged in, because
+/// there are no logins.
+pub(super) fn uptime_line(ctx: &Ctx<'_>) -> String {
+    let up = up_seconds();
+    let (days, hours, minutes) = (up / 86_400, up / 3600 % 24, up / 60 % 60);
     let day_part = match days {
         0 => String::new(),
         1 => "1 day, ".to_string(),
@@ -260,8 +269,10 @@ pub(crate) fn run_uptime(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
     let load: Vec<&str> = load.split(' ').take(3).collect();
     let load = if load.len() == 3 { load.join(", ") } else { "0.00, 0.00, 0.00".to_string() };
-    let time = show(b" %H:%M:%S", now);
-    Ok(print_line(ctx, &format!("{time} up {day_part}{clock},  1 user,  load average: {load}")))
+    let (now, _) = clock::current_time();
+    let time = strftime::format_strftime(b" %H:%M:%S", &ctx.zone().to_civil(now, 0));
+    let time = String::from_utf8_lossy(&time).into_owned();
+    format!("{time} up {day_part}{clock},  0 user,  load average: {load}")
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
