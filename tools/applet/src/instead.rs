@@ -46,7 +46,6 @@ pub const LIST: &[CommandAdvice] = &[
         &["nc"],
         "use nc, for the session's own loopback",
     ),
-    instead_line(&["rsync"], &["cp", "tar"], "use cp -a, or tar -cf - . | tar -xf - -C DIR"),
     instead_line(
         &["make", "cmake", "ninja"],
         &["bash"],
@@ -74,7 +73,7 @@ pub const LIST: &[CommandAdvice] = &[
     ),
     instead_line(&["python2", "python2.7", "py", "ipython"], &["python3"], "use python3"),
     instead_line(
-        &["uv", "pipx", "poetry", "conda"],
+        &["uv", "pipx", "poetry", "conda", "mamba", "micromamba", "pipenv", "pyenv", "virtualenv"],
         &["python3"],
         "use python3 -m pip install NAME, for packages without native code",
     ),
@@ -95,7 +94,7 @@ pub const LIST: &[CommandAdvice] = &[
     instead_line(&["fzf"], &["grep"], "no terminal here; use grep"),
     instead_line(&["sd"], &["sed"], "use sed -i 's/OLD/NEW/g' FILE"),
     instead_line(
-        &["vi", "vim", "nvim", "nano", "emacs", "pico", "code"],
+        &["vi", "vim", "nvim", "nano", "emacs", "pico", "code", "view", "vimdiff", "mcedit"],
         &["sed", "ed", "cat"],
         "no full-screen editors here; use sed -i, ed -s, or cat > FILE <<'EOF'",
     ),
@@ -107,9 +106,35 @@ pub const LIST: &[CommandAdvice] = &[
     instead_line(&["su", "doas"], &["sudo"], "there is one user here; use sudo or no prefix"),
     instead_line(&["useradd", "adduser", "passwd", "usermod"], &[], "there is one user here"),
     instead_line(
-        &["docker", "podman", "kubectl", "systemctl", "service", "crontab", "at"],
+        &[
+            "docker",
+            "docker-compose",
+            "podman",
+            "kubectl",
+            "helm",
+            "minikube",
+            "vagrant",
+            "terraform",
+            "ansible",
+            "ansible-playbook",
+        ],
         &[],
-        "no containers, services or schedules here; run the program itself, with & for the background",
+        "no containers and no other machines here; run the program itself",
+    ),
+    instead_line(
+        &["systemctl", "service", "journalctl", "initctl", "supervisorctl", "nginx", "apache2"],
+        &["python3"],
+        "no services here; run a server itself with & (python3 -m http.server, for example)",
+    ),
+    instead_line(
+        &["crontab", "at", "batch"],
+        &["watch", "sleep"],
+        "no schedules here; use watch, or sleep in a loop, within one call",
+    ),
+    instead_line(
+        &["aws", "gcloud", "az", "gh", "glab", "heroku", "vercel"],
+        &["curl"],
+        "no client here; use curl on the service's API, for what the sandbox's policy allows",
     ),
     instead_line(
         &["openssl", "gpg"],
@@ -119,7 +144,7 @@ pub const LIST: &[CommandAdvice] = &[
     instead_line(&["screen", "tmux", "expect"], &[], "no terminal here; run the command itself"),
     instead_line(&["info", "tldr"], &["man"], "use man NAME"),
     instead_line(&["whereis"], &["which"], "use which"),
-    instead_line(&["top", "htop"], &["ps"], "use ps"),
+    instead_line(&["top", "htop", "btop", "pidof"], &["ps", "pgrep"], "use ps aux, or pgrep NAME"),
     instead_line(
         &["strace", "ltrace", "gdb", "dmesg", "mount", "umount"],
         &[],

@@ -22,6 +22,7 @@
 //! | `program` | PATH search, `#!` lines, statuses 126 and 127 |
 //! | `command` | running another command with redirected streams |
 //! | `instead` | hints about commands that do not exist |
+//! | `similar` | commands with a similar name |
 //! | `condition` | the conditions of `test` and `[` |
 //! | `version` | the text of `--version`: the program whose behaviour a tool imitates |
 //! | `inherit` | a file that replaces another one: its place, mode and owner |
@@ -37,6 +38,7 @@ mod inherit;
 pub mod instead;
 pub mod opts;
 pub mod program;
+pub mod similar;
 mod stream;
 mod table;
 pub mod version;

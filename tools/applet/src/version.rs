@@ -179,6 +179,7 @@ static PACKAGES: &[VersionLine] = &[
     version_line("net-tools 2.10", &["ifconfig", "netstat"]),
     version_line("lsof 4.95.0", &["lsof"]),
     version_line("{} 9.18", &["dig", "host", "nslookup"]),
+    version_line("{}  version 3.2.7  protocol version 31", &["rsync"]),
     version_line("tree v2.1.0", &["tree"]),
     version_line("xxd 2022-01-14", &["xxd"]),
 ];

@@ -6,6 +6,7 @@
 //! | `packages` | `apt`, `apt-get`, `apt-cache`, `dpkg`, `yum`, `dnf`, `apk`, `brew` |
 //! | `net` | `ping`, `ip`, `ifconfig`, `ss`, `netstat`, `lsof`, `dig`, `host`, `nslookup` |
 //! | `parallel` | `parallel` |
+//! | `rsync` | `rsync` |
 //! | `sudo` | `sudo` |
 //! | `dos2unix` | `dos2unix`, `unix2dos` |
 //! | `look`, `pv`, `rename`, `script`, `sponge`, `ts`, `uuidgen`, `watch` | the command of that name |
@@ -18,6 +19,7 @@ mod packages;
 mod parallel;
 mod pv;
 mod rename;
+mod rsync;
 mod script;
 mod sponge;
 mod sudo;
@@ -49,6 +51,7 @@ pub const APPLETS: &[Applet] = &[
     Applet::new("ping", net::ping::run, "send echoes to the loopback"),
     Applet::new("pv", pv::run, "copy data and show the progress"),
     Applet::new("rename", rename::run, "rename files by a text or an expression"),
+    Applet::new("rsync", rsync::run, "copy what differs between folders"),
     Applet::new("script", script::run, "keep the output of a command in a file"),
     Applet::new("sponge", sponge::run, "write a file after all input is read"),
     Applet::quick("ss", net::sockets::run_ss, "print sockets that listen"),

@@ -159,12 +159,24 @@ impl Shell<'_> {
             None => argv[0].to_vec(),
         };
         self.print_error(&[&name, b": ", m.why.to_string().as_bytes()]);
-        if m.is_not_found()
-            && let Some(text) = box_applet::instead::find_instead(&argv[0], self.table)
-        {
-            self.print_error(&[&name, b": ", text.as_bytes()]);
+        if m.is_not_found() {
+            self.print_advice(&name, &argv[0]);
         }
         Ok(m.exit_status())
+    }
+
+    /// Prints what serves instead of a command that does not exist, or which commands have a similar
+    /// name, if any.
+    fn print_advice(&mut self, shown: &[u8], name: &[u8]) {
+        if let Some(text) = box_applet::instead::find_instead(name, self.table) {
+            return self.print_error(&[shown, b": ", text.as_bytes()]);
+        }
+        let search = self.variable_text(b"PATH").map_or(Vec::new(), |p| p.to_vec());
+        let builtins: Vec<&str> = crate::builtin::TABLE.iter().map(|b| b.name).collect();
+        let found = box_applet::similar::find_similar(name, &search, self.table, &builtins);
+        if !found.is_empty() {
+            self.print_error(&[shown, b": similar: ", found.join(", ").as_bytes()]);
+        }
     }
 
     /// Returns the program file that runs code of this shell in a process of its own.
