@@ -9,6 +9,7 @@ use crate::outcome::RunResult;
 use crate::policy::Policy;
 use crate::programs::{ProgramError, ProgramLibrary, Programs, Progress, base_files};
 use crate::stack::drop_unused;
+use crate::streams::BytesInput;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -22,9 +23,10 @@ use wasibox_kernel::{
 };
 use wasibox_vfs::Budget;
 use wasibox_vfs::changes::ChangeMark;
+use wasibox_vfs::device::Device;
 use wasibox_vfs::{
-    BaseFile, ChangeBounds, Errno, FileKind, Loc, MountError, ProgramMark, ProtectedPaths,
-    StdStream, TreeChanges, Vfs, VfsFile,
+    BaseFile, ChangeBounds, Errno, FileKind, Loc, MountError, OpenFlags, OpenResult, ProgramMark,
+    ProtectedPaths, StdStream, TreeChanges, Vfs, VfsFile,
 };
 
 /// The reason why a sandbox cannot be created or a command cannot be started.
@@ -63,7 +65,9 @@ pub struct RunSpec {
     pub env: Vec<Vec<u8>>,
     /// Working directory in the guest, absolute.
     pub cwd: Vec<u8>,
-    pub stdin: Arc<dyn StdStream>,
+    /// `None` is the guest's `/dev/null`. Programs such as `rg` search their input only if it is a
+    /// pipe or a file, as they would find it in a call with input.
+    pub stdin: Option<Arc<dyn StdStream>>,
     pub stdout: Arc<dyn StdStream>,
     pub stderr: Arc<dyn StdStream>,
     /// Limit of wall-clock time, instead of the policy's.
@@ -380,6 +384,20 @@ impl SessionSandbox {
         Ok(out)
     }
 
+    /// Returns the file of standard input: the stream, or the guest's `/dev/null`. An input without
+    /// bytes serves if the guest has put another file there.
+    fn input_file(&self, stream: Option<Arc<dyn StdStream>>) -> VfsFile {
+        if let Some(stream) = stream {
+            return VfsFile::Stream(stream);
+        }
+        let root = Loc::Tree(wasibox_vfs::tree::ROOT);
+        let how = OpenFlags { read: true, ..OpenFlags::default() };
+        match self.vfs.open(&root, b"/dev/null", how, 0) {
+            Ok(OpenResult::File(file @ VfsFile::Device(Device::Null, ..))) => file,
+            _ => VfsFile::Stream(BytesInput::new(Vec::new())),
+        }
+    }
+
     /// Finds a command: a name along `PATH` of the environment, or a path.
     fn find_program(&self, spec: &RunSpec, cwd: &Loc) -> Result<ProgramMatch, SandboxError> {
         let name = spec.argv.first().cloned().unwrap_or_default();
@@ -449,7 +467,7 @@ impl SessionSandbox {
             why: why.text().into(),
         };
         let opens = [
-            OpenDescription::new(VfsFile::Stream(spec.stdin), true, false),
+            OpenDescription::new(self.input_file(spec.stdin), true, false),
             OpenDescription::new(VfsFile::Stream(spec.stdout), false, true),
             OpenDescription::new(VfsFile::Stream(spec.stderr), false, true),
             OpenDescription::root(&self.vfs).map_err(cannot)?,

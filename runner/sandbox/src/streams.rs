@@ -2,7 +2,7 @@
 
 use crate::terminal::FilteredStream;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::fs::{FileType, fstat};
+use rustix::fs::{Dev, FileType, fstat, major, minor};
 use std::io::IsTerminal;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -16,6 +16,9 @@ use wasibox_vfs::{Errno, Readiness, StdStream};
 const NO_OFFSET: u64 = u64::MAX;
 #[cfg(target_os = "linux")]
 const UNKNOWN: rustix::io::Errno = rustix::io::Errno::OPNOTSUPP;
+
+/// The numbers of `/dev/null`, whose name a jailed worker cannot look up.
+const NULL_DEVICE: (u32, u32) = if cfg!(target_os = "linux") { (1, 3) } else { (3, 2) };
 
 /// An open descriptor of the host that a guest uses. Other programs may share it, so it stays in
 /// blocking mode. The guest's thread must nevertheless not block on it, because there is no
@@ -69,6 +72,13 @@ impl OutputMeter {
     pub fn is_over(&self) -> bool {
         self.over.load(Ordering::Relaxed)
     }
+}
+
+/// Returns whether `fd` is the host's `/dev/null`.
+pub fn is_null_device(fd: impl AsFd) -> bool {
+    let Ok(stat) = fstat(fd) else { return false };
+    let device = (major(stat.st_rdev as Dev), minor(stat.st_rdev as Dev));
+    FileType::from_raw_mode(stat.st_mode) == FileType::CharacterDevice && device == NULL_DEVICE
 }
 
 impl HostStream {

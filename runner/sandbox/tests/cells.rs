@@ -74,7 +74,7 @@ fn spec(program: &str, stdin: &str) -> (RunSpec, Arc<Capture>, Arc<Capture>) {
         argv: vec![program.into()],
         env: Vec::new(),
         cwd: b"/".into(),
-        stdin: BytesInput::new(stdin.into()),
+        stdin: Some(BytesInput::new(stdin.into())),
         stdout: out.clone(),
         stderr: err.clone(),
         timeout: None,

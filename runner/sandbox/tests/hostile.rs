@@ -360,7 +360,7 @@ impl StdStream for SlowStream {
 fn a_process_that_cannot_be_ended_is_reported() {
     let b = common::sandbox(Policy { limits: timeout(100), ..Policy::default() });
     let mut s = spec(&["cat"], b"").0;
-    s.stdin = Arc::new(SlowStream(Duration::from_secs(5)));
+    s.stdin = Some(Arc::new(SlowStream(Duration::from_secs(5))));
     let begun = Instant::now();
     let r = b.run(s).unwrap();
     assert_eq!((r.limit, r.stuck), (Some(LimitHit::Timeout), 1));

@@ -154,7 +154,8 @@ fn what_a_cell_begins_ends_with_it_or_goes_on() {
 #[test]
 fn input_environment_and_directory_are_the_sessions() {
     let s = sandbox();
-    let typed = |text: &'static str| move |s: &mut RunSpec| s.stdin = BytesInput::new(text.into());
+    let typed =
+        |text: &'static str| move |s: &mut RunSpec| s.stdin = Some(BytesInput::new(text.into()));
     let read = "require('fs').readFileSync(0, 'utf8')";
     assert_eq!(with(&s, read, typed("one\n")).value(), "'one\\n'");
     let lines = "const got = []; for await (const l of require('readline').createInterface({ input: process.stdin })) got.push(l); got";

@@ -94,7 +94,8 @@ fn await_is_allowed() {
 #[test]
 fn input_environment_and_directory_are_the_sessions() {
     let s = sandbox();
-    let typed = |text: &'static str| move |s: &mut RunSpec| s.stdin = BytesInput::new(text.into());
+    let typed =
+        |text: &'static str| move |s: &mut RunSpec| s.stdin = Some(BytesInput::new(text.into()));
     assert_eq!(with(&s, "input()", typed("one\n")).value(), "'one'");
     assert_eq!(with(&s, "import sys; sys.stdin.read()", typed("two\n")).value(), "'two\\n'");
     assert_eq!(with(&s, "input()", typed("three\nrest\n")).value(), "'three'");

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Arc, LazyLock, Mutex};
 use wasibox_image::{Image, ImageSpec, pack_to};
-use wasibox_sandbox::streams::{BytesInput, Capture, OutputMeter};
+use wasibox_sandbox::streams::{Capture, OutputMeter};
 use wasibox_sandbox::{Limits, Policy, ProcessStatus, RunSpec, SessionSandbox, compile_all};
 
 static MODULE: LazyLock<Vec<u8>> = LazyLock::new(|| build(&[]));
@@ -85,7 +85,7 @@ fn run(sandbox: &SessionSandbox, args: &[&str]) -> (ProcessStatus, String) {
         argv,
         env: Vec::new(),
         cwd: b"/".into(),
-        stdin: BytesInput::new(Vec::new()),
+        stdin: None,
         stdout: out.clone(),
         stderr: err,
         timeout: None,

@@ -4,7 +4,7 @@ use crate::session::Error;
 use std::os::fd::AsFd;
 use std::sync::Arc;
 use wasibox_protocol::{Command, End, Input, Outcome, Output};
-use wasibox_sandbox::streams::{BytesInput, Capture, HostStream, OutputMeter};
+use wasibox_sandbox::streams::{BytesInput, Capture, HostStream, OutputMeter, is_null_device};
 use wasibox_sandbox::value::CellValue;
 use wasibox_sandbox::{PlacedExec, RunSpec, SessionSandbox, StdStream};
 
@@ -27,9 +27,11 @@ pub fn exec_command(
     let policy_limit = sandbox.policy().limits.output;
     let (argv, env, cwd) = (placed.argv(), placed.environment(), placed.directory());
     let exec = placed.exec;
-    let stdin: Arc<dyn StdStream> = match exec.input {
-        Input::Bytes(b) => BytesInput::new(b),
-        Input::Inherit => HostStream::input(inherited.stdin)?,
+    let stdin: Option<Arc<dyn StdStream>> = match exec.input {
+        Input::Bytes(b) if b.is_empty() => None,
+        Input::Bytes(b) => Some(BytesInput::new(b)),
+        Input::Inherit if is_null_device(inherited.stdin) => None,
+        Input::Inherit => Some(HostStream::input(inherited.stdin)?),
     };
     let limit = match exec.output {
         Output::Capture { limit } => Some(policy_limit.map_or(limit, |l| l.min(limit))),

@@ -6,7 +6,7 @@ use super::{INTERPRETER, PROGRAM, TIMEOUT};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock};
 use wasibox_image::Image;
-use wasibox_sandbox::streams::{BytesInput, Capture, OutputMeter};
+use wasibox_sandbox::streams::{Capture, OutputMeter};
 use wasibox_sandbox::{CellRun, Policy, RunSpec, SessionSandbox, artifact};
 
 pub static IMAGE: LazyLock<Arc<Image>> = LazyLock::new(|| {
@@ -49,7 +49,7 @@ pub fn with(sandbox: &SessionSandbox, code: &str, change: impl FnOnce(&mut RunSp
         argv: vec![PROGRAM.as_bytes().to_vec()],
         env: vec![b"PATH=/usr/bin:/bin".to_vec(), b"HOME=/home/user".to_vec()],
         cwd: "/home/user".into(),
-        stdin: BytesInput::new(Vec::new()),
+        stdin: None,
         stdout: out.clone(),
         stderr: err.clone(),
         timeout: Some(TIMEOUT),

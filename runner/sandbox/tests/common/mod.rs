@@ -117,7 +117,7 @@ pub fn spec(argv: &[&str], stdin: &[u8]) -> (RunSpec, Arc<Capture>, Arc<Capture>
         argv: argv.iter().map(|a| a.as_bytes().to_vec()).collect(),
         env: vec![b"PATH=/bin".to_vec(), b"HOME=/home/user".to_vec()],
         cwd: b"/home/user".into(),
-        stdin: BytesInput::new(stdin.to_vec()),
+        stdin: Some(BytesInput::new(stdin.to_vec())),
         stdout: out.clone(),
         stderr: err.clone(),
         timeout: None,

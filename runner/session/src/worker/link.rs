@@ -19,6 +19,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 use std::time::{Duration, Instant};
 use wasibox_protocol::{End, Exec, Input, LimitHit, Outcome, Output};
+use wasibox_sandbox::streams::is_null_device;
 use wasibox_sandbox::{HostToolPolicy, Limits, NetworkPolicy, PlacedExec, Policy};
 use wasibox_vfs::delta::Delta;
 use wasibox_vfs::lock_mutex;
@@ -571,7 +572,12 @@ fn pipe_streams<'a>(
     let null = std::fs::File::options().read(true).write(true).open("/dev/null")?;
     let nothing = || null.as_fd().try_clone_to_owned();
     Ok(vec![
-        if input { pump.add_input(streams.stdin.as_fd())? } else { nothing()? },
+        // The worker, too, sees whether there is no input.
+        if input && !is_null_device(streams.stdin) {
+            pump.add_input(streams.stdin.as_fd())?
+        } else {
+            nothing()?
+        },
         if output {
             pump.add_output(streams.stdout.as_fd(), exec.raw_terminal)?
         } else {
