@@ -4,6 +4,7 @@
  * There is only one user. Each process is the leader of its own group.
  */
 #include "guest_posix.h"
+#include "wasix_calls.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -13,6 +14,10 @@
 /* The size in bytes of a file system's block, and of the blocks that st_blocks counts. */
 enum { FILE_BLOCK = 4096, STAT_BLOCK = 512 };
 
+/* The request to the kernel that a write to a pipe without readers raises SIGPIPE (PIPE of
+ * box_abi::control). */
+enum { RAISE_SIGPIPE = 0x800 };
+
 /* Variables of CPython to which threads.c refers. */
 void *_Py_tss_tstate;
 const char *pkgcontext;
@@ -21,11 +26,12 @@ int wasibox_float_flags;
 extern void wasibox_adopt(void);
 extern void wasibox_enter_cwd(void);
 
-/* Takes over the descriptors and the directory that the parent has passed on. */
+/* Takes over the descriptors and the directory that the parent has passed on; asks for SIGPIPE. */
 __attribute__((constructor)) static void enter_process(void)
 {
     wasibox_adopt();
     wasibox_enter_cwd();
+    (void)wasix_proc_signal(0, RAISE_SIGPIPE);
 }
 
 static int refuse(int error)
@@ -107,6 +113,21 @@ unsigned alarm(unsigned seconds)
 {
     (void)seconds;
     return 0;
+}
+
+/* ---- load ---- */
+
+/* Returns the number of averages that are stored, or -1 if the system has none. */
+int getloadavg(double averages[], int count)
+{
+    FILE *file = fopen("/proc/loadavg", "r");
+    int stored = 0;
+    if (file == NULL)
+        return -1;
+    while (stored < count && stored < 3 && fscanf(file, "%lf", &averages[stored]) == 1)
+        stored++;
+    (void)fclose(file);
+    return stored > 0 ? stored : -1;
 }
 
 /* ---- terminals ---- */

@@ -2,6 +2,7 @@
 #include "guest_posix.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -63,4 +64,17 @@ char *mktemp(char *pattern)
     if (create_with_random_name(pattern, check_absent) < 0)
         *pattern = '\0';
     return pattern;
+}
+
+FILE *tmpfile(void)
+{
+    char name[] = "/tmp/tmpf-XXXXXX";
+    int fd = mkstemp(name);
+    if (fd < 0)
+        return NULL;
+    (void)unlink(name);
+    FILE *stream = fdopen(fd, "w+");
+    if (stream == NULL)
+        (void)close(fd);
+    return stream;
 }

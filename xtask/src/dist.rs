@@ -81,14 +81,14 @@ pub fn run(args: &[String]) -> Result<ExitCode> {
         kept_prefix(js.program.kept)
     ));
 
-    steps.begin_step("programs of others: git");
-    let programs = match no_copyleft {
-        Some(_) => Vec::new(),
-        None => upstream::build_programs(&mut |line| eprintln!("      {line}"))?,
-    };
+    steps.begin_step("programs of others");
+    let programs = upstream::build_programs(no_copyleft.is_none(), &mut |line| {
+        eprintln!("      {line}");
+    })?;
     write_sources(&dist, &programs)?;
     let bytes: usize = programs.iter().map(|program| program.module.len()).sum();
-    steps.end_step(&format!("{:.1} MB", bytes as f64 / 1e6));
+    let names: Vec<&str> = programs.iter().map(|program| program.name).collect();
+    steps.end_step(&format!("{}: {:.1} MB", names.join(", "), bytes as f64 / 1e6));
 
     steps.begin_step("runner: Wasmer and the command line (the first build takes a while)");
     let kept = build_runner(&dist)?;
@@ -112,7 +112,7 @@ pub fn run(args: &[String]) -> Result<ExitCode> {
         for program in &programs {
             licenses.extend_from_slice(&program.licenses);
             components.extend_from_slice(&program.components);
-            trees.push(&program.root);
+            trees.extend(program.root.as_deref());
         }
         rootfs::assemble_rootfs(&root, &trees, &licenses)?;
         let modules =

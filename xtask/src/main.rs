@@ -41,7 +41,7 @@ const TASKS: &[(&str, &str, &str)] = &[
     (
         "dist",
         "[--profile core|data|science|full] [--from-source] [--without-copyleft] [--sdk] [--web]",
-        "build dist/: image.webc, box.wasm, python.wasm, runner, SHA256SUMS, sources; --without-copyleft: without git; --sdk: the packages for Python and Node in \
+        "build dist/: image.webc, box.wasm, python.wasm, runner, SHA256SUMS, sources; --without-copyleft: without git and make; --sdk: the packages for Python and Node in \
          dist/sdk; --web: the one for pages in dist/web",
     ),
     (

@@ -4,7 +4,10 @@
 //! step      one folder per key in the cache, with a log
 //! sysroot   the compiler wheel becomes clang, wasm-ld and a libc for wasm32-wasip1
 //! layer     the C layer below the programs: `guest/posix` over that of CPython
+//! compile   what several recipes do: patches, objects, the link
+//! crates    programs in Rust: cargo, their crates
 //! git       git, its helper for HTTP, its scripts
+//! lua, make, ripgrep, sqlite
 //! ```
 //!
 //! Invariants. A step's folder is named by a hash of everything that goes into it. A result is used
@@ -14,8 +17,14 @@
 //! Deliberately absent: changes to `python-dist`. The layer's files are compiled where they are, so
 //! that CPython's recipe keeps its bytes.
 
+mod compile;
+mod crates;
 mod git;
 mod layer;
+mod lua;
+mod make;
+mod ripgrep;
+mod sqlite;
 mod step;
 mod sysroot;
 
@@ -25,6 +34,7 @@ use anyhow::{Context, Result};
 use serde::Deserialize;
 
 use crate::env;
+use crate::key::Key;
 use crate::python::{self, Source};
 
 /// A program that is ready for the image.
@@ -34,14 +44,14 @@ pub struct UpstreamProgram {
     pub module: Vec<u8>,
     /// The commands that it implements.
     pub commands: &'static [&'static str],
-    /// The tree that is copied to the guest's `/`.
-    pub root: PathBuf,
+    /// The tree that is copied to the guest's `/`, if it has files besides the program.
+    pub root: Option<PathBuf>,
     /// Licence texts: component and file.
     pub licenses: Vec<(String, PathBuf)>,
     /// Name, version and licence of each component.
     pub components: Vec<(String, String, String)>,
-    /// The files of its complete source, which are distributed with the image: each with its path
-    /// in `dist/sources`.
+    /// The files of its complete source if it is copyleft, which are distributed with the image: each
+    /// with its path in `dist/sources`.
     pub sources: Vec<(String, PathBuf)>,
     /// The hash of everything that determines the result.
     pub key: String,
@@ -52,18 +62,35 @@ struct ProgramPins {
     source: Vec<Source>,
 }
 
-/// Builds the programs that are not cached. `say` gets progress lines.
+/// Builds the programs that are not cached, those under a copyleft licence only if `copyleft`. `say`
+/// gets progress lines.
 ///
 /// # Errors
 /// Returns an error if a file cannot be fetched or has another digest, or if a step fails; the
 /// message has the end of the step's log.
-pub fn build_programs(say: &mut dyn FnMut(&str)) -> Result<Vec<UpstreamProgram>> {
+pub fn build_programs(copyleft: bool, say: &mut dyn FnMut(&str)) -> Result<Vec<UpstreamProgram>> {
     let base = env::cache()?.join("upstream");
     std::fs::create_dir_all(&base).with_context(|| base.display().to_string())?;
     let lock = std::fs::File::create(base.join("lock")).context("the lock of the programs")?;
     lock.lock().context("the lock of the programs")?;
     let mut shop = step::Workshop { base, say };
-    Ok(vec![git::build(&mut shop)?])
+    let mut programs =
+        vec![lua::build(&mut shop)?, ripgrep::build(&mut shop)?, sqlite::build(&mut shop)?];
+    if copyleft {
+        programs.extend([git::build(&mut shop)?, make::build(&mut shop)?]);
+    }
+    Ok(programs)
+}
+
+/// Returns the key of a program: the files of its recipe at `path`, `parts`, and the code that
+/// builds it.
+fn recipe_key(name: &str, path: &Path, parts: &[&String], code: &[&str]) -> Result<Key> {
+    let mut key = Key::new(name);
+    parts.iter().for_each(|part| key.text(part));
+    let file = path.file_name().with_context(|| path.display().to_string())?.to_string_lossy();
+    key.tree(path.parent().unwrap_or(path), &[&file])?;
+    code.iter().for_each(|text| key.text(text));
+    Ok(key)
 }
 
 /// Returns the source of this name that `pins`, a file of the checkout, lists.
@@ -95,16 +122,19 @@ mod tests {
 
     #[test]
     fn sources_are_pinned_and_named_in_the_offer() {
-        let git = pinned_source("programs/pins.toml", "git").unwrap();
-        let shared = ["dlmalloc", "zlib"].map(|name| pinned_source("python-dist/pins.toml", name));
-        for source in shared.iter().map(|s| s.as_ref().unwrap()).chain([&git]) {
+        let own = ["git", "lua", "make", "ripgrep", "sqlite-shell"]
+            .map(|name| pinned_source("programs/pins.toml", name).unwrap());
+        let shared = ["dlmalloc", "sqlite", "zlib"]
+            .map(|name| pinned_source("python-dist/pins.toml", name).unwrap());
+        for source in own.iter().chain(&shared) {
             assert!(source.sha256.len() == 64 && !source.origins.is_empty(), "{}", source.name);
         }
-        let offer = env::read(&env::root().join("programs/git/SOURCE")).unwrap();
-        let offer = String::from_utf8(offer).unwrap();
-        assert!(
-            offer.starts_with(&format!("The program git in this image is git {} ", git.version))
-        );
+        for (source, title) in [(&own[0], "git"), (&own[2], "GNU make")] {
+            let path = format!("programs/{}/SOURCE", source.name);
+            let offer = String::from_utf8(env::read(&env::root().join(path)).unwrap()).unwrap();
+            let named = format!("is {title} {} under", source.version);
+            assert!(offer.split_whitespace().collect::<Vec<_>>().join(" ").contains(&named));
+        }
         assert!(pinned_source("programs/pins.toml", "nothing").is_err());
     }
 }

@@ -91,11 +91,13 @@ int execlp(const char *file, const char *arg, ...);
 int execl(const char *path, const char *arg, ...);
 
 /* temporary.c */
+FILE *tmpfile(void);
 char *mktemp(char *pattern);
 int mkstemp(char *pattern);
 char *mkdtemp(char *pattern);
 
 /* system.c */
+int getloadavg(double averages[], int count);
 int fchown(int fd, uid_t owner, gid_t group);
 unsigned alarm(unsigned seconds);
 char *getpass(const char *prompt);

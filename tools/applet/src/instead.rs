@@ -28,12 +28,28 @@ const fn instead_line(
 
 /// The whole list; each name occurs once.
 pub const LIST: &[CommandAdvice] = &[
-    // Images can be built without it (`cargo xtask dist --without-copyleft`).
+    // Programs that an image may lack: git and make with `cargo xtask dist --without-copyleft`.
     instead_line(
         &["git"],
         &["cp", "diff", "patch"],
         "not in this image; use cp -a for copies, diff -ruN OLD NEW for changes, patch -p1 to apply them",
     ),
+    instead_line(
+        &["make", "gmake"],
+        &["bash"],
+        "not in this image; run the recipe's commands with bash",
+    ),
+    instead_line(
+        &["rg"],
+        &["grep"],
+        "not in this image; use grep -rn PATTERN DIR (-E, -P, --include=GLOB)",
+    ),
+    instead_line(
+        &["sqlite3"],
+        &["python3"],
+        "not in this image; use python3 -m sqlite3 FILE 'SQL'",
+    ),
+    instead_line(&["lua", "lua5.4"], &["python3", "awk"], "not in this image; use python3 or awk"),
     instead_line(&["hg", "svn", "cvs"], &[], "use git, where the image has it"),
     instead_line(&["aria2c", "http"], &["curl"], "use curl, for what the sandbox's policy allows"),
     instead_line(
@@ -47,9 +63,9 @@ pub const LIST: &[CommandAdvice] = &[
         "use nc, for the session's own loopback",
     ),
     instead_line(
-        &["make", "cmake", "ninja"],
+        &["cmake", "ninja", "meson"],
         &["bash"],
-        "no make here; run the recipe's commands with bash",
+        "use make, where the image has it, or bash; there are no compilers here",
     ),
     instead_line(
         &[
@@ -61,7 +77,7 @@ pub const LIST: &[CommandAdvice] = &[
     ),
     instead_line(&["perl"], &["sed", "awk", "python3"], "use sed -E, awk or python3"),
     instead_line(
-        &["ruby", "php", "lua", "Rscript", "tclsh", "julia"],
+        &["ruby", "php", "Rscript", "tclsh", "julia"],
         &["python3", "awk"],
         "use python3 or awk",
     ),
@@ -77,16 +93,20 @@ pub const LIST: &[CommandAdvice] = &[
         &["python3"],
         "use python3 -m pip install NAME, for packages without native code",
     ),
-    instead_line(&["sqlite3", "sqlite"], &["python3"], "use python3 -m sqlite3 FILE 'SQL'"),
+    instead_line(
+        &["sqlite"],
+        &["python3"],
+        "use sqlite3, where the image has it, or python3 -m sqlite3 FILE 'SQL'",
+    ),
     instead_line(
         &["psql", "mysql", "mongosh", "redis-cli"],
         &["python3"],
         "no database servers here; python3 -m sqlite3 FILE 'SQL' has one in a file",
     ),
     instead_line(
-        &["rg", "ag", "ack"],
+        &["ag", "ack"],
         &["grep"],
-        "use grep -rn PATTERN DIR (-E, -P, --include=GLOB)",
+        "use rg, where the image has it, or grep -rn PATTERN DIR (-E, -P, --include=GLOB)",
     ),
     instead_line(&["fd", "fdfind", "locate"], &["find"], "use find DIR -name PATTERN"),
     instead_line(&["bat", "batcat"], &["cat"], "use cat -n"),
@@ -187,9 +207,9 @@ mod tests {
     #[test]
     fn finds_what_is_listed_and_missing() {
         const EMPTY: AppletTable = AppletTable::new(&[], &[]);
-        assert!(find_instead(b"rg", &EMPTY).is_some_and(|t| t.starts_with("use grep -rn")));
+        assert!(find_instead(b"ag", &EMPTY).is_some_and(|t| t.contains("or grep -rn")));
         assert_eq!(find_instead(b"nosuchcommand", &EMPTY), None);
-        assert_eq!(find_instead(b"rg", &AppletTable::new(&[], &[("rg", "")])), None);
+        assert_eq!(find_instead(b"ag", &AppletTable::new(&[], &[("ag", "")])), None);
     }
 
     #[test]

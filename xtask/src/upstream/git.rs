@@ -8,16 +8,19 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 
-use super::layer::{self, Layer};
+use super::compile::{
+    apply_patches, compile_files, compile_zlib, copy_licences, discard, licence_texts,
+    write_compiler,
+};
+use super::layer;
 use super::step::{Bench, StepResult, Workshop, jobs_option};
 use super::sysroot::{self, Sysroot};
-use super::{UpstreamProgram, entry_with_prefix, pinned_source, shared_file};
+use super::{UpstreamProgram, entry_with_prefix, pinned_source, recipe_key, shared_file};
 use crate::env;
 use crate::js::copy_folder;
-use crate::key::{Key, sorted};
 use crate::python;
 
-const CODE: &str = include_str!("git.rs");
+const CODE: &[&str] = &[include_str!("git.rs"), include_str!("compile.rs")];
 
 /// The commands of the image that run the module. git finds those of its own commands that are not
 /// here in the program; the names here are those that git itself or another machine's git starts.
@@ -57,10 +60,6 @@ const TEMPLATES: &[&str] = &["description", "info/exclude"];
 /// Its empty folders.
 const TEMPLATE_FOLDERS: &[&str] = &["branches", "hooks"];
 
-/// The objects of zlib.
-const ZLIB: &[&str] =
-    &["adler32", "crc32", "deflate", "inffast", "inflate", "inftrees", "trees", "zutil"];
-
 /// Builds git.
 ///
 /// # Errors
@@ -72,45 +71,37 @@ pub fn build(shop: &mut Workshop) -> Result<UpstreamProgram> {
     let (zlib, zlib_archive) = shared_file("zlib", shop.say)?;
     let sysroot = sysroot::build(shop)?;
     let layer = layer::build(shop, &sysroot)?;
-    let mut key = Key::new("git");
-    for part in [&source.sha256, &zlib.sha256, &sysroot.key, &layer.key] {
-        key.text(part);
-    }
-    key.tree(&recipe, &sorted(&recipe)?.iter().map(String::as_str).collect::<Vec<_>>())?;
-    key.text(CODE);
+    let parts = [&source.sha256, &zlib.sha256, &sysroot.key, &layer.key];
+    let key = recipe_key("git", &recipe, &parts, CODE)?;
     let StepResult { dir, key } = shop.step("git", key, |bench| {
         bench.unpack(&archive, &bench.dir)?;
         bench.unpack(&zlib_archive, &bench.dir)?;
         let tree = entry_with_prefix(&bench.dir, "git-")?;
-        let zlib_dir = entry_with_prefix(&bench.dir, "libz-sys-")?.join("src/zlib");
-        prepare_tree(bench, &recipe, &tree)?;
-        let compiler = write_compiler(bench, &sysroot, &recipe, &zlib_dir)?;
-        compile_zlib(bench, &compiler, &zlib_dir, &zlib.flags)?;
-        for name in ["curl", "main"] {
-            let mut cc = bench.tool(&compiler, &bench.dir);
-            cc.args(["-O2", "-g0", "-Wall", "-Wextra", "-Werror", "-c"]);
-            bench
-                .run(cc.arg(recipe.join(format!("{name}.c"))).arg("-o").arg(format!("{name}.o")))?;
-        }
-        make(bench, &tree, &compiler, &sysroot, &layer)?;
+        let zlib_tree = entry_with_prefix(&bench.dir, "libz-sys-")?;
+        let zlib_dir = zlib_tree.join("src/zlib");
+        apply_patches(bench, &recipe, &tree)?;
+        fs::copy(recipe.join("config.mak"), tree.join("config.mak")).context("config.mak")?;
+        let compiler = write_compiler(bench, &sysroot, &[&recipe, &zlib_dir])?;
+        let mut objects = compile_zlib(bench, &compiler, &zlib_dir, &zlib.flags)?;
+        let own = ["curl.c", "main.c"].map(|name| recipe.join(name));
+        let strict = ["-Wall", "-Wextra", "-Werror"];
+        objects.extend(compile_files(bench, &compiler, &own, &strict, "")?);
+        objects.extend(layer.objects()?);
+        make(bench, &tree, &compiler, &sysroot, &objects)?;
         collect_files(bench, &tree, &recipe)?;
+        copy_licences(bench, &tree, &source.licence_files)?;
         // The rest is a hundred megabytes.
-        for dir in [&tree, &entry_with_prefix(&bench.dir, "libz-sys-")?] {
-            fs::remove_dir_all(dir).with_context(|| dir.display().to_string())?;
-        }
-        Ok(())
+        discard(&[&tree, &zlib_tree])
     })?;
-    let license = |path: PathBuf| ("git".to_string(), path);
-    let mut licenses: Vec<_> =
-        source.licence_files.iter().map(|name| license(dir.join("licences").join(name))).collect();
-    licenses.push(license(recipe.join("SOURCE")));
+    let mut licenses = licence_texts(&dir, "git")?;
+    licenses.push(("git".to_string(), recipe.join("SOURCE")));
     let root = env::root();
     let origin = |name: &str| (format!("git/{name}"), root.join(name));
     Ok(UpstreamProgram {
         name: "git",
         module: env::read(&dir.join("git.wasm"))?,
         commands: COMMANDS,
-        root: dir.join("root"),
+        root: Some(dir.join("root")),
         licenses,
         components: vec![("git".to_string(), source.version.clone(), source.licence.clone())],
         sources: vec![
@@ -125,45 +116,13 @@ pub fn build(shop: &mut Workshop) -> Result<UpstreamProgram> {
     })
 }
 
-/// Applies the patches, and copies the switches.
-fn prepare_tree(bench: &Bench, recipe: &Path, tree: &Path) -> Result<()> {
-    for name in sorted(recipe)?.iter().filter(|name| name.ends_with(".patch")) {
-        let mut patch = bench.tool("patch", tree);
-        bench.run(patch.args(["-p1", "--fuzz=0", "--input"]).arg(recipe.join(name)))?;
-    }
-    fs::copy(recipe.join("config.mak"), tree.join("config.mak")).context("config.mak")?;
-    Ok(())
-}
-
-/// Writes the script that compiles for the guest with the layer's headers, curl's and zlib's.
-fn write_compiler(bench: &Bench, sysroot: &Sysroot, recipe: &Path, zlib: &Path) -> Result<PathBuf> {
-    let mut flags = layer::compile_flags();
-    flags.extend([recipe, zlib].map(|dir| format!("-I{}", dir.display())));
-    let words: Vec<String> = flags.iter().map(|flag| format!("'{flag}'")).collect();
-    let path = bench.dir.join("cc");
-    let clang = sysroot.program("clang");
-    let text = format!("#!/bin/sh\nexec '{}' {} \"$@\"\n", clang.display(), words.join(" "));
-    env::write(&path, text.as_bytes())?;
-    fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o755))?;
-    Ok(path)
-}
-
-fn compile_zlib(bench: &Bench, compiler: &Path, zlib: &Path, flags: &[String]) -> Result<()> {
-    for name in ZLIB {
-        let mut cc = bench.tool(compiler, &bench.dir);
-        cc.args(["-O2", "-g0", "-w", "-c"]).args(flags).arg(zlib.join(format!("{name}.c")));
-        bench.run(cc.arg("-o").arg(format!("zlib-{name}.o")))?;
-    }
-    Ok(())
-}
-
 /// Runs git's Makefile.
 fn make(
     bench: &Bench,
     tree: &Path,
     compiler: &Path,
     sysroot: &Sysroot,
-    layer: &Layer,
+    objects: &[PathBuf],
 ) -> Result<()> {
     let command = || {
         let mut make = bench.tool("make", tree);
@@ -174,10 +133,7 @@ fn make(
     };
     bench.run(command().args(FURTHER_OBJECTS))?;
     let mut inputs: Vec<String> = FURTHER_OBJECTS.iter().map(|name| (*name).to_string()).collect();
-    let own = ["curl.o", "main.o"].iter().map(|name| (*name).to_string());
-    let own = own.chain(ZLIB.iter().map(|name| format!("zlib-{name}.o")));
-    inputs.extend(own.map(|name| bench.dir.join(name).display().to_string()));
-    inputs.extend(layer.objects()?.iter().map(|path| path.display().to_string()));
+    inputs.extend(objects.iter().map(|path| path.display().to_string()));
     let link = [&["-Wl,--wrap=cmd_main"], layer::LINK_FLAGS].concat().join(" ");
     let mut git = command();
     git.arg(format!("LDFLAGS={link}")).arg(format!("EXTLIBS={}", inputs.join(" ")));
@@ -205,9 +161,6 @@ fn collect_files(bench: &Bench, tree: &Path, recipe: &Path) -> Result<()> {
     }
     for name in TEMPLATE_FOLDERS {
         fs::create_dir_all(templates.join(name)).context("a folder of a new repository")?;
-    }
-    for name in ["COPYING", "LGPL-2.1"] {
-        copy(tree.join(name), bench.dir.join("licences").join(name))?;
     }
     copy_folder(&recipe.join("rootfs"), &root)
 }

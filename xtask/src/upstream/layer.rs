@@ -39,7 +39,7 @@ const ZONE_FLAGS: &[&str] =
     &["-O2", "-g0", "-w", "-D_XOPEN_SOURCE=700", "-D_WASI_EMULATED_MMAN", "-Dhidden="];
 
 /// What libc's headers show.
-const DEFINES: &[&str] = &[
+pub const DEFINES: &[&str] = &[
     "-D_GNU_SOURCE=1",
     "-D_WASI_EMULATED_SIGNAL",
     "-D_WASI_EMULATED_GETPID",
@@ -85,6 +85,18 @@ pub fn compile_flags() -> Vec<String> {
     flags
 }
 
+/// Returns the options with which the files of CPython's layer are compiled. They see its own names
+/// of the functions.
+pub fn shared_flags() -> Vec<String> {
+    let python_dist = env::root().join("python-dist");
+    let folders = ["site/posix/include", "site/posix", "site"];
+    let mut flags: Vec<String> =
+        folders.iter().map(|dir| format!("-I{}", python_dist.join(dir).display())).collect();
+    let words = DEFINES.iter().chain(&["-include", "wasibox_posix.h"]).chain(FLAGS);
+    flags.extend(words.map(|word| (*word).to_string()));
+    flags
+}
+
 /// Compiles the layer.
 ///
 /// # Errors
@@ -108,12 +120,7 @@ pub fn build(shop: &mut Workshop, sysroot: &Sysroot) -> Result<Layer> {
         };
         let include = |dir: &str| format!("-I{}", python_dist.join(dir).display());
         let words = |flags: &[&str]| flags.iter().map(|f| (*f).to_string()).collect::<Vec<_>>();
-        // CPython's part sees its own names of the functions.
-        let mut shared =
-            vec![include("site/posix/include"), include("site/posix"), include("site")];
-        shared.extend(words(DEFINES));
-        shared.extend(words(&["-include", "wasibox_posix.h"]));
-        shared.extend(words(FLAGS));
+        let shared = shared_flags();
         for file in SHARED {
             // The two files beside the layer are written for libc as it is.
             let plain = [&[include("site")], &words(FLAGS)[..]].concat();
