@@ -51,7 +51,7 @@ const SS: Spec<Flag> = Spec::new(
         Opt::new(Flag::Unix, 'x', "unix").with_help("Print nothing: Unix sockets are not listed"),
         Opt::new(Flag::Version, 'V', "").with_help(words::VERSION),
         Opt::new(Flag::Processes, 'p', "processes").with_help(words::IGNORED),
-        Opt::new(Flag::Ignored, 'n', "numeric").with_help(words::SAME),
+        Opt::new(Flag::Ignored, 'n', "numeric").with_help(words::IGNORED),
         Opt::new(Flag::Ignored, 'e', "extended"),
         Opt::new(Flag::Ignored, 'i', "info"),
         Opt::new(Flag::Ignored, 'm', "memory"),

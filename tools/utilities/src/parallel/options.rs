@@ -57,7 +57,7 @@ pub(super) const SPEC: Spec<Flag> = Spec::new(
         Opt::new(Flag::KeepOrder, 'k', "keep-order").with_help("Print the output in the order of the arguments"),
         Opt::long(Flag::DryRun, "dry-run").with_help("Print the commands, run none"),
         Opt::long(Flag::DryRun, "dryrun"),
-        Opt::new(Flag::ArgFile, 'a', "arg-file").with_argument("FILE", "Read arguments from FILE"),
+        Opt::new(Flag::ArgFile, 'a', "arg-file").with_argument("FILE", "Take the arguments from FILE"),
         Opt::new(Flag::Null, '0', "null").with_help("Arguments end with a NUL byte"),
         Opt::new(Flag::Delimiter, 'd', "delimiter").with_argument("CHAR", "Arguments end with CHAR"),
         Opt::new(Flag::Colsep, 'C', "colsep")

@@ -81,8 +81,9 @@ pub(super) const SPEC: Spec<Flag> = Spec::new(
         Opt::long(Flag::Include, "include")
             .with_argument("PATTERN", "Do not leave out what matches"),
         Opt::long(Flag::ExcludeFrom, "exclude-from")
-            .with_argument("FILE", "Read patterns from FILE"),
-        Opt::long(Flag::IncludeFrom, "include-from").with_argument("FILE", words::SAME),
+            .with_argument("FILE", "Read patterns for --exclude from FILE"),
+        Opt::long(Flag::IncludeFrom, "include-from")
+            .with_argument("FILE", "Read patterns for --include from FILE"),
         Opt::new(Flag::Filter, 'f', "filter").with_argument("RULE", "'- PATTERN' or '+ PATTERN'"),
         Opt::new(Flag::Backup, 'b', "backup").with_help("Keep files that are replaced, with a ~"),
         Opt::long(Flag::Suffix, "suffix").with_argument("TEXT", words::SUFFIX),
