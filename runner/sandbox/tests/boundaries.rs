@@ -237,7 +237,8 @@ fn all_imports(pages: u32) {
         // Each import is called in a session of its own.
         let b = SessionSandbox::new(image.clone(), policy.clone(), None, Arc::new(|_| {})).unwrap();
         let mut s = spec(&[name], b"").0;
-        (s.stdin, s.stdout, s.stderr) = (Arc::new(Nothing), Arc::new(Nothing), Arc::new(Nothing));
+        s.stdin = Some(Arc::new(Nothing));
+        (s.stdout, s.stderr) = (Arc::new(Nothing), Arc::new(Nothing));
         let ran = b.run(s).unwrap();
         if (ran.status, ran.limit, ran.stuck) != (ProcessStatus::Exited(0), None, 0) {
             wrong.push((name, ran));
