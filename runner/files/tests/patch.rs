@@ -84,7 +84,7 @@ fn names_that_lead_elsewhere_are_refused() {
     );
     put(&v, "/work/there", "x\n");
     let e = patch(&v, "--- /dev/null\n+++ b/there\n@@ -0,0 +1 @@\n+y\n").unwrap_err();
-    assert!(e.to_string().contains("there already"), "{e}");
+    assert!(e.to_string().contains("exists already"), "{e}");
     let e = patch(&v, "--- a/there\n+++ /dev/null\n@@ -1 +0,0 @@\n-z\n").unwrap_err();
     assert!(matches!(e, FilesError::Hunk { .. }), "{e}");
 }

@@ -185,7 +185,7 @@ fn writing_makes_folders_and_keeps_bits() {
     assert_eq!(text(&v, "/work/a/b/c.sh"), "y\nz\n");
     assert!(
         err(&v, r#"{"write": {"path": "a/b/c.sh", "content": "", "create_only": true}}"#)
-            .contains("there already")
+            .contains("already exists")
     );
     assert!(err(&v, r#"{"write": {"path": "a/b", "content": ""}}"#).contains("is a directory"));
     assert!(err(&v, r#"{"write": {"path": "a/b/c.sh/d", "content": ""}}"#).contains("(ENOTDIR)"));

@@ -159,5 +159,5 @@ async def test_what_the_model_is_told_and_what_is_granted():
 async def test_wrong_options_are_said_at_once():
     with pytest.raises(ValueError, match="fly: there are run_shell"):
         WasiboxToolset(include=["fly"])
-    with pytest.raises(ValueError, match="there already: limits"):
+    with pytest.raises(ValueError, match="exists already: limits"):
         WasiboxToolset(wasibox.AsyncSession(), limits="strict")

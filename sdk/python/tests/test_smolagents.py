@@ -161,7 +161,7 @@ def test_a_session_that_is_given_stays():
         with CodeAgent(tools=[], model=Scripted("y = 5\nfinal_answer(y)"), executor=executor, verbosity_level=0) as agent:
             assert agent.run("go") == 5
         assert session.python("y").value == 5
-        with pytest.raises(ValueError, match="there already: limits"):
+        with pytest.raises(ValueError, match="exists already: limits"):
             WasiboxExecutor(session, limits="strict")
     own = WasiboxExecutor()
     own.cleanup()
