@@ -292,7 +292,7 @@ mod tests {
         assert_eq!(server.kind, ServerKind::Http("https://example.com/mcp?a=b".into()));
         assert_eq!(read("https://example.com/mcp?a=b").unwrap().prefix, None);
         for text in ["", "stdio:", "stdio:'a", "ftp://x", "cat", "a b=stdio:x", "=stdio:x"] {
-            assert!(read(text).unwrap_err().to_string().contains("no source"), "{text}");
+            assert!(read(text).unwrap_err().to_string().contains("not a source"), "{text}");
         }
     }
 

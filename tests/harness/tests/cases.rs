@@ -46,10 +46,22 @@ fn oracle() {
         eprintln!("bash 5.2 is not installed ({version:?}): the expected values are not checked");
         return;
     }
-    // Distributions keep an older jq for years.
-    let newer = told("jq", &["--version"]).starts_with("jq-1.8");
-    // On many systems `awk` is another program.
-    let is_gnu = told("awk", &["--version"]).starts_with("GNU Awk");
+    // Distributions keep older versions for years, and on many systems `awk` is another program.
+    let versions = [
+        ("jq 1.8", "jq", "jq-1.8"),
+        ("gawk", "awk", "GNU Awk"),
+        ("GNU make", "make", "GNU Make 4.4"),
+        ("SQLite", "sqlite3", "3.54."),
+        ("Lua", "lua", "Lua 5.4"),
+        ("ripgrep", "rg", "ripgrep 15.2"),
+    ];
+    let is_same_version = |authority: &str| {
+        let known = versions.iter().find(|(name, ..)| authority.starts_with(name));
+        known.is_none_or(|(_, program, version)| {
+            let option = if *program == "lua" { "-v" } else { "--version" };
+            told(program, &[option]).starts_with(version)
+        })
+    };
     // A file in `tools` that is named after a program tests that program.
     let is_here = |path: &Path| {
         let name = path.file_stem().unwrap_or_default();
@@ -61,15 +73,14 @@ fn oracle() {
             || ["/usr/bin", "/bin"].iter().any(|dir| Path::new(dir).join(name).exists())
     };
     let knows = |path: &Path, f: &CaseFile| {
-        let is_theirs = is_gnu || !f.authority.starts_with("gawk");
         // Another program of the host may use the port.
         let needs_port = f.authority.contains("netcat");
-        let known = (newer || f.authority != "jq 1.8") && is_theirs && is_here(path) && !needs_port;
+        let known = is_here(path) && !needs_port && is_same_version(&f.authority);
         if !known {
             eprintln!("{} is unconfirmed: there is no {} here", path.display(), f.authority);
         }
         known
     };
-    let is_known = |c: &Case| is_gnu || !c.script.contains("awk -i inplace");
+    let is_known = |c: &Case| is_same_version("gawk") || !c.script.contains("awk -i inplace");
     all(Subject::Oracle, |c| c.deviation.is_none() && is_known(c), knows);
 }

@@ -139,11 +139,15 @@ fn ss_table(p: &ParsedOptions<Flag>) -> String {
     };
     let mut rows: Vec<[String; 6]> = select_sockets(p).iter().map(row).collect();
     rows.insert(0, heads.map(str::to_string));
-    let widths: Vec<usize> =
-        (0..6).map(|n| rows.iter().map(|r| r[n].len()).max().unwrap_or(0)).collect();
+    let skipped = usize::from(p.has_option(Flag::NoHeader));
+    // Without a header, the addresses are only as wide as they must be.
+    let width = |n: usize| {
+        let counted = rows.iter().skip(if n < 4 { 0 } else { skipped });
+        counted.map(|r| r[n].len()).max().unwrap_or(0)
+    };
+    let widths: Vec<usize> = (0..6).map(width).collect();
     // The kind is shown where there may be several.
     let first = usize::from(p.has_option(Flag::Tcp) != p.has_option(Flag::Udp));
-    let skipped = usize::from(p.has_option(Flag::NoHeader));
     let mut text = String::new();
     for row in rows.iter().skip(skipped) {
         let cell = |n: usize| match n {

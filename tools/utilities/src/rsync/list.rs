@@ -31,7 +31,7 @@ pub(super) struct Listing {
 impl Listing {
     fn report(&mut self, ctx: &mut Ctx<'_>, what: &str, source: &Path, e: &std::io::Error) {
         let _ = ctx.stdout.flush();
-        let number = e.raw_os_error().map_or(String::new(), |n| format!(" ({n})"));
+        let number = super::error_number(e);
         let (shown, reason) = (source.display(), error_text(e));
         let _ = writeln!(ctx.stderr, "rsync: [sender] {what} \"{shown}\" failed: {reason}{number}");
         self.failed = true;

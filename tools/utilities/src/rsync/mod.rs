@@ -79,3 +79,24 @@ fn is_remote(word: &[u8]) -> bool {
     let slash = word.iter().position(|c| *c == b'/');
     colon.is_some_and(|at| slash.is_none_or(|s| at < s))
 }
+
+/// Returns the number that rsync prints after an error's text: Linux's, whatever the system's is,
+/// or nothing for a rare error.
+fn error_number(e: &std::io::Error) -> String {
+    use std::io::ErrorKind::*;
+    let number = match e.kind() {
+        NotFound => 2,
+        PermissionDenied => 13,
+        AlreadyExists => 17,
+        CrossesDevices => 18,
+        NotADirectory => 20,
+        IsADirectory => 21,
+        InvalidInput => 22,
+        FileTooLarge => 27,
+        StorageFull => 28,
+        ReadOnlyFilesystem => 30,
+        DirectoryNotEmpty => 39,
+        _ => return String::new(),
+    };
+    format!(" ({number})")
+}

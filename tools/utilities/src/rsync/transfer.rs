@@ -109,7 +109,7 @@ impl<'p> Transfer<'p> {
 
     fn report(&mut self, ctx: &mut Ctx<'_>, what: &str, place: &Path, e: &io::Error) {
         let _ = ctx.stdout.flush();
-        let number = e.raw_os_error().map_or(String::new(), |n| format!(" ({n})"));
+        let number = super::error_number(e);
         let (shown, reason) = (place.display(), error_text(e));
         let _ =
             writeln!(ctx.stderr, "rsync: [receiver] {what} \"{shown}\" failed: {reason}{number}");
