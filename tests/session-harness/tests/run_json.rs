@@ -87,7 +87,7 @@ fn wrong_requests_are_answered_with_status_2() {
         (json!({"entryPath": "a.sh", "zipBase64": "UEsDBA=="}).to_string(), "not a zip"),
         (json!({"entryPath": "b.sh", "zipBase64": good}).to_string(), "'b.sh' is not there"),
         (json!({"entryPath": "a.sh"}).to_string(), "'a.sh' is not there"),
-        (json!({"entryPath": "a.rb", "zipBase64": good}).to_string(), "none of .sh"),
+        (json!({"entryPath": "a.rb", "zipBase64": good}).to_string(), "none of the extensions .sh"),
         (json!({"entryPath": "../a.sh", "zipBase64": good}).to_string(), "within the folder"),
     ] {
         let (status, said) = run(&request);
