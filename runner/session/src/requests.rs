@@ -116,7 +116,9 @@ impl WaitingEntries {
         } else {
             (&mut self.bytes, ENTRY_BYTES)
         };
-        if self.all.len() < ENTRIES && *bytes + entry.len() <= limit {
+        // Pushes are limited by their bytes alone, because many short entries of other requests would
+        // leave them no room.
+        if (is_push || self.all.len() < ENTRIES) && *bytes + entry.len() <= limit {
             *bytes += entry.len();
             self.all.push(entry);
         } else {
@@ -424,5 +426,15 @@ mod tests {
             "{:?}",
             all.last()
         );
+    }
+
+    #[test]
+    fn many_short_requests_leave_room_for_pushes() {
+        let mut waiting = WaitingEntries::default();
+        for _ in 0..=ENTRIES {
+            waiting.add("x".into(), false);
+        }
+        waiting.add("p".into(), true);
+        assert_eq!((waiting.all.len(), waiting.left_out), (ENTRIES + 1, 1));
     }
 }
