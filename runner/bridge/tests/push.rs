@@ -1,4 +1,5 @@
-//! Rules for git on the way out: what reaches the server, what the client is told, what is logged.
+//! Rules for git on the way out: the requests that reach the server, the answers to the client, and
+//! the log.
 //! The last tests have git itself at both ends, where the host has it.
 
 mod common;
@@ -414,7 +415,7 @@ fn a_push_is_judged_again_where_a_redirect_leads() {
     assert_eq!(follow("refs/heads/x", 100).unwrap().1, b"done");
     let report = String::from_utf8(follow("refs/heads/main", 100).unwrap().1).unwrap();
     assert!(report.contains("ng refs/heads/main denied by this sandbox's rules"), "{report}");
-    // What was not kept cannot be judged.
+    // Bytes that were not kept cannot be judged.
     assert!(matches!(follow("refs/heads/x", 2 << 20), Err(RequestError::Rewind(_))));
     assert_eq!(server.heads().iter().filter(|h| h.contains("/r.git/")).count(), 1);
 }
@@ -538,17 +539,23 @@ fn gateway(b: &Box, server: &Server) -> Server {
     })
 }
 
+/// Makes a bare repository that takes pushes over HTTP, `r.git`, and an empty one to work in, `w`.
+fn repositories(root: &Path) -> (PathBuf, PathBuf) {
+    done(root, &["init", "-q", "--bare", "-b", "main", "r.git"]);
+    let bare = root.join("r.git");
+    done(&bare, &["config", "http.receivepack", "true"]);
+    done(root, &["init", "-q", "-b", "main", "w"]);
+    let work = root.join("w");
+    (bare, work)
+}
+
 #[test]
 fn gits_own_pushes() {
     let Some(program) = backend() else { return };
     let dir = tempfile::tempdir().unwrap();
     let root = dir.path();
-    done(root, &["init", "-q", "--bare", "-b", "main", "r.git"]);
-    let bare = root.join("r.git");
-    done(&bare, &["config", "http.receivepack", "true"]);
+    let (bare, work) = repositories(root);
     done(&bare, &["config", "receive.advertisePushOptions", "true"]);
-    done(root, &["init", "-q", "-b", "main", "w"]);
-    let work = root.join("w");
     done(&work, &["commit", "-q", "--allow-empty", "-m", "one"]);
     done(&work, &["push", "-q", bare.to_str().unwrap(), "main"]);
     let server = git_server(program, root.to_path_buf());
@@ -573,7 +580,7 @@ fn gits_own_pushes() {
     assert_eq!(done(&bare, &["rev-parse", "agent/a"]), head);
     assert_eq!(done(&bare, &["rev-parse", "agent/b"]), head);
 
-    // Everything else, in git's own words.
+    // All other cases, in git's own words.
     let refused = "! [remote rejected] HEAD -> main (not allowed by this sandbox's rules)";
     let updates = "updating it is not allowed by this sandbox's rules";
     done(&clone, &["commit", "-q", "--allow-empty", "-m", "three"]);
@@ -624,11 +631,7 @@ fn the_server_compares_ids_and_histories() {
     let Some(program) = backend() else { return };
     let dir = tempfile::tempdir().unwrap();
     let root = dir.path();
-    done(root, &["init", "-q", "--bare", "-b", "main", "r.git"]);
-    let bare = root.join("r.git");
-    done(&bare, &["config", "http.receivepack", "true"]);
-    done(root, &["init", "-q", "-b", "main", "w"]);
-    let work = root.join("w");
+    let (bare, work) = repositories(root);
     done(&work, &["commit", "-q", "--allow-empty", "-m", "one"]);
     done(&work, &["push", "-q", bare.to_str().unwrap(), "HEAD:agent/x", "HEAD:agent/y"]);
     let one = done(&work, &["rev-parse", "HEAD"]);
@@ -638,7 +641,7 @@ fn the_server_compares_ids_and_histories() {
     let server = git_server(program, root.to_path_buf());
     let create = "git-push http://HOST/r.git refs/heads/agent/* create";
     let b = bridge(&server, &[create], &[]);
-    // A client that claims to create what exists.
+    // A client that claims to create a ref that exists.
     let body = list(&[(NONE, &other, "refs/heads/agent/x")]);
     let empty_pack = done_bytes(&work, &["pack-objects", "-q", "--stdout"]);
     let (_, report) = push(&b, &server, &[body, empty_pack.clone()].concat()).unwrap();
@@ -656,7 +659,7 @@ fn the_server_compares_ids_and_histories() {
     assert_eq!(done(&bare, &["rev-parse", "agent/x"]), one);
 }
 
-/// Returns what git writes to its output.
+/// Returns git's output.
 fn done_bytes(dir: &Path, args: &[&str]) -> Vec<u8> {
     let mut git = Command::new("git");
     let output = git.current_dir(dir).args(args).stdin(Stdio::null()).output().unwrap();
