@@ -16,7 +16,7 @@ from .units import Quantity
 
 _CONSTANTS = {"pi": pi, "e": E, "i": I, "infinity": oo, "phi": sp.GoldenRatio, "tau": 2 * pi}
 _RELATIONS = {"=": sp.Eq, "!=": sp.Ne, "<": sp.Lt, "<=": sp.Le, ">": sp.Gt, ">=": sp.Ge}
-# Functions whose first argument may have a unit, besides those with `keeps_units`.
+# Functions whose first argument may have a unit, in addition to those with `keeps_units`.
 _WITH_UNITS = {"sqrt", "cbrt", "abs", "round", "floor", "ceil"}
 
 

@@ -1,5 +1,5 @@
-/* What ripgrep's crates ask of a system beyond Rust's library (0001 to 0003 call it), and what that
- * library does before main() on Unix.
+/* Functions that ripgrep's crates need beyond Rust's library (0001 to 0003 call them), and the steps
+ * of that library before main() on Unix.
  */
 #include "guest_posix.h"
 

@@ -4,7 +4,7 @@
 //! step      one folder per key in the cache, with a log
 //! sysroot   the compiler wheel becomes clang, wasm-ld and a libc for wasm32-wasip1
 //! layer     the C layer below the programs: `guest/posix` over that of CPython
-//! compile   what several recipes do: patches, objects, the link
+//! compile   steps of several recipes: patches, objects, the link
 //! crates    programs in Rust: cargo, their crates
 //! git       git, its helper for HTTP, its scripts
 //! lua, make, ripgrep, sqlite
@@ -44,7 +44,7 @@ pub struct UpstreamProgram {
     pub module: Vec<u8>,
     /// The commands that it implements.
     pub commands: &'static [&'static str],
-    /// The tree that is copied to the guest's `/`, if it has files besides the program.
+    /// The tree that is copied to the guest's `/`, if it has files apart from the program.
     pub root: Option<PathBuf>,
     /// Licence texts: component and file.
     pub licenses: Vec<(String, PathBuf)>,

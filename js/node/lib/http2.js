@@ -1,9 +1,9 @@
 'use strict';
 
 // Replaces Node's http2. It has the constants and the default settings, so packages that offer
-// HTTP/2 besides HTTP/1.1 can be loaded. Functions that would begin a connection throw an error:
-// there is no HTTP/2, because the host makes the requests to the outside, and the session's own
-// servers speak HTTP/1.1.
+// HTTP/2 in addition to HTTP/1.1 can be loaded. Functions that would begin a connection throw an
+// error: there is no HTTP/2, because the host makes the requests to the outside, and the session's
+// own servers speak HTTP/1.1.
 
 const { host } = internalBinding('host');
 const { codes: { ERR_FEATURE_UNAVAILABLE_ON_PLATFORM } } = require('internal/errors');

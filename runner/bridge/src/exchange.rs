@@ -65,7 +65,7 @@ pub(crate) struct RequestJob {
     pub(crate) request: GuestRequest,
     pub(crate) reply: ReplySender,
     pub(crate) source: Arc<BodySource>,
-    /// What the body pushes, once it was read.
+    /// The commands that the body pushes, once they were read.
     pub(crate) push: Option<PushList>,
     /// The log entry of the current hop.
     pub(crate) log: Option<OpenLogEntry>,

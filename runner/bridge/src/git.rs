@@ -1,4 +1,4 @@
-//! Rules for git: what of smart HTTP a request is, and what a push would do.
+//! Rules for git: the parts of smart HTTP, and the effects of a push.
 //!
 //! # Stages
 //! [`GitRequest`] says which repository and service a request means, if it has the one form that
@@ -8,8 +8,8 @@
 //! command is refused is answered here, in the words of a server ([`mod@report`]).
 //!
 //! # Invariants
-//! - A push is judged from the bytes that the server gets: the list has one reading, and what has
-//!   several is refused.
+//! - A push is judged from the bytes that the server gets: a list with more than one
+//!   reading is refused.
 //! - A push is allowed as a whole or not at all.
 //! - Memory and time are bounded by [`MAX_LIST`]; the pack is neither read nor kept.
 //!

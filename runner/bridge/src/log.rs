@@ -30,7 +30,7 @@ pub struct LogEntry {
     pub sent: u64,
     pub received: u64,
     pub took: Duration,
-    /// What a push does, if the rules have judged it.
+    /// The commands of a push, if the rules have judged it.
     pub push: Vec<PushedRef>,
     /// The reason why the hop was refused or failed.
     pub error: Option<RequestError>,

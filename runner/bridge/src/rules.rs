@@ -19,7 +19,7 @@
 //! - ACTIONS: `create`, `update`, `delete` and `push-options` with commas. The default is
 //!   `create,update` for a rule that allows, and everything for one that denies.
 //!
-//! `git-push` also allows `git-fetch`. What a rule for requests allows needs no rule for git.
+//! `git-push` also allows `git-fetch`. A request that a rule for requests allows needs no rule for git.
 //!
 //! A request that no rule allows is refused, and so is one that a rule denies, even if others allow
 //! it. A denying rule is read broadly, an allowing one narrowly ([`crate::path`]).
@@ -126,7 +126,7 @@ pub enum RuleFault {
     Force,
 }
 
-/// What a rule is about.
+/// The subject of a rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum RuleSubject {
     Requests(Methods),
@@ -202,7 +202,7 @@ impl RequestRules {
         self.check(method, url).map(|_| ())
     }
 
-    /// Checks a request, and what its head must be for rules for git.
+    /// Checks a request, and its head if a rule for git is about it.
     ///
     /// # Errors
     /// The same as [`RequestRules::check_allowed`], and if it is a push that cannot be judged.
@@ -256,7 +256,7 @@ impl RequestRules {
         self.deny.is_empty() && self.allow.iter().any(every)
     }
 
-    /// Checks like [`RequestRules::check_allowed`], and returns what remains to be checked.
+    /// Checks like [`RequestRules::check_allowed`], and returns the checks that remain.
     pub(crate) fn check(&self, method: &str, url: &Url) -> Result<Permit<'_>, RuleRefusal> {
         let refusal = |git: Option<&GitRequest>, denied_by: Option<&RequestRule>| RuleRefusal {
             target: url_authority(url),
@@ -453,7 +453,7 @@ fn needed_rule(method: &str, url: &Url, git: Option<&GitRequest>) -> String {
         let place = format!("{scheme}://{host}{port}{repository}");
         let rule = match git.service {
             GitService::UploadPack => format!("git-fetch {place}"),
-            // What is pushed is not known yet.
+            // The commands of the push are not known yet.
             GitService::ReceivePack => format!("git-push {place} refs/heads/*"),
         };
         if allows_request(&rule, method, url) {

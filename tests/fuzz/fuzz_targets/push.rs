@@ -1,6 +1,6 @@
 //! Reads the beginning of a push: any bytes, or a valid list with some bytes changed. The result
-//! must not depend on the pieces in which the bytes arrive. What is accepted must be in the bytes
-//! as it was read, must name refs that git accepts, and is bounded.
+//! must not depend on the pieces in which the bytes arrive. An accepted list must be in the
+//! bytes as it was read, must name refs that git accepts, and is bounded.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

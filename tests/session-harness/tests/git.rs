@@ -271,7 +271,7 @@ fn credentials() {
     assert_eq!(sh(&s, "cat .git/config | grep -c YW5u"), "0\n[1]");
 }
 
-/// A push to what no rule allows is refused in git's own words, and reaches no server; the token
+/// A push that no rule allows is refused in git's own words, and reaches no server; the token
 /// stays outside.
 #[test]
 fn pushes_are_judged_ref_by_ref() {
@@ -344,7 +344,7 @@ fn pushes_are_judged_ref_by_ref() {
         let said = sh(&s, "cd ~/r; git push origin HEAD:main");
         assert!(said.contains("remote: refs/heads/main in ") && said.contains(&hint), "{said}");
 
-        // What a rule allows still works: a tag goes, and a branch is rewritten.
+        // Pushes that a rule allows still work: of a tag, and of a rewritten branch.
         assert_eq!(sh(&s, "cd ~/r; git push -q origin :refs/tags/agent-1"), "");
         let rewritten = "cd ~/r; git reset -q --hard HEAD~1; git commit -qm x --allow-empty; \
                          git push -q --force origin HEAD:refs/heads/agent/a";
@@ -380,7 +380,7 @@ fn pushes_are_judged_ref_by_ref() {
     }
 }
 
-/// The log has what a push does, allowed or refused.
+/// The log has the commands of a push, allowed or refused.
 #[test]
 fn the_log_names_refs_and_ids() {
     let Some(program) = backend() else { return };

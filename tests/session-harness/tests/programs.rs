@@ -1,4 +1,4 @@
-//! Programs of others in a session's calls: what they take for their input.
+//! Third-party programs in a session's calls: the input that they see.
 
 use std::process::Stdio;
 use wasibox::{Exec, Input, Isolation};

@@ -1,4 +1,4 @@
-//! Commands with a name that is similar to one that does not exist: what was probably meant.
+//! Commands that were probably meant by a name that does not exist.
 
 use std::path::Path;
 

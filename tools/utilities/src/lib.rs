@@ -1,5 +1,5 @@
 //! Commands beside the coreutils that agents and people type: from util-linux, moreutils, iproute2,
-//! net-tools, GNU parallel, rsync and others; and package managers, which say what is built in.
+//! net-tools, GNU parallel, rsync and others; and package managers, which list built-in packages.
 //!
 //! | file | contents |
 //! |---|---|

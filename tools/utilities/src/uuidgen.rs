@@ -62,8 +62,8 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     Ok(Exit::SUCCESS)
 }
 
-/// Returns bytes that nobody can guess: the system's random numbers, or else those that seed the
-/// hash maps of `std`, which come from there, too.
+/// Returns bytes that cannot be guessed: the system's random numbers, or those that seed the hash
+/// maps of `std`, which come from there, too.
 fn random_bytes() -> [u8; 16] {
     let mut out = [0; 16];
     let device = std::fs::File::open("/dev/urandom");

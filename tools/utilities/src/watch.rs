@@ -31,7 +31,7 @@ enum Flag {
 const SPEC: Spec<Flag> = Spec::new(
     "[OPTION]... COMMAND [ARG]...",
     "Run COMMAND by sh every two seconds, and print a title and its output each time. It \
-        goes on until it is ended, for example by the time limit of the call.",
+        runs until it is ended, for example by the time limit of the call.",
     &[
         Opt::new(Flag::Interval, 'n', "interval")
             .with_argument("SECONDS", "Wait that long between runs; at least 0.1"),
@@ -130,7 +130,7 @@ fn print_title(ctx: &mut Ctx<'_>, interval: f64, command: &[Vec<u8>]) {
     let _ = ctx.stdout.write_all(&[title.as_bytes(), &command.join(&b' '), &tail].concat());
 }
 
-/// Runs the command; returns its status and what it printed on both streams.
+/// Runs the command; returns its status and its output on both streams.
 fn run_once(ctx: &mut Ctx<'_>, p: &ParsedOptions<Flag>) -> std::io::Result<(u8, Vec<u8>)> {
     let (mut reader, writer) = preview1::spool()?;
     let writer = Rc::new(writer);

@@ -1,4 +1,4 @@
-//! What several recipes do: patches, the compiler as a script, objects, the link.
+//! Steps of several recipes: patches, the compiler as a script, objects, the link.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;

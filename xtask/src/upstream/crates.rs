@@ -2,7 +2,7 @@
 //!
 //! A program's own `Cargo.lock` pins its crates, and cargo verifies them. `cargo vendor` puts their
 //! sources beside the program, so that they can be patched; cargo's list of the hashes of a patched
-//! crate's files is emptied, as that is what it accepts, while its lock stays as it is.
+//! crate's files is emptied, because it accepts an empty list, while its lock stays as it is.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -83,7 +83,7 @@ pub fn accept_patches(tree: &Path, crates: &[&str]) -> Result<()> {
     Ok(())
 }
 
-/// What is built of a program.
+/// The parts of a program that are built.
 pub struct CargoBuild<'a> {
     pub tree: &'a Path,
     pub profile: &'a str,
@@ -100,7 +100,7 @@ impl CargoBuild<'_> {
         };
         let before = [words(self.objects), words(&layer.objects()?)].concat();
         let after: Vec<String> = layer::LINK_FLAGS.iter().map(|f| (*f).to_string()).collect();
-        // cargo knows by the name what kind of linker it is.
+        // cargo knows the kind of linker by this name.
         let linker = bench.dir.join("linker/clang");
         fs::create_dir_all(bench.dir.join("linker")).context("the linker's folder")?;
         write_script(&linker, &sysroot.program("clang"), &before, &after)?;

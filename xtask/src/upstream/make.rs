@@ -14,8 +14,8 @@ use crate::python;
 
 const CODE: &[&str] = &[include_str!("make.rs"), include_str!("compile.rs")];
 
-/// What configure is told. It compiles tests that declare functions by themselves, so it does not
-/// see the layer's header, and what it would find there it gets as an answer.
+/// The answers that configure is given, because its tests declare functions by themselves and so do
+/// not see the layer's header.
 const ANSWERS: &[&str] = &[
     "--host=wasm32-wasi",
     "--build=x86_64-linux-gnu",

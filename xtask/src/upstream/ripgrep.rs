@@ -18,10 +18,10 @@ use crate::python;
 const CODE: &[&str] =
     &[include_str!("ripgrep.rs"), include_str!("crates.rs"), include_str!("compile.rs")];
 
-/// The crates that the patches change, besides the program's own.
+/// The crates that the patches change, apart from the program's own.
 const PATCHED: &[&str] = &["grep-cli", "pcre2-sys", "same-file"];
 
-/// The file with the licence of PCRE2, whose text its crate has nowhere else.
+/// The file with the licence of PCRE2, which is the only one with its text.
 const PCRE2_LICENCE: &str = "vendor/pcre2-sys/upstream/include/pcre2.h";
 
 /// Builds ripgrep.

@@ -98,7 +98,7 @@ pub fn build(shop: &mut Workshop) -> Result<UpstreamProgram> {
 
 /// Returns the source of the shell as one file: `src/shell.c.in`, with the files that its lines
 /// INCLUDE name in place of these lines. Repeated typedefs are left out, as are the files' own
-/// includes of what is there already.
+/// includes of files that are there already.
 fn combine_shell(tree: &Path) -> Result<String> {
     let folder = tree.join("src");
     let read = |path: PathBuf| -> Result<String> {

@@ -7,8 +7,9 @@
 //! [PACK...]
 //! ```
 //!
-//! What has two readings, or one that only some servers have, is a [`PushFault`]: further lists of
-//! capabilities, lines of other kinds, object ids in capitals, bytes between the list and the pack.
+//! A list with two readings, or with one that only some servers have, is a [`PushFault`]: further
+//! lists of capabilities, lines of other kinds, object ids in capitals, bytes between the list and
+//! the pack.
 
 use super::pattern::is_ref_name;
 use super::report::PushAction;
@@ -84,7 +85,7 @@ pub struct PushCommand {
 }
 
 impl PushCommand {
-    /// Returns what the command does, by its object ids.
+    /// Returns the command's effect, by its object ids.
     #[must_use]
     pub fn action(&self) -> PushAction {
         let none = |id: &str| id.bytes().all(|b| b == b'0');
@@ -96,7 +97,7 @@ impl PushCommand {
     }
 }
 
-/// What a push would do.
+/// The commands of a push, and how it is to be answered.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PushList {
     /// Without commands a push does nothing: git asks so whether it may push.

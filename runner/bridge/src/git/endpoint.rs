@@ -38,7 +38,7 @@ pub(crate) struct GitRequest {
 }
 
 impl GitRequest {
-    /// Returns what a request means; `None` unless it is `GET REPOSITORY/info/refs?service=SERVICE`
+    /// Returns the meaning of a request; `None` unless it is `GET REPOSITORY/info/refs?service=SERVICE`
     /// or `POST REPOSITORY/SERVICE`, and its path has a single reading.
     pub(crate) fn new(method: &str, url: &Url, path: &PathReadings) -> Option<Self> {
         let path = path.single()?;
@@ -67,7 +67,7 @@ impl GitRequest {
         path.strip_suffix(path_end(self.service, self.asks_refs)).unwrap_or(path)
     }
 
-    /// Returns whether this is a push, whose body says what it does.
+    /// Returns whether this is a push, which is judged by its body.
     pub(crate) fn is_push(&self) -> bool {
         self.service == GitService::ReceivePack && !self.asks_refs
     }
@@ -104,7 +104,7 @@ impl GitRequest {
     }
 }
 
-/// Returns what follows the repository in the path of a request.
+/// Returns the path of a request after that of the repository.
 fn path_end(service: GitService, asks_refs: bool) -> &'static str {
     match service {
         _ if asks_refs => "/info/refs",

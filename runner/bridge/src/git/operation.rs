@@ -1,11 +1,11 @@
-//! What a rule for git allows or denies: `git-fetch URL`, or `git-push URL [REF...] [ACTIONS]`.
+//! Operations that a rule for git allows or denies: `git-fetch URL`, or `git-push URL [REF...] [ACTIONS]`.
 
 use super::commands::{PushCommand, PushList};
 use super::pattern::RefPattern;
 use super::report::PushAction;
 use std::fmt;
 
-/// What a rule says about git.
+/// The operations of git that a rule is about.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct GitOperation {
     pub(crate) kind: GitOperationKind,
@@ -50,7 +50,7 @@ const ACTIONS: [(&str, ScopeAction); 4] = [
     ("delete", ScopeAction::Delete),
     ("push-options", ScopeAction::Options),
 ];
-/// What an allowing rule without actions allows.
+/// The actions of an allowing rule that names none.
 const DEFAULT: [ScopeAction; 2] = [ScopeAction::Create, ScopeAction::Update];
 
 impl PushScope {

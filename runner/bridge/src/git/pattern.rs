@@ -16,7 +16,7 @@ const IGNORED: &[std::ops::RangeInclusive<char>] = &[
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct RefPattern {
     before: String,
-    /// What follows the `*`; `None` for a name.
+    /// The text after the `*`; `None` for a name.
     after: Option<String>,
 }
 

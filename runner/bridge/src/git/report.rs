@@ -1,4 +1,4 @@
-//! The answer to a push of which a command is refused: what a server would report
+//! The answer to a push of which a command is refused: the report of a server
 //! (gitprotocol-pack(5), "Report Status"), with messages for the user in their own packets.
 
 use super::commands::PushList;
@@ -13,12 +13,12 @@ const MAX_PACKET: usize = 65_515;
 const REPORT: u8 = 1;
 const MESSAGES: u8 = 2;
 
-/// What a push does with a ref, by its object ids.
+/// The effect of a push on a ref, by its object ids.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum PushAction {
     Create,
-    /// Moves a ref to another object, forward or anywhere else.
+    /// Moves a ref to another object, which need not be a descendant.
     Update,
     Delete,
 }

@@ -1,5 +1,5 @@
-//! What the rules allow of one request, and what they still have to see: the address of its host,
-//! and what a push does.
+//! The decision of the rules about one request, and the facts that they still need: the address of
+//! its host, and the commands of a push.
 
 use super::{HostPattern, RequestRule, RequestView};
 use crate::address::{AddressClass, address_class};
@@ -26,7 +26,7 @@ pub(crate) struct Permit<'a> {
     is_free: bool,
 }
 
-/// The rules for what a push does.
+/// The rules for the commands of a push.
 #[derive(Debug)]
 struct PushPermit<'a> {
     allow: Vec<&'a RequestRule>,
@@ -105,7 +105,7 @@ impl<'a> Permit<'a> {
         self.push.is_some()
     }
 
-    /// Checks what a request's head must be for its body to be what the rules for git take it for.
+    /// Checks a request's head, so that its body is the one that the rules for git expect.
     pub(crate) fn check_head(
         &self,
         headers: &HeaderMap,
@@ -133,7 +133,7 @@ impl<'a> Permit<'a> {
         if stays { Ok(()) } else { Err(RequestError::Repository(place)) }
     }
 
-    /// Judges what a push does. The rules that allow it are those that its address needs from then
+    /// Judges the commands of a push. The rules that allow it are those that its address needs from then
     /// on.
     pub(crate) fn judge_push(&mut self, list: &PushList) -> PushVerdict {
         let Some(push) = &self.push else {

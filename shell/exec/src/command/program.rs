@@ -165,7 +165,7 @@ impl Shell<'_> {
         Ok(m.exit_status())
     }
 
-    /// Prints what serves instead of a command that does not exist, or which commands have a similar
+    /// Prints the replacement for a command that does not exist, or which commands have a similar
     /// name, if any.
     fn print_advice(&mut self, shown: &[u8], name: &[u8]) {
         if let Some(text) = box_applet::instead::find_instead(name, self.table) {

@@ -34,7 +34,7 @@ impl CommandParser<'_, '_> {
     }
 
     /// Says that the words that follow belong to the command of this line, or to one whose line is
-    /// not known yet. Returns what the words before belong to, to be put back after the command.
+    /// not known yet. Returns the line of the words before, to be put back after the command.
     pub fn set_line_of_words(&mut self, line: Option<u32>) -> Option<u32> {
         std::mem::replace(&mut self.st.lines.of_words, line)
     }
@@ -45,7 +45,7 @@ impl CommandParser<'_, '_> {
     }
 
     /// Starts a substitution, whose first command is on the line of the command around it. Returns
-    /// what must be passed to [`Self::leave_substitution_lines`].
+    /// the state to pass to [`Self::leave_substitution_lines`].
     pub fn enter_substitution_lines(&mut self) -> CommandLines {
         let outer = self.lines;
         self.st.lines = CommandLines { of_words: None, next: outer.of_words, shift: outer.shift };

@@ -1,5 +1,5 @@
-//! `who`, `users` (GNU coreutils 9.1) and `w` (procps 4.0): nobody is logged in, because there are
-//! no terminals and no logins.
+//! `who`, `users` (GNU coreutils 9.1) and `w` (procps 4.0): the list of users is empty, because
+//! there are no terminals and no logins.
 
 use std::io::Write;
 

@@ -1,5 +1,5 @@
 //! Commands about the network. There is one interface, the loopback of the session, no route beyond
-//! it and no name server; these commands say so, and print what there is.
+//! it and no name server; these commands say so.
 //!
 //! | file | contents |
 //! |---|---|

@@ -1,7 +1,7 @@
 //! `ss` (iproute2 6.1), `netstat` (net-tools 2.10) and `lsof` (lsof 4.95): the addresses that
 //! sockets of the session have taken, from our host's list ([`box_sys::SOCKETS`]).
 //!
-//! Nothing tells which process has a socket, which connections there are, and which files are open.
+//! The processes of sockets, connections and open files are not known.
 
 use std::net::SocketAddr;
 

@@ -153,7 +153,7 @@ fn has_module_in(dir: &Path, file: &str) -> bool {
     [file.to_string(), file.to_lowercase()].iter().any(|f| dir.join(f).is_dir())
 }
 
-/// Returns what serves instead of a missing package.
+/// Returns the replacement for a missing package.
 pub(super) fn find_advice(ctx: &Ctx<'_>, name: &str) -> String {
     let wanted = WANTED.iter().find(|(p, _)| *p == name).map_or(name, |(_, command)| *command);
     let stem = wanted.trim_end_matches(|c: char| c.is_ascii_digit() || matches!(c, '.' | '-'));

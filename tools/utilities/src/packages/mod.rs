@@ -1,12 +1,11 @@
-//! Package managers. Nothing can be installed, so they say what is built in: a request for packages
-//! that the image has succeeds, any other one fails as it does for an unknown package, and names
-//! what serves instead.
+//! Package managers. Nothing can be installed: a request for packages that the image has succeeds,
+//! any other one fails as it does for an unknown package, and names a replacement.
 //!
-//! What is built in follows from the table of commands ([`catalogue`]).
+//! The built-in packages follow from the table of commands ([`catalogue`]).
 //!
 //! | file | contents |
 //! |---|---|
-//! | `catalogue` | packages, their commands and versions; what serves instead of a missing one |
+//! | `catalogue` | packages, their commands and versions; replacements of missing ones |
 //! | `request` | the actions that the managers share |
 //! | `apt` | `apt`, `apt-get`, `apt-cache` |
 //! | `dpkg` | `dpkg` |

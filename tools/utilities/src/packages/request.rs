@@ -35,7 +35,7 @@ pub(super) fn install(ctx: &mut Ctx<'_>, words: &[Vec<u8>], quiet: bool, how: &W
     Exit::SUCCESS
 }
 
-/// Prints the manager's message, and for each package what serves instead.
+/// Prints the manager's message, and a replacement for each package.
 fn report_missing(ctx: &mut Ctx<'_>, missing: &[String], how: &Wording) {
     let _ = ctx.stdout.flush();
     let _ = ctx.stderr.write_all((how.unknown)(missing).as_bytes());
@@ -54,8 +54,8 @@ pub(super) fn refresh(ctx: &mut Ctx<'_>, quiet: bool) -> Exit {
     Exit::SUCCESS
 }
 
-/// Answers a request to remove packages. A package that is not there needs no removal; what is
-/// built in stays.
+/// Answers a request to remove packages. A package that is not there needs no removal;
+/// built-in ones stay.
 pub(super) fn remove(ctx: &mut Ctx<'_>, words: &[Vec<u8>], how: &Wording) -> Exit {
     let mut exit = Exit::SUCCESS;
     for word in words {

@@ -40,7 +40,7 @@ struct FinishedJob {
     output: Option<[File; 2]>,
 }
 
-/// The jobs that run, and what came of those that ended.
+/// The jobs that run, and the results of those that have ended.
 pub(super) struct Jobs<'p> {
     plan: &'p Plan,
     shell: Vec<u8>,

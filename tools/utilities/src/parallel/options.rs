@@ -1,4 +1,4 @@
-//! The command line of `parallel`, and what it means.
+//! The command line of `parallel`.
 
 use std::time::Duration;
 

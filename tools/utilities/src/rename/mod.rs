@@ -1,5 +1,5 @@
 //! `rename` in both of its forms: `rename FROM TO FILE...` (util-linux 2.38), and
-//! `rename 's/OLD/NEW/' FILE...` (File::Rename 2.01), told apart by the first operand.
+//! `rename 's/OLD/NEW/' FILE...` (File::Rename 2.01). The first operand decides which it is.
 //!
 //! | file | contents |
 //! |---|---|

@@ -118,7 +118,7 @@ fn matches_glob(pattern: &[u8], text: &[u8]) -> bool {
             }
             _ => {}
         }
-        // The last star takes one more character, or else the last double star does.
+        // The last star takes one more character; if it cannot, the last double star does.
         match (star, double) {
             (Some((after, at)), _) if at < text.len() && text[at] != b'/' => {
                 star = Some((after, at + 1));

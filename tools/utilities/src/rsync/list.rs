@@ -24,7 +24,7 @@ pub(super) struct Listing {
     pub failed: bool,
     /// The only source is one file, so that the destination may be its new name.
     pub one_file: bool,
-    /// Lines about what is neither a file nor wanted.
+    /// Lines about sources that are not copied.
     pub skipped: Vec<String>,
 }
 
@@ -71,7 +71,7 @@ pub(super) fn list_sources(ctx: &mut Ctx<'_>, plan: &Plan, sources: &[Vec<u8>]) 
     listing
 }
 
-/// Adds an entry and, for a folder, what is in it.
+/// Adds an entry and, for a folder, its contents.
 fn add_entry(ctx: &mut Ctx<'_>, plan: &Plan, listing: &mut Listing, entry: Entry, depth: usize) {
     /// A folder that links lead back to has no end.
     const DEEPEST: usize = 200;

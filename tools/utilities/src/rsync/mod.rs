@@ -1,4 +1,4 @@
-//! `rsync` (rsync 3.2) between folders of this machine: copies what differs.
+//! `rsync` (rsync 3.2) between folders of this machine: copies files that differ.
 //!
 //! Deliberately absent: other hosts, the protocol with its differences of blocks (files are copied
 //! whole), `--link-dest`, `--relative`, `--files-from`, per-directory filters.
@@ -8,7 +8,7 @@
 //! | `options` | the command line |
 //! | `filter` | `--exclude`, `--include`: which names take part |
 //! | `list` | the entries of the sources |
-//! | `transfer` | what differs, copying it, deleting the rest |
+//! | `transfer` | comparing, copying, deleting the rest |
 
 mod filter;
 mod list;

@@ -1,4 +1,4 @@
-//! The command line of `rsync`, and what it means.
+//! The command line of `rsync`.
 
 use box_applet::Ctx;
 use box_applet::help::words;

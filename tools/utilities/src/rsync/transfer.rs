@@ -1,4 +1,4 @@
-//! Compares the entries with the destination, copies what differs and deletes what is too much.
+//! Compares the entries with the destination, copies those that differ and deletes the rest.
 
 use std::collections::HashSet;
 use std::fs::File;
@@ -24,7 +24,7 @@ pub(super) struct Transfer<'p> {
     deleted: u64,
 }
 
-/// What differs between an entry and the destination.
+/// The differences between an entry and the destination.
 #[derive(Default)]
 struct Difference {
     new: bool,
@@ -174,7 +174,7 @@ impl<'p> Transfer<'p> {
                         self.report(ctx, "mkdir", place, &e);
                     }
                     _ => {
-                        // The folder must be writable for what comes into it.
+                        // The folder must be writable for its entries.
                         let mode = if self.plan.perms { entry.stat.mode | 0o700 } else { return };
                         let _ = meta::chmod(place, mode & 0o7777);
                     }
@@ -336,10 +336,10 @@ impl<'p> Transfer<'p> {
         }
     }
 
-    /// Deletes what is in the destination's folders but not in the sources. Excluded names stay.
+    /// Deletes files of the destination's folders that no source has. Excluded names stay.
     fn delete_extra(&mut self, ctx: &mut Ctx<'_>, listing: &Listing) {
         if listing.failed {
-            // What is missing because it could not be read must not be deleted.
+            // A file that is missing because its source could not be read must not be deleted.
             ctx.print("IO error encountered -- skipping file deletion\n");
             return;
         }

@@ -1,4 +1,4 @@
-//! What the parser of pushes reads, and what it refuses.
+//! Lists that the parser of pushes reads or refuses.
 
 use super::*;
 
@@ -109,7 +109,7 @@ fn what_is_no_list_is_refused() {
         ("no flush", ended.clone().into_bytes(), F::End),
         ("no options", push(&[&update], "push-options", ""), F::End),
         ("half a pack's name", push(&[&update], CAPS, "PA"), F::End),
-        // What follows.
+        // Bytes after the list.
         ("no pack", push(&[&update], CAPS, "0000PACK"), F::Pack),
         ("a second list", push(&[&update], CAPS, &line(&other)), F::Pack),
         ("options that are not announced", push(&[&update], CAPS, &line("a=b")), F::Pack),
@@ -187,7 +187,7 @@ fn what_is_no_list_is_refused() {
     }
 }
 
-/// Memory is bounded by what a list may have, whatever arrives.
+/// Memory is bounded by the size of a list, whatever arrives.
 #[test]
 fn lists_are_bounded() {
     let many = |count: usize| {
@@ -223,8 +223,8 @@ fn lists_are_bounded() {
     assert!(parser.line.capacity() < 4096);
 }
 
-/// Every truncated, changed or random list gives the same result in pieces of any size, and what is
-/// accepted is in the bytes as it was read.
+/// Every truncated, changed or random list gives the same result in pieces of any size, and each
+/// accepted command is in the bytes as it was read.
 #[test]
 fn hostile_bytes_have_one_reading() {
     let mut seed = 0x9e37_79b9_7f4a_7c15_u64;
