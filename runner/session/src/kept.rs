@@ -272,7 +272,7 @@ impl StateLocation {
                 w.set_command(&note.command)?;
                 w.call.time = note.time;
                 let text = json!({ "event": "reset", "interpreters": names }).to_string();
-                w.add_to_log(&stored.session, &text)?;
+                w.add_to_log(text)?;
                 Ok::<_, Error>(())
             })?;
         }
@@ -444,10 +444,7 @@ impl StoredState {
                     w.set_changed(&changed, outcome.files_truncated)?;
                 }
             }
-            w.add_to_log(
-                &self.session,
-                &log_entry(note, &result, Some(self.session.head().number)),
-            )?;
+            w.add_to_log(log_entry(note, &result, Some(self.session.head().number)))?;
             Ok::<_, Error>(())
         })?;
         if let Some(shell) = shell {
@@ -472,7 +469,7 @@ impl StoredState {
             changed.into_iter().try_for_each(|delta| w.add_delta(delta))?;
             w.set_command(&note.command)?;
             w.call.time = note.time;
-            w.add_to_log(&self.session, &entry)?;
+            w.add_to_log(entry)?;
             Ok::<_, Error>(())
         })?;
         Ok(())

@@ -2,7 +2,7 @@
 
 use crate::digest::Digest;
 use crate::error::SnapshotError;
-use crate::object::{MAX_OBJECT, Objects, load_object, save_object};
+use crate::object::{MAX_OBJECT, Objects, load_object};
 use serde::{Deserialize, Serialize};
 use serde_bytes::ByteBuf;
 
@@ -45,7 +45,7 @@ impl Blob {
             return Err(SnapshotError::TooLarge("a value"));
         }
         let parts =
-            bytes.chunks(PART).map(|part| save_object(objects, part)).collect::<Result<_, _>>()?;
+            bytes.chunks(PART).map(|part| objects.save_object(part)).collect::<Result<_, _>>()?;
         Ok(Blob::Objects { len: bytes.len() as u64, parts })
     }
 

@@ -64,6 +64,18 @@ pub trait Objects {
     /// # Errors
     /// If it cannot be written.
     fn put_object(&self, digest: &Digest, object: StoredObject) -> Result<(), SnapshotError>;
+
+    /// Stores bytes as an object, unless it exists already, and returns their digest.
+    ///
+    /// # Errors
+    /// If it cannot be written; `TooLarge` beyond [`MAX_OBJECT`].
+    fn save_object(&self, bytes: &[u8]) -> Result<Digest, SnapshotError> {
+        let digest = Digest::hash_bytes(bytes);
+        if !self.has_object(&digest)? {
+            self.put_object(&digest, StoredObject::new(bytes)?)?;
+        }
+        Ok(digest)
+    }
 }
 
 /// Returns the bytes of an object, verified against its digest.
@@ -78,18 +90,6 @@ pub fn load_object(objects: &dyn Objects, digest: &Digest) -> Result<Vec<u8>, Sn
     } else {
         Err(SnapshotError::Corrupt(*digest))
     }
-}
-
-/// Stores bytes as an object, unless it exists already.
-///
-/// # Errors
-/// If it cannot be written.
-pub fn save_object(objects: &dyn Objects, bytes: &[u8]) -> Result<Digest, SnapshotError> {
-    let digest = Digest::hash_bytes(bytes);
-    if !objects.has_object(&digest)? {
-        objects.put_object(&digest, StoredObject::new(bytes)?)?;
-    }
-    Ok(digest)
 }
 
 /// A store of objects in memory.
@@ -127,14 +127,11 @@ mod tests {
     fn what_is_saved_is_loaded() {
         let m = MemoryObjects::default();
         for bytes in [vec![], b"abc".to_vec(), vec![7; MAX_OBJECT]] {
-            let digest = save_object(&m, &bytes).unwrap();
+            let digest = m.save_object(&bytes).unwrap();
             assert_eq!(load_object(&m, &digest).unwrap(), bytes);
         }
         assert!(m.size().1 < 1000);
-        assert!(matches!(
-            save_object(&m, &vec![7; MAX_OBJECT + 1]),
-            Err(SnapshotError::TooLarge(_))
-        ));
+        assert!(matches!(m.save_object(&vec![7; MAX_OBJECT + 1]), Err(SnapshotError::TooLarge(_))));
         assert!(matches!(load_object(&m, &Digest([0; 32])), Err(SnapshotError::Missing(_))));
     }
 

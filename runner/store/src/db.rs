@@ -40,10 +40,15 @@ const MIGRATIONS: &[&str] = &[
     "
     ALTER TABLE commits ADD COLUMN stored INTEGER NOT NULL DEFAULT 0;
 ",
+    "
+    CREATE TABLE staged(id INTEGER PRIMARY KEY AUTOINCREMENT, session INTEGER NOT NULL,
+        digest BLOB NOT NULL);
+    CREATE INDEX staged_of ON staged(session);
+",
 ];
 
 /// The time for which a process waits for another one that writes.
-const WAIT: Duration = Duration::from_secs(60);
+pub const WAIT: Duration = Duration::from_secs(60);
 
 /// The pause between two attempts to open a file that another process is creating.
 const PAUSE: Duration = Duration::from_millis(2);

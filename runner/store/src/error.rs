@@ -60,9 +60,22 @@ impl From<SnapshotError> for StoreError {
             // An error of this crate, on its way through the crate of snapshots.
             SnapshotError::Store(e) => match e.downcast::<rusqlite::Error>() {
                 Ok(e) => (*e).into(),
-                Err(e) => StoreError::Snapshot(SnapshotError::Store(e)),
+                Err(e) => match e.downcast::<StoreError>() {
+                    Ok(e) => *e,
+                    Err(e) => StoreError::Snapshot(SnapshotError::Store(e)),
+                },
             },
             e => StoreError::Snapshot(e),
+        }
+    }
+}
+
+/// Carries an error of this crate through the crate of snapshots.
+impl From<StoreError> for SnapshotError {
+    fn from(e: StoreError) -> SnapshotError {
+        match e {
+            StoreError::Snapshot(e) => e,
+            e => SnapshotError::from_store(e),
         }
     }
 }

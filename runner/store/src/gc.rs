@@ -3,8 +3,7 @@
 //! A collection must not stop the other sessions of the store, so it holds the lock only in slices
 //! of a few milliseconds. It first lists what nothing needs, from a read transaction of its own.
 //! Each slice then begins with the commits and values that were added since, because these may use
-//! listed objects again. Objects whose commit is not complete are invisible here: a commit is one
-//! transaction.
+//! listed objects again, and with the objects of commits that are being written.
 
 use crate::db::Db;
 use crate::{CommitRow, Store, StoreError, blob_of, history};
@@ -98,8 +97,9 @@ const LISTED: usize = 4096;
 #[derive(Default)]
 struct GarbageList {
     needed: NeededObjects,
-    /// The largest row id of the commits that were looked at.
+    /// The largest row id of the commits that were looked at, and that of the staged objects.
     last: i64,
+    last_staged: i64,
     commits: Vec<i64>,
     /// Row ids, digests and sizes.
     objects: Vec<(i64, Vec<u8>, u64)>,
@@ -153,13 +153,20 @@ impl GarbageList {
         Ok(list)
     }
 
-    /// Adds what was committed or set since, which may use objects that nothing needed before.
+    /// Adds what was committed, staged or set since, which may use objects that nothing needed
+    /// before.
     fn catch_up(&mut self, db: &Db) -> Result<(), StoreError> {
         let mut new = db.0.prepare_cached("SELECT id FROM commits WHERE id > ? ORDER BY id")?;
         let new = new.query_map([self.last], |r| r.get(0))?.collect::<Result<Vec<i64>, _>>()?;
         for id in new {
             self.needed.add_commit(db, &CommitRow::get(db, id)?)?;
             self.last = id;
+        }
+        let mut new = db.0.prepare_cached("SELECT id, digest FROM staged WHERE id > ?")?;
+        let mut rows = new.query([self.last_staged])?;
+        while let Some(row) = rows.next()? {
+            self.last_staged = self.last_staged.max(row.get(0)?);
+            self.needed.all.extend(Digest::from_slice(&row.get::<_, Vec<u8>>(1)?));
         }
         self.needed.add_values(db)
     }
@@ -230,9 +237,23 @@ impl Store {
         }
         self.vacuum()?;
         if let Some(own) = own {
-            truncate_log(&own)?;
+            self.truncate_log(&own)?;
         }
         Ok(gone)
+    }
+
+    /// Empties the write-ahead log, unless another process uses it.
+    fn truncate_log(&self, db: &Db) -> Result<(), StoreError> {
+        db.0.busy_timeout(SLICE)?;
+        let run = |mode| {
+            db.0.query_row(&format!("PRAGMA wal_checkpoint({mode})"), [], |_| Ok(())).optional()
+        };
+        // The first copies all pages while others may write, so that the second, which locks them
+        // out, has little to do.
+        run("PASSIVE")?;
+        let _alone = self.lock_db();
+        run("TRUNCATE")?;
+        Ok(())
     }
 
     /// Returns free pages to the file system, some at a time.
@@ -266,15 +287,4 @@ impl Store {
 /// Leaves the lock to others for as long as it was held, from `begun` on.
 fn pause_after(begun: Instant) {
     std::thread::sleep(begun.elapsed().max(Duration::from_micros(200)));
-}
-
-/// Empties the write-ahead log, unless another connection uses it.
-fn truncate_log(db: &Db) -> Result<(), StoreError> {
-    db.0.busy_timeout(SLICE)?;
-    // The first copies all pages while others may write, so that the second, which locks them out,
-    // has little to do.
-    for mode in ["PASSIVE", "TRUNCATE"] {
-        db.0.query_row(&format!("PRAGMA wal_checkpoint({mode})"), [], |_| Ok(())).optional()?;
-    }
-    Ok(())
 }

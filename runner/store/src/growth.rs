@@ -62,6 +62,11 @@ pub(crate) fn set_stored_bytes(db: &Db, id: i64, bytes: u64) -> Result<(), Store
     Ok(())
 }
 
+/// Checks that an entry of the log is at most 1 MiB long.
+pub(crate) fn check_log_entry(entry: &str) -> Result<(), StoreError> {
+    if entry.len() > 1 << 20 { Err(StoreError::TooLong) } else { Ok(()) }
+}
+
 impl StoreSession {
     /// Limits the bytes of the session's history and of its log, which are not limited by default.
     pub fn limit_growth(&self, history: u64, audit: u64) {
@@ -166,9 +171,7 @@ impl StoreSession {
 
     /// Adds an entry to the log. The oldest entries are removed if it would exceed its limit.
     pub(crate) fn log(&self, db: &Db, entry: &str) -> Result<(), StoreError> {
-        if entry.len() > 1 << 20 {
-            return Err(StoreError::TooLong);
-        }
+        check_log_entry(entry)?;
         let before = self.audit_bytes(db)?;
         let sql = "INSERT INTO audit(session, time, entry) VALUES(?, ?, ?)";
         let now = to_signed(crate::now_nanos());

@@ -9,11 +9,13 @@
 //! # Invariants
 //! - The types and the encoding are those of `wasibox-snapshot`; this crate keeps objects and knows
 //!   which commits need them.
-//! - A commit is one transaction, from its first object to the session's new head, and is on the
+//! - A commit takes effect in one transaction, which also sets the session's new head, and is on the
 //!   disk when [`StoreSession::commit`] returns. A process that is killed loses only the call that
 //!   was running.
-//! - Objects are never changed. They are removed when no commit of any session needs them, in
-//!   transactions of their own, so that no commit relies on an object that is being removed.
+//! - The objects of a large commit are written before that transaction, in slices ([`staged`]), so
+//!   that other sessions wait for milliseconds at most, whatever one of them commits.
+//! - Objects are never changed. They are removed when no commit of any session and no slice needs
+//!   them, in transactions of their own, so that no commit relies on an object that is being removed.
 //! - Nothing in the file is trusted: the tables must be exactly those of this program, and every
 //!   object is hashed when it is read.
 //!
@@ -29,8 +31,10 @@ mod gc;
 mod growth;
 mod history;
 mod lease;
+mod log;
 mod refusal;
 mod session;
+mod staged;
 mod transfer;
 
 pub use check::{CheckReport, Damage, LostPart};
@@ -43,6 +47,7 @@ pub use wasibox_snapshot::wbs::SnapshotLimits;
 
 use db::{Db, to_signed, to_unsigned};
 use lease::{InUse, Lease};
+use log::WriteAheadLog;
 use rusqlite::{OptionalExtension, Row};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -63,6 +68,7 @@ pub struct Store {
 struct StoreInner {
     db: Mutex<Db>,
     path: Option<PathBuf>,
+    log: Option<WriteAheadLog>,
     in_use: InUse,
     /// Locked by the only garbage collection of this process.
     collecting: Mutex<()>,
@@ -184,8 +190,10 @@ impl Store {
     /// # Errors
     /// Returns an error if the file cannot be opened, or is not a store of a known format.
     pub fn open(path: &Path) -> Result<Store, StoreError> {
-        let db = Db::open(path)?;
-        Ok(Store::with_db(db, Some(path.canonicalize()?)))
+        let mut db = Db::open(path)?;
+        let path = path.canonicalize()?;
+        let log = WriteAheadLog::new(&mut db, &path)?;
+        Ok(Store::with_db(db, Some(path), log))
     }
 
     /// Opens a store in memory, which exists until its last clone is dropped.
@@ -193,14 +201,15 @@ impl Store {
     /// # Errors
     /// Returns an error if SQLite cannot be opened.
     pub fn in_memory() -> Result<Store, StoreError> {
-        Ok(Store::with_db(Db::in_memory()?, None))
+        Ok(Store::with_db(Db::in_memory()?, None, None))
     }
 
-    fn with_db(db: Db, path: Option<PathBuf>) -> Store {
+    fn with_db(db: Db, path: Option<PathBuf>, log: Option<WriteAheadLog>) -> Store {
         Store {
             shared: Arc::new(StoreInner {
                 db: Mutex::new(db),
                 path,
+                log,
                 in_use: InUse::default(),
                 collecting: Mutex::default(),
             }),
@@ -214,8 +223,8 @@ impl Store {
     /// Returns a connection of its own, which sees the store as it is at its first transaction and
     /// locks nothing while it reads. Returns `None` if there can be no second connection.
     fn open_reader(&self) -> Result<Option<Db>, StoreError> {
-        match &self.shared.path {
-            Some(path) if !self.lock_db().is_exclusive() => Ok(Some(Db::open(path)?)),
+        match (&self.shared.path, &self.shared.log) {
+            (Some(path), Some(_)) => Ok(Some(Db::open(path)?)),
             _ => Ok(None),
         }
     }
@@ -237,22 +246,16 @@ impl Store {
         &self,
         act: impl FnOnce(&Db) -> Result<T, E>,
     ) -> Result<T, E> {
-        let db = self.lock_db();
-        let begin = |db: &Db| {
-            db.0.prepare_cached("BEGIN IMMEDIATE")?.execute([])?;
-            Ok::<_, StoreError>(())
-        };
-        begin(&db)?;
-        // The guard also rolls back if `act` panics.
-        let guard = RollBack(&db);
-        let done = act(&db)?;
-        let commit = |db: &Db| {
-            db.0.prepare_cached("COMMIT")?.execute([])?;
-            Ok::<_, StoreError>(())
-        };
-        commit(&db)?;
-        std::mem::forget(guard);
+        let done = self.run_transaction(act)?;
+        self.shorten_log();
         Ok(done)
+    }
+
+    fn run_transaction<T, E: From<StoreError>>(
+        &self,
+        act: impl FnOnce(&Db) -> Result<T, E>,
+    ) -> Result<T, E> {
+        RollBack::run_transaction(&self.lock_db(), act)
     }
 
     /// Returns the sessions, sorted by name.
@@ -341,7 +344,7 @@ impl Store {
         let held = self.session(name)?;
         let id = held.id();
         self.transaction(|db| {
-            for table in ["tags", "kv", "audit"] {
+            for table in ["tags", "kv", "audit", "staged"] {
                 db.0.execute(&format!("DELETE FROM {table} WHERE session = ?"), [id])?;
             }
             db.0.execute("DELETE FROM sessions WHERE id = ?", [id])?;
@@ -421,15 +424,15 @@ impl Store {
     }
 }
 
-/// Reads and writes objects, and locks the store for one of them at a time. Objects that a held
+/// Reads objects without a wait for those who write, and writes them one at a time. Objects that a held
 /// session needs are not removed meanwhile.
 impl Objects for Store {
     fn get(&self, digest: &Digest) -> Result<Option<StoredObject>, SnapshotError> {
-        self.lock_db().get(digest)
+        self.with_reader(|db| db.get(digest)).map_err(SnapshotError::from)?
     }
 
     fn has_object(&self, digest: &Digest) -> Result<bool, SnapshotError> {
-        self.lock_db().has_object(digest)
+        self.with_reader(|db| db.has_object(digest)).map_err(SnapshotError::from)?
     }
 
     fn put_object(&self, digest: &Digest, object: StoredObject) -> Result<(), SnapshotError> {
@@ -443,6 +446,25 @@ fn blob_of(bytes: &[u8]) -> Result<Blob, StoreError> {
 
 /// Rolls back a transaction that was not committed.
 struct RollBack<'a>(&'a Db);
+
+impl RollBack<'_> {
+    fn run_transaction<T, E: From<StoreError>>(
+        db: &Db,
+        act: impl FnOnce(&Db) -> Result<T, E>,
+    ) -> Result<T, E> {
+        let run = |sql: &str| -> Result<(), StoreError> {
+            db.0.prepare_cached(sql)?.execute([])?;
+            Ok(())
+        };
+        run("BEGIN IMMEDIATE")?;
+        // The guard also rolls back if `act` panics.
+        let guard = RollBack(db);
+        let done = act(db)?;
+        run("COMMIT")?;
+        std::mem::forget(guard);
+        Ok(done)
+    }
+}
 
 impl Drop for RollBack<'_> {
     fn drop(&mut self) {

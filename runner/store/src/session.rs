@@ -3,9 +3,10 @@
 use crate::db::{Db, to_signed};
 use crate::growth::{self, SessionGrowth};
 use crate::lease::Lease;
+use crate::staged::{self, StagedObjects};
 use crate::{CommitRow, MAX_KEY, MAX_VALUE, SessionRow, Store, StoreError, blob_of, now_nanos};
 use rusqlite::params;
-use std::sync::Mutex;
+use std::sync::{Mutex, MutexGuard};
 use wasibox_snapshot::commit::MAX_LAYERS;
 use wasibox_snapshot::delta::Delta;
 use wasibox_snapshot::files::{self, TreeWriter};
@@ -19,6 +20,8 @@ pub struct StoreSession {
     id: i64,
     name: String,
     head: Mutex<Commit>,
+    /// Locked by the only change of the session at this time.
+    changing: Mutex<()>,
     pub(crate) growth: Mutex<SessionGrowth>,
     _lease: Lease,
 }
@@ -38,6 +41,10 @@ impl StoreSession {
             if row.id != id {
                 return Err(StoreError::Busy { name: name.into(), holder: None });
             }
+            // The previous holder may have been killed in the middle of a large commit.
+            if db.0.prepare_cached("SELECT 1 FROM staged WHERE session = ?")?.exists([id])? {
+                staged::forget_staged(&db, id)?;
+            }
             CommitRow::get(&db, row.head)?.commit
         };
         Ok(StoreSession {
@@ -45,6 +52,7 @@ impl StoreSession {
             id,
             name: name.into(),
             head: Mutex::new(head),
+            changing: Mutex::default(),
             growth: Mutex::default(),
             _lease: lease,
         })
@@ -97,8 +105,14 @@ impl StoreSession {
         if row.id == self.id { Ok(row) } else { Err(StoreError::NoSession(self.name.clone())) }
     }
 
+    /// Waits until no other change of the session is in progress.
+    fn lock_changes(&self) -> MutexGuard<'_, ()> {
+        self.changing.lock().unwrap_or_else(|e| e.into_inner())
+    }
+
     /// Adds the commit that `fill` describes, or nothing if `fill` fails. The commit is on the disk
-    /// when this returns. Meanwhile other sessions of the store cannot write.
+    /// when this returns. Other sessions of the store can write while `fill` runs. `fill` must not
+    /// change the session.
     ///
     /// # Errors
     /// Returns the error of `fill`, or an error if the commit cannot be written.
@@ -106,20 +120,13 @@ impl StoreSession {
         &self,
         fill: impl FnOnce(&mut CommitWriter<'_>) -> Result<(), E>,
     ) -> Result<Commit, E> {
-        let done = self.store.transaction(|db| {
-            let (row, before) = (self.row(db)?, db.added_bytes());
-            let CommitState { files, shell, cells } = self.state();
-            let files = TreeWriter::new(db, files);
-            let call = CallRecord { time: now_nanos(), ..CallRecord::default() };
-            let mut writer = CommitWriter { db, files, shell, cells, call };
-            fill(&mut writer)?;
-            let CommitWriter { files, shell, cells, call, .. } = writer;
-            let files = files.finish().map_err(StoreError::from)?;
-            let state = CommitState { files, shell, cells };
-            let stored = growth::commit_bytes(db.added_bytes() - before);
-            Ok::<_, E>((self.add_commit(db, &row, call, state, stored)?, stored))
-        });
-        let (commit, stored) = done.inspect_err(|_| self.forget_growth())?;
+        let _alone = self.lock_changes();
+        let objects = StagedObjects::new(self);
+        let done = self.stage_commit(&objects, fill);
+        let (commit, stored) = done.inspect_err(|_| {
+            objects.give_up();
+            self.forget_growth();
+        })?;
         let commit = self.set_head(commit);
         // The commit is on the disk, so the call has succeeded even if those before it cannot be
         // compacted, for example on a full disk. The next commit tries it again.
@@ -127,6 +134,28 @@ impl StoreSession {
             self.forget_growth();
         }
         Ok(commit)
+    }
+
+    /// Adds a commit, and returns it with the number of bytes that it has added to the store.
+    fn stage_commit<E: From<StoreError>>(
+        &self,
+        objects: &StagedObjects<'_>,
+        fill: impl FnOnce(&mut CommitWriter<'_>) -> Result<(), E>,
+    ) -> Result<(Commit, u64), E> {
+        let CommitState { files, shell, cells } = self.state();
+        let files = TreeWriter::new(objects, files);
+        let call = CallRecord { time: now_nanos(), ..CallRecord::default() };
+        let mut writer = CommitWriter { objects, files, shell, cells, call, log: Vec::new() };
+        fill(&mut writer)?;
+        let CommitWriter { files, shell, cells, call, log, .. } = writer;
+        let files = files.finish().map_err(StoreError::from)?;
+        let state = CommitState { files, shell, cells };
+        self.store.transaction(|db| {
+            let row = self.row(db)?;
+            let stored = growth::commit_bytes(objects.finish(db)?);
+            log.iter().try_for_each(|entry| self.log(db, entry))?;
+            Ok((self.add_commit(db, &row, call, state, stored)?, stored))
+        })
     }
 
     /// Adds a commit after the head and makes it the head. Nothing can be redone afterwards.
@@ -151,6 +180,7 @@ impl StoreSession {
     /// # Errors
     /// Returns an error if there is no earlier commit.
     pub fn undo(&self) -> Result<Commit, StoreError> {
+        let _alone = self.lock_changes();
         let commit = self.store.transaction(|db| {
             let row = self.row(db)?;
             let parent = CommitRow::get(db, row.head)?.parent.ok_or(StoreError::Nothing("undo"))?;
@@ -166,6 +196,7 @@ impl StoreSession {
     /// # Errors
     /// Returns an error if nothing was undone.
     pub fn redo(&self) -> Result<Commit, StoreError> {
+        let _alone = self.lock_changes();
         let commit = self.store.transaction(|db| {
             let row = self.row(db)?;
             let mut at = row.tip;
@@ -190,6 +221,7 @@ impl StoreSession {
     /// # Errors
     /// Returns an error if there is no such commit.
     pub fn restore(&self, number: u64) -> Result<Commit, StoreError> {
+        let _alone = self.lock_changes();
         let commit = self.store.transaction(|db| {
             let row = self.row(db)?;
             let at = crate::history::find_commit(db, &row, number)?;
@@ -214,6 +246,7 @@ impl StoreSession {
     /// # Errors
     /// Returns an error if no earlier commit has this number.
     pub fn roll_back(&self, number: u64) -> Result<Commit, StoreError> {
+        let _alone = self.lock_changes();
         let commit = self.store.transaction(|db| {
             let row = self.row(db)?;
             let mut at = CommitRow::get(db, row.head)?;
@@ -432,10 +465,12 @@ impl<E> From<wasibox_snapshot::SnapshotError> for ErrorSource<E> {
 /// A commit in preparation. The states of the shell and the cells stay as in the last commit unless
 /// they are set.
 pub struct CommitWriter<'a> {
-    db: &'a Db,
+    objects: &'a StagedObjects<'a>,
     files: TreeWriter<'a>,
     shell: Blob,
     cells: Vec<CellRecord>,
+    /// Entries for the session's log.
+    log: Vec<String>,
     /// The record of the call. Its time is the current time by default.
     pub call: CallRecord,
 }
@@ -454,7 +489,7 @@ impl CommitWriter<'_> {
     /// # Errors
     /// Returns an error if it cannot be written.
     pub fn set_command(&mut self, command: &[u8]) -> Result<(), StoreError> {
-        self.call.command = Blob::save_bytes(self.db, command)?;
+        self.call.command = Blob::save_bytes(self.objects, command)?;
         Ok(())
     }
 
@@ -463,7 +498,7 @@ impl CommitWriter<'_> {
     /// # Errors
     /// Returns an error if it cannot be written.
     pub fn set_changed(&mut self, changed: &[ChangedPath], cut: bool) -> Result<(), StoreError> {
-        Ok(self.call.set_changed(self.db, changed, cut)?)
+        Ok(self.call.set_changed(self.objects, changed, cut)?)
     }
 
     /// Sets the state of the shell.
@@ -471,7 +506,7 @@ impl CommitWriter<'_> {
     /// # Errors
     /// Returns an error if it cannot be written.
     pub fn set_shell(&mut self, state: &[u8]) -> Result<(), StoreError> {
-        self.shell = Blob::save_bytes(self.db, state)?;
+        self.shell = Blob::save_bytes(self.objects, state)?;
         Ok(())
     }
 
@@ -496,9 +531,9 @@ impl CommitWriter<'_> {
         }
         memory.truncate(keep);
         if !layer.is_empty() {
-            memory.push(Blob::save_bytes(self.db, layer)?);
+            memory.push(Blob::save_bytes(self.objects, layer)?);
         }
-        let rest = Blob::save_bytes(self.db, rest)?;
+        let rest = Blob::save_bytes(self.objects, rest)?;
         self.forget_cell(name);
         self.cells.push(CellRecord { name: name.into(), module, memory, rest });
         Ok(())
@@ -513,7 +548,9 @@ impl CommitWriter<'_> {
     ///
     /// # Errors
     /// The same as [`StoreSession::add_log_entry`].
-    pub fn add_to_log(&mut self, session: &StoreSession, entry: &str) -> Result<(), StoreError> {
-        session.log(self.db, entry)
+    pub fn add_to_log(&mut self, entry: String) -> Result<(), StoreError> {
+        growth::check_log_entry(&entry)?;
+        self.log.push(entry);
+        Ok(())
     }
 }

@@ -26,6 +26,11 @@ fn child() {
     println!("\nbegun");
     loop {
         (0..10).for_each(|_| _ = random.act(&v));
+        if s.head().number.is_multiple_of(8) {
+            // A commit of several slices.
+            let large: Vec<u8> = (0..1_500_000).map(|_| random.below(256) as u8).collect();
+            write(&v, "/tmp/large", &large).unwrap();
+        }
         write(&v, "/tmp/number", format!("{}", s.head().number + 1).as_bytes()).unwrap();
         let number = commit(&s, &v, &mut known).number;
         // Written to the pipe at once, because the parent may kill this process now.

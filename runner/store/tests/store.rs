@@ -189,7 +189,7 @@ fn shell_cells_values_and_the_log_are_kept() {
             w.call.exit_code = Some(0);
             w.set_shell(&[b's'; 5000])?;
             w.set_cell("python", module, 0, &layer(1), b"globals")?;
-            w.add_to_log(&s, "{\"call\":1}")
+            w.add_to_log("{\"call\":1}".into())
         });
         assert_eq!(first.unwrap().number, 2);
         s.commit(|w| w.set_cell("python", module, 1, &layer(2), b"other")).unwrap();
@@ -434,7 +434,7 @@ fn another_database_or_another_version_is_refused() {
             Err(e) => e,
         }
     };
-    assert!(matches!(refused("PRAGMA user_version = 3"), StoreError::Version(3)));
+    assert!(matches!(refused("PRAGMA user_version = 4"), StoreError::Version(4)));
     assert!(matches!(refused("PRAGMA user_version = -1"), StoreError::Version(-1)));
     assert!(matches!(refused("PRAGMA application_id = 7"), StoreError::NotAStore));
     let trigger = "CREATE TRIGGER t AFTER INSERT ON commits BEGIN DELETE FROM sessions; END";
@@ -457,7 +457,8 @@ fn a_store_of_the_first_format_is_converted() {
     let s = store.create("a", None).unwrap();
     s.commit(|w| w.set_shell(b"first")).unwrap();
     drop((s, store));
-    let back = "ALTER TABLE commits DROP COLUMN stored; PRAGMA user_version = 1";
+    let back = "DROP TABLE staged; ALTER TABLE commits DROP COLUMN stored;
+        PRAGMA user_version = 1";
     rusqlite::Connection::open(&path).unwrap().execute_batch(back).unwrap();
 
     let store = Store::open(&path).unwrap();

@@ -10,7 +10,7 @@ use crate::blob::IN_PLACE;
 use crate::delta::{CHUNK, Id};
 use crate::digest::Digest;
 use crate::error::SnapshotError;
-use crate::object::{Objects, load_object, save_object};
+use crate::object::{Objects, load_object};
 use crate::tree::edit::Edits;
 use crate::tree::{ObjectPiece, RecordKey, RecordValue};
 use fastcdc::v2020::FastCDC;
@@ -89,7 +89,7 @@ impl PartRun {
             if end == self.bytes.len() && !all {
                 break;
             }
-            let object = save_object(objects, &self.bytes[chunk.offset..end])?;
+            let object = objects.save_object(&self.bytes[chunk.offset..end])?;
             self.pieces.push(ObjectPiece { object, from: 0, len: chunk.length as u32 });
             done = end;
         }

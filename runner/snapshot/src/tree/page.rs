@@ -4,7 +4,7 @@ use super::{Record, RecordKey, RecordPart, RecordValue};
 use crate::delta::{CHUNK, Id, MAX_TARGET, NodeContent, is_name};
 use crate::digest::Digest;
 use crate::error::SnapshotError;
-use crate::object::{Objects, load_object, save_object};
+use crate::object::{Objects, load_object};
 use serde::{Deserialize, Serialize};
 
 /// Approximate size in bytes at which a page is split.
@@ -78,7 +78,7 @@ impl Page {
     pub fn save(&self, objects: &dyn Objects) -> Result<Digest, SnapshotError> {
         self.check()?;
         let bytes = postcard::to_stdvec(self).map_err(|_| SnapshotError::Malformed("a page"))?;
-        save_object(objects, &bytes)
+        objects.save_object(&bytes)
     }
 
     fn check(&self) -> Result<(), SnapshotError> {
