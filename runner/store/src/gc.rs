@@ -6,13 +6,15 @@
 //! listed objects again, and with the objects of commits that are being written.
 
 use crate::db::Db;
+use crate::transfer::RunningExports;
 use crate::{CommitRow, Store, StoreError, blob_of, history};
 use rusqlite::OptionalExtension;
 use std::collections::HashSet;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 use wasibox_snapshot::tree::page::Page;
 use wasibox_snapshot::tree::{RecordValue, Root};
-use wasibox_snapshot::{Blob, Digest};
+use wasibox_snapshot::{Blob, Commit, Digest};
 
 /// The result of a garbage collection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -41,9 +43,9 @@ impl NeededObjects {
     }
 
     /// Adds the objects of a commit.
-    pub fn add_commit(&mut self, db: &Db, commit: &CommitRow) -> Result<(), StoreError> {
-        commit.commit.blobs().for_each(|blob| self.add_blob(blob));
-        self.add_tree(db, commit.commit.state.files.root, &mut |e| Err(e.into()))
+    pub fn add_commit(&mut self, db: &Db, commit: &Commit) -> Result<(), StoreError> {
+        commit.blobs().for_each(|blob| self.add_blob(blob));
+        self.add_tree(db, commit.state.files.root, &mut |e| Err(e.into()))
     }
 
     /// Adds the objects of a tree. Calls `damaged` for pages that cannot be read.
@@ -100,6 +102,8 @@ struct GarbageList {
     /// The largest row id of the commits that were looked at, and that of the staged objects.
     last: i64,
     last_staged: i64,
+    /// The number of the next export.
+    next_export: u64,
     commits: Vec<i64>,
     /// Row ids, digests and sizes.
     objects: Vec<(i64, Vec<u8>, u64)>,
@@ -124,7 +128,7 @@ impl GarbageList {
         list.commits = known.difference(&needed).copied().collect();
         for id in needed {
             with_db(&mut |db| match CommitRow::get(db, id) {
-                Ok(commit) => list.needed.add_commit(db, &commit),
+                Ok(commit) => list.needed.add_commit(db, &commit.commit),
                 // It was removed since.
                 Err(_) if known.contains(&id) && !has_commit(db, id)? => Ok(()),
                 Err(e) => Err(e),
@@ -153,13 +157,21 @@ impl GarbageList {
         Ok(list)
     }
 
-    /// Adds what was committed, staged or set since, which may use objects that nothing needed
-    /// before.
-    fn catch_up(&mut self, db: &Db) -> Result<(), StoreError> {
+    /// Adds what was committed, staged, exported or set since, which may use objects that nothing
+    /// needed before.
+    fn catch_up(&mut self, db: &Db, exports: &RunningExports) -> Result<(), StoreError> {
+        let (next, new) = exports.list_from(self.next_export);
+        self.next_export = next;
+        for contents in new {
+            for commit in &contents.commits {
+                self.needed.add_commit(db, commit)?;
+            }
+            contents.values.iter().for_each(|(_, value)| self.needed.add_blob(value));
+        }
         let mut new = db.0.prepare_cached("SELECT id FROM commits WHERE id > ? ORDER BY id")?;
         let new = new.query_map([self.last], |r| r.get(0))?.collect::<Result<Vec<i64>, _>>()?;
         for id in new {
-            self.needed.add_commit(db, &CommitRow::get(db, id)?)?;
+            self.needed.add_commit(db, &CommitRow::get(db, id)?.commit)?;
             self.last = id;
         }
         let mut new = db.0.prepare_cached("SELECT id, digest FROM staged WHERE id > ?")?;
@@ -172,9 +184,14 @@ impl GarbageList {
     }
 
     /// Removes listed rows for the time of a slice, in a transaction of the caller.
-    fn remove_some(&mut self, db: &Db, gone: &mut GcReport) -> Result<(), StoreError> {
+    fn remove_some(
+        &mut self,
+        db: &Db,
+        exports: &RunningExports,
+        gone: &mut GcReport,
+    ) -> Result<(), StoreError> {
         let begun = Instant::now();
-        self.catch_up(db)?;
+        self.catch_up(db, exports)?;
         let mut count = 0;
         while count < LEAST || begun.elapsed() < SLICE {
             count += 1;
@@ -211,40 +228,45 @@ fn has_commit(db: &Db, id: i64) -> Result<bool, StoreError> {
 impl Store {
     /// Removes commits that no session and no tag leads to, then objects that no commit needs, and
     /// returns their space to the file system. Other sessions use the store meanwhile: they wait
-    /// for a few milliseconds at a time.
+    /// for a few milliseconds at a time. Returns an empty report if another collection of this
+    /// process has done the same.
     ///
     /// # Errors
     /// Returns an error if the store is damaged. Nothing is removed then, because the needed
     /// objects cannot be determined.
     pub fn collect_garbage(&self) -> Result<GcReport, StoreError> {
+        let asked = self.shared.collections.load(Ordering::SeqCst);
         let _alone = self.shared.collecting.lock().unwrap_or_else(|e| e.into_inner());
-        let own = self.open_reader()?;
-        let mut list = match &own {
-            Some(db) => {
-                let _reading = db.0.unchecked_transaction()?;
-                GarbageList::make(&|act| act(db))?
-            }
+        if self.shared.collections.load(Ordering::SeqCst) > asked {
+            // Another collection began and ended since, for example for another session.
+            return Ok(GcReport::default());
+        }
+        self.shared.collections.fetch_add(1, Ordering::SeqCst);
+        let mut list = match &self.shared.log {
+            Some(_) => self.read_with(|db| GarbageList::make(&|act| act(db)))?,
             None => GarbageList::make(&|act| act(&self.lock_db()))?,
         };
         let mut gone = GcReport::default();
         while !list.is_empty() {
             let mut begun = Instant::now();
+            // No export begins during a slice, so that all that it begins with is kept.
+            let exports = self.lock_exports();
             self.transaction(|db| {
                 begun = Instant::now();
-                list.remove_some(db, &mut gone)
+                list.remove_some(db, &exports, &mut gone)
             })?;
+            drop(exports);
             pause_after(begun);
         }
         self.vacuum()?;
-        if let Some(own) = own {
-            self.truncate_log(&own)?;
+        if let Some(log) = &self.shared.log {
+            log.read(|db| self.truncate_log(db))??;
         }
         Ok(gone)
     }
 
     /// Empties the write-ahead log, unless another process uses it.
     fn truncate_log(&self, db: &Db) -> Result<(), StoreError> {
-        db.0.busy_timeout(SLICE)?;
         let run = |mode| {
             db.0.query_row(&format!("PRAGMA wal_checkpoint({mode})"), [], |_| Ok(())).optional()
         };
@@ -252,7 +274,10 @@ impl Store {
         // out, has little to do.
         run("PASSIVE")?;
         let _alone = self.lock_db();
-        run("TRUNCATE")?;
+        db.0.busy_timeout(SLICE)?;
+        let truncated = run("TRUNCATE");
+        db.0.busy_timeout(crate::db::WAIT)?;
+        truncated?;
         Ok(())
     }
 

@@ -132,7 +132,7 @@ impl Store {
 
     /// Calls `act` with the objects of the store, for example to read files of a commit.
     pub fn with_objects<T>(&self, act: impl FnOnce(&dyn wasibox_snapshot::Objects) -> T) -> T {
-        act(&*self.lock_db())
+        act(self)
     }
 
     /// Calls `visit` for the files of a commit by path, as [`walk::walk_tree`] does.
@@ -145,7 +145,7 @@ impl Store {
         visit: &mut dyn FnMut(walk::TreeEntry<'_>) -> Result<(), StoreError>,
     ) -> Result<(), StoreError> {
         let root: &Root = &files.root;
-        walk::walk_tree(&*self.lock_db(), root, visit)
+        walk::walk_tree(self, root, visit)
     }
 }
 

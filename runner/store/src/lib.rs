@@ -50,7 +50,9 @@ use lease::{InUse, Lease};
 use log::WriteAheadLog;
 use rusqlite::{OptionalExtension, Row};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, MutexGuard};
+use transfer::RunningExports;
 use wasibox_snapshot::{Blob, Commit, Digest, Objects, SnapshotError, StoredObject};
 
 /// Longest name of a session or a tag.
@@ -72,6 +74,9 @@ struct StoreInner {
     in_use: InUse,
     /// Locked by the only garbage collection of this process.
     collecting: Mutex<()>,
+    /// The number of collections that have begun.
+    collections: AtomicU64,
+    exports: Mutex<RunningExports>,
 }
 
 /// The store's description of a session.
@@ -212,32 +217,14 @@ impl Store {
                 log,
                 in_use: InUse::default(),
                 collecting: Mutex::default(),
+                collections: AtomicU64::default(),
+                exports: Mutex::default(),
             }),
         }
     }
 
     fn lock_db(&self) -> MutexGuard<'_, Db> {
         self.shared.db.lock().unwrap_or_else(|e| e.into_inner())
-    }
-
-    /// Returns a connection of its own, which sees the store as it is at its first transaction and
-    /// locks nothing while it reads. Returns `None` if there can be no second connection.
-    fn open_reader(&self) -> Result<Option<Db>, StoreError> {
-        match (&self.shared.path, &self.shared.log) {
-            (Some(path), Some(_)) => Ok(Some(Db::open(path)?)),
-            _ => Ok(None),
-        }
-    }
-
-    /// Reads the store as it is now, with a connection of its own if possible.
-    fn read_with<T>(
-        &self,
-        act: impl FnOnce(&Db) -> Result<T, StoreError>,
-    ) -> Result<T, StoreError> {
-        let own = self.open_reader()?;
-        let Some(db) = own else { return act(&self.lock_db()) };
-        let _reading = db.0.unchecked_transaction()?;
-        act(&db)
     }
 
     /// Runs `act` in a transaction: either all of it takes effect or nothing, and no other process

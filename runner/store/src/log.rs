@@ -22,7 +22,9 @@ const MAX_PAGES: u64 = 4000;
 /// The number of pages at which writers have to wait, so that the log begins again.
 const RESTART_PAGES: u64 = 8000;
 /// The time to wait for readers of the log until it begins again.
-const READERS: Duration = Duration::from_millis(5);
+const READERS_WAIT: Duration = Duration::from_millis(5);
+/// The number of connections for reading that are kept.
+const READERS: usize = 4;
 
 /// The log of a store whose file other connections can use.
 pub struct WriteAheadLog {
@@ -32,8 +34,8 @@ pub struct WriteAheadLog {
     /// The connection that writes large commits and copies the log. It does not wait for the disk
     /// at the end of a transaction.
     writer: Mutex<Option<Db>>,
-    /// The connection that reads objects while another one writes.
-    reader: Mutex<Option<Db>>,
+    /// Connections that only read, and are not in use.
+    readers: Mutex<Vec<Db>>,
 }
 
 impl WriteAheadLog {
@@ -43,7 +45,8 @@ impl WriteAheadLog {
             return Ok(None);
         }
         let (pages, path) = (Arc::default(), path.to_path_buf());
-        let log = WriteAheadLog { path, pages, writer: Mutex::default(), reader: Mutex::default() };
+        let (writer, readers) = (Mutex::default(), Mutex::default());
+        let log = WriteAheadLog { path, pages, writer, readers };
         log.count_pages(db)?;
         Ok(Some(log))
     }
@@ -56,6 +59,22 @@ impl WriteAheadLog {
             Ok(())
         }))?;
         Ok(())
+    }
+
+    /// Calls `act` with a connection that is for this call only, and does not wait for those who
+    /// write.
+    pub fn read<T>(&self, act: impl FnOnce(&Db) -> T) -> Result<T, StoreError> {
+        let idle = self.readers.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let db = match idle {
+            Some(db) => db,
+            None => Db::open(&self.path)?,
+        };
+        let done = act(&db);
+        let mut readers = self.readers.lock().unwrap_or_else(PoisonError::into_inner);
+        if readers.len() < READERS {
+            readers.push(db);
+        }
+        Ok(done)
     }
 
     fn open_writer(&self) -> Result<Db, StoreError> {
@@ -82,7 +101,7 @@ impl WriteAheadLog {
             // Little is left to be copied. Waits for the store's lock rather than SQLite's, which
             // would be tried in intervals.
             let _alone = store.lock_db();
-            db.0.busy_timeout(READERS)?;
+            db.0.busy_timeout(READERS_WAIT)?;
             let restarted = run_checkpoint(db, "RESTART");
             db.0.busy_timeout(crate::db::WAIT)?;
             restarted?;
@@ -103,15 +122,28 @@ impl Store {
     /// Calls `act` with a connection that sees all that is committed, without a wait for those who
     /// write.
     pub(crate) fn with_reader<T>(&self, act: impl FnOnce(&Db) -> T) -> Result<T, StoreError> {
-        // A reader of its own is opened only if it is needed, which takes a millisecond.
+        // A connection of its own is opened only if it is needed, because that takes a millisecond.
         match self.shared.db.try_lock() {
             Ok(db) => return Ok(act(&db)),
             Err(TryLockError::Poisoned(e)) => return Ok(act(&e.into_inner())),
             Err(TryLockError::WouldBlock) => {}
         }
-        let Some(log) = &self.shared.log else { return Ok(act(&self.lock_db())) };
-        let mut reader = log.reader.lock().unwrap_or_else(PoisonError::into_inner);
-        Ok(act(open_once(&mut reader, || Db::open(&log.path))?))
+        match &self.shared.log {
+            Some(log) => log.read(act),
+            None => Ok(act(&self.lock_db())),
+        }
+    }
+
+    /// Reads the store as it is now, with a connection of its own if possible.
+    pub(crate) fn read_with<T>(
+        &self,
+        act: impl FnOnce(&Db) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        let Some(log) = &self.shared.log else { return act(&self.lock_db()) };
+        log.read(|db| {
+            let _reading = db.0.unchecked_transaction()?;
+            act(db)
+        })?
     }
 
     /// Runs `act` in a transaction, as a part of a large commit. It is on the disk when this

@@ -2,42 +2,79 @@
 //!
 //! The other end of a transfer may be a client that is slow or stops. Therefore nothing is locked
 //! while a client is waited for. An import is read to its end before its transaction begins. An
-//! export is written to a file, by a connection of its own, before its first byte is sent.
+//! export reads its commits at once, and then one object after the other as the client takes them.
+//! Garbage collections of this process keep the objects of exports that are running. If another
+//! process removes some, because the session was compacted or removed there, the export fails.
 
 use crate::db::Db;
 use crate::{CommitRow, SessionRow, Store, StoreError, blob_of, growth, history};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Read, Seek, Write};
 use std::path::Path;
+use std::sync::{Arc, MutexGuard, PoisonError};
 use tempfile::SpooledTempFile;
 use wasibox_snapshot::wbs::{self, SnapshotContents, SnapshotLimits};
 use wasibox_snapshot::{Commit, SnapshotError};
 
-/// A snapshot up to this size, in bytes, stays in memory on its way.
+/// An import up to this size, in bytes, stays in memory on its way.
 const IN_MEMORY: usize = 1 << 20;
 
+/// The exports of this process that are running.
+#[derive(Default)]
+pub struct RunningExports {
+    next: u64,
+    all: BTreeMap<u64, Arc<SnapshotContents>>,
+}
+
+impl RunningExports {
+    /// Returns the number of the next export, and the exports from number `from` on.
+    pub fn list_from(&self, from: u64) -> (u64, Vec<Arc<SnapshotContents>>) {
+        (self.next, self.all.range(from..).map(|(_, contents)| contents.clone()).collect())
+    }
+}
+
+/// An export that is running until this is dropped.
+struct RunningExport<'a> {
+    store: &'a Store,
+    number: u64,
+    contents: Arc<SnapshotContents>,
+}
+
+impl Drop for RunningExport<'_> {
+    fn drop(&mut self) {
+        self.store.lock_exports().all.remove(&self.number);
+    }
+}
+
 impl Store {
+    pub(crate) fn lock_exports(&self) -> MutexGuard<'_, RunningExports> {
+        self.shared.exports.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Writes a session as a snapshot: its current state, or all of its history with its tags. The
-    /// session may be in use. Nothing is locked while `to` is written. If there is no space for the
-    /// file on the way, the snapshot is written to `to` at once; then a session in memory is locked
-    /// meanwhile.
+    /// session may be in use. Nothing is locked while `to` is written.
     ///
     /// # Errors
     /// Returns an error if there is no such session, the store is damaged, or `to` cannot be
     /// written.
-    pub fn export(&self, name: &str, all: bool, mut to: impl Write) -> Result<(), StoreError> {
-        let mut spooled = self.spool_file();
-        match self.read_with(|db| write_snapshot(db, name, all, &mut spooled)) {
-            Err(StoreError::DiskFull) => {
-                drop(spooled);
-                return self.read_with(|db| write_snapshot(db, name, all, to));
-            }
-            written => written?,
-        }
-        spooled.rewind()?;
-        io::copy(&mut spooled, &mut to)?;
-        Ok(())
+    pub fn export(&self, name: &str, all: bool, to: impl Write) -> Result<(), StoreError> {
+        let export = self.begin_export(name, all)?;
+        let mut to = BufWriter::new(to);
+        wbs::write(self, &export.contents, &mut to)?;
+        Ok(to.flush()?)
+    }
+
+    /// Reads what an export contains, apart from objects, which are kept until it ends.
+    fn begin_export(&self, name: &str, all: bool) -> Result<RunningExport<'_>, StoreError> {
+        // Locked while the commits are read, because a collection that begins after them must find
+        // this export.
+        let mut exports = self.lock_exports();
+        let contents = Arc::new(self.read_with(|db| read_contents(db, name, all))?);
+        let number = exports.next;
+        exports.next += 1;
+        exports.all.insert(number, contents.clone());
+        Ok(RunningExport { store: self, number, contents })
     }
 
     /// Returns a file without a name, on the disk of the store.
@@ -141,22 +178,23 @@ impl Store {
     }
 }
 
-/// Writes a session of this database as a snapshot.
-fn write_snapshot(db: &Db, name: &str, all: bool, to: impl Write) -> Result<(), StoreError> {
+/// Returns what a snapshot of a session contains, apart from objects.
+fn read_contents(db: &Db, name: &str, all: bool) -> Result<SnapshotContents, StoreError> {
     let row = SessionRow::find_by_name(db, name)?;
     let places = if all { history::all_commits(db, &row)? } else { vec![row.head] };
+    let known: HashSet<i64> = places.iter().copied().collect();
     let mut commits = Vec::new();
-    for id in &places {
-        let row = CommitRow::get(db, *id)?;
-        let parent = row.commit.parent.filter(|_| row.parent.is_some_and(|p| places.contains(&p)));
+    for id in places {
+        let row = CommitRow::get(db, id)?;
+        let parent = row.commit.parent.filter(|_| row.parent.is_some_and(|p| known.contains(&p)));
         commits.push(Commit { parent, ..row.commit });
     }
     let head = CommitRow::get(db, row.head)?.commit.number;
     let mut tags = Vec::new();
-    for (tag, id) in
-        history::session_tags(db, row.id)?.into_iter().filter(|(_, id)| places.contains(id))
-    {
-        tags.push((tag, CommitRow::get(db, id)?.commit.number));
+    for (tag, id) in history::session_tags(db, row.id)? {
+        if known.contains(&id) {
+            tags.push((tag, CommitRow::get(db, id)?.commit.number));
+        }
     }
     let mut values = Vec::new();
     let mut rows =
@@ -165,8 +203,5 @@ fn write_snapshot(db: &Db, name: &str, all: bool, to: impl Write) -> Result<(), 
     while let Some(row) = rows.next()? {
         values.push((row.get::<_, Vec<u8>>(0)?.into(), blob_of(&row.get::<_, Vec<u8>>(1)?)?));
     }
-    let contents = SnapshotContents { image: row.image, commits, head, tags, values };
-    let mut to = BufWriter::new(to);
-    wbs::write(db, &contents, &mut to)?;
-    Ok(to.flush()?)
+    Ok(SnapshotContents { image: row.image, commits, head, tags, values })
 }

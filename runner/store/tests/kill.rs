@@ -26,9 +26,10 @@ fn child() {
     println!("\nbegun");
     loop {
         (0..10).for_each(|_| _ = random.act(&v));
-        if s.head().number.is_multiple_of(8) {
-            // A commit of several slices.
-            let large: Vec<u8> = (0..1_500_000).map(|_| random.below(256) as u8).collect();
+        if std::process::id().is_multiple_of(3) {
+            // A commit of several slices, which few processes live to complete.
+            let large: Vec<u8> =
+                (0..150_000).flat_map(|_| random.below(u64::MAX).to_le_bytes()).collect();
             write(&v, "/tmp/large", &large).unwrap();
         }
         write(&v, "/tmp/number", format!("{}", s.head().number + 1).as_bytes()).unwrap();

@@ -101,3 +101,45 @@ fn a_large_commit_that_fails_leaves_garbage_only() {
     store.session("a").unwrap();
     assert_eq!(staged_rows(&path), 0);
 }
+
+/// A client that removes the session and collects garbage while it is sent the session's snapshot.
+struct Remover<'a> {
+    store: &'a Store,
+    taken: Vec<u8>,
+}
+
+impl std::io::Write for Remover<'_> {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        if self.taken.is_empty() {
+            self.store.remove("a").map_err(std::io::Error::other)?;
+            self.store.collect_garbage().map_err(std::io::Error::other)?;
+        }
+        self.taken.extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn an_export_keeps_its_objects_until_it_ends() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("w.wbx");
+    for store in [Store::open(&path).unwrap(), Store::in_memory().unwrap()] {
+        let bytes = noise(4, 3 << 20);
+        let s = store.create("a", None).unwrap();
+        commit_large(&s, &bytes, || Ok(())).unwrap();
+        drop(s);
+        let mut client = Remover { store: &store, taken: Vec::new() };
+        store.export("a", true, &mut client).unwrap();
+        store.import("b", &*client.taken, &Default::default()).unwrap();
+        let s = store.session("b").unwrap();
+        assert!(read(&restored(&s), "/tmp/large").unwrap() == bytes);
+        drop(s);
+        store.remove("b").unwrap();
+        assert!(store.collect_garbage().unwrap().bytes > 3 << 20);
+        assert_eq!(store.check().unwrap().objects, 0);
+    }
+}
