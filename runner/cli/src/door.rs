@@ -61,6 +61,7 @@ pub fn run_serve(args: &ServeArgs) -> Result<u8, CliFailure> {
 type Served = (Machine, Arc<Registry>, Option<ToolServers>);
 
 fn open_machine(args: &DoorArgs, awake: usize) -> Result<Served, CliFailure> {
+    wasibox::use_short_turns();
     let GrantSettings { policy, pool: settings, mut tools, tools_from } =
         args.grants.grant_settings()?;
     tools.read_only |= args.read_only;

@@ -63,6 +63,7 @@ pub mod outcome;
 pub mod policy;
 mod programs;
 mod sandbox;
+pub mod schedule;
 mod snapshot;
 mod stack;
 pub mod streams;

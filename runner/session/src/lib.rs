@@ -78,6 +78,7 @@ pub use wasibox_protocol::{
 };
 pub use wasibox_sandbox::artifact::default_dir as default_artifact_dir;
 pub use wasibox_sandbox::heap::use_huge_pages;
+pub use wasibox_sandbox::schedule::use_short_turns;
 pub use wasibox_sandbox::{
     DiskLimits, HostToolPolicy, Limits, MountSpec, NetworkPolicy, Policy, SandboxError, Workspace,
     WorkspaceKind, compile_all, compile_program,

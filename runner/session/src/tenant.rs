@@ -10,7 +10,8 @@
 //! the `n`th part of the weight of a process of niceness 0 (sched(7): each step of niceness is a
 //! factor of 1.25). So a tenant with many calls gets no more of a busy machine than one with a few.
 //! A call that has run for longer than [`LONG`] weighs less still, because short calls of others
-//! should not wait for it.
+//! should not wait for it. For the same reason only a call that has just begun has short turns
+//! ([`wasibox_sandbox::schedule`]).
 //!
 //! Where the host's kernel groups processes by session (`autogroup`), the niceness of the group
 //! counts, and only root may set that of a jailed worker.
@@ -19,6 +20,7 @@ use std::collections::HashMap;
 use std::fs;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
+use wasibox_sandbox::schedule;
 use wasibox_vfs::lock_mutex;
 
 /// The duration from which a call counts as long, and the steps of niceness that it gets then.
@@ -105,14 +107,14 @@ impl Tenant {
 pub struct TenantWorker {
     tenant: Arc<Tenant>,
     pid: u32,
-    /// The niceness that the worker has.
-    nice: u32,
+    /// The niceness that the worker has, and whether its turns are short, once they are known.
+    weight: Option<(u32, bool)>,
 }
 
 impl TenantWorker {
     /// Makes the entry of a worker that runs nothing yet.
     pub fn new(tenant: Arc<Tenant>, pid: u32) -> TenantWorker {
-        TenantWorker { tenant, pid, nice: 0 }
+        TenantWorker { tenant, pid, weight: None }
     }
 
     /// Counts a call that begins, until [`TenantWorker::end_call`].
@@ -134,9 +136,9 @@ impl TenantWorker {
     }
 
     fn set_weight(&mut self, time: Duration) {
-        let nice = niceness(self.tenant.running_calls(), time);
-        if nice != self.nice && set_niceness(self.pid, nice) {
-            self.nice = nice;
+        let weight = (niceness(self.tenant.running_calls(), time), time.is_zero());
+        if self.weight != Some(weight) && set_weight(self.pid, weight.0, weight.1) {
+            self.weight = Some(weight);
         }
     }
 }
@@ -155,15 +157,16 @@ fn niceness(running: usize, time: Duration) -> u32 {
 }
 
 /// Sets the niceness of a process with all of its threads, and of its group where the host's kernel
-/// has such groups. Returns false if it could not be set.
-fn set_niceness(pid: u32, nice: u32) -> bool {
+/// has such groups, and whether the threads have short turns. Returns false if the niceness could
+/// not be set.
+fn set_weight(pid: u32, nice: u32, has_short_turns: bool) -> bool {
     // The group's niceness is what counts if there is a group; without one the file is missing.
     let group = fs::write(format!("/proc/{pid}/autogroup"), nice.to_string());
     let Ok(threads) = fs::read_dir(format!("/proc/{pid}/task")) else { return false };
     let numbers = threads.flatten().filter_map(|t| t.file_name().to_str()?.parse::<i32>().ok());
-    let set = numbers
-        .filter_map(rustix::process::Pid::from_raw)
-        .all(|thread| rustix::process::setpriority_process(Some(thread), nice as i32).is_ok());
+    let turn = has_short_turns.then_some(schedule::SHORT_TURN);
+    let set =
+        numbers.filter(|thread| !schedule::set_weight(*thread, nice as i32, turn)).count() == 0;
     group.is_ok() || set
 }
 
@@ -197,7 +200,7 @@ mod tests {
     fn the_niceness_of_a_process_can_be_set() {
         let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
         let pid = child.id();
-        assert!(set_niceness(pid, 3));
+        assert!(set_weight(pid, 3, true) && set_weight(pid, 3, false));
         let pid = rustix::process::Pid::from_raw(pid as i32);
         let nice = rustix::process::getpriority_process(pid);
         child.kill().unwrap();
