@@ -11,6 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 use wasibox_protocol::{Command, FileChange, FileChangeKind, LimitHit, Outcome};
+use wasibox_sandbox::schedule::LongWork;
 use wasibox_sandbox::{Limits, PlacedExec, command_text};
 use wasibox_store::Store;
 use wasibox_store::snapshot::commit::CommitChangeKind;
@@ -358,6 +359,9 @@ impl StateLocation {
     }
 }
 
+/// The number of changed bytes from which a commit is long work.
+const LONG_WORK: u64 = 1 << 20;
+
 /// Adds the changes of a call to the session's state.
 fn add_changes(layer: &mut Layer, changed: Vec<Delta>, limits: &Limits) -> Result<(), Error> {
     let limit = state_limit(limits);
@@ -426,6 +430,7 @@ impl StoredState {
             _ => {}
         }
         let duration = u64::try_from(note.begun.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        let _long = long_work(&changed);
         let shell = shell.filter(|s| s.len() as u64 <= MAX_SHELL);
         self.session.commit(|w| {
             changed.into_iter().try_for_each(|delta| w.add_delta(delta))?;
@@ -465,6 +470,7 @@ impl StoredState {
         if changed.is_empty() {
             return Ok(self.session.add_log_entry(&entry)?);
         }
+        let _long = long_work(&changed);
         self.session.commit(|w| {
             changed.into_iter().try_for_each(|delta| w.add_delta(delta))?;
             w.set_command(&note.command)?;
@@ -474,6 +480,12 @@ impl StoredState {
         })?;
         Ok(())
     }
+}
+
+/// Begins long work if there are many bytes to be hashed and compressed.
+fn long_work(changed: &[Delta]) -> Option<LongWork> {
+    let bytes = changed.iter().map(Delta::memory_size).sum::<u64>();
+    (bytes > LONG_WORK).then(LongWork::begin)
 }
 
 fn changed_file(f: &FileChange) -> ChangedPath {

@@ -39,6 +39,9 @@ pub enum StoreError {
     /// Nothing was changed.
     #[error("the file system of the store is full")]
     DiskFull,
+    /// Nothing is written any more until the store is opened again.
+    #[error("the disk of the store has failed")]
+    DiskFailed,
     #[error(transparent)]
     Snapshot(SnapshotError),
     #[error(transparent)]

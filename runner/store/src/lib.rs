@@ -227,24 +227,6 @@ impl Store {
         self.shared.db.lock().unwrap_or_else(|e| e.into_inner())
     }
 
-    /// Runs `act` in a transaction: either all of it takes effect or nothing, and no other process
-    /// writes meanwhile.
-    fn transaction<T, E: From<StoreError>>(
-        &self,
-        act: impl FnOnce(&Db) -> Result<T, E>,
-    ) -> Result<T, E> {
-        let done = self.run_transaction(act)?;
-        self.shorten_log();
-        Ok(done)
-    }
-
-    fn run_transaction<T, E: From<StoreError>>(
-        &self,
-        act: impl FnOnce(&Db) -> Result<T, E>,
-    ) -> Result<T, E> {
-        RollBack::run_transaction(&self.lock_db(), act)
-    }
-
     /// Returns the sessions, sorted by name.
     ///
     /// # Errors

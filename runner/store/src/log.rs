@@ -1,18 +1,23 @@
 //! The write-ahead log of the store's file, and its readers.
 //!
-//! A commit is on the disk once it is in the log. By default SQLite copies the log into the file in
-//! the middle of whatever commit makes it long, while all others wait. Here a connection of its own
-//! copies it, after the commit that made it long and without the store's lock. Commits that add
-//! much do this early, so that short ones seldom have to.
+//! A commit is on the disk once its part of the log is. SQLite would wait for the disk while it has
+//! the store locked, so the commits of sessions would wait for the disk one after the other. Here a
+//! transaction ends without this wait, and its caller then waits until somebody has synchronized
+//! the log, which does for all transactions that ended before.
+//!
+//! SQLite would also copy the log into the file in the middle of whatever commit makes it long,
+//! while all others wait. Here a connection of its own copies it, after that commit and without the
+//! store's lock. Commits that add much do this early, so that short ones seldom have to.
 
 use crate::db::Db;
 use crate::{RollBack, Store, StoreError};
 use rusqlite::OptionalExtension;
 use rusqlite::hooks::Wal;
 use std::fs::File;
+use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, TryLockError};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, TryLockError};
 use std::time::Duration;
 
 /// The number of pages in the log, usually of 4 KiB, at which a slice of a large commit copies it,
@@ -29,82 +34,123 @@ const READERS: usize = 4;
 /// The log of a store whose file other connections can use.
 pub struct WriteAheadLog {
     path: PathBuf,
+    file: OnceLock<File>,
     /// The number of pages that the log had after the last transaction.
     pages: Arc<AtomicU64>,
-    /// The connection that writes large commits and copies the log. It does not wait for the disk
-    /// at the end of a transaction.
-    writer: Mutex<Option<Db>>,
+    /// The number of transactions of this process.
+    ended: AtomicU64,
+    /// The number of transactions that are on the disk.
+    synced: Mutex<u64>,
+    /// Whether the disk has failed. It is then unknown which transactions it has, so that nothing
+    /// may be added to them.
+    has_failed: AtomicBool,
+    /// The connection that copies the log.
+    copier: Mutex<Option<Db>>,
     /// Connections that only read, and are not in use.
     readers: Mutex<Vec<Db>>,
+    /// Locked by the only large commit that writes at this time.
+    slices: Mutex<()>,
 }
 
 impl WriteAheadLog {
     /// Returns the log of the file that `db` has open, or `None` if no other connection can use it.
+    /// Then `db` waits for the disk itself.
     pub fn new(db: &mut Db, path: &Path) -> Result<Option<WriteAheadLog>, StoreError> {
         if db.is_exclusive() {
             return Ok(None);
         }
-        let (pages, path) = (Arc::default(), path.to_path_buf());
-        let (writer, readers) = (Mutex::default(), Mutex::default());
-        let log = WriteAheadLog { path, pages, writer, readers };
-        log.count_pages(db)?;
-        Ok(Some(log))
-    }
-
-    /// Makes a connection count the pages after its transactions, instead of copying the log.
-    fn count_pages(&self, db: &mut Db) -> Result<(), StoreError> {
-        let counter = self.pages.clone();
+        let pages = Arc::new(AtomicU64::new(0));
+        let counter = pages.clone();
         db.0.wal_hook(Some(move |_: &mut Wal, pages: i32| {
             counter.store(u64::try_from(pages).unwrap_or(0), Ordering::Relaxed);
             Ok(())
         }))?;
-        Ok(())
+        db.0.pragma_update(None, "synchronous", "NORMAL")?;
+        Ok(Some(WriteAheadLog {
+            path: path.to_path_buf(),
+            file: OnceLock::new(),
+            pages,
+            ended: AtomicU64::new(0),
+            synced: Mutex::default(),
+            has_failed: AtomicBool::new(false),
+            copier: Mutex::default(),
+            readers: Mutex::default(),
+            slices: Mutex::default(),
+        }))
     }
 
     /// Calls `act` with a connection that is for this call only, and does not wait for those who
     /// write.
     pub fn read<T>(&self, act: impl FnOnce(&Db) -> T) -> Result<T, StoreError> {
-        let idle = self.readers.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let idle = lock(&self.readers).pop();
         let db = match idle {
             Some(db) => db,
             None => Db::open(&self.path)?,
         };
         let done = act(&db);
-        let mut readers = self.readers.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut readers = lock(&self.readers);
         if readers.len() < READERS {
             readers.push(db);
         }
         Ok(done)
     }
 
-    fn open_writer(&self) -> Result<Db, StoreError> {
-        let mut db = Db::open(&self.path)?;
-        db.0.pragma_update(None, "synchronous", "NORMAL")?;
-        self.count_pages(&mut db)?;
-        Ok(db)
+    /// Checks that the disk has not failed.
+    fn check_disk(&self) -> Result<(), StoreError> {
+        if self.has_failed.load(Ordering::SeqCst) { Err(StoreError::DiskFailed) } else { Ok(()) }
     }
 
-    /// Waits until all that was written is on the disk.
-    fn sync(&self) -> Result<(), StoreError> {
-        let mut log = self.path.as_os_str().to_owned();
-        log.push("-wal");
-        Ok(File::open(log)?.sync_data()?)
-    }
-
-    /// Copies the log into the file if it has at least `most` pages. `db` is the writer.
-    fn copy_beyond(&self, most: u64, store: &Store, db: &Db) -> Result<(), StoreError> {
-        if self.pages.load(Ordering::Relaxed) < most {
-            return Ok(());
+    /// Waits until the transaction with that number is on the disk.
+    fn wait_for_disk(&self, number: u64) -> Result<(), StoreError> {
+        let mut synced = lock(&self.synced);
+        self.check_disk()?;
+        if *synced < number {
+            let ended = self.ended.load(Ordering::SeqCst);
+            self.sync_file().inspect_err(|_| self.has_failed.store(true, Ordering::SeqCst))?;
+            *synced = ended;
         }
-        let left = run_checkpoint(db, "PASSIVE")?;
-        if left > RESTART_PAGES {
+        Ok(())
+    }
+
+    fn sync_file(&self) -> io::Result<()> {
+        let file = match self.file.get() {
+            Some(file) => file,
+            None => {
+                let mut log = self.path.as_os_str().to_owned();
+                log.push("-wal");
+                let opened = File::open(log)?;
+                self.file.get_or_init(|| opened)
+            }
+        };
+        file.sync_data()
+    }
+
+    /// Copies the log into the file if it has at least `most` pages, unless this is being done.
+    /// Failures are ignored, for example on a full disk, because all is in the log; the next
+    /// transaction tries it again.
+    fn shorten(&self, store: &Store, most: u64) {
+        if self.pages.load(Ordering::Relaxed) >= most
+            && let Ok(mut copier) = self.copier.try_lock()
+        {
+            let _ = self.copy(store, &mut copier);
+        }
+    }
+
+    fn copy(&self, store: &Store, copier: &mut Option<Db>) -> Result<(), StoreError> {
+        let db = match copier.take() {
+            Some(db) => db,
+            None => {
+                let db = Db::open(&self.path)?;
+                db.0.busy_timeout(READERS_WAIT)?;
+                db
+            }
+        };
+        let db = copier.insert(db);
+        if run_checkpoint(db, "PASSIVE")? > RESTART_PAGES {
             // Little is left to be copied. Waits for the store's lock rather than SQLite's, which
             // would be tried in intervals.
             let _alone = store.lock_db();
-            db.0.busy_timeout(READERS_WAIT)?;
-            let restarted = run_checkpoint(db, "RESTART");
-            db.0.busy_timeout(crate::db::WAIT)?;
-            restarted?;
+            run_checkpoint(db, "RESTART")?;
         }
         self.pages.store(0, Ordering::Relaxed);
         Ok(())
@@ -146,49 +192,46 @@ impl Store {
         })?
     }
 
-    /// Runs `act` in a transaction, as a part of a large commit. It is on the disk when this
-    /// returns, but others do not have to wait for that, and only one part is written at a time.
+    /// Runs `act` in a transaction: either all of it takes effect or nothing, and no other process
+    /// writes meanwhile. It is on the disk when this returns.
+    pub(crate) fn transaction<T, E: From<StoreError>>(
+        &self,
+        act: impl FnOnce(&Db) -> Result<T, E>,
+    ) -> Result<T, E> {
+        self.run_transaction(MAX_PAGES, act)
+    }
+
+    /// Does the same as [`Store::transaction`] with a part of a large commit. Only one is written
+    /// at a time.
     pub(crate) fn write_slice<T>(
         &self,
         act: impl FnOnce(&Db) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
-        let Some(log) = &self.shared.log else { return self.run_transaction(act) };
-        let mut writer = log.writer.lock().unwrap_or_else(PoisonError::into_inner);
-        let db = open_once(&mut writer, || log.open_writer())?;
-        let done = {
-            // The other connection of this process cannot write meanwhile. SQLite would let it try
-            // in intervals.
-            let _alone = self.lock_db();
-            RollBack::run_transaction(db, act)?
-        };
-        log.sync()?;
-        // Ignored for the same reason as below.
-        let _ = log.copy_beyond(SLICE_PAGES, self, db);
-        Ok(done)
+        let _alone = self.shared.log.as_ref().map(|log| lock(&log.slices));
+        self.run_transaction(SLICE_PAGES, act)
     }
 
-    /// Copies the log into the file if it is long and nobody is doing that. Failures are ignored,
-    /// for example on a full disk, because all is in the log; the next transaction tries it again.
-    pub(crate) fn shorten_log(&self) {
-        let Some(log) = &self.shared.log else { return };
-        if log.pages.load(Ordering::Relaxed) < MAX_PAGES {
-            return;
-        }
-        if let Ok(mut writer) = log.writer.try_lock() {
-            let db = open_once(&mut writer, || log.open_writer());
-            let _ = db.and_then(|db| log.copy_beyond(MAX_PAGES, self, db));
-        }
+    /// Runs a transaction, and copies the log if it then has at least `most` pages.
+    fn run_transaction<T, E: From<StoreError>>(
+        &self,
+        most: u64,
+        act: impl FnOnce(&Db) -> Result<T, E>,
+    ) -> Result<T, E> {
+        let Some(log) = &self.shared.log else {
+            return RollBack::run_transaction(&self.lock_db(), act);
+        };
+        let (done, number) = {
+            let db = self.lock_db();
+            log.check_disk()?;
+            let done = RollBack::run_transaction(&db, act)?;
+            (done, log.ended.fetch_add(1, Ordering::SeqCst) + 1)
+        };
+        log.wait_for_disk(number)?;
+        log.shorten(self, most);
+        Ok(done)
     }
 }
 
-/// Returns a connection, which is opened if this was not done before.
-fn open_once(
-    db: &mut Option<Db>,
-    open: impl FnOnce() -> Result<Db, StoreError>,
-) -> Result<&Db, StoreError> {
-    let opened = match db.take() {
-        Some(opened) => opened,
-        None => open()?,
-    };
-    Ok(db.insert(opened))
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -18,7 +18,7 @@ impl From<StoreError> for Refusal {
                 let refusal = Refusal::new(RefusalKind::Internal, "the store of sessions failed");
                 return Refusal { detail: Some(e.to_string()), ..refusal };
             }
-            E::Version(_) | E::Damaged(_) => RefusalKind::Internal,
+            E::Version(_) | E::Damaged(_) | E::DiskFailed => RefusalKind::Internal,
         };
         Refusal::new(kind, e)
     }
