@@ -3,10 +3,11 @@
 //! without an attack.
 //!
 //! ```text
-//! tenants [SECONDS [SESSIONS]]
+//! tenants [SECONDS [SESSIONS [ATTACK]]]
 //! ```
 //!
-//! `SECONDS` (10) is the time of each attack.
+//! `SECONDS` (10) is the time of each attack; `ATTACK` is a part of the names of those that are run,
+//! instead of all.
 
 use serde_json::{Value, json};
 use std::io::Write;
@@ -145,7 +146,8 @@ fn main() {
     let before = quiet_times(address, sessions, time);
     let alone = FaultReport::quantile(&before.0, 0.99);
     print_times("alone", &before, None);
-    for (name, attack) in ATTACKS {
+    let chosen = std::env::args().nth(3).unwrap_or_default();
+    for (name, attack) in ATTACKS.iter().filter(|(name, _)| name.contains(&chosen)) {
         let is_over = AtomicBool::new(false);
         let times = std::thread::scope(|scope| {
             for n in 0..THREADS {
