@@ -151,8 +151,9 @@ impl Db {
         conn.pragma_update(None, "cell_size_check", true)?;
         conn.pragma_update(None, "cache_size", -2048)?;
         conn.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(()))?;
-        // FULL puts a commit on the disk before the call returns. With NORMAL somebody must
-        // synchronize the log, or the last commits would be lost if the machine failed.
+        // FULL puts a commit on the disk before the call returns. With NORMAL the
+        // last commits would be lost if the machine failed, unless the log is synchronized
+        // otherwise.
         conn.pragma_update(None, "synchronous", "FULL")?;
         conn.set_prepared_statement_cache_capacity(64);
         self.migrate_schema()?;

@@ -393,7 +393,7 @@ impl Store {
     }
 }
 
-/// Reads objects without a wait for those who write, and writes them one at a time. Objects that a held
+/// Reads objects without waiting for writers, and writes them one at a time. Objects that a held
 /// session needs are not removed meanwhile.
 impl Objects for Store {
     fn get(&self, digest: &Digest) -> Result<Option<StoredObject>, SnapshotError> {

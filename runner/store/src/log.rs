@@ -2,8 +2,8 @@
 //!
 //! A commit is on the disk once its part of the log is. SQLite would wait for the disk while it has
 //! the store locked, so the commits of sessions would wait for the disk one after the other. Here a
-//! transaction ends without this wait, and its caller then waits until somebody has synchronized
-//! the log, which does for all transactions that ended before.
+//! transaction ends without this wait. Its caller then waits until the log is synchronized, which
+//! serves all transactions that have ended before.
 //!
 //! SQLite would also copy the log into the file in the middle of whatever commit makes it long,
 //! while all others wait. Here a connection of its own copies it, after that commit and without the
@@ -79,8 +79,7 @@ impl WriteAheadLog {
         }))
     }
 
-    /// Calls `act` with a connection that is for this call only, and does not wait for those who
-    /// write.
+    /// Calls `act` with a connection that is for this call only, and does not wait for writers.
     pub fn read<T>(&self, act: impl FnOnce(&Db) -> T) -> Result<T, StoreError> {
         let idle = lock(&self.readers).pop();
         let db = match idle {
@@ -165,8 +164,7 @@ fn run_checkpoint(db: &Db, mode: &str) -> Result<u64, StoreError> {
 }
 
 impl Store {
-    /// Calls `act` with a connection that sees all that is committed, without a wait for those who
-    /// write.
+    /// Calls `act` with a connection that sees all that is committed, and does not wait for writers.
     pub(crate) fn with_reader<T>(&self, act: impl FnOnce(&Db) -> T) -> Result<T, StoreError> {
         // A connection of its own is opened only if it is needed, because that takes a millisecond.
         match self.shared.db.try_lock() {

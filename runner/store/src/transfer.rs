@@ -65,7 +65,7 @@ impl Store {
         Ok(to.flush()?)
     }
 
-    /// Reads what an export contains, apart from objects, which are kept until it ends.
+    /// Reads the contents of an export, apart from objects, which are kept until it ends.
     fn begin_export(&self, name: &str, all: bool) -> Result<RunningExport<'_>, StoreError> {
         // Locked while the commits are read, because a collection that begins after them must find
         // this export.
@@ -178,7 +178,7 @@ impl Store {
     }
 }
 
-/// Returns what a snapshot of a session contains, apart from objects.
+/// Returns the contents of a snapshot of a session, apart from objects.
 fn read_contents(db: &Db, name: &str, all: bool) -> Result<SnapshotContents, StoreError> {
     let row = SessionRow::find_by_name(db, name)?;
     let places = if all { history::all_commits(db, &row)? } else { vec![row.head] };
