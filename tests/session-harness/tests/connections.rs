@@ -2,6 +2,7 @@
 //! own, because its memory is measured.
 
 use serde_json::{Value, json};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use wasibox::policy::ToolSettings;
 use wasibox_sessions::http::serve;
 use wasibox_sessions::mcp::{Connection, hello};
@@ -20,6 +21,12 @@ token = 'reader-reader-reader'
 scopes = ['read', 'run']
 ";
 
+/// Waits until no other test of this file runs, because one measures the memory of this process.
+fn run_alone() -> MutexGuard<'static, ()> {
+    static ALONE: Mutex<()> = Mutex::new(());
+    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// Returns the resident memory of this process in bytes (proc(5), `statm`).
 fn resident() -> u64 {
     let text = std::fs::read_to_string("/proc/self/statm").expect("statm");
@@ -29,6 +36,7 @@ fn resident() -> u64 {
 
 #[test]
 fn a_flood_takes_little_memory_and_ends_no_other_connection() {
+    let _alone = run_alone();
     /// Enough connections that 4 KiB for each of them would show above the noise of a server.
     const FLOOD: u64 = 8000;
     let s = serve(Some(TOKENS), None, ToolSettings::default());
@@ -76,6 +84,7 @@ fn a_flood_takes_little_memory_and_ends_no_other_connection() {
 
 #[test]
 fn a_connection_ends_when_its_client_says_so() {
+    let _alone = run_alone();
     let s = serve(Some(TOKENS), None, ToolSettings::default());
     let mut c = Connection::begin(&s, "bobby-bobby-bobby", "/mcp");
     for used in [false, true] {
@@ -94,6 +103,7 @@ fn a_connection_ends_when_its_client_says_so() {
 
 #[test]
 fn a_connection_makes_no_session_without_that_scope() {
+    let _alone = run_alone();
     let s = serve(Some(TOKENS), None, ToolSettings::default());
     let mut c = Connection::begin(&s, "reader-reader-reader", "/mcp");
     let answer = c.call("sandbox_exec", json!({"command": "true"}));
@@ -108,6 +118,7 @@ fn a_connection_makes_no_session_without_that_scope() {
 
 #[test]
 fn silent_connections_delay_no_other() {
+    let _alone = run_alone();
     let s = serve(Some(TOKENS), None, ToolSettings::default());
     // There are more connections than the server has places for, if this process may have that many
     // descriptors.
