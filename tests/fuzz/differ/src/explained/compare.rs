@@ -28,6 +28,7 @@ const RULES: &[Rule] = &[
     ("the name of the user", user_name),
     ("what two processes write at once", at_once),
     ("budgets", budgets),
+    ("hints about commands that are not found", hints),
 ];
 
 pub fn reason(script: &[u8], bash: &Outcome, ours: &Outcome) -> Option<&'static str> {
@@ -169,7 +170,9 @@ fn at_once(script: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
     };
     let same = bash.status == ours.status && bash.files == ours.files;
     let merged = contains(script, b"< <(") && contains(script, b"2>&1");
-    let beside = script.windows(3).any(|w| w.starts_with(b" &") && !b"&>".contains(&w[2]));
+    let beside = script
+        .windows(3)
+        .any(|w| !b"&<>|".contains(&w[0]) && w[1] == b'&' && !b"&>".contains(&w[2]));
     (merged || beside) && same && sorted(&bash.stdout) == sorted(&ours.stdout)
 }
 
@@ -199,6 +202,25 @@ fn command_before(script: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
         contains(ours, b" (error token is \"") && name.is_some_and(|name| !name.contains(&b' '))
     };
     pairs && pairwise(bash, ours, named)
+}
+
+/// `nodex 2> o`: our shell adds a line about commands with similar names, or about a replacement.
+fn hints(_: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
+    let without = |text: &[u8]| -> Vec<u8> {
+        let mut name: Option<Vec<u8>> = None;
+        let lines = text.split_inclusive(|b| *b == b'\n').filter(|line| {
+            let is_hint = name.as_ref().is_some_and(|start| line.starts_with(start));
+            name = line.strip_suffix(b": command not found\n").map(|start| [start, b": "].concat());
+            !is_hint
+        });
+        lines.collect::<Vec<_>>().concat()
+    };
+    let plain = |o: &Outcome| {
+        let files: Vec<_> =
+            o.files.iter().map(|(name, text)| (name.clone(), without(text))).collect();
+        (o.status, without(&o.stdout), files)
+    };
+    says(ours, b": command not found\n") && plain(bash) == plain(ours)
 }
 
 /// Returns whether a limit ended our shell, which until then printed the same as bash.
@@ -336,12 +358,21 @@ mod tests {
         explains(at_once, script, "1) a\n[b]\n#? ", "1) a\n#? [b]\n");
         assert_eq!(rule(script, "1) a\n[b]\n#? ", "1) a\n#? [c]\n"), None);
         explains(at_once, "p a & p b", "[a]\n[b]\n", "[b]\n[a]\n");
-        assert_eq!(rule("p a && p b", "[a]\n[b]\n", "[b]\n[a]\n"), None);
+        explains(at_once, "p a,& p b", "[a]\n[b]\n", "[b]\n[a]\n");
+        for other in ["p a && p b", "p a >&2; p b", "p a |& p b", "p a &> b"] {
+            assert_eq!(rule(other, "[a]\n[b]\n", "[b]\n[a]\n"), None, "{other}");
+        }
         explains("the name of the user", "echo ${a@P}", "a nobody\n", "a user\n");
         let lists = "lists within an assignment's substitution without `IFS`";
         explains(lists, "x=$(IFS=''; p ${arr[*]})", "[1][ab]\n", "[2][a][b]\n");
         assert_eq!(rule("x=$(IFS=''; p ${arr[*]})", "[1][ab]\n", "[2][a][c]\n"), None);
         explains(lists, "IFS=''; x=$(echo ${arr[*]})", "[1][ab]\n", "[1][a b]\n");
+        let missing = format!("{m} 1: nodex: command not found\n");
+        let hinted = format!("{missing}{m} 1: nodex: similar: node\n");
+        let hints = "hints about commands that are not found";
+        explains(hints, "nodex 2>&1", &missing, &hinted);
+        assert_eq!(rule("", &missing, &format!("{missing}{m} 1: other: similar: node\n")), None);
+        assert_eq!(rule("", "", &format!("{m} 1: nodex: similar: node\n")), None);
     }
 
     #[test]

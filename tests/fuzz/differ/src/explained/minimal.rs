@@ -33,6 +33,7 @@ const RULES: &[Rule] = &[
     ("lists of declarations, which are expanded late", late_lists),
     ("a backquote that a brace range makes", backquote_of_range),
     ("the quotes of GNU's messages", quoted_messages),
+    ("the line of a syntax error under `set -e`", line_of_error),
 ];
 
 /// Returns the deviation that explains a difference of a small script.
@@ -54,6 +55,7 @@ fn unparsed_text(script: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
         b"unexpected argument",
         b"syntax error in conditional expression",
         b"syntax error: no `))' behind `for (('",
+        b"syntax error: arithmetic expression required",
     ];
     const OPEN: &[u8] = b"unexpected EOF while looking for matching";
     // Bash has separate rules for reading these.
@@ -65,6 +67,24 @@ fn unparsed_text(script: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
     });
     let statuses = bash.status != ours.status && ours.status == Some(2);
     fails && read_apart && (same && statuses || did_more(script, bash, ours))
+}
+
+/// `set -e; (eval 'fi') 2>&1`: bash ends before it shows the line with the error.
+fn line_of_error(script: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
+    const ERROR: &[u8] = b"syntax error near unexpected token";
+    let without = |text: &[u8]| -> Vec<u8> {
+        let mut after_error = false;
+        let lines = text.split_inclusive(|byte| *byte == b'\n').filter(|line| {
+            let is_shown = after_error && contains(line, b": `");
+            after_error = contains(line, ERROR);
+            !is_shown
+        });
+        lines.collect::<Vec<_>>().concat()
+    };
+    contains(script, b"set -e")
+        && says(ours, ERROR)
+        && bash.main() != ours.main()
+        && same_texts(bash, ours, |text| without(text).into())
 }
 
 /// `((m['']))`, `typeset -i n=08`, `readonly a; a=1`: both shells report an error, but one of them
@@ -213,7 +233,9 @@ fn replaced_patterns(script: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
 /// `"$@${a[*]%b}"`, `case $* in`: the elements are the same, but joined or separate.
 fn joined_lists(script: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
     let lists: [&[u8]; 6] = [b"$*", b"${*", b"[*]", b"$@", b"${@", b"[@]"];
-    let found = lists.iter().map(|list| usize::from(contains(script, list))).sum::<usize>();
+    let names = contains(script, b"${!") && (contains(script, b"@}") || contains(script, b"*}"));
+    let found = lists.iter().map(|list| usize::from(contains(script, list))).sum::<usize>()
+        + usize::from(names);
     let operated = [&b"*"[..], b"@"].iter().any(|sign| {
         b"^,~#%/:@".iter().any(|operator| {
             contains(script, &[*sign, &[*operator]].concat())
@@ -457,6 +479,15 @@ mod tests {
         assert!(rule("p \"$@${a[*]%b}\"", &wrote("[1][y]\n"), &wrote("[1][ y]\n")).is_some());
         assert_eq!(rule("p \"$@${a[*]%b}\"", &wrote("[1][y]\n"), &wrote("[1][x]\n")), None);
         assert_eq!(rule("p \"$*\"", &wrote("[1][y]\n"), &wrote("[1][ y]\n")), None);
+        let error = "s.sh: eval: line 2: syntax error near unexpected token `fi'\n";
+        let shown = format!("{error}s.sh: eval: line 2: `fi'\n");
+        let script = "set -e; (eval 'fi') 2>&1";
+        assert!(rule(script, &wrote(error), &wrote(&shown)).is_some());
+        assert_eq!(rule("(eval 'fi') 2>&1", &wrote(error), &wrote(&shown)), None);
+        assert_eq!(rule(script, &wrote(error), &wrote(&format!("{error}a\n"))), None);
+        let names = "IFS=:; p ${b+${!a@}}";
+        assert!(rule(names, &wrote("[1][a ab]\n"), &wrote("[2][a][ab]\n")).is_some());
+        assert_eq!(rule(names, &wrote("[1][a ab]\n"), &wrote("[2][a][b]\n")), None);
         assert!(rule("p ${a:+{}{c,}", &wrote("{c,}\n"), &wrote("c\n")).is_some());
         assert_eq!(rule("p ${a:+b} {c,d}", &wrote("{c,}\n"), &wrote("c\n")), None);
         assert_eq!(rule("p ${a:+{}{c,}", &wrote("{c,}\n"), &wrote("c\nd\n")), None);
