@@ -6,8 +6,9 @@ use crate::problem::HttpProblem;
 use crate::tokens::{Owner, Tokens, anonymous_owner};
 use crate::{Door, files, openapi, sessions, terminal, tools};
 use axum::body::Body;
-use axum::extract::State;
-use axum::http::{HeaderValue, Response, StatusCode, header};
+use axum::extract::{Request, State};
+use axum::http::{HeaderValue, Method, Response, StatusCode, header};
+use axum::middleware::Next;
 use axum::response::IntoResponse;
 use axum::routing::{any_service, get, post, put};
 use axum::{Extension, Router, middleware};
@@ -69,7 +70,10 @@ impl HttpApp {
 
 /// Builds the router with all paths.
 pub fn build_router(app: &Arc<HttpApp>) -> Router {
-    let mut owned = Router::new().route(gate::MCP, any_service(mcp_service(app)));
+    let mut owned = Router::new().route(
+        gate::MCP,
+        any_service(mcp_service(app)).layer(middleware::from_fn(end_without_content)),
+    );
     let mut open =
         Router::new().route("/healthz", get(|| async { "ok\n" })).route("/readyz", get(get_ready));
     if app.tokens.is_some() {
@@ -111,6 +115,17 @@ fn rest_router() -> Router<Arc<HttpApp>> {
             get(sessions::get_snapshot).put(sessions::put_snapshot),
         )
         .route("/v1/sessions/{session}/terminal", get(terminal::open_terminal))
+}
+
+/// Answers 204 to the end of a connection. The service answers 202, which would mean that the
+/// connection ends later (RFC 9110, section 15.3.3).
+async fn end_without_content(request: Request, next: Next) -> Response<Body> {
+    let is_end = request.method() == Method::DELETE;
+    let response = next.run(request).await;
+    if is_end && response.status() == StatusCode::ACCEPTED {
+        return StatusCode::NO_CONTENT.into_response();
+    }
+    response
 }
 
 fn mcp_service(app: &Arc<HttpApp>) -> wasibox_mcp::Streamable {

@@ -96,7 +96,7 @@ fn a_connection_ends_when_its_client_says_so() {
             "Authorization: Bearer {}\nMcp-Session-Id: {}\nMCP-Protocol-Version: 2025-11-25",
             c.token, c.id
         );
-        assert_eq!(s.request("DELETE", "/mcp", &headers, b"").status, 202);
+        assert_eq!(s.request("DELETE", "/mcp", &headers, b"").status, 204);
         assert_eq!(c.send(&c.message("tools/list", Value::Null)).status, 404, "{used}");
     }
 }
