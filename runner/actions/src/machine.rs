@@ -165,6 +165,12 @@ impl Machine {
         self.lock_open().len()
     }
 
+    /// Returns the time limit of a call that asks for none.
+    pub(crate) fn default_timeout(&self) -> Duration {
+        let limit = self.0.policy.limits.timeout;
+        limit.map_or(self.0.timeout, |limit| limit.min(self.0.timeout))
+    }
+
     /// Returns the time limit of a call that asks for `asked` seconds.
     pub(crate) fn call_timeout(&self, asked: Option<f64>) -> Result<Duration, Refusal> {
         let asked = match asked {
@@ -252,7 +258,7 @@ impl SessionSpace {
     /// If the name is taken or invalid, or there are too many sessions.
     pub fn make(&self, name: &str) -> Result<Arc<Session>, Refusal> {
         let mut open = self.machine.lock_open();
-        self.check_room()?;
+        self.check_room(1)?;
         let full = self.full_name(name);
         let made = self.machine.0.sessions.create(&full, self.policy());
         let session = Arc::new(made.map_err(|e| self.name_refusal(name, e.into()))?);
@@ -322,15 +328,21 @@ impl SessionSpace {
         self.store().remove(&full).map_err(|e| self.name_refusal(name, e.into()))
     }
 
-    /// Makes a second session with the current state of a session, or with its state at a commit.
+    /// Makes sessions with the current state of a session, or with its state at a commit: all of
+    /// them, or none.
     ///
     /// # Errors
-    /// If there is no such session or commit, or the new name is taken.
-    pub fn fork(&self, name: &str, at: Option<u64>, new: &str) -> Result<(), Refusal> {
+    /// If there is no such session or commit, a new name is taken, or there would be too many
+    /// sessions.
+    pub fn fork(&self, name: &str, at: Option<u64>, new: &[String]) -> Result<(), Refusal> {
         let _open = self.machine.lock_open();
-        self.check_room()?;
-        let forked = self.store().fork(&self.full_name(name), at, &self.full_name(new));
-        forked.map(drop).map_err(|e| self.name_refusal(new, e.into()))
+        self.check_room(new.len())?;
+        let full: Vec<_> = new.iter().map(|new| self.full_name(new)).collect();
+        let forked = self.store().fork_many(&self.full_name(name), at, &full);
+        forked.map_err(|e| {
+            let refusal = Refusal::from(e);
+            new.iter().fold(refusal, |refusal, new| self.name_refusal(new, refusal))
+        })
     }
 
     /// Creates a session from a snapshot.
@@ -338,7 +350,7 @@ impl SessionSpace {
     /// # Errors
     /// If the bytes are not a snapshot, or the name is taken.
     pub fn import(&self, name: &str, from: impl Read) -> Result<(), Refusal> {
-        self.check_room()?;
+        self.check_room(1)?;
         let limits = SnapshotLimits {
             bytes: self.machine.0.policy.limits.disk.bytes,
             // The snapshot is a client's, so the limit is lower than for an embedder's own.
@@ -350,13 +362,18 @@ impl SessionSpace {
         taken.map_err(|e: Error| self.name_refusal(name, e.into()))
     }
 
-    fn check_room(&self) -> Result<(), Refusal> {
+    /// Checks that there may be `more` sessions.
+    fn check_room(&self, more: usize) -> Result<(), Refusal> {
         if self.most == usize::MAX {
             return Ok(());
         }
         let all = self.store().sessions()?;
-        if all.iter().filter(|i| i.name.starts_with(&self.prefix)).count() < self.most {
+        let count = all.iter().filter(|i| i.name.starts_with(&self.prefix)).count();
+        if count.saturating_add(more) <= self.most {
             Ok(())
+        } else if more > 1 {
+            let text = format!("there may be {} sessions, and there are {count}", self.most);
+            Err(Refusal::new(RefusalKind::Limit, text))
         } else {
             let text = format!("there are {} sessions already; remove one", self.most);
             Err(Refusal::new(RefusalKind::Limit, text))

@@ -11,8 +11,12 @@ use wasibox::Refusal;
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ForkArgs {
-    /// The name of the new session.
+    /// The name of the new session. With `count`, the beginning of the names.
     name: String,
+    /// Make so many sessions: NAME-1, NAME-2 and so on.
+    #[serde(default)]
+    #[schemars(range(min = 1, max = 1000))]
+    count: Option<u32>,
     /// The commit to begin at; by default the session's present state.
     #[serde(default)]
     commit: Option<u64>,
@@ -21,9 +25,14 @@ pub struct ForkArgs {
 /// The answer to `fork`.
 #[derive(Serialize, JsonSchema)]
 pub struct ForkAnswer {
-    /// The name of the new session, for `use_session`.
+    /// The name of the new session, or of the first one, for `use_session`.
     session: String,
+    /// The names of all new sessions.
+    sessions: Vec<String>,
 }
+
+/// Maximum number of sessions that one call makes.
+const MAX_FORKS: u32 = 1000;
 
 impl ToolAction for ForkArgs {
     type Answer = ForkAnswer;
@@ -32,9 +41,22 @@ impl ToolAction for ForkArgs {
         // This creates the session if it does not exist yet.
         let _session = call.session()?;
         let client = call.client;
-        client.space().fork(&client.name(), self.commit, &self.name)?;
-        let text = format!("'{}' begins with the state of '{}'", self.name, client.name());
-        Ok(ToolResult::new(ForkAnswer { session: self.name }, text))
+        let (sessions, begin) = match self.count {
+            None => (vec![self.name.clone()], "begins"),
+            Some(count @ 1..=MAX_FORKS) => {
+                ((1..=count).map(|n| format!("{}-{n}", self.name)).collect(), "begin")
+            }
+            Some(_) => {
+                return Err(Refusal::invalid_request(format!("count: 1 to {MAX_FORKS}")));
+            }
+        };
+        client.space().fork(&client.name(), self.commit, &sessions)?;
+        let names = match sessions.as_slice() {
+            [first, .., last] => format!("'{first}' to '{last}'"),
+            _ => format!("'{}'", sessions.concat()),
+        };
+        let text = format!("{names} {begin} with the state of '{}'", client.name());
+        Ok(ToolResult::new(ForkAnswer { session: sessions[0].clone(), sessions }, text))
     }
 }
 

@@ -207,10 +207,40 @@ impl Session {
     /// # Errors
     /// If there is a session of that name.
     pub fn fork(&self, name: &str) -> Result<Session, Error> {
+        self.begin_fork(&[name])?;
+        self.open_fork(name)
+    }
+
+    /// Makes a session with the state of this one for each of the names: all of them, or none.
+    ///
+    /// ```no_run
+    /// # let engine = wasibox::Engine::open("image.webc".as_ref())?;
+    /// # let session = engine.session(wasibox::Policy::default())?;
+    /// let forks = session.fork_many(&["a", "b", "c"])?;
+    /// for (n, fork) in forks.iter().enumerate() {
+    ///     fork.exec(format!("n={n}"))?;
+    /// }
+    /// # Ok::<(), wasibox::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// The same as [`Session::fork`].
+    pub fn fork_many(&self, names: &[impl AsRef<str>]) -> Result<Vec<Session>, Error> {
+        self.begin_fork(names)?;
+        names.iter().map(|name| self.open_fork(name.as_ref())).collect()
+    }
+
+    /// Adds forks to the store.
+    fn begin_fork(&self, names: &[impl AsRef<str>]) -> Result<(), Error> {
         if self.has_workspace() {
             return Err(WorkspaceMismatch::Fork.into());
         }
-        let forked = self.with_stored(|s| s.store().fork(s.name(), None, name))?;
+        self.with_stored(|s| s.store().fork_many(s.name(), None, names))
+    }
+
+    /// Opens a fork that is in the store.
+    fn open_fork(&self, name: &str) -> Result<Session, Error> {
+        let forked = self.with_stored(|s| s.store().session(name))?;
         let SandboxOrigin::Engine(engine) = self.0.origin() else { return Err(Error::NoHistory) };
         let begun = forked.store().session_info(name)?.image;
         let temporary = match &self.lock_runtime().kept {

@@ -328,7 +328,22 @@ impl Store {
     /// Returns an error if there is no such session or commit, or if a session with the new name
     /// exists.
     pub fn fork(&self, name: &str, at: Option<u64>, new: &str) -> Result<StoreSession, StoreError> {
-        check_name(new)?;
+        self.fork_many(name, at, &[new])?;
+        self.session(new)
+    }
+
+    /// Creates several sessions as [`Store::fork`] does: all of them, or none. None is held. This
+    /// is written to the disk once.
+    ///
+    /// # Errors
+    /// The same as [`Store::fork`].
+    pub fn fork_many(
+        &self,
+        name: &str,
+        at: Option<u64>,
+        new: &[impl AsRef<str>],
+    ) -> Result<(), StoreError> {
+        new.iter().try_for_each(|new| check_name(new.as_ref()))?;
         self.transaction(|db| {
             let row = SessionRow::find_by_name(db, name)?;
             let head = match at {
@@ -336,14 +351,16 @@ impl Store {
                 None => row.head,
             };
             let next = CommitRow::get(db, head)?.commit.number + 1;
-            let id = Store::add_session(db, new, row.image, next)?;
-            Store::set_head(db, id, head, head)?;
-            db.0.execute("UPDATE sessions SET base = ? WHERE id = ?", [head, id])?;
-            let sql = "INSERT INTO kv SELECT ?, key, value FROM kv WHERE session = ?";
-            db.0.execute(sql, [id, row.id])?;
-            Ok::<_, StoreError>(())
-        })?;
-        self.session(new)
+            let values = "INSERT INTO kv SELECT ?, key, value FROM kv WHERE session = ?";
+            for new in new {
+                let id = Store::add_session(db, new.as_ref(), row.image, next)?;
+                Store::set_head(db, id, head, head)?;
+                let sql = "UPDATE sessions SET base = ? WHERE id = ?";
+                db.0.prepare_cached(sql)?.execute([head, id])?;
+                db.0.prepare_cached(values)?.execute([id, row.id])?;
+            }
+            Ok(())
+        })
     }
 
     /// Returns a value of a session's table.

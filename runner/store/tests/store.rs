@@ -420,6 +420,27 @@ fn damage_is_named_and_costs_no_more() {
 }
 
 #[test]
+fn many_forks_are_made_at_once_or_none() {
+    let store = Store::in_memory().unwrap();
+    let s = store.create("a", None).unwrap();
+    s.commit(|w| w.set_shell(b"state")).unwrap();
+    s.set_value(b"key", b"value").unwrap();
+    let names: Vec<_> = (0..100).map(|n| format!("b{n}")).collect();
+    store.fork_many("a", None, &names).unwrap();
+    for name in &names {
+        let fork = store.session(name).unwrap();
+        assert_eq!(fork.load(&fork.state().shell, 100).unwrap(), b"state");
+        assert_eq!(fork.value(b"key").unwrap().unwrap(), b"value");
+    }
+    let count = || store.sessions().unwrap().len();
+    assert_eq!(count(), 101);
+    let taken = store.fork_many("a", None, &["c", "b7"]);
+    assert!(matches!(taken, Err(StoreError::Exists(name)) if name == "b7"));
+    assert!(matches!(store.fork_many("a", None, &["c", "/"]), Err(StoreError::Name)));
+    assert_eq!(count(), 101);
+}
+
+#[test]
 fn another_database_or_another_version_is_refused() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("w.wbx");

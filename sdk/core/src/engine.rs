@@ -181,21 +181,42 @@ impl Opener {
     }
 }
 
+/// The number of the next fork without a name.
+static FORKS: AtomicU64 = AtomicU64::new(1);
+
+/// Maximum number of copies at once.
+const MAX_FORKS: u32 = 10_000;
+
 /// Creates a copy of a session. Without a name, the copy gets an unused one.
 ///
 /// # Errors
 /// Returns an error if the name is taken, or the session works in a workspace.
 pub fn fork_session(session: &Session, name: Option<&str>) -> Result<Session, Refusal> {
-    static COUNT: AtomicU64 = AtomicU64::new(1);
-    if let Some(name) = name {
-        return Ok(session.fork(name)?);
+    match name {
+        Some(name) => Ok(session.fork(name)?),
+        None => Ok(fork_unnamed(session, 1)?.remove(0)),
     }
+}
+
+/// Creates `count` copies of a session with unused names.
+///
+/// # Errors
+/// Returns an error if `count` is too large, or the session works in a workspace.
+pub fn fork_sessions(session: &Session, count: u32) -> Result<Vec<Session>, Refusal> {
+    if count > MAX_FORKS {
+        return Err(Refusal::invalid_request(format!("at most {MAX_FORKS} forks at once")));
+    }
+    fork_unnamed(session, u64::from(count))
+}
+
+fn fork_unnamed(session: &Session, count: u64) -> Result<Vec<Session>, Refusal> {
     let base = session.name()?;
     // Without this, the names of forks of forks would grow.
     let base = base.rsplit_once("-fork").map_or(base.as_str(), |(base, _)| base).to_owned();
     loop {
-        let name = format!("{base}-fork{}", COUNT.fetch_add(1, Ordering::Relaxed));
-        match session.fork(&name) {
+        let from = FORKS.fetch_add(count, Ordering::Relaxed);
+        let names: Vec<_> = (from..from + count).map(|n| format!("{base}-fork{n}")).collect();
+        match session.fork_many(&names) {
             Err(wasibox::Error::Store(wasibox::store::StoreError::Exists(_))) => {}
             forked => return Ok(forked?),
         }

@@ -25,7 +25,7 @@ mod threads;
 mod tools;
 
 pub use call::{Chunk, outcome_parts, parse_call, run};
-pub use engine::{OpenMode, Opener, engine_from_options, fork_session};
+pub use engine::{OpenMode, Opener, engine_from_options, fork_session, fork_sessions};
 pub use files::{apply_request, export_file, read_file, write_file};
 pub use past::session_log;
 pub use policy::policy_from;

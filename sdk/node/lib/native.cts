@@ -57,6 +57,7 @@ export interface NativeSession {
   directory(): Promise<string>;
   log(): Promise<string>;
   fork(name: string | undefined): Promise<NativeSession>;
+  forkMany(count: number): Promise<NativeSession[]>;
   export(all: boolean): Promise<Buffer>;
   exportFile(path: string, all: boolean): Promise<void>;
   value(key: string): Promise<Buffer | null>;

@@ -217,6 +217,15 @@ export class Session extends SessionBase<Buffer> {
   }
 
   /**
+   * Returns `count` copies of the session, which are made at once. A copy takes a worker only while
+   * it is used.
+   */
+  async forkMany(count: number): Promise<Session[]> {
+    const forks = await raising(() => this.#native.forkMany(count));
+    return forks.map((fork) => new Session(this.#engine, fork));
+  }
+
+  /**
    * Writes a snapshot of the session to a file (`.wbs`). Without a path, returns its bytes. With
    * `history`, the snapshot has all commits, otherwise only the current one. `Session.load` creates
    * a session from a snapshot, on this machine or another one.

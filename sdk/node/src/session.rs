@@ -155,6 +155,14 @@ impl NativeSession {
         self.with(env, move |s| NativeSession::new(wasibox_sdk::fork_session(s, name.as_deref())?))
     }
 
+    #[napi(ts_return_type = "Promise<NativeSession[]>")]
+    pub fn fork_many<'env>(&self, env: &'env Env, count: u32) -> Result<Object<'env>> {
+        self.with(env, move |s| {
+            let forks = wasibox_sdk::fork_sessions(s, count)?;
+            forks.into_iter().map(NativeSession::new).collect::<std::result::Result<Vec<_>, _>>()
+        })
+    }
+
     /// Returns a snapshot of the session as bytes.
     #[napi(ts_return_type = "Promise<Buffer>")]
     pub fn export<'env>(&self, env: &'env Env, all: bool) -> Result<Object<'env>> {

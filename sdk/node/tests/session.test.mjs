@@ -132,6 +132,12 @@ test("history, forks, snapshots, values", () =>
     assert.equal(fork.name, "other");
     await fork.exec("echo 4 > f");
     assert.deepEqual([await s.readText("f"), await fork.readText("f")], ["1\n", "4\n"]);
+    const many = await s.forkMany(3);
+    const numbers = await Promise.all(many.map((f, n) => f.exec(`echo ${n} >> f; cat f`)));
+    assert.deepEqual(numbers.map((o) => o.stdout), ["1\n0\n", "1\n1\n", "1\n2\n"]);
+    assert.equal(await s.readText("f"), "1\n");
+    await Promise.all(many.map((f) => f.close()));
+    await assert.rejects(s.forkMany(1e6), { kind: "invalid" });
     const loaded = await Session.load(await fork.export());
     assert.equal(await loaded.readText("/home/user/f"), "4\n");
     await Promise.all([fork.close(), loaded.close()]);

@@ -158,6 +158,11 @@ impl Session {
         self.with(py, |s| wasibox_sdk::fork_session(s, name)).map(Session::new)
     }
 
+    fn fork_many(&self, py: Python<'_>, count: u32) -> PyResult<Vec<Session>> {
+        let forks = self.with(py, |s| wasibox_sdk::fork_sessions(s, count))?;
+        Ok(forks.into_iter().map(Session::new).collect())
+    }
+
     /// Returns a snapshot of the session as bytes.
     fn export<'py>(&self, py: Python<'py>, all: bool) -> PyResult<Bound<'py, PyBytes>> {
         let bytes = self.with(py, |s| {

@@ -213,6 +213,20 @@ def test_forks_share_and_part(s):
         assert told == [(b"1\n", "1\n", 1), (b"2\n", "2\n", 2), (b"1\n", "1\n", 1)]
 
 
+def test_many_forks_are_made_at_once(s):
+    s.exec("echo 1 > f; v=1")
+    forks = s.fork_many(5)
+    assert len({fork.name for fork in forks}) == 5
+    found = [fork.exec(f"v=${{v}}{n}; cat f; echo $v").stdout for n, fork in enumerate(forks)]
+    assert found == [f"1\n1{n}\n" for n in range(5)]
+    assert s.exec("echo $v").stdout == "1\n"
+    assert s.fork_many(0) == []
+    with pytest.raises(wasibox.InvalidError):
+        s.fork_many(1_000_000)
+    for fork in forks:
+        fork.close()
+
+
 def test_snapshots_travel(s, tmp_path):
     s.exec("echo 1 > f; cd /tmp")
     s.export(tmp_path / "a.wbs")

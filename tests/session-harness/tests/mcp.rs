@@ -111,6 +111,11 @@ fn history_is_listed_and_restored() {
     c.done("undo", json!({}));
     c.done("redo", json!({}));
     c.done("fork", json!({"name": "other"}));
+    let many = c.done("fork", json!({"name": "try", "count": 3}));
+    assert_eq!(many["sessions"], json!(["try-1", "try-2", "try-3"]));
+    for refused in [json!({"name": "try", "count": 4}), json!({"name": "t", "count": 0})] {
+        assert_eq!(c.call("fork", refused)["isError"], true);
+    }
     c.done("sandbox_exec", json!({"command": "echo 3 > /tmp/f"}));
     let here = c.done("use_session", json!({}))["session"].as_str().unwrap().to_owned();
     assert_eq!(c.done("use_session", json!({"name": "other"}))["session"], "other");

@@ -150,8 +150,13 @@ pub enum SessionCommand {
         number: u64,
     },
     /// Make a second session with the present state of one, or with its state at a commit
-    #[command(after_help = "Example:\n  runner session fork --store work.wbx a b")]
+    #[command(
+        after_help = "Examples:\n  runner session fork --store work.wbx a b\n  runner session fork --store work.wbx --count 100 a try"
+    )]
     Fork {
+        /// Make COUNT sessions: NEW-1, NEW-2 and so on
+        #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..))]
+        count: Option<u32>,
         #[command(flatten)]
         named: SessionNameArgs,
         /// The new session

@@ -57,7 +57,9 @@ pub fn run(command: Command) -> Result<u8, CliFailure> {
         }
         Command::Workspace(WorkspaceCommand::Diff(over)) => workspace::print_workspace_diff(&over),
         Command::Workspace(WorkspaceCommand::Apply(over)) => workspace::apply_changes(&over),
-        Command::Fork { named, new, number } => turn::fork_session(&named, number, &new),
+        Command::Fork { count, named, new, number } => {
+            turn::fork_session(&named, number, &new, count)
+        }
         Command::Tag { named, tag: None, .. } => turn::list_tags(&named),
         Command::Tag { named, tag: Some(tag), number } => turn::tag_commit(&named, &tag, number),
         Command::Untag { named, tag } => turn::remove_tag(&named, &tag),

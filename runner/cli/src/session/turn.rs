@@ -73,10 +73,19 @@ pub fn position_text(commit: &Commit, command: &[u8]) -> String {
     }
 }
 
-/// Makes a second session, and prints its name.
-pub fn fork_session(named: &SessionNameArgs, at: Option<u64>, new: &str) -> Result<u8, CliFailure> {
-    named.store.open()?.fork(&named.name, at, new)?;
-    print_text(&format!("{new}\n"))?;
+/// Makes a second session, or `count` of them, and prints their names.
+pub fn fork_session(
+    named: &SessionNameArgs,
+    at: Option<u64>,
+    new: &str,
+    count: Option<u32>,
+) -> Result<u8, CliFailure> {
+    let names = match count {
+        None => vec![new.to_owned()],
+        Some(count) => (1..=count).map(|n| format!("{new}-{n}")).collect(),
+    };
+    named.store.open()?.fork_many(&named.name, at, &names)?;
+    print_text(&(names.join("\n") + "\n"))?;
     Ok(0)
 }
 

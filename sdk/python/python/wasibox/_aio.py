@@ -218,6 +218,10 @@ class AsyncSession(SessionCoroutines):
         """Returns a copy of the session; see :meth:`Session.fork`."""
         return type(self).of(await self._do(Session.fork, name))
 
+    async def fork_many(self, count: int) -> list[AsyncSession]:
+        """Returns ``count`` copies of the session; see :meth:`Session.fork_many`."""
+        return [type(self).of(fork) for fork in await self._do(Session.fork_many, count)]
+
     @property
     def kv(self) -> AsyncKeyValues:
         """The session's keys and values; see :attr:`Session.kv`."""

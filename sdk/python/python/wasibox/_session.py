@@ -534,6 +534,15 @@ class Session:
         with raising():
             return type(self)._of(self._engine, self._native.fork(name))
 
+    def fork_many(self, count: int) -> List[Session]:
+        """Returns ``count`` copies of the session, which are made at once.
+
+        A copy takes a worker only while it is used.
+        """
+        with raising():
+            forks = self._native.fork_many(count)
+            return [type(self)._of(self._engine, fork) for fork in forks]
+
     def export(self, path: StrPath | None = None, *, history: bool = False) -> bytes | None:
         """Writes a snapshot of the session to a file (``.wbs``). Without a path, returns its bytes.
 
