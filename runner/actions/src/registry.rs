@@ -27,6 +27,21 @@ pub struct Registry {
     description: String,
 }
 
+/// The description of a time limit for which the machine's default applies.
+const TIMEOUT: &str = "Seconds.";
+
+/// Adds the default of a time limit to its description, unless the schema names one itself.
+fn with_default_timeout(mut input: Map<String, Value>, machine: &Machine) -> Map<String, Value> {
+    let timeout = input.get_mut("properties").and_then(|all| all.get_mut("timeout"));
+    if let Some(description) = timeout.and_then(|timeout| timeout.get_mut("description"))
+        && description == TIMEOUT
+    {
+        let seconds = machine.default_timeout().as_secs();
+        *description = format!("Seconds, {seconds} by default.").into();
+    }
+    input
+}
+
 impl Registry {
     /// Creates the registry of the tools that the machine's settings select and that its image
     /// supports.
@@ -48,7 +63,7 @@ impl Registry {
         };
         let listed = |tool: &'static ToolEntry| ListedTool {
             tool,
-            input: Arc::new(tool.input_schema()),
+            input: Arc::new(with_default_timeout(tool.input_schema(), machine)),
             output: Arc::new(tool.output_schema()),
         };
         let tools = TOOLS.iter().filter(is_wanted).map(listed).collect();

@@ -21,6 +21,11 @@ pub fn of_answer<T: JsonSchema>() -> Value {
     Value::from(settings.into_generator().into_root_schema_for::<T>())
 }
 
+/// Replaces links of Rust's documentation, such as ``[`EditOf`]``, by their text.
+fn without_links(text: &str) -> String {
+    text.replace("[`", "`").replace("`]", "`")
+}
+
 /// Deepest nesting that is written in full; deeper parts are any value.
 const DEPTH: usize = 12;
 
@@ -88,7 +93,7 @@ impl SchemaShortener {
             self.without_null(&mut object);
         }
         if let Some(Value::String(text)) = object.get_mut("description") {
-            *text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+            *text = without_links(text).split_whitespace().collect::<Vec<_>>().join(" ");
         }
         if let Some(names) = enum_constants(&object) {
             object.remove("oneOf");
