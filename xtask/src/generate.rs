@@ -8,10 +8,12 @@
 //! | `sdk/typescript/protocol.ts` | the types in JSON, and records of the packages for Node and pages | `typescript.rs` |
 //! | `sdk/python/python/wasibox/_protocol.py` | records of the package for Python | `python.rs` |
 //! | `sdk/python/python/wasibox/_coroutines.py` | the methods of `AsyncSession` that wait for one of `Session` | `coroutines.rs` |
+//! | the packages' `package.json`, `pyproject.toml`, `__init__.py` | version and address, from Cargo.toml | `packages.rs` |
 //!
 //! `cargo xtask tidy` fails if one of them is stale.
 
 mod coroutines;
+mod packages;
 mod python;
 mod schema;
 mod tables;
@@ -38,7 +40,13 @@ fn generated_files() -> Result<Vec<(PathBuf, String)>> {
             coroutines::module(&String::from_utf8_lossy(&session))?,
         ),
     ];
-    Ok(files.map(|(path, text)| (env::root().join(path), text)).into())
+    let mut files: Vec<_> = files.map(|(path, text)| (env::root().join(path), text)).into();
+    for name in packages::FILES {
+        let path = env::root().join(name);
+        let text = String::from_utf8(env::read(&path)?)?;
+        files.push((path, packages::completed(name, &text)?));
+    }
+    Ok(files)
 }
 
 /// Writes the files.

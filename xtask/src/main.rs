@@ -20,10 +20,12 @@ mod key;
 mod matrix;
 mod metrics;
 mod node_suite;
+mod notices;
 mod platforms;
 mod programs;
 mod progress;
 mod python;
+mod release;
 mod rootfs;
 mod sdk;
 mod shared;
@@ -48,6 +50,12 @@ const TASKS: &[(&str, &str, &str)] = &[
         "sdk",
         "",
         "build the packages for Python and Node, and run their tests where they are installed",
+    ),
+    (
+        "release",
+        "VERSION [--twice]",
+        "make what is published of dist/ in dist/release: archives, install.sh, Debian package, container image, SBOM, \
+         licences; --twice: two times, and compare",
     ),
     ("book", "", "make the pages of docs/ a book in dist/book"),
     (
@@ -146,6 +154,7 @@ fn main() -> ExitCode {
         "book" => book::run(&rest),
         "cases" => cases::run(&rest),
         "sdk" => sdk::run(&rest),
+        "release" => release::run(&rest),
         "web" => web::run(&rest),
         "generate" => generate::run(&rest),
         "test" => test::run(&rest),

@@ -25,10 +25,11 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 use anyhow::{Context, Result, ensure};
+use wasibox_image::Image;
 
 use crate::key::{Key, sorted};
 use crate::progress::Steps;
-use crate::{dist, env, kept};
+use crate::{dist, env, kept, notices};
 
 /// The native module of the package for Python.
 const PYTHON: kept::GuestProgram = kept::GuestProgram {
@@ -51,6 +52,10 @@ pub fn build_packages() -> Result<()> {
 
     steps.begin_step("wasibox-image: wheel and npm package");
     let packed = image_packages(&python)?;
+    // A wheel of an earlier build may have a different tag, and pip would get both.
+    for name in sorted(&out)?.iter().filter(|name| name.starts_with("wasibox_image")) {
+        std::fs::remove_file(out.join(name))?;
+    }
     for name in sorted(&packed)? {
         // The packages are large, so they are hard links, or copies if the cache is on another file
         // system.
@@ -88,17 +93,80 @@ fn image_packages(python: &Path) -> Result<PathBuf> {
     let (stage, made) = (work.join("image"), work.join("made"));
     copy_folder(&env::root().join("sdk/image"), &stage)?;
     copy_licences(&stage)?;
-    let mut pack = Command::new(dist.join("runner"));
-    pack.arg("compile").arg(dist.join("image.webc")).arg("--bundle");
-    env::run(pack.arg(stage.join("wasibox_image/data")))?;
+    state_licences(&stage)?;
+    copy_folder(&packed_image()?, &stage.join("wasibox_image/data"))?;
     std::fs::create_dir_all(&made)?;
-    env::run(&mut pip_wheel(python, &stage, &made))?;
+    let platform = oldest_platform(python, &[&dist.join("runner")])?;
+    env::run(pip_wheel(python, &stage, &made).env("WASIBOX_WHEEL_PLATFORM", platform))?;
     node::npm_pack(&stage, &made)?;
     std::fs::create_dir_all(&shelf)?;
     std::fs::rename(&made, &packed).with_context(|| packed.display().to_string())?;
     std::fs::remove_dir_all(&work)?;
     forget_bundles(&shelf)?;
     Ok(packed)
+}
+
+/// Returns the folder of the cache with the image and its machine code, compressed.
+pub fn packed_image() -> Result<PathBuf> {
+    let dist = env::dist();
+    let mut key = Key::new("release-image");
+    key.text(&crate::key::sha256_file(&dist.join("image.webc"))?);
+    key.text(&crate::key::sha256_file(&dist.join("runner"))?);
+    let shelf = env::cache()?.join("release-image");
+    let packed = shelf.join(key.finish());
+    if !packed.is_dir() {
+        std::fs::create_dir_all(&shelf)?;
+        let part = shelf.join(format!("part-{}", std::process::id()));
+        let mut pack = Command::new(dist.join("runner"));
+        pack.arg("compile").arg(dist.join("image.webc")).arg("--bundle").arg(&part);
+        env::run(&mut pack)?;
+        std::fs::rename(&part, &packed).with_context(|| packed.display().to_string())?;
+        forget_bundles(&shelf)?;
+    }
+    Ok(packed)
+}
+
+/// Writes the licences of what the image contains into the descriptions of its packages, and a list
+/// of them beside.
+fn state_licences(stage: &Path) -> Result<()> {
+    let image = Image::open(&env::dist().join("image.webc"))?;
+    let licences = &image.extra().licenses;
+    let mut list = String::from(
+        "# Licences of the image\n\nThe texts are in the image below `/usr/share/licenses`.\n\n\
+         | component | licence |\n|---|---|\n",
+    );
+    for licence in licences {
+        list.push_str(&format!("| {} | {} |\n", licence.component, licence.license));
+    }
+    std::fs::write(stage.join("THIRD-PARTY.md"), list)?;
+    let expression = licence_expression(licences.iter().map(|licence| licence.license.as_str()));
+    for (name, begin) in [("pyproject.toml", "license = "), ("package.json", "  \"license\": ")] {
+        let path = stage.join(name);
+        let text = String::from_utf8(env::read(&path)?)?;
+        let from = format!("{begin}\"MIT OR Apache-2.0\"");
+        ensure!(text.contains(&from), "{name} states no licence");
+        let to = format!("{begin}\"{expression}\"");
+        std::fs::write(&path, text.replace(&from, &to))?;
+    }
+    Ok(())
+}
+
+/// Returns the SPDX expression of a work with parts under all of these licences.
+fn licence_expression<'a>(licences: impl Iterator<Item = &'a str>) -> String {
+    let parts: std::collections::BTreeSet<&str> =
+        // Parentheses in a list of conjunctions belong to single licences with an exception.
+        licences.flat_map(|l| if l.contains(" OR ") { vec![l] } else { l.split(" AND ").collect() })
+            .map(|part| part.strip_prefix('(').and_then(|p| p.strip_suffix(')')).unwrap_or(part))
+            .collect();
+    let whole =
+        |part: &&str| if part.contains(" OR ") { format!("({part})") } else { (*part).to_string() };
+    parts.iter().map(whole).collect::<Vec<_>>().join(" AND ")
+}
+
+/// Writes the notices of the crates in programs of ours into a package.
+pub fn write_notices(stage: &Path, programs: &[&str]) -> Result<()> {
+    let text = notices::notices_text(&notices::linked_crates(programs)?)?;
+    std::fs::write(stage.join("THIRD-PARTY.txt"), text).context("THIRD-PARTY.txt")
 }
 
 /// Removes all bundles except the newest.
@@ -121,6 +189,7 @@ fn build_wheel(python: &Path, out: &Path) -> Result<()> {
     let stage = env::cache()?.join(format!("sdk-python-{}", std::process::id()));
     copy_folder(&env::root().join("sdk/python"), &stage)?;
     copy_licences(&stage)?;
+    write_notices(&stage, &["wasibox-python", "wasibox-cli"])?;
     let package = stage.join("python/wasibox");
     std::fs::create_dir_all(package.join("bin"))?;
     let (native, runner) = (package.join("_native.abi3.so"), package.join("bin/runner"));
@@ -150,7 +219,8 @@ fn pip_wheel(python: &Path, from: &Path, to: &Path) -> Command {
     pip
 }
 
-fn copy_licences(to: &Path) -> Result<()> {
+/// Copies the licences of this project into a package.
+pub fn copy_licences(to: &Path) -> Result<()> {
     for name in ["LICENSE-MIT", "LICENSE-APACHE"] {
         std::fs::copy(env::root().join(name), to.join(name)).context(name)?;
     }
@@ -241,7 +311,7 @@ pub fn test_packages() -> Result<()> {
 fn check_tag() -> Result<()> {
     let python = make_venv("sdk/build-requirements.txt")?;
     for wheel in
-        find_packages(".whl")?.iter().filter(|path| !path_file_name(path).ends_with("-any.whl"))
+        find_packages(".whl")?.iter().filter(|path| path_file_name(path).starts_with("wasibox-"))
     {
         let platform = oldest_platform(&python, &[wheel])?;
         let is_true = platform.starts_with("manylinux_")
@@ -296,4 +366,23 @@ fn overlay_packages(python: &Path, requirements: &str) -> Result<PathBuf> {
         std::fs::write(folder.join("complete"), b"")?;
     }
     Ok(folder)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_expression_has_each_licence_once() {
+        let licences = ["MIT OR Apache-2.0", "MIT", "BSD-3-Clause AND MIT", "GPL-2.0-only"];
+        assert_eq!(
+            licence_expression(licences.into_iter()),
+            "BSD-3-Clause AND GPL-2.0-only AND MIT AND (MIT OR Apache-2.0)"
+        );
+        let exception = "MIT AND (Apache-2.0 WITH LLVM-exception)";
+        assert_eq!(
+            licence_expression([exception].into_iter()),
+            "Apache-2.0 WITH LLVM-exception AND MIT"
+        );
+    }
 }

@@ -92,8 +92,14 @@ pub fn build_package() -> Result<()> {
     ensure!(!grows_memory(&kernel)?, "the kernel's memory grows: see runner/web/src/heap.rs");
     env::write(&out.join("wasibox.wasm"), &kernel)?;
     bundle_modules(&out, MODULES, &[])?;
-    for name in package_files()?.iter().filter(|name| !name.ends_with(".js") && *name != "types") {
-        env::write(&out.join(name), &env::read(&env::root().join("sdk/web").join(name))?)?;
+    sdk::copy_licences(&out)?;
+    sdk::write_notices(&out, &["wasibox-web"])?;
+    // The modules are bundled, and other files are made by the build.
+    let source = env::root().join("sdk/web");
+    for name in package_files()?.iter().filter(|name| !name.ends_with(".js")) {
+        if source.join(name).is_file() {
+            env::write(&out.join(name), &env::read(&source.join(name))?)?;
+        }
     }
     let mut types = sdk::node::tsc_command(&sdk::node::node_tools()?, &env::root().join("sdk/web"));
     env::run(types.arg("--outDir").arg(out.join("types")))?;

@@ -39,6 +39,7 @@ pub fn build_package(python: &Path, out: &Path) -> Result<()> {
     let stage = env::cache()?.join(format!("sdk-node-stage-{}", std::process::id()));
     super::copy_folder(&env::root().join("sdk/node"), &stage)?;
     super::copy_licences(&stage)?;
+    super::write_notices(&stage, &["wasibox-node", "wasibox-cli"])?;
     env::run(&mut tsc_command(&node_tools()?, &stage))?;
     let native = stage.join("native");
     std::fs::create_dir_all(&native)?;
