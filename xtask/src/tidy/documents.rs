@@ -10,6 +10,9 @@ use super::architecture::{is_name, path_exists};
 use crate::env;
 use crate::key::sorted;
 
+/// The documents of the checkout's own folder.
+const OWN: &[&str] = &["README.md", "CONTRIBUTING.md", "SECURITY.md", "CODE_OF_CONDUCT.md"];
+
 /// Folders with READMEs, in addition to the checkout's own.
 const READMES: &[&str] = &["python-dist", "sdk/web", "tests/escape"];
 
@@ -22,7 +25,7 @@ const BUILT: &[&str] = &["dist", "target"];
 /// Returns an error if a document cannot be read.
 pub fn check_documents(out: &mut Vec<String>) -> Result<()> {
     let root = env::root();
-    let mut files: Vec<PathBuf> = vec!["README.md".into()];
+    let mut files: Vec<PathBuf> = OWN.iter().map(PathBuf::from).collect();
     files.extend(READMES.iter().map(|folder| Path::new(folder).join("README.md")));
     for name in sorted(&root.join("docs"))? {
         if name.ends_with(".md") {
