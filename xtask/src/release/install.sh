@@ -62,7 +62,13 @@ if [ -n "$uninstall" ]; then
     # The unpacked image and its machine code. Stores of sessions are the user's own files.
     cache=${XDG_CACHE_HOME:-$HOME/.cache}/wasibox
     rm -rf "$cache/images" "$cache/aot"
-    rmdir "$cache" 2>/dev/null || :
+    # The key that seals the machine code.
+    state=${XDG_STATE_HOME:-$HOME/.local/state}/wasibox
+    rm -f "$state/key"
+    # Empty folders go, too; none of these is made by anything but programs.
+    for folder in "$cache" "${cache%/*}" "$state" "${state%/*}" "$prefix"; do
+        rmdir "$folder" 2>/dev/null || :
+    done
     echo "removed Wasibox from $prefix"
     exit 0
 fi
