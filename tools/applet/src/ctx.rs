@@ -9,7 +9,7 @@ use std::rc::Rc;
 use box_sys::{Processes, error_text, events, signal};
 use box_text::time::Zone;
 
-use crate::{AppletTable, Env, OutStream, StdInput, clock};
+use crate::{AppletTable, Env, OutStream, StdInput, clock, instead, program, similar};
 
 /// The exit status of an applet, 0 to 255.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -130,6 +130,22 @@ impl Ctx<'_> {
         line.push(b'\n');
         let _ = self.stderr.write_all(&line);
         let _ = self.stderr.flush();
+    }
+
+    /// Writes what serves instead of a command that does not exist, or which commands have a
+    /// similar name, as the shell does; nothing if `status` is not 127, or if the name is a path.
+    pub fn advise_missing(&mut self, name: &[u8], status: u8) {
+        if status != 127 || name.contains(&b'/') {
+            return;
+        }
+        if let Some(text) = instead::find_instead(name, self.table) {
+            return self.error_bytes(&[name, b": ", text.as_bytes()]);
+        }
+        let search = self.env.get(b"PATH").unwrap_or(program::DEFAULT_PATH);
+        let found = similar::find_similar(name, search, self.table, &[]);
+        if !found.is_empty() {
+            self.error_bytes(&[name, b": similar: ", found.join(", ").as_bytes()]);
+        }
     }
 
     /// Writes `NAME: OPERAND: REASON`, for example with the reason `No such file or directory`.

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use box_applet::command::ChildCommand;
 use box_applet::help::words;
 use box_applet::opts::{Opt, ParsedOptions, Spec};
-use box_applet::{Ctx, Ended, Env, Exit, instead, program, similar};
+use box_applet::{Ctx, Ended, Env, Exit};
 use box_sys::{AccountNames, meta};
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -108,15 +108,7 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
             let name = command.argv.first().cloned().unwrap_or_default();
             if e.status == 127 && !name.contains(&b'/') {
                 ctx.error_bytes(&[&name, b": command not found"]);
-                let search = ctx.env.get(b"PATH").unwrap_or(program::DEFAULT_PATH);
-                if let Some(text) = instead::find_instead(&name, ctx.table) {
-                    ctx.error_bytes(&[&name, b": ", text.as_bytes()]);
-                } else {
-                    let found = similar::find_similar(&name, search, ctx.table, &[]);
-                    if !found.is_empty() {
-                        ctx.error_bytes(&[&name, b": similar: ", found.join(", ").as_bytes()]);
-                    }
-                }
+                ctx.advise_missing(&name, e.status);
             } else {
                 ctx.error_bytes(&[b"unable to execute ", &name, b": ", e.message.as_bytes()]);
             }

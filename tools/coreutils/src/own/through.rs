@@ -47,6 +47,9 @@ fn status_of(ctx: &mut Ctx<'_>, argv: &[Vec<u8>], status: Result<u8, StartError>
             } else {
                 ctx.error_bytes(&[&shown, b": ", e.exec_message().as_bytes()]);
             }
+            if let Some(name) = argv.first() {
+                ctx.advise_missing(name, e.status);
+            }
             Exit(e.status)
         }
     }

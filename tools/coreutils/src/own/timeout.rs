@@ -115,6 +115,7 @@ fn start_command(ctx: &mut Ctx<'_>, command: &[Vec<u8>]) -> Result<Child, Exit> 
         let shown = quote::quote_in_sentence(&command[0]);
         let why = e.exec_message();
         ctx.error_bytes(&[b"failed to run command ", &shown, b": ", why.as_bytes()]);
+        ctx.advise_missing(&command[0], e.status);
         Exit(e.status)
     })
 }

@@ -134,6 +134,7 @@ impl XargsRunner {
             Err(e) => {
                 let name = command.argv.first().map(Vec::as_slice).unwrap_or_default();
                 ctx.error_bytes(&[name, b": ", e.message.as_bytes()]);
+                ctx.advise_missing(name, e.status);
                 return Err(e.status);
             }
         }

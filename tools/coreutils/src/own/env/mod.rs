@@ -206,6 +206,7 @@ fn run_command(ctx: &mut Ctx<'_>, plan: EnvPlan) -> Exit {
             if e.status == 127 && words[0].contains(&b' ') {
                 ctx.error("use -[v]S to pass options in shebang lines");
             }
+            ctx.advise_missing(&words[0], e.status);
             Exit(e.status)
         }
     }
