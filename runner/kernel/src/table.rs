@@ -491,13 +491,23 @@ impl<H: Host> Kernel<H> {
     /// Returns the list of living processes for the guest ([`box_abi::PROCESSES`]), at most `room`
     /// bytes.
     pub fn list_processes(&self, room: usize) -> Vec<u8> {
+        groups::list_processes(self.all_processes(), room)
+    }
+
+    /// Returns the living processes, and those of earlier runs that continue.
+    pub fn all_processes(&self) -> Vec<Arc<Process<H>>> {
         let mut all = self.living_processes();
         for p in self.background.processes() {
             if !std::ptr::eq(&*p.kernel, self) {
                 all.push(p);
             }
         }
-        groups::list_processes(all, room)
+        all
+    }
+
+    /// Returns the CPU time of the processes that have ended.
+    pub fn ended_cpu(&self) -> Duration {
+        Duration::from_nanos(self.cpu_ns.load(Ordering::Relaxed))
     }
 
     /// Returns the living processes.

@@ -287,6 +287,11 @@ impl<H: Host> Threads<H> {
         self.many.load(Ordering::SeqCst)
     }
 
+    /// Returns the number of the process's threads.
+    pub fn count(&self) -> usize {
+        if self.is_many() { self.lock_state().members.len().max(1) } else { 1 }
+    }
+
     /// Returns whether all threads must leave. This includes the first one, unless it has set this
     /// itself.
     pub fn is_over(&self) -> bool {

@@ -22,6 +22,66 @@ fn arguments_environment_and_directory_arrive() {
     assert_eq!(run(&["/usr/bin/echo", "by", "path"]).out, "by path\n");
 }
 
+/// Formats of `proc(5)`; the numbers are those of the session.
+#[test]
+fn proc_describes_the_session() {
+    let cat = |paths: &[&str]| {
+        let limits = Limits { memory: 256 << 20, ..Limits::default() };
+        let policy = Policy { limits, ..Policy::default() };
+        let words: Vec<&str> = ["cat"].iter().chain(paths).copied().collect();
+        start(&words, policy, b"").unwrap().out
+    };
+    assert_eq!(cat(&["/proc/self/comm"]), "cat\n");
+    assert_eq!(cat(&["/proc/2/cmdline", "x"]), "cat\0/proc/2/cmdline\0x\0x: 44\n");
+    assert_eq!(cat(&["/proc/self/environ"]), "PATH=/bin\0HOME=/home/user\0");
+    let stat = cat(&["/proc/self/stat"]);
+    assert!(stat.starts_with("2 (cat) R 1 2 2 0 -1 "), "{stat}");
+    assert_eq!(stat.split_whitespace().count(), 52);
+    let status = cat(&["/proc/self/status"]);
+    for line in ["Name:\tcat", "Umask:\t0022", "PPid:\t1", "Uid:\t1000\t1000\t1000\t1000"] {
+        assert!(status.lines().any(|l| l == line), "{line}: {status}");
+    }
+    let memory = cat(&["/proc/meminfo"]);
+    let kib = |name: &str| -> u64 {
+        let line = memory.lines().find_map(|l| l.strip_prefix(name)?.strip_suffix(" kB"));
+        line.unwrap().trim().parse().unwrap()
+    };
+    assert_eq!(kib("MemTotal:"), 256 << 10);
+    assert!(kib("MemFree:") < kib("MemTotal:"));
+    let uptime = cat(&["/proc/uptime"]);
+    let up: Vec<f64> = uptime.split_whitespace().map(|n| n.parse().unwrap()).collect();
+    assert!(up.len() == 2 && up[1] <= up[0] && up[0] < 60.0, "{uptime}");
+    assert_eq!(cat(&["/proc/loadavg"]), "0.00 0.00 0.00 1/1 2\n");
+    assert_eq!(cat(&["/proc/cpuinfo"]).matches("processor\t:").count(), 1);
+    assert!(cat(&["/proc/version"]).starts_with("Linux version 6."));
+    assert_eq!(cat(&["/proc/sys/kernel/ostype"]), "Linux\n");
+    let uuid = cat(&["/proc/sys/kernel/random/uuid"]);
+    assert_eq!(uuid.trim_end().split('-').map(str::len).collect::<Vec<_>>(), [8, 4, 4, 4, 12]);
+    assert!(uuid.as_bytes()[14] == b'4' && b"89ab".contains(&uuid.as_bytes()[19]), "{uuid}");
+    assert_ne!(uuid, cat(&["/proc/sys/kernel/random/uuid"]));
+    assert_eq!(cat(&["/proc/1/stat", "/proc/02/comm"]), "/proc/1/stat: 44\n/proc/02/comm: 44\n");
+}
+
+#[test]
+fn proc_shows_mounts_by_their_guest_paths() {
+    let dir = tempfile::tempdir().unwrap();
+    let policy = Policy { mounts: vec![ro(dir.path(), "/a b")], ..Policy::default() };
+    let out = start(&["cat", "/proc/mounts"], policy, b"").unwrap().out;
+    assert!(out.starts_with("wasibox / wasibox rw 0 0\n"), "{out}");
+    assert!(out.ends_with("mount /a\\040b wasibox ro 0 0\n"), "{out}");
+    assert!(!out.contains(dir.path().to_str().unwrap()));
+}
+
+/// A search along a `PATH` that leads back to the link must end.
+#[test]
+fn proc_exe_does_not_search_itself() {
+    let (mut given, out, _) = spec(&["cat", "/proc/self/exe/x", "/proc/self/cwd/x"], b"");
+    given.env = vec![b"PATH=/proc/self/exe:/proc/self:/bin".to_vec()];
+    sandbox(Policy::default()).run(given).unwrap();
+    let out = String::from_utf8(out.take_output()).unwrap();
+    assert_eq!(out, "/proc/self/exe/x: 54\n/proc/self/cwd/x: 44\n");
+}
+
 #[test]
 fn every_exit_code_is_exact() {
     for code in [0u8, 1, 2, 45, 125, 126, 127, 128, 137, 200, 255] {

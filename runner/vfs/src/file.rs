@@ -9,6 +9,7 @@ use crate::host::{self, OpenHostFile};
 use crate::net::{ReceiveOptions, Socket};
 use crate::now_ns;
 use crate::pipe::{ReadEnd, WriteEnd};
+use crate::proc::ProcFile;
 use crate::quota::QuotaHit;
 use crate::service::ServiceFile;
 use crate::session_state::StateFile;
@@ -90,6 +91,7 @@ pub enum VfsFile {
     PipeBoth(ReadEnd, WriteEnd),
     Meta(MetaExchange),
     State(StateFile),
+    Proc(ProcFile),
     Service(ServiceFile),
     Stream(Arc<dyn StdStream>),
     Socket(Box<Socket>),
@@ -110,6 +112,7 @@ impl VfsFile {
                 | VfsFile::Dir { .. }
                 | VfsFile::Device(..)
                 | VfsFile::State(_)
+                | VfsFile::Proc(_)
         )
     }
 
@@ -138,6 +141,7 @@ impl VfsFile {
             VfsFile::PipeWrite(_) => Err(Errno::BADF),
             VfsFile::Meta(m) => m.read(buf),
             VfsFile::State(s) => Ok(s.read(off, buf)),
+            VfsFile::Proc(f) => Ok(f.read(off, buf)),
             VfsFile::Service(s) => s.read(buf),
             VfsFile::Stream(s) => s.read(buf),
             VfsFile::Socket(s) => s.receive(buf, ReceiveOptions::default()),
@@ -171,7 +175,7 @@ impl VfsFile {
             VfsFile::Host { fd, mount, vfs } => vfs.mount(*mount).write(fd, off, append, data),
             VfsFile::Dir { .. } => Err(Errno::ISDIR),
             VfsFile::Device(d, ..) => plain(d.write(data.len())?),
-            VfsFile::PipeRead(_) => Err(Errno::BADF),
+            VfsFile::PipeRead(_) | VfsFile::Proc(_) => Err(Errno::BADF),
             VfsFile::PipeWrite(w) | VfsFile::PipeBoth(_, w) => plain(w.try_write(data)?),
             // Requests about descriptors need the kernel, which calls `take_request` itself.
             VfsFile::Meta(m) => plain(m.take_request(data, &|_| Err(Errno::NOENT))?),
@@ -202,6 +206,7 @@ impl VfsFile {
             VfsFile::Host { fd, mount, vfs } => vfs.shared.mounts[*mount].fd_stat(fd),
             VfsFile::Dir { loc, vfs, .. } => vfs.loc_stat(loc),
             VfsFile::Device(_, ino, vfs) => Ok(vfs.read().tree.node_at(*ino)?.stat(*ino)),
+            VfsFile::Proc(f) => Ok(f.stat()),
             VfsFile::PipeRead(_) | VfsFile::PipeWrite(_) | VfsFile::PipeBoth(..) => {
                 Ok(special(FileKind::Fifo))
             }

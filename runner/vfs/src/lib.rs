@@ -54,6 +54,7 @@ pub mod net;
 mod node;
 pub mod ops;
 pub mod pipe;
+pub mod proc;
 pub mod quota;
 mod service;
 mod session_state;
@@ -75,6 +76,7 @@ pub use file::{Readiness, StdStream, VfsFile};
 pub use host::{MountError, ProtectedPaths};
 pub use ops::{DirEntry, OpenFlags, OpenResult, StatResult};
 pub use pipe::Pipe;
+pub use proc::{ProcFile, ProcGuard, ProcNode, ProcSource, show_proc};
 pub use quota::{DiskLimits, QuotaHit};
 pub use service::{AnswerSlot, Asker, MAX_MESSAGE, SERVICES, Service, ServiceFile};
 pub use session_state::StateFile;
@@ -114,6 +116,9 @@ pub(crate) struct VfsInner {
     /// Whether `/.box/code-from-strings` is missing.
     pub(crate) forbids_code: AtomicBool,
     pub(crate) host_changes: changes::HostJournal,
+    /// The directory `/proc`.
+    pub(crate) proc: Ino,
+    pub(crate) began: std::time::Instant,
 }
 
 impl Vfs {

@@ -10,6 +10,7 @@ use crate::errno::Errno;
 use crate::fifos::join_path;
 use crate::file::VfsFile;
 use crate::host::{self, HostMount};
+use crate::proc::{self, OpenedNode, ProcNode};
 use crate::tree::{BRIDGE, DEV_FD, Executable, Ino, Inode, NodeKind, TreeState};
 use crate::walk::{LastComponent, Loc, follow_if};
 use crate::{Vfs, now_ns};
@@ -137,6 +138,10 @@ impl Vfs {
             Loc::State => VfsFile::State(self.open_state(how.write)?),
             Loc::Service(n) => VfsFile::Service(self.open_service(*n)?),
             Loc::Descriptor(n) => return Ok(Some(OpenResult::Descriptor(*n))),
+            Loc::Proc(path) => match proc::open_node(path, how, &self.shared.budget)? {
+                OpenedNode::Dir => self.open_dir(&loc, how)?,
+                OpenedNode::File(file) => VfsFile::Proc(file),
+            },
         };
         Ok(Some(OpenResult::File(file)))
     }
@@ -169,7 +174,10 @@ impl Vfs {
         if how.write || how.truncate {
             return Err(Errno::ISDIR);
         }
-        let path = if let Loc::Host(_, rel) = loc { rel.len() } else { 0 };
+        let path = match loc {
+            Loc::Host(_, path) | Loc::Proc(path) => path.len(),
+            _ => 0,
+        };
         let held = self.shared.budget.reserve_bytes(path as u64 + 128).ok_or(Errno::NOMEM)?;
         Ok(VfsFile::Dir { loc: loc.clone(), vfs: self.clone(), held })
     }
@@ -435,7 +443,12 @@ impl Vfs {
                     };
                     out.push(DirEntry { name: name.to_vec(), ino: *child, kind });
                 }
+                drop(st);
+                if *ino == self.shared.proc {
+                    list_proc(b"", &mut out);
+                }
             }
+            Loc::Proc(path) => list_proc(path, &mut out),
             Loc::Host(m, rel) => {
                 let listed = self.mount(*m).list(rel)?;
                 let fifos = self.read().fifos.list_dir(*m, rel);
@@ -507,6 +520,19 @@ impl Vfs {
                 _ => Err(Errno::ACCES),
             }
         })
+    }
+}
+
+/// Adds the entries of a directory below `/proc`, which replace others of the same name.
+fn list_proc(path: &[u8], out: &mut Vec<DirEntry>) {
+    let Some(ProcNode::Dir(names)) = proc::find_node(path) else { return };
+    out.retain(|e| !names.contains(&e.name));
+    for name in names {
+        let child = if path.is_empty() { name.clone() } else { join_path(path, &name) };
+        // A process may have ended in the meantime.
+        if let Ok(stat) = proc::stat_of(&child) {
+            out.push(DirEntry { name, ino: stat.ino, kind: stat.kind });
+        }
     }
 }
 

@@ -77,6 +77,7 @@ impl Vfs {
             }
         }
         make_devices(&mut st);
+        let proc = make_dirs(&mut st, b"/proc");
         for f in base {
             add_base(&mut st, f);
         }
@@ -106,6 +107,8 @@ impl Vfs {
             service: Default::default(),
             forbids_code: Default::default(),
             host_changes: Default::default(),
+            proc,
+            began: std::time::Instant::now(),
             budget,
         };
         Ok(Vfs { shared: Arc::new(shared) })

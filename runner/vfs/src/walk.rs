@@ -15,7 +15,7 @@ use crate::errno::Errno;
 use crate::fifos::join_path;
 pub use crate::node::MAX_NAME;
 use crate::tree::{BRIDGE, CODE_FROM_STRINGS, DEV_FD, Ino, NodeKind, ROOT, TreeState};
-use crate::{Vfs, stop};
+use crate::{Vfs, proc, stop};
 use box_abi::{FileKind, Stat};
 use std::sync::RwLockReadGuard;
 
@@ -48,6 +48,8 @@ pub enum Loc {
     Service(usize),
     /// The caller's descriptor of that number.
     Descriptor(u32),
+    /// A file below `/proc`, by its path from there.
+    Proc(Vec<u8>),
 }
 
 /// The treatment of the last component.
@@ -278,6 +280,10 @@ impl Vfs {
             }
             Loc::PipeDir(_) | Loc::PipeEnd(..) | Loc::State | Loc::Service(_) => Loc::Tree(BRIDGE),
             Loc::Descriptor(_) => Loc::Tree(DEV_FD),
+            Loc::Proc(path) => match path.iter().rposition(|b| *b == b'/') {
+                Some(cut) => Loc::Proc(path[..cut].to_vec()),
+                None => Loc::Tree(self.shared.proc),
+            },
         })
     }
 
@@ -299,7 +305,15 @@ impl Vfs {
                             let n = std::str::from_utf8(name).ok().and_then(|s| s.parse().ok());
                             return Ok(n.map(|n| (Loc::Descriptor(n), FileKind::CharDevice)));
                         }
-                        let Some(&child) = entries.get(name) else {
+                        let known = entries.get(name).copied();
+                        if *ino == self.shared.proc && proc::is_shown() {
+                            lock.free()?;
+                            if let Some(found) = proc_child(name.to_vec()) {
+                                return Ok(Some(found));
+                            }
+                        }
+                        let st = lock.tree_state();
+                        let Some(child) = known else {
                             if *ino == BRIDGE && name == b"state" {
                                 let there = self.shared.session_state.is_there();
                                 return Ok(there.then_some((Loc::State, FileKind::CharDevice)));
@@ -346,6 +360,10 @@ impl Vfs {
                 b"w" => Some((Loc::PipeEnd(pipe.clone(), true), FileKind::Fifo)),
                 _ => None,
             }),
+            Loc::Proc(path) => {
+                lock.free()?;
+                Ok(proc_child(join_path(path, name)))
+            }
             Loc::PipeEnd(..) | Loc::State | Loc::Service(_) | Loc::Descriptor(_) => {
                 Err(Errno::NOTDIR)
             }
@@ -356,6 +374,10 @@ impl Vfs {
     pub(crate) fn link_target(&self, loc: &Loc) -> Result<Vec<u8>, Errno> {
         match loc {
             Loc::Host(m, rel) => self.shared.mounts[*m].read_link(rel),
+            Loc::Proc(path) => match proc::find_node(path) {
+                Some(proc::ProcNode::Link(target)) => Ok(target),
+                _ => Err(Errno::INVAL),
+            },
             _ => tree_link(&self.read(), loc),
         }
     }
@@ -387,6 +409,7 @@ impl Vfs {
         match loc {
             Loc::Tree(ino) => Ok(self.read().tree.node_at(*ino)?.stat(*ino)),
             Loc::Host(m, rel) => self.shared.mounts[*m].stat(rel),
+            Loc::Proc(path) => proc::stat_of(path),
             Loc::PipeDir(_) => Ok(special(FileKind::Dir, 0o700, 1)),
             Loc::PipeEnd(..) => Ok(special(FileKind::Fifo, 0o600, 2)),
             Loc::State => Ok(special(FileKind::CharDevice, 0o600, 3)),
@@ -407,6 +430,10 @@ impl Vfs {
                     parts.push(rel.clone());
                 }
                 self.shared.mounts[*m].at
+            }
+            Loc::Proc(path) => {
+                parts.push(path.clone());
+                self.shared.proc
             }
             _ => return Err(Errno::NOTDIR),
         };
@@ -433,6 +460,14 @@ impl Vfs {
             out.push(b'/');
         }
         Ok(out)
+    }
+}
+
+/// Returns the file of a path relative to `/proc`.
+fn proc_child(path: Vec<u8>) -> Option<(Loc, FileKind)> {
+    match proc::find_node(&path)? {
+        proc::ProcNode::OwnDescriptors => Some((Loc::Tree(DEV_FD), FileKind::Dir)),
+        node => Some((Loc::Proc(path), node.file_kind())),
     }
 }
 

@@ -180,6 +180,7 @@ fn serve_job(job: Job, mut continues: bool) -> WorkerRemains {
     wasibox_vfs::budget::take_refused_here();
     let killed = process.clone();
     let _stop = wasibox_vfs::stop_when(move || killed.check_alive().is_err());
+    let _proc = wasibox_kernel::show_proc(&process);
     let Some((slot, generation)) = slots::take_slot() else {
         // All slots are taken, which is the maximum number of processes.
         complain_to_process(&process, "there is no worker for it");

@@ -58,6 +58,7 @@ fn run_thread(host: ThreadJob) {
     {
         let ended = process.clone();
         let _stop = wasibox_vfs::stop_when(move || ended.check_alive().is_err());
+        let _proc = wasibox_kernel::show_proc(&process);
         serve_all(host);
     }
     stack::release_stack(&budget);

@@ -102,6 +102,7 @@ fn serve_job(job: Job, ready: &mut Option<ReadyInstance>) -> bool {
     wasibox_vfs::budget::take_refused_here();
     let killed = process.clone();
     let _stop = wasibox_vfs::stop_when(move || killed.check_alive().is_err());
+    let _proc = wasibox_kernel::show_proc(&process);
     let mut memory = Some(memory);
     let mut again;
     let status = loop {
