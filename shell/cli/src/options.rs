@@ -46,12 +46,30 @@ pub enum OptionList {
     Shopt { table: bool },
 }
 
-/// The error for a wrong option: the message after the name of the shell, and whether the usage
-/// follows.
+/// The error for a wrong option: the message after the name of the shell, whether the usage
+/// follows, and the status.
 #[derive(Debug)]
 pub struct ShellUsageError {
     pub message: Vec<u8>,
     pub usage: bool,
+    pub status: u8,
+}
+
+impl ShellUsageError {
+    /// Returns an error without the usage behind it.
+    pub fn new(message: Vec<u8>) -> ShellUsageError {
+        ShellUsageError { message, usage: false, status: 2 }
+    }
+
+    /// Returns the error as it is after the options so far: `-e` makes bash end at its first
+    /// message, with status 1 and without the usage.
+    fn after(self, inv: &Invocation) -> ShellUsageError {
+        let errexit = inv.set.iter().rfind(|(option, _)| *option == SetOpt::ErrExit);
+        match errexit {
+            Some((_, true)) => ShellUsageError { usage: false, status: 1, ..self },
+            _ => self,
+        }
+    }
 }
 
 /// Parses the command line after the name.
@@ -92,7 +110,8 @@ pub fn parse(args: &[Vec<u8>]) -> Result<Invocation, ShellUsageError> {
                     Some(o) => inv.set.push((o, on)),
                     None => {
                         let message = [&[*sign, *c], b": invalid option".as_slice()].concat();
-                        return Err(ShellUsageError { message, usage: true });
+                        let error = ShellUsageError { message, usage: true, status: 2 };
+                        return Err(error.after(&inv));
                     }
                 },
             }
@@ -102,7 +121,7 @@ pub fn parse(args: &[Vec<u8>]) -> Result<Invocation, ShellUsageError> {
     if command {
         let Some(text) = rest.next() else {
             let message = b"-c: option requires an argument".to_vec();
-            return Err(ShellUsageError { message, usage: false });
+            return Err(ShellUsageError::new(message).after(&inv));
         };
         inv.source = ScriptSource::Command(text);
         inv.name = rest.next();
@@ -129,8 +148,7 @@ fn named_option(
         });
         return Ok(0);
     };
-    let wrong =
-        |what: &[u8]| ShellUsageError { message: [name.as_slice(), what].concat(), usage: false };
+    let wrong = |what: &[u8]| ShellUsageError::new([name.as_slice(), what].concat());
     if of_set {
         let option = set_option(name).ok_or_else(|| wrong(b": invalid option name"))?;
         inv.set.push((option, on));
@@ -163,7 +181,7 @@ fn long_option(
         b"--rcfile" | b"--init-file" | b"--budget" => {
             let Some(file) = next else {
                 let message = [arg, b": option requires an argument"].concat();
-                return Err(ShellUsageError { message, usage: false });
+                return Err(ShellUsageError::new(message));
             };
             let option = if arg == b"--budget" { &mut inv.budget } else { &mut inv.rcfile };
             *option = Some(file.clone());
@@ -172,7 +190,7 @@ fn long_option(
         b"--dump-strings" | b"--dump-po-strings" | b"--pretty-print" => {}
         _ => {
             let message = [arg, b": invalid option"].concat();
-            return Err(ShellUsageError { message, usage: true });
+            return Err(ShellUsageError { message, usage: true, status: 2 });
         }
     }
     Ok(0)

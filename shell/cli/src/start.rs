@@ -44,7 +44,7 @@ fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>], posix: bool) -> Exit {
     if let Some(budget) = &inv.budget {
         if let Err(part) = ScriptLimits::parse(budget) {
             let message = [b"--budget: ", part.as_slice(), b": invalid limit"].concat();
-            return report_usage(ctx, &ShellUsageError { message, usage: false });
+            return report_usage(ctx, &ShellUsageError::new(message));
         }
         ctx.env.set(BUDGET, budget);
     }
@@ -339,7 +339,7 @@ fn report_usage(ctx: &mut Ctx<'_>, w: &ShellUsageError) -> Exit {
         );
         let _ = ctx.stderr.write_all(text.as_bytes());
     }
-    Exit(2)
+    Exit(w.status)
 }
 
 /// The help of `bash` and `sh`.

@@ -56,13 +56,19 @@ pub fn compound_elements(
             }
             continue;
         };
-        let key = Some(subscript_text(env, subscript)?);
+        let key = subscript_text(env, subscript)?;
         let value = if assoc {
             word::expand_text(env, &element.value, Tilde::Never)?
         } else {
             word::expand_assignment_value(env, &element.value)?
         };
-        out.push(CompoundElement { key, append: element.append, value });
+        if !assoc && !is_closed(&key) {
+            let equals: &[u8] = if element.append { b"]+=" } else { b"]=" };
+            let text = [b"[", key.as_slice(), equals, value.as_slice()].concat();
+            out.push(plain_element(Rc::new(text)));
+            continue;
+        }
+        out.push(CompoundElement { key: Some(key), append: element.append, value });
     }
     Ok(out)
 }
@@ -78,6 +84,26 @@ fn expand_words(
     }
     late.finish_paths(env, &mut words)?;
     Ok(words.into_iter().map(plain_element).collect())
+}
+
+/// Returns whether a bracket behind the expanded subscript of an indexed array would close it. Bash
+/// looks for that bracket after the expansion, so that a quote or a bracket from a variable makes
+/// the whole text an element without a key.
+fn is_closed(key: &[u8]) -> bool {
+    let (mut level, mut rest) = (0_usize, key.iter());
+    while let Some(byte) = rest.next() {
+        match byte {
+            b'\\' => {
+                rest.next();
+            }
+            b'\'' | b'"' | b'`' if !rest.any(|other| other == byte) => return false,
+            b'[' => level += 1,
+            b']' if level == 0 => return false,
+            b']' => level -= 1,
+            _ => {}
+        }
+    }
+    level == 0
 }
 
 fn plain_element(value: Str) -> CompoundElement {
