@@ -57,7 +57,7 @@ pub fn work_patiently<T>(work: impl FnOnce(&PatientProgress) -> T) -> T {
     let (done, end) = channel::<()>();
     std::thread::scope(|scope| {
         let (patient, end) = (&patient, end);
-        scope.spawn(move || {
+        let reporter = scope.spawn(move || {
             if end.recv_timeout(QUICK) == Err(RecvTimeoutError::Timeout) {
                 let lines = patient.lock_lines().take();
                 lines.unwrap_or_default().iter().for_each(|line| message::say_message(line));
@@ -65,6 +65,11 @@ pub fn work_patiently<T>(work: impl FnOnce(&PatientProgress) -> T) -> T {
         });
         let result = work(patient);
         drop(done);
+        // The scope waits for the end of the function only, and a jail that closes next must find
+        // no other thread.
+        if let Err(panic) = reporter.join() {
+            std::panic::resume_unwind(panic);
+        }
         result
     })
 }

@@ -12,6 +12,7 @@ use landlock::{
 use rustix::process::{DumpableBehavior, Resource, Rlimit, setrlimit};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 /// The files that remain accessible in the jail.
 #[derive(Clone, Debug)]
@@ -94,7 +95,7 @@ impl Jail {
     /// # Errors
     /// Returns an error if the process has more than one thread, or if a supported wall fails.
     pub fn close(&self) -> Result<Walls, JailError> {
-        if let Some(threads) = thread_count().filter(|n| *n > 1) {
+        if let Some(threads) = remaining_threads().filter(|n| *n > 1) {
             return Err(JailError::Threads(threads));
         }
         let mut walls = Walls::default();
@@ -158,6 +159,23 @@ fn landlock_walls(status: &RestrictionStatus) -> (Wall, Wall) {
     // Files: control of devices is the newest right. Network: TCP came first, then signals and
     // abstract sockets.
     (wall(ABI::V1, ABI::V5), wall(ABI::V4, ABI::V6))
+}
+
+/// The time to wait for threads that have ended.
+const ENDED: Duration = Duration::from_millis(500);
+
+/// Returns the number of the process's threads that do not end soon; `None` if /proc cannot be
+/// read. A thread is still in the list for some time after its join has returned.
+fn remaining_threads() -> Option<usize> {
+    let begun = Instant::now();
+    loop {
+        match thread_count()? {
+            many if many > 1 && begun.elapsed() < ENDED => {
+                std::thread::sleep(Duration::from_micros(200));
+            }
+            count => return Some(count),
+        }
+    }
 }
 
 /// Returns the number of the process's threads; `None` if /proc cannot be read.
