@@ -131,10 +131,10 @@ fn linked_ids(metadata: &Metadata, roots: &[&str]) -> BTreeSet<String> {
 fn lock_checksums() -> Result<BTreeMap<(String, String), String>> {
     #[derive(Deserialize)]
     struct Lock {
-        package: Vec<Locked>,
+        package: Vec<NpmLock>,
     }
     #[derive(Deserialize)]
-    struct Locked {
+    struct NpmLock {
         name: String,
         version: String,
         checksum: Option<String>,
