@@ -131,10 +131,10 @@ fn linked_ids(metadata: &Metadata, roots: &[&str]) -> BTreeSet<String> {
 fn lock_checksums() -> Result<BTreeMap<(String, String), String>> {
     #[derive(Deserialize)]
     struct Lock {
-        package: Vec<NpmLock>,
+        package: Vec<LockedPackage>,
     }
     #[derive(Deserialize)]
-    struct NpmLock {
+    struct LockedPackage {
         name: String,
         version: String,
         checksum: Option<String>,
