@@ -186,7 +186,8 @@ impl ExpandEnv for Shell {
 
     fn home_dir(&self, user: Option<&[u8]>) -> Option<Vec<u8>> {
         match user {
-            None | Some(b"root") => Some(b"/root".to_vec()),
+            None => own_home(),
+            Some(b"root") => Some(b"/root".to_vec()),
             Some(_) => None,
         }
     }
@@ -222,4 +223,14 @@ impl ExpandEnv for Shell {
             None => Err(ExpandCause::TooLarge.into()),
         }
     }
+}
+
+/// Returns the home of the user that runs the tests, which bash takes from the same file.
+fn own_home() -> Option<Vec<u8>> {
+    use std::os::unix::fs::MetadataExt;
+    let user = std::fs::metadata("/proc/self").ok()?.uid().to_string();
+    let all = std::fs::read_to_string("/etc/passwd").ok()?;
+    let fields = all.lines().map(|line| line.split(':').collect::<Vec<_>>());
+    let own = fields.into_iter().find(|fields| fields.get(2) == Some(&user.as_str()))?;
+    Some(own.get(5)?.as_bytes().to_vec())
 }
