@@ -24,7 +24,7 @@ const TARGETS: &[&str] = &["x86_64-unknown-linux-gnu", "wasm32-wasip1", "wasm32-
 const NOTICE_FILES: &[&str] =
     &["LICENSE", "LICENCE", "COPYING", "COPYRIGHT", "NOTICE", "UNLICENSE"];
 
-/// A crate of somebody else in one of our programs.
+/// A crate of other authors in one of our programs.
 pub struct LinkedCrate {
     pub name: String,
     pub version: String,
@@ -55,11 +55,11 @@ struct Package {
 
 #[derive(Deserialize)]
 struct Resolve {
-    nodes: Vec<Node>,
+    nodes: Vec<DependencyNode>,
 }
 
 #[derive(Deserialize)]
-struct Node {
+struct DependencyNode {
     id: String,
     deps: Vec<Dependency>,
 }
@@ -111,7 +111,7 @@ pub fn linked_crates(roots: &[&str]) -> Result<Vec<LinkedCrate>> {
 
 /// Returns the identities of all crates that the crates of ours named `roots` contain.
 fn linked_ids(metadata: &Metadata, roots: &[&str]) -> BTreeSet<String> {
-    let nodes: BTreeMap<&str, &Node> =
+    let nodes: BTreeMap<&str, &DependencyNode> =
         metadata.resolve.nodes.iter().map(|node| (node.id.as_str(), node)).collect();
     let own = |package: &&Package| package.source.is_none() && roots.contains(&&*package.name);
     let mut next: Vec<&str> = metadata.packages.iter().filter(own).map(|p| &*p.id).collect();
@@ -208,8 +208,8 @@ mod tests {
         let deps =
             vec![uses("linked", None), uses("tested", Some("dev")), uses("built", Some("build"))];
         let names = ["linked", "tested", "built", "inner", "other"];
-        let mut nodes = vec![Node { id: "ours".into(), deps }];
-        nodes.push(Node { id: "linked".into(), deps: vec![uses("inner", None)] });
+        let mut nodes = vec![DependencyNode { id: "ours".into(), deps }];
+        nodes.push(DependencyNode { id: "linked".into(), deps: vec![uses("inner", None)] });
         let mut packages = vec![package("ours", None)];
         packages.extend(names.map(|name| package(name, Some("registry"))));
         let metadata = Metadata { packages, resolve: Resolve { nodes } };

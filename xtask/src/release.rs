@@ -1,5 +1,5 @@
 //! `cargo xtask release VERSION`: makes everything that is published of a version in
-//! `dist/release/`, from what is in `dist/`.
+//! `dist/release/`, from the files in `dist/`.
 //!
 //! | file | contents |
 //! |---|---|
@@ -168,7 +168,8 @@ struct ArchiveNames {
     image: String,
 }
 
-/// Returns the runner and what comes with it, as below `/usr` or `~/.local`.
+/// Returns the runner with its manual pages, completions and licences, as below `/usr` or
+/// `~/.local`.
 fn program_tree(work: &Path, licences: &str, notices: &str) -> Result<FileTree> {
     // Called by this name, the runner uses it in manual pages and completions.
     let named = work.join("wasibox");

@@ -126,8 +126,8 @@ pub fn packed_image() -> Result<PathBuf> {
     Ok(packed)
 }
 
-/// Writes the licences of what the image contains into the descriptions of its packages, and a list
-/// of them beside.
+/// Writes the licences of the image's components into the descriptions of its packages, and a list
+/// of them into the packages.
 fn state_licences(stage: &Path) -> Result<()> {
     let image = Image::open(&env::dist().join("image.webc"))?;
     let licences = &image.extra().licenses;

@@ -23,6 +23,7 @@ pub struct SandboxExec {
     command: String,
     /// Seconds.
     #[serde(default)]
+    #[schemars(extend("default" = crate::schema::CALL_TIMEOUT))]
     timeout: Option<f64>,
     /// Standard input.
     #[serde(default)]

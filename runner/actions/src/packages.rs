@@ -22,6 +22,7 @@ pub struct InstallPackages {
     find_links: Option<String>,
     /// Seconds.
     #[serde(default)]
+    #[schemars(extend("default" = crate::schema::CALL_TIMEOUT))]
     timeout: Option<f64>,
 }
 

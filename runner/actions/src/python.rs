@@ -25,6 +25,7 @@ struct PythonArgs {
     code: String,
     /// Seconds.
     #[serde(default)]
+    #[schemars(extend("default" = crate::schema::CALL_TIMEOUT))]
     timeout: Option<f64>,
     /// Standard input.
     #[serde(default)]

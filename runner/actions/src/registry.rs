@@ -1,6 +1,7 @@
 //! The tools that a server offers.
 
 use crate::machine::Machine;
+use crate::schema;
 use crate::table::TOOLS;
 use crate::tool::{ToolEntry, ToolScope};
 use serde_json::{Map, Value};
@@ -27,17 +28,13 @@ pub struct Registry {
     description: String,
 }
 
-/// The description of a time limit for which the machine's default applies.
-const TIMEOUT: &str = "Seconds.";
-
-/// Adds the default of a time limit to its description, unless the schema names one itself.
+/// Replaces the mark of a time limit's default by the machine's, in seconds.
 fn with_default_timeout(mut input: Map<String, Value>, machine: &Machine) -> Map<String, Value> {
     let timeout = input.get_mut("properties").and_then(|all| all.get_mut("timeout"));
-    if let Some(description) = timeout.and_then(|timeout| timeout.get_mut("description"))
-        && description == TIMEOUT
+    if let Some(default) = timeout.and_then(|timeout| timeout.get_mut("default"))
+        && default == schema::CALL_TIMEOUT
     {
-        let seconds = machine.default_timeout().as_secs();
-        *description = format!("Seconds, {seconds} by default.").into();
+        *default = machine.default_timeout().as_secs().into();
     }
     input
 }

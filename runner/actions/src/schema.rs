@@ -21,6 +21,9 @@ pub fn of_answer<T: JsonSchema>() -> Value {
     Value::from(settings.into_generator().into_root_schema_for::<T>())
 }
 
+/// Marks the default of a time limit in a schema, because each machine has its own.
+pub const CALL_TIMEOUT: &str = "call_timeout";
+
 /// Replaces links of Rust's documentation, such as ``[`EditOf`]``, by their text.
 fn without_links(text: &str) -> String {
     text.replace("[`", "`").replace("`]", "`")

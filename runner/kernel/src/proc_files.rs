@@ -1,7 +1,7 @@
 //! The files of `/proc` (`proc(5)`), of one process's view.
 //!
-//! They describe the session and never the machine below it: memory is the session's limit and what
-//! is used of it, there is one processor, because that is how many a program can use, and the time
+//! They describe the session and never the machine below it: memory is the session's limit and the
+//! used part of it, there is one processor, because that is how many a program can use, and the time
 //! since the start counts from the session's start or from when it was last woken up. Processes of
 //! earlier calls that continue are listed too. What the kernel does not measure is 0 where the
 //! format needs a number, and left out where it does not.
@@ -11,6 +11,7 @@ use super::host::Host;
 use super::process::{Membership, Process, ProcessStart};
 use super::search::find_program;
 use crate::lock_mutex;
+use box_abi::{SYSTEM, Uname};
 use std::fmt::Write;
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,7 +19,7 @@ use wasibox_vfs::{
     FileKind, GID, Loc, OpenFlags, OpenResult, ProcGuard, ProcNode, ProcSource, UID, now_ns,
 };
 
-/// The names in `/proc` beside those of processes.
+/// The names in `/proc`, without those of processes.
 const NAMES: &[&str] = &[
     "cpuinfo",
     "filesystems",
@@ -34,9 +35,6 @@ const NAMES: &[&str] = &[
 /// The names in the directory of a process.
 const OF_PROCESS: &[&str] =
     &["cmdline", "comm", "cwd", "environ", "exe", "fd", "mounts", "stat", "status"];
-/// The release and the version that `uname` reports, too.
-const RELEASE: &str = "6.1.0-wasibox";
-const VERSION: &str = "#1 SMP Wasibox";
 /// The name of a machine without `/etc/hostname`.
 const HOST_NAME: &str = "wasibox";
 /// The maximum number of bytes of a process's short name.
@@ -71,11 +69,13 @@ impl<H: Host> ProcSource for ProcView<H> {
             }
             "sys/kernel/random" => return Some(names(&["uuid"])),
             "sys/kernel/hostname" => format!("{}\n", self.host_name()),
-            "sys/kernel/osrelease" => format!("{RELEASE}\n"),
-            "sys/kernel/ostype" => "Linux\n".to_string(),
+            "sys/kernel/osrelease" => format!("{}\n", SYSTEM.release),
+            "sys/kernel/ostype" => format!("{}\n", SYSTEM.kernel),
             "sys/kernel/random/uuid" => random_uuid()?,
-            "sys/kernel/version" => format!("{VERSION}\n"),
-            "cpuinfo" => "processor\t: 0\nmodel name\t: WebAssembly (wasm32)\n\n".to_string(),
+            "sys/kernel/version" => format!("{}\n", SYSTEM.version),
+            "cpuinfo" => {
+                format!("processor\t: 0\nmodel name\t: WebAssembly ({})\n\n", SYSTEM.machine)
+            }
             "filesystems" => "nodev\tproc\nnodev\tdevtmpfs\nnodev\twasibox\n".to_string(),
             "loadavg" => self.load_average(),
             "meminfo" => self.memory_info(),
@@ -86,7 +86,8 @@ impl<H: Host> ProcSource for ProcView<H> {
                 format!("{} {}\n", seconds(up), seconds(idle))
             }
             "version" => {
-                format!("Linux version {RELEASE} (wasibox@wasibox) (wasm32) {VERSION}\n")
+                let Uname { kernel, release, version, machine } = SYSTEM;
+                format!("{kernel} version {release} (wasibox@wasibox) ({machine}) {version}\n")
             }
             _ => return None,
         };
@@ -249,7 +250,7 @@ impl<H: Host> ProcView<H> {
     fn of_process(&self, pid: &str, name: Option<&str>) -> Option<ProcNode> {
         // `proc(5)` has each number in one form only.
         let pid: u32 = pid.parse().ok().filter(|n: &u32| n.to_string() == pid)?;
-        let process = self.processes().into_iter().find(|p| p.pid == pid)?;
+        let process = self.0.kernel.find_process(pid)?;
         let is_own = pid == self.0.pid;
         let start = lock_mutex(&process.start).clone();
         let text = match name {

@@ -530,11 +530,16 @@ impl<H: Host> Kernel<H> {
         if self.is_kept() && !self.has_process(parent) { 1 } else { parent }
     }
 
-    /// Returns the parent of a living process.
-    pub fn parent_of(&self, pid: u32) -> Option<u32> {
+    /// Returns a living process, or one of an earlier run that continues.
+    pub fn find_process(&self, pid: u32) -> Option<Arc<Process<H>>> {
         let others = || self.background.processes().into_iter().find(|p| p.pid == pid);
         let found = lock_mutex(&self.table).live.get(&pid).cloned();
-        found.or_else(others).map(|p| p.kernel.parent_seen(p.parent))
+        found.or_else(others)
+    }
+
+    /// Returns the parent of a living process.
+    pub fn parent_of(&self, pid: u32) -> Option<u32> {
+        self.find_process(pid).map(|p| p.kernel.parent_seen(p.parent))
     }
 
     /// Ends the run because of a limit.

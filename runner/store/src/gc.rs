@@ -157,8 +157,8 @@ impl GarbageList {
         Ok(list)
     }
 
-    /// Adds what was committed, staged, exported or set since, which may use objects that nothing
-    /// needed before.
+    /// Adds the commits, staged objects, exports and values since, which may use objects that
+    /// nothing needed before.
     fn catch_up(&mut self, db: &Db, exports: &RunningExports) -> Result<(), StoreError> {
         let (next, new) = exports.list_from(self.next_export);
         self.next_export = next;

@@ -63,6 +63,23 @@ pub const PIPE_CAPACITY: usize = 65536;
 /// means descriptor N plus this offset.
 pub const FD_SHIFT: u32 = 29;
 
+/// The system as `uname` and `/proc` describe it: a small Linux machine, so that scripts take their
+/// usual path.
+pub struct Uname {
+    pub kernel: &'static str,
+    pub release: &'static str,
+    pub version: &'static str,
+    pub machine: &'static str,
+}
+
+/// The system of all sessions.
+pub const SYSTEM: Uname = Uname {
+    kernel: "Linux",
+    release: "6.1.0-wasibox",
+    version: "#1 SMP Wasibox",
+    machine: "wasm32",
+};
+
 /// The environment variable that names the applet to the multicall program where `argv[0]` differs
 /// (`exec -a`, a link by another name); `main` removes it.
 pub const PROGRAM_VARIABLE: &str = "BOX_PROGRAM";

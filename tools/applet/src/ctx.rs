@@ -132,8 +132,8 @@ impl Ctx<'_> {
         let _ = self.stderr.flush();
     }
 
-    /// Writes what serves instead of a command that does not exist, or which commands have a
-    /// similar name, as the shell does; nothing if `status` is not 127, or if the name is a path.
+    /// Writes a replacement for a command that does not exist, or commands with a similar name,
+    /// as the shell does; nothing if `status` is not 127, or if the name is a path.
     pub fn advise_missing(&mut self, name: &[u8], status: u8) {
         if status != 127 || name.contains(&b'/') {
             return;

@@ -51,8 +51,8 @@ mod backend;
 
 pub use backend::{Os, enter_cwd, initial_cwd};
 pub use box_abi::{
-    FileKind, PIPE_CAPACITY, PIPE_DIR, PROCESSES, PROGRAM_VARIABLE, SOCKETS, Stat, TASK_VARIABLE,
-    UMASK_VARIABLE,
+    FileKind, PIPE_CAPACITY, PIPE_DIR, PROCESSES, PROGRAM_VARIABLE, SOCKETS, SYSTEM, Stat,
+    TASK_VARIABLE, UMASK_VARIABLE, Uname,
 };
 pub use box_abi::{http, kv, session, tools};
 pub use errno::error_text;

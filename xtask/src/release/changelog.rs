@@ -1,6 +1,6 @@
 //! Release notes: a section of CHANGELOG.md.
 
-/// Returns the section of a version, or of what is not released yet, without its heading.
+/// Returns the section of a version, or of `Unreleased`, without its heading.
 pub fn section<'a>(changelog: &'a str, version: &str) -> Option<&'a str> {
     let heading = format!("\n## [{version}]");
     let begin = changelog.find(&heading)? + 1;

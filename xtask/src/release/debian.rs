@@ -29,8 +29,8 @@ pub fn write_package(to: &Path, work: &Path, version: &str, program: &FileTree) 
             kibibytes,
         ),
     );
-    control.write_tar_gz(&work.join("control.tar.gz"), "./")?;
-    data.write_tar_gz(&work.join("data.tar.gz"), "./")?;
+    control.write_tar_gz(&work.join("control.tar.gz"), "")?;
+    data.write_tar_gz(&work.join("data.tar.gz"), "")?;
     let members = [
         ("debian-binary", b"2.0\n".to_vec()),
         ("control.tar.gz", env::read(&work.join("control.tar.gz"))?),
@@ -109,10 +109,10 @@ mod tests {
         std::fs::create_dir_all(&dir).unwrap();
         let mut tree = FileTree::default();
         tree.add_text("control", &control_text("0.1.0", "2.34", 7));
-        tree.write_tar_gz(&dir.join("control.tar.gz"), "./").unwrap();
+        tree.write_tar_gz(&dir.join("control.tar.gz"), "").unwrap();
         let mut data = FileTree::default();
         data.add_text("usr/bin/odd", "odd");
-        data.write_tar_gz(&dir.join("data.tar.gz"), "./").unwrap();
+        data.write_tar_gz(&dir.join("data.tar.gz"), "").unwrap();
         let read = |name: &str| std::fs::read(dir.join(name)).unwrap();
         let members = [
             ("debian-binary", b"2.0\n".to_vec()),
@@ -129,6 +129,6 @@ mod tests {
             String::from_utf8(fields.unwrap().stdout).unwrap(),
             "Version: 0.1.0\nDepends: libc6 (>= 2.34), libgcc-s1\n"
         );
-        assert!(String::from_utf8(list.stdout).unwrap().contains("./usr/bin/odd"));
+        assert!(String::from_utf8(list.stdout).unwrap().contains(" usr/bin/odd"));
     }
 }

@@ -25,7 +25,7 @@ const PINS: &[&str] = &[
     "js/pins.toml",
 ];
 
-/// A part of the release that somebody else wrote.
+/// A part of the release by other authors.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Component {
     /// The registry or kind in a package URL: `cargo`, `pypi`, `deb` or `generic`.
@@ -210,8 +210,8 @@ pub fn licence_list(version: &str, sources: &str, components: &[Component]) -> S
     )
 }
 
-/// Returns whether every choice in a licence expression has a part that obliges those who
-/// distribute a program to offer sources.
+/// Returns whether every choice in a licence expression has a part that obliges distributors
+/// to offer sources.
 fn is_copyleft(expression: &str) -> bool {
     let is_such = |part: &str| part.contains("GPL-") || part.contains("MPL-");
     expression.split(" OR ").all(is_such)

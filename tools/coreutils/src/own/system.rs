@@ -5,14 +5,11 @@ use std::io::Write;
 
 use box_applet::opts::{Opt, Spec};
 use box_applet::{Ctx, Ended, Exit, InputSource, clock};
-use box_sys::AccountNames;
+use box_sys::{AccountNames, SYSTEM, Uname};
 use box_text::time::strftime;
 
 use crate::common::input;
 use crate::common::number::CountError;
-
-/// The kernel's name, release and version, and the machine, as `uname` reports them.
-const SYSTEM: [&str; 4] = ["Linux", "6.1.0-wasibox", "#1 SMP Wasibox", "wasm32"];
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum UnameFlag {
@@ -65,7 +62,7 @@ pub(crate) fn run_uname(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
         return Err(input::extra_operand(ctx, extra));
     }
     let all = p.has_option(UnameFlag::All);
-    let [kernel, release, version, machine] = SYSTEM;
+    let Uname { kernel, release, version, machine } = SYSTEM;
     let host = host_name();
     let want =
         |c: UnameFlag| all || p.has_option(c) || c == UnameFlag::KernelName && p.options.is_empty();
@@ -100,7 +97,7 @@ pub(crate) fn run_arch(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let p = ARCH.parse_or_exit(ctx, args, Exit::FAILURE)?;
     Ok(match p.operands.first() {
         Some(extra) => input::extra_operand(ctx, extra),
-        None => print_line(ctx, SYSTEM[3]),
+        None => print_line(ctx, SYSTEM.machine),
     })
 }
 
