@@ -79,6 +79,8 @@ struct ProcessTable<H: Host> {
     /// Threads of processes that have more than one.
     threads: usize,
     zombies: HashMap<u32, Zombie>,
+    /// The numbers of the first process and of the next one.
+    first: u32,
     next: u32,
     spawned: u64,
     root: Option<ProcessStatus>,
@@ -107,6 +109,7 @@ impl<H: Host> ProcessTable<H> {
             live: HashMap::new(),
             threads: 0,
             zombies: HashMap::new(),
+            first: FIRST_PID,
             next: FIRST_PID,
             spawned: 0,
             root: None,
@@ -323,7 +326,7 @@ impl<H: Host> Kernel<H> {
         cwd.held = part(path)?.into();
         // They are counted before this kernel is locked, because counting locks the other kernels
         // in the same way.
-        let others = if self.is_kept() { 0 } else { self.background.alive_count() };
+        let others = self.background.alive_beside(self);
         let process = {
             let mut t = lock_mutex(&self.table);
             if t.is_over() {
@@ -336,8 +339,15 @@ impl<H: Host> Kernel<H> {
                 t.process_limit = true;
                 return Err(Errno::AGAIN.into());
             }
-            let pid = t.next;
-            t.next = t.next.checked_add(1).ok_or(Errno::AGAIN)?.max(self.before.next_pid);
+            let pid = if t.spawned == 0 && t.first == FIRST_PID {
+                FIRST_PID
+            } else {
+                self.background.take_pid(t.next).ok_or(Errno::AGAIN)?
+            };
+            if t.spawned == 0 {
+                t.first = pid;
+            }
+            t.next = pid.checked_add(1).ok_or(Errno::AGAIN)?.max(self.before.next_pid);
             t.spawned += 1;
             let birth = ProcessBirth { pid, parent, start, fds, cwd, ignored, args, held: own };
             let p = Arc::new(Process::new(self.clone(), birth));
@@ -381,7 +391,7 @@ impl<H: Host> Kernel<H> {
         t.out_of_memory |= is_starved;
         t.live.remove(&process.pid);
         t.zombies.retain(|_, z| z.parent != process.pid);
-        if process.pid == FIRST_PID {
+        if process.pid == t.first {
             t.root = Some(status);
         }
         if let Some(parent) = t.live.get(&process.parent).cloned() {
@@ -565,6 +575,28 @@ impl<H: Host> Kernel<H> {
         lock_mutex(&self.table).keeps = true;
     }
 
+    /// Makes this a run beside others, before its first process begins: that process gets a number
+    /// that no other process has, and those that it leaves behind continue.
+    pub fn detach(&self) {
+        let next = self.background.next_detached().max(FIRST_PID + 1);
+        let mut t = lock_mutex(&self.table);
+        (t.keeps, t.first, t.next) = (true, next, next);
+    }
+
+    /// Returns whether `pid` is the first process of this run, and still alive.
+    pub fn is_led_by(&self, pid: u32) -> bool {
+        let t = lock_mutex(&self.table);
+        t.first == pid && t.live.contains_key(&pid)
+    }
+
+    /// Sends a signal to all living processes, parents first.
+    pub fn signal_all(&self, sig: u8) {
+        let mut all = self.living_processes();
+        all.sort_unstable_by_key(|p| p.pid);
+        all.iter().for_each(|p| p.deliver_signal(sig));
+        self.changed.notify_all();
+    }
+
     /// Waits for the first process to end or be ended, then ends all others, unless they are to
     /// continue (the caller then calls [`Background::keep_run`]).
     pub fn finish_run(&self) -> RunEnd {
@@ -675,7 +707,7 @@ impl<H: Host> Kernel<H> {
 
     /// Admits one more thread of a process, which counts like a process as long as the value lives.
     pub fn admit_thread(self: &Arc<Kernel<H>>) -> Result<ThreadAdmission<H>, Errno> {
-        let others = if self.is_kept() { 0 } else { self.background.alive_count() };
+        let others = self.background.alive_beside(self);
         let mut t = lock_mutex(&self.table);
         if t.is_over() || t.live.len() + t.threads + others >= self.limits.processes {
             t.process_limit |= !t.is_over();

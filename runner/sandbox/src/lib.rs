@@ -47,6 +47,7 @@ pub mod artifact;
 mod cell;
 mod codemap;
 mod compile;
+mod detached;
 mod engine;
 pub mod expose;
 pub mod fork;
@@ -74,6 +75,7 @@ mod trusted;
 pub mod watchdog;
 
 pub use cell::{CellAnswer, CellChange, CellError, CellRun, MAX_CELLS};
+pub use detached::ProcessSignals;
 pub use host_tools::HostToolPolicy;
 pub use outcome::{LimitHit, ProcessStatus, RunResult};
 pub use policy::{GrowthLimits, Limits, NetworkPolicy, Policy, Workspace, WorkspaceKind};

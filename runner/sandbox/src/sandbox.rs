@@ -265,7 +265,7 @@ pub struct SessionSandbox {
     interrupt: SandboxInterrupt,
     /// The kernel of a run whose processes could not be ended.
     stuck: Mutex<Option<Arc<Kernel>>>,
-    background: Arc<Background>,
+    pub(crate) background: Arc<Background>,
     /// The last field, because fields are dropped in order and its drop trims the heap.
     used: PeakMemory,
 }
@@ -398,8 +398,39 @@ impl SessionSandbox {
         }
     }
 
+    /// Checks that no processes of an earlier run could not be ended.
+    pub(crate) fn check_stuck(&self) -> Result<(), SandboxError> {
+        let mut stuck = lock_mutex(&self.stuck);
+        match stuck.as_ref().map_or(0, |k| k.alive_count()) {
+            0 => {
+                *stuck = None;
+                Ok(())
+            }
+            alive => Err(SandboxError::Stuck(alive)),
+        }
+    }
+
+    /// Opens the files with which a first process begins: its streams, and the root.
+    pub(crate) fn first_files(
+        &self,
+        stdin: Option<Arc<dyn StdStream>>,
+        stdout: Arc<dyn StdStream>,
+        stderr: Arc<dyn StdStream>,
+    ) -> Result<[Arc<OpenDescription>; 4], Errno> {
+        Ok([
+            OpenDescription::new(self.input_file(stdin), true, false),
+            OpenDescription::new(VfsFile::Stream(stdout), false, true),
+            OpenDescription::new(VfsFile::Stream(stderr), false, true),
+            OpenDescription::root(&self.vfs)?,
+        ])
+    }
+
     /// Finds a command: a name along `PATH` of the environment, or a path.
-    fn find_program(&self, spec: &RunSpec, cwd: &Loc) -> Result<ProgramMatch, SandboxError> {
+    pub(crate) fn find_program(
+        &self,
+        spec: &RunSpec,
+        cwd: &Loc,
+    ) -> Result<ProgramMatch, SandboxError> {
         let name = spec.argv.first().cloned().unwrap_or_default();
         let shown = String::from_utf8_lossy(&name).into_owned();
         let path = spec.env.iter().find_map(|e| e.strip_prefix(b"PATH=".as_slice()));
@@ -444,11 +475,7 @@ impl SessionSandbox {
         spec: RunSpec,
         mut cell: Option<&mut CellToRun<'_>>,
     ) -> Result<(RunResult, Arc<Kernel>, ProgramMark), SandboxError> {
-        let stuck = lock_mutex(&self.stuck).as_ref().map_or(0, |k| k.alive_count());
-        if stuck > 0 {
-            return Err(SandboxError::Stuck(stuck));
-        }
-        *lock_mutex(&self.stuck) = None;
+        self.check_stuck()?;
         let limits = crate::policy::Limits {
             timeout: spec.timeout.or(self.policy.limits.timeout),
             ..self.policy.limits
@@ -466,12 +493,7 @@ impl SessionSandbox {
             name: String::from_utf8_lossy(&argv[0]).into_owned(),
             why: why.text().into(),
         };
-        let opens = [
-            OpenDescription::new(self.input_file(spec.stdin), true, false),
-            OpenDescription::new(VfsFile::Stream(spec.stdout), false, true),
-            OpenDescription::new(VfsFile::Stream(spec.stderr), false, true),
-            OpenDescription::root(&self.vfs).map_err(cannot)?,
-        ];
+        let opens = self.first_files(spec.stdin, spec.stdout, spec.stderr).map_err(cannot)?;
         // Loading, and perhaps compiling, does not count as the guest's time.
         let loaded = self.programs.get(program)?;
         if let Some(cell) = &cell {
@@ -495,11 +517,7 @@ impl SessionSandbox {
         let cwd = wasibox_kernel::Cwd::new(loc, path);
         let spawned = match &mut cell {
             None => {
-                let mut fds = Descriptors::new(limits.descriptors);
-                for open in opens {
-                    fds.add_descriptor(Descriptor { open, cloexec: false }, Fd(0))
-                        .map_err(cannot)?;
-                }
+                let fds = add_files(opens, limits.descriptors).map_err(cannot)?;
                 self.announce_kernel(&kernel);
                 kernel.spawn_process(ChildStart {
                     parent: 1,
@@ -584,6 +602,18 @@ impl SessionSandbox {
             kernel.interrupt_run();
         }
     }
+}
+
+/// Makes a table of descriptors with these files, of at most `most`.
+pub(crate) fn add_files(
+    files: [Arc<OpenDescription>; 4],
+    most: usize,
+) -> Result<Descriptors, Errno> {
+    let mut fds = Descriptors::new(most);
+    for open in files {
+        fds.add_descriptor(Descriptor { open, cloexec: false }, Fd(0))?;
+    }
+    Ok(fds)
 }
 
 /// Returns an image's files, for a tree in which nothing is to run.

@@ -6,6 +6,7 @@ use std::io::Read;
 use std::os::unix::net::UnixStream;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
+use wasibox_sandbox::ProcessSignals;
 use wasibox_sandbox::expose::{self, LoopbackGate};
 use wasibox_vfs::lock_mutex;
 
@@ -25,22 +26,29 @@ struct InterruptTarget {
 
 /// The control of a running sandbox, which ends its call and connects to its ports.
 pub(crate) enum SandboxControl {
-    Threads(wasibox_sandbox::SandboxInterrupt, LoopbackGate),
+    Threads(wasibox_sandbox::SandboxInterrupt, LoopbackGate, ProcessSignals),
     Process(link::WorkerInterrupt),
 }
 
 impl SandboxControl {
     fn interrupt_call(&self) {
         match self {
-            SandboxControl::Threads(i, _) => i.interrupt(),
+            SandboxControl::Threads(i, ..) => i.interrupt(),
             SandboxControl::Process(i) => i.interrupt(),
         }
     }
 
     fn connect_port(&self, port: u16, stream: UnixStream) {
         match self {
-            SandboxControl::Threads(_, doors) => doors.connect(port, stream),
+            SandboxControl::Threads(_, doors, _) => doors.connect(port, stream),
             SandboxControl::Process(i) => i.connect(port, &stream),
+        }
+    }
+
+    fn send_signal(&self, pid: u32, signal: u8) {
+        match self {
+            SandboxControl::Threads(.., signals) => drop(signals.send_signal(pid, signal)),
+            SandboxControl::Process(i) => i.send_signal(pid, signal),
         }
     }
 }
@@ -86,6 +94,13 @@ impl Interrupt {
         }
         mine.set_read_timeout(None)?;
         Ok(mine)
+    }
+
+    /// Sends a signal to a process that runs beside calls, if the session is awake.
+    pub(crate) fn send_signal(&self, pid: u32, signal: u8) {
+        if let Some(control) = &lock_mutex(&self.0).control {
+            control.send_signal(pid, signal);
+        }
     }
 
     /// Forgets an interrupt that was requested while the session was asleep.

@@ -106,6 +106,13 @@ impl CallNote {
         CallNote { begun: Instant::now(), time, command }
     }
 
+    /// Returns the log entry of a process that ran beside calls.
+    pub fn process_entry(&self) -> String {
+        let ms = self.begun.elapsed().as_secs_f64() * 1000.0;
+        json!({ "event": "process", "command": self.log_text(), "duration_ms": ms.round() })
+            .to_string()
+    }
+
     fn log_text(&self) -> String {
         let end = self.command.len().min(MAX_LOGGED);
         String::from_utf8_lossy(&self.command[..end]).into_owned()
@@ -218,6 +225,13 @@ impl StateLocation {
                 live.set_shell(&state.into())
             }
             None => stored.send_shell(live),
+        }
+    }
+
+    /// Counts what guests write to key-values from zero again.
+    pub fn begin_values(&self) {
+        if let StateLocation::Stored(stored) = self {
+            stored.values.begin_call();
         }
     }
 

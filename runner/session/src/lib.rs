@@ -52,6 +52,7 @@ mod refusal;
 mod requests;
 mod run;
 mod session;
+mod spawned;
 mod tenant;
 #[cfg(feature = "tokio")]
 pub mod tokio;
@@ -66,6 +67,7 @@ pub use control::Interrupt;
 pub use engine::{Engine, EngineOptions, Isolation, Sessions};
 pub use run::InheritedStreams;
 pub use session::{Cancel, Error, Session, Streams};
+pub use spawned::{ProcessEnd, ProcessEndReader, SpawnedProcess};
 pub use tenant::{Tenant, TenantLimits};
 pub use tools::{HostTool, ToolContext, ToolDefinitionError, ToolError};
 pub use wasibox_files as files;

@@ -2,12 +2,14 @@
 
 use crate::run::{self, InheritedStreams};
 use crate::session::Error;
+use crate::spawned::{self, SpawnEnds};
 use crate::worker::link::WorkerLink;
 use crate::worker::message::{Answered, Asked, CellHead, CellTail};
 use crate::workspace;
 use serde_bytes::ByteBuf;
 use std::convert::Infallible;
 use std::sync::Arc;
+use std::time::Duration;
 use wasibox_protocol::{Command, Exec, Outcome};
 use wasibox_sandbox::{PlacedExec, SandboxError, SessionSandbox};
 use wasibox_vfs::Service;
@@ -205,6 +207,32 @@ impl RunningSandbox {
         match self {
             RunningSandbox::Threads(here) => here.run_call(exec, streams, is_kept),
             RunningSandbox::Process(link) => link.run_call(exec, streams),
+        }
+    }
+}
+
+impl RunningSandbox {
+    /// Begins a program that runs beside calls. Returns the number of its process.
+    ///
+    /// # Errors
+    /// If it cannot be started, or the worker is gone.
+    pub fn spawn_process(&mut self, exec: PlacedExec, ends: SpawnEnds) -> Result<u32, Error> {
+        match self {
+            RunningSandbox::Threads(here) => {
+                spawned::begin_process(&here.sandbox, exec, ends, || {})
+            }
+            RunningSandbox::Process(link) => link.spawn_process(exec, &ends),
+        }
+    }
+
+    /// Serves what processes beside calls ask for; see [`WorkerLink::serve_between`].
+    ///
+    /// # Errors
+    /// If the worker is gone.
+    pub fn serve_between(&mut self, time: Duration) -> Result<(), Error> {
+        match self {
+            RunningSandbox::Threads(_) => Ok(()),
+            RunningSandbox::Process(link) => link.serve_between(time),
         }
     }
 }

@@ -194,6 +194,11 @@ impl BridgeRequests {
     pub fn end_call(&self) -> Vec<String> {
         let left = std::mem::take(&mut lock_mutex(&self.open).all);
         drop(left);
+        self.take_log()
+    }
+
+    /// Returns the entries for the log so far.
+    pub fn take_log(&self) -> Vec<String> {
         std::mem::take(&mut *lock_mutex(&self.log.0)).finish()
     }
 

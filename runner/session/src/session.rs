@@ -5,6 +5,7 @@ mod calls;
 mod cancel;
 mod folder;
 mod process;
+mod spawn;
 mod streams;
 
 pub use cancel::Cancel;
@@ -147,6 +148,8 @@ pub(crate) struct SessionRuntime {
     walls: Option<Walls>,
     /// The session's place among those that are awake.
     slot: Option<AwakeGuard>,
+    /// The programs that run beside calls in `live`.
+    spawned: spawn::SpawnedTable,
 }
 
 impl Session {
@@ -249,7 +252,13 @@ impl Session {
         kept: StateLocation,
         workspace: Option<WorkspaceHandle>,
     ) -> Session {
-        let inner = SessionRuntime { live: None, kept, walls: None, slot: None };
+        let inner = SessionRuntime {
+            live: None,
+            kept,
+            walls: None,
+            slot: None,
+            spawned: spawn::SpawnedTable::default(),
+        };
         let tools = ToolCalls::new(policy.host_tools.clone());
         Session(Arc::new(SessionInner {
             origin,
@@ -411,6 +420,9 @@ impl SessionInner {
         if matches!(inner.kept, StateLocation::Nothing) {
             return false;
         }
+        // Those that still run are ended, but what they have written stays. A failure means that
+        // the worker is gone.
+        let _ = self.keep_all(inner);
         self.drop_live(inner)
     }
 
@@ -430,6 +442,13 @@ impl SessionInner {
         inner.kept.note_asleep();
         let was = inner.live.take().is_some();
         inner.slot = None;
+        if !std::mem::take(&mut inner.spawned).is_empty() {
+            let requests = self.requests.get().cloned().flatten();
+            let mut entries = requests.map(|requests| requests.end_call()).unwrap_or_default();
+            entries.extend(self.tools.end_call());
+            // A failure is ignored, because the next call reports that the store is unusable.
+            let _ = inner.kept.add_to_log(&entries);
+        }
         was
     }
 
@@ -437,7 +456,9 @@ impl SessionInner {
         inner.walls = live.walls();
         let control = match &live {
             RunningSandbox::Threads(here) => {
-                SandboxControl::Threads(here.sandbox.interrupt_handle(), here.sandbox.doors())
+                let sandbox = &here.sandbox;
+                let (interrupt, doors) = (sandbox.interrupt_handle(), sandbox.doors());
+                SandboxControl::Threads(interrupt, doors, sandbox.process_signals())
             }
             RunningSandbox::Process(link) => SandboxControl::Process(link.interrupter()?),
         };
@@ -557,10 +578,14 @@ impl SessionInner {
             return Err(e);
         }
         let requests = self.requests.get().cloned().flatten();
-        if let Some(requests) = &requests {
-            requests.begin_call();
+        // The requests of processes beside this call are counted with its own.
+        let is_alone = inner.spawned.is_empty();
+        if is_alone {
+            if let Some(requests) = &requests {
+                requests.begin_call();
+            }
+            self.tools.begin_call();
         }
-        self.tools.begin_call();
         let mut called = match streams {
             Some(streams) => live.run_call(exec, streams, is_kept),
             None => {
@@ -570,8 +595,11 @@ impl SessionInner {
                 live.run_call(exec, &streams, is_kept)
             }
         };
-        let mut entries = requests.map(|requests| requests.end_call()).unwrap_or_default();
-        entries.extend(self.tools.end_call());
+        let entries_of = |requests: Arc<BridgeRequests>| {
+            if is_alone { requests.end_call() } else { requests.take_log() }
+        };
+        let mut entries = requests.map(entries_of).unwrap_or_default();
+        entries.extend(if is_alone { self.tools.end_call() } else { self.tools.take_log() });
         let logged = inner.kept.add_to_log(&entries);
         if called.result.is_ok()
             && let Err(e) = logged

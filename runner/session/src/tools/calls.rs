@@ -151,6 +151,11 @@ impl ToolCalls {
         log
     }
 
+    /// Returns the entries for the log so far.
+    pub fn take_log(&self) -> Vec<String> {
+        std::mem::take(&mut lock_state(&self.0.state).log)
+    }
+
     fn list_reply(&self, from: u32) -> Reply {
         let state = lock_state(&self.0.state);
         let allowed = |tool: &&HostTool| self.0.policy.allows(tool.name());

@@ -26,8 +26,9 @@ pub struct HostAsks {
 struct AskState {
     /// The nodes that the parent serves.
     names: Vec<String>,
-    /// Whether a call runs, because only then does the parent accept requests.
-    is_open: bool,
+    /// The number of calls and of processes beside them, because only while there are any does the
+    /// parent accept requests.
+    open: usize,
     next: u64,
     waiting: HashMap<u64, AnswerSlot>,
 }
@@ -58,21 +59,25 @@ impl HostAsks {
     /// Reports that the guest no longer waits for an answer.
     fn gave_up(&self, number: u64) {
         let state = self.lock_state();
-        if state.is_open && state.waiting.contains_key(&number) {
+        if state.open > 0 && state.waiting.contains_key(&number) {
             // A failure is ignored, because the loss of the parent is noticed elsewhere.
             let _ = self.sender.send(&WorkerReply::GaveUp(number));
         }
     }
 
-    /// Starts a call.
+    /// Starts a call, or a process beside calls.
     pub fn begin_call(&self) {
-        self.lock_state().is_open = true;
+        self.lock_state().open += 1;
     }
 
-    /// Ends a call, after which no requests are sent to the parent.
+    /// Ends a call, or a process beside calls. After the last one no requests are sent to the
+    /// parent.
     pub fn end_call(&self) {
         let mut state = self.lock_state();
-        state.is_open = false;
+        state.open = state.open.saturating_sub(1);
+        if state.open > 0 {
+            return;
+        }
         let waiting = std::mem::take(&mut state.waiting);
         drop(state);
         drop(waiting);
@@ -88,7 +93,7 @@ impl Service for HostAsks {
         let (name, request) = (name.to_owned(), ByteBuf::from(request));
         let mut state = self.lock_state();
         let refused = match state.waiting.len() {
-            _ if !state.is_open => Some(Errno::IO),
+            _ if state.open == 0 => Some(Errno::IO),
             n if n >= MOST => Some(Errno::NOMEM),
             _ => None,
         };

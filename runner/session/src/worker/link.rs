@@ -8,6 +8,7 @@ use super::pump::OutputPump;
 use crate::live::{CallResult, CellUpdate, FilesResult, Touched};
 use crate::run::InheritedStreams;
 use crate::session::Error;
+use crate::spawned::SpawnEnds;
 use crate::tenant::{Tenant, TenantWorker};
 use crate::workspace::WorkspaceSource;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -61,6 +62,8 @@ pub struct WorkerLink {
     /// The number of unanswered requests, and the callers that wait for the answers.
     asked: Arc<AtomicUsize>,
     askers: Arc<Mutex<HashMap<u64, Asker>>>,
+    /// The number of progress lines that were passed on outside of calls.
+    lines: usize,
 }
 
 /// A handle that ends a worker's call from another thread.
@@ -84,6 +87,12 @@ impl WorkerInterrupt {
     pub fn connect(&self, port: u16, stream: &UnixStream) {
         // A failure is ignored, because a dropped stream is noticed at its other end.
         let _ = self.control.send_with(&ControlMessage::Connect(port), &[stream.as_fd()]);
+    }
+
+    /// Sends a signal to a process that runs beside calls.
+    pub fn send_signal(&self, pid: u32, signal: u8) {
+        // A failure is ignored, because a worker that is gone has ended its processes.
+        let _ = self.control.send(&ControlMessage::Signal { pid, signal });
     }
 }
 
@@ -167,7 +176,7 @@ impl WorkerLink {
         crate::walls::note_missing_walls(&walls, true);
         let progress = pool.options().progress.clone();
         let (limits, interrupt) = (policy.limits, Arc::default());
-        let (tenant, service, answers, asked, askers) = Default::default();
+        let (tenant, service, answers, asked, askers, lines) = Default::default();
         Ok(WorkerLink {
             worker,
             walls,
@@ -179,6 +188,7 @@ impl WorkerLink {
             answers,
             asked,
             askers,
+            lines,
         })
     }
 
@@ -238,25 +248,24 @@ impl WorkerLink {
         let (mut answer, mut changed, mut touched) = (Vec::new(), Vec::new(), Vec::new());
         let mut bounds = ReportBounds::new(&self.limits);
         loop {
-            match self.worker.channel.receive(Some(deadline)) {
-                Ok(Some((WorkerReply::Changed(part), _))) => {
+            match self.receive_reply(deadline)? {
+                Some(WorkerReply::Changed(part)) => {
                     bounds.add_delta(&part)?;
                     changed.push(part);
                 }
-                Ok(Some((WorkerReply::Touched(part), _))) => {
+                Some(WorkerReply::Touched(part)) => {
                     bounds.add_touched(&part)?;
                     touched.extend(part);
                 }
-                Ok(Some((WorkerReply::Answer { is_last, bytes }, _))) => {
+                Some(WorkerReply::Answer { is_last, bytes }) => {
                     bounds.add_bytes(bytes.len(), ANSWER)?;
                     answer.extend_from_slice(&bytes);
                     if is_last {
                         break;
                     }
                 }
-                Ok(Some(_)) => return Err(Error::Worker("answered out of order".into())),
-                Ok(None) => return Err(Error::Worker("did not answer in time".into())),
-                Err(_) => return Err(Error::Worker(self.worker.end().to_string())),
+                Some(_) => return Err(Error::Worker("answered out of order".into())),
+                None => return Err(Error::Worker("did not answer in time".into())),
             }
         }
         let answer = postcard::from_bytes(&answer);
@@ -278,14 +287,87 @@ impl WorkerLink {
             }
         }
         self.send_request(&WorkerRequest::RestoreCell(head))?;
-        match self.worker.channel.receive(Some(Instant::now() + BEGIN)) {
-            Ok(Some((WorkerReply::Restored(None), _))) => Ok(()),
-            Ok(Some((WorkerReply::Restored(Some(why)), _))) => {
-                Err(Error::Cell(bounds::cut_text(why)))
+        match self.receive_reply(Instant::now() + BEGIN)? {
+            Some(WorkerReply::Restored(None)) => Ok(()),
+            Some(WorkerReply::Restored(Some(why))) => Err(Error::Cell(bounds::cut_text(why))),
+            Some(_) => Err(Error::Worker("answered out of order".into())),
+            None => Err(Error::Worker("did not bring an interpreter back".into())),
+        }
+    }
+
+    /// Receives the next answer; serves what processes beside calls ask for meanwhile.
+    fn receive_reply(&mut self, deadline: Instant) -> Result<Option<WorkerReply>, Error> {
+        loop {
+            let reply = match self.worker.channel.receive(Some(deadline)) {
+                Ok(Some((reply, _))) => reply,
+                Ok(None) => return Ok(None),
+                Err(_) => return Err(Error::Worker(self.worker.end().to_string())),
+            };
+            match reply {
+                WorkerReply::Ask { number, name, request } => {
+                    self.pass_request(number, &name, request.into_vec())?;
+                }
+                WorkerReply::GaveUp(number) => self.forget_asker(number),
+                WorkerReply::Progress(line) => {
+                    self.lines += 1;
+                    if self.lines < LINES {
+                        (self.progress)(&bounds::cut_text(line));
+                    }
+                }
+                other => return Ok(Some(other)),
             }
-            Ok(Some(_)) => Err(Error::Worker("answered out of order".into())),
-            Ok(None) => Err(Error::Worker("did not bring an interpreter back".into())),
-            Err(_) => Err(Error::Worker(self.worker.end().to_string())),
+        }
+    }
+
+    fn forget_asker(&self, number: u64) {
+        let asker = lock_mutex(&self.askers).remove(&number);
+        if let Some(asker) = asker {
+            asker.is_gone();
+        }
+    }
+
+    /// Begins a program that runs beside calls. Returns the number of its process.
+    ///
+    /// # Errors
+    /// If it cannot be started, or the worker is gone.
+    pub fn spawn_process(&mut self, placed: PlacedExec, ends: &SpawnEnds) -> Result<u32, Error> {
+        let SpawnEnds { stdin, stdout, stderr, report } = ends;
+        let fds = [stdin.as_fd(), stdout.as_fd(), stderr.as_fd(), report.as_fd()];
+        // Compiling programs counts, too.
+        let deadline = Instant::now() + AMPLE;
+        let sent = self.worker.channel.send(&WorkerRequest::Spawn(placed), &fds);
+        sent.map_err(|_| Error::Worker(self.worker.end().to_string()))?;
+        match self.receive_reply(deadline)? {
+            Some(WorkerReply::Spawned(pid)) => Ok(pid),
+            Some(WorkerReply::Failed(fault)) => Err(fault.cut_texts().into()),
+            Some(_) => Err(Error::Worker("answered out of order".into())),
+            None => Err(Error::Worker("did not begin a process in time".into())),
+        }
+    }
+
+    /// Returns a descriptor that is readable when the worker has sent something.
+    ///
+    /// # Errors
+    /// If the system has no descriptors left.
+    pub fn wake_fd(&self) -> std::io::Result<OwnedFd> {
+        self.worker.channel.as_fd().try_clone_to_owned()
+    }
+
+    /// Serves what processes beside calls ask for, between two calls, and checks the worker's
+    /// memory. `time` is how long such processes have been running.
+    ///
+    /// # Errors
+    /// If the worker is gone, or must end.
+    pub fn serve_between(&mut self, time: Duration) -> Result<(), Error> {
+        if let Some(memory) = self.worker.memory() {
+            let tenant = self.tenant.as_mut();
+            if memory > memory_limit(&self.limits) || tenant.is_some_and(|t| t.look(time, memory)) {
+                return Err(Error::Worker("needs more memory than it may".into()));
+            }
+        }
+        match self.receive_reply(Instant::now())? {
+            None => Ok(()),
+            Some(_) => Err(Error::Worker("answered out of order".into())),
         }
     }
 
@@ -494,12 +576,7 @@ impl WorkerLink {
             WorkerReply::Ask { number, name, request } => {
                 self.pass_request(number, &name, request.into_vec())?
             }
-            WorkerReply::GaveUp(number) => {
-                let asker = lock_mutex(&self.askers).remove(&number);
-                if let Some(asker) = asker {
-                    asker.is_gone();
-                }
-            }
+            WorkerReply::GaveUp(number) => self.forget_asker(number),
             WorkerReply::Changed(part) => {
                 got.bounds(&self.limits).add_delta(&part)?;
                 got.changed.push(part);
@@ -540,6 +617,7 @@ impl WorkerLink {
             | WorkerReply::Checked(_)
             | WorkerReply::Ready(_)
             | WorkerReply::Restored(_)
+            | WorkerReply::Spawned(_)
             | WorkerReply::Answer { .. } => {
                 return Err(Error::Worker("answered out of order".into()));
             }

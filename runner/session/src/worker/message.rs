@@ -16,7 +16,7 @@ use wasibox_worker::jail::Walls;
 pub const PART: usize = 1 << 20;
 
 /// The version of these messages. Every change of a message raises it.
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 
 /// The first message to a worker. Its form never changes, so that a program of another version
 /// understands it.
@@ -119,6 +119,10 @@ pub enum WorkerRequest {
     /// [`WorkerReply::Shell`], [`WorkerReply::Layer`]s and [`WorkerReply::Cell`],
     /// [`WorkerReply::Output`]s and [`WorkerReply::Done`].
     Call(PlacedExec),
+    /// Begins a program that runs beside calls. Four descriptors are attached: its standard input,
+    /// output and error, and one that receives a [`ProcessReport`](crate::spawned::ProcessReport)
+    /// when it has ended. Answered by [`WorkerReply::Spawned`].
+    Spawn(PlacedExec),
 }
 
 /// A request about files, and the directory from which its relative paths start.
@@ -154,6 +158,8 @@ pub enum ControlMessage {
     Interrupt,
     /// Connects the attached descriptor to this port of the session's loopback.
     Connect(u16),
+    /// Sends a signal to a process that runs beside calls.
+    Signal { pid: u32, signal: u8 },
     /// The answer to the request with this number, or an errno.
     Answer(u64, Result<ByteBuf, u16>),
 }
@@ -204,6 +210,8 @@ pub enum WorkerReply {
         is_last: bool,
         bytes: ByteBuf,
     },
+    /// The number of the process that runs beside calls.
+    Spawned(u32),
     /// The outcome, without the output that was sent before.
     Done(Box<Outcome>),
     Failed(ErrorMessage),
@@ -275,6 +283,6 @@ mod tests {
         assert!(WorkerHello::own().check_version().is_ok());
         let other = WorkerHello { version: VERSION + 1, program: "9.9".into() };
         let text = other.check_version().unwrap_err().to_string();
-        assert!(text.contains("instead of 9.9 (messages 3)"), "{text}");
+        assert!(text.contains("instead of 9.9 (messages 4)"), "{text}");
     }
 }

@@ -9,6 +9,7 @@ use super::message::{
 use crate::live::{CellUpdate, LocalSandbox, interpreter_of};
 use crate::run::{self, InheritedStreams};
 use crate::session::Error;
+use crate::spawned::{self, SpawnEnds};
 use crate::workspace::{OpenWorkspace, WorkspaceSource};
 use rustix::process::{Signal, set_parent_process_death_signal};
 use serde_bytes::ByteBuf;
@@ -125,7 +126,7 @@ fn serve_parent(hole: Option<fn(&Vfs)>) -> Result<(), WorkerError> {
     let interrupt = sandbox.interrupt_handle();
     let asks = HostAsks::new(channel.sender()?);
     let asked = asks.clone();
-    let doors = sandbox.doors();
+    let (doors, signals) = (sandbox.doors(), sandbox.process_signals());
     std::thread::spawn(move || {
         let mut control = control;
         while let Ok(Some((message, fds))) = control.receive(None) {
@@ -135,6 +136,9 @@ fn serve_parent(hole: Option<fn(&Vfs)>) -> Result<(), WorkerError> {
                     if let Some(stream) = fds.into_iter().next() {
                         doors.connect(port, stream.into());
                     }
+                }
+                ControlMessage::Signal { pid, signal } => {
+                    signals.send_signal(pid, signal);
                 }
                 ControlMessage::Answer(number, answer) => {
                     asked.take_answer(number, answer.map(ByteBuf::into_vec).map_err(Errno));
@@ -375,6 +379,22 @@ fn serve_calls(
                 }
             }
             Some((WorkerRequest::ForgetCell(name), _)) => drop(here.sandbox.forget_cell(&name)),
+            Some((WorkerRequest::Spawn(exec), fds)) => {
+                let [stdin, stdout, stderr, report] =
+                    <[OwnedFd; 4]>::try_from(fds).map_err(|_| WorkerError::Order)?;
+                let ends = SpawnEnds { stdin, stdout, stderr, report };
+                let (open, ended) = (asks.clone(), asks.clone());
+                open.begin_call();
+                let began =
+                    spawned::begin_process(&here.sandbox, exec, ends, move || ended.end_call());
+                match began {
+                    Ok(pid) => channel.send(&WorkerReply::Spawned(pid), &[])?,
+                    Err(e) => {
+                        asks.end_call();
+                        channel.send(&WorkerReply::Failed(e.into()), &[])?;
+                    }
+                }
+            }
             Some((WorkerRequest::Call(exec), fds)) => {
                 let cell = interpreter_of(&exec.exec);
                 asks.begin_call();
