@@ -18,6 +18,7 @@ const HOST: &[&str] = &[
     "wasibox-actions",
     "wasibox-mcp",
     "wasibox-http",
+    "wasibox-e2b",
     "wasibox-cli",
     "wasibox-image",
     "wasibox-sdk",

@@ -110,6 +110,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("wasibox-actions", &["wasibox", "wasibox-calculator"]),
     ("wasibox-mcp", &["wasibox", "wasibox-actions"]),
     ("wasibox-http", &["wasibox", "wasibox-actions", "wasibox-mcp"]),
+    ("wasibox-e2b", &["wasibox", "wasibox-actions", "wasibox-http"]),
     (
         "wasibox-cli",
         &[
@@ -117,6 +118,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "wasibox",
             "wasibox-actions",
             "wasibox-image",
+            "wasibox-e2b",
             "wasibox-http",
             "wasibox-mcp",
         ],
@@ -125,7 +127,10 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("wasibox-python", &["wasibox", "wasibox-sdk"]),
     ("wasibox-node", &["wasibox", "wasibox-sdk"]),
     ("wasibox-escape", &["wasibox", "wasibox-image", "wasibox-vfs"]),
-    ("wasibox-sessions", &["wasibox", "wasibox-actions", "wasibox-http", "wasibox-mcp"]),
+    (
+        "wasibox-sessions",
+        &["wasibox", "wasibox-actions", "wasibox-e2b", "wasibox-http", "wasibox-mcp"],
+    ),
     ("wasibox-tests", &[]),
     ("wasibox-differ", &[]),
     ("xtask", &["wasibox-image", "wasibox-protocol"]),

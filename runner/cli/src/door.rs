@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use wasibox::{Engine, EngineOptions, PoolOptions};
 use wasibox_actions::{Client, Machine, MachineOptions, Registry};
-use wasibox_http::{Door, LogLevel, Serve, Tokens};
+use wasibox_http::{BesideDoor, Door, LogLevel, Serve, Tokens};
 use wasibox_mcp::{RootsMode, ToolServers};
 
 /// The name of the stored session of a client on standard input, unless `--session` names another.
@@ -20,7 +20,8 @@ pub fn run_mcp(args: &McpArgs) -> Result<u8, CliFailure> {
     let (machine, registry, _servers) = open_machine(&args.door, 8)?;
     if let Some(listen) = args.http {
         let door = open_door(&args.door, machine, registry);
-        let serve = Serve { listen, tokens: None, drain: Duration::from_secs(1), log: None };
+        let drain = Duration::from_secs(1);
+        let serve = Serve { listen, tokens: None, drain, log: None, beside: Vec::new() };
         return wasibox_http::serve_door(door, serve)
             .map(|()| 0)
             .map_err(|e| CliFailure::new(125, e));
@@ -46,11 +47,17 @@ pub fn run_serve(args: &ServeArgs) -> Result<u8, CliFailure> {
     let log = LogLevel::from_name(&args.log)
         .ok_or_else(|| CliFailure::usage(format!("--log: '{}' is no LEVEL", args.log)))?;
     let (machine, registry, _servers) = open_machine(&args.door, args.awake)?;
+    let beside = args.e2b.map(|listen| BesideDoor {
+        name: "e2b",
+        listen,
+        router: wasibox_e2b::e2b_router(machine.clone(), tokens.clone()),
+    });
     let serve = Serve {
         listen: args.listen,
         tokens: Some(tokens),
         drain: Duration::from_secs(args.drain.into()),
         log: Some(log),
+        beside: beside.into_iter().collect(),
     };
     wasibox_http::serve_door(open_door(&args.door, machine, registry), serve)
         .map(|()| 0)

@@ -17,7 +17,7 @@ use wasibox::files::{Answer, FileBytes, Request as Asked, UploadOf};
 use wasibox_actions::{Refusal, RefusalKind, ToolScope};
 
 /// The number of bytes that one request to the session asks for.
-const PIECE: u64 = 4 << 20;
+pub const PIECE: u64 = 4 << 20;
 
 /// `GET /v1/sessions/{session}/files/{*path}`: returns the bytes of a file, by its absolute path.
 pub async fn get_file(
@@ -48,14 +48,22 @@ pub async fn get_file(
     Ok(response)
 }
 
-struct FilePiece {
-    data: Vec<u8>,
-    size: u64,
-    mime: String,
-    next: Option<u64>,
+/// A part of a file.
+pub struct FilePiece {
+    pub data: Vec<u8>,
+    /// The size of the whole file.
+    pub size: u64,
+    /// The file's media type.
+    pub mime: String,
+    /// The offset of the next part.
+    pub next: Option<u64>,
 }
 
-fn read_piece(session: &Session, path: &str, offset: u64) -> Result<FilePiece, Refusal> {
+/// Reads a part of a file, from an offset.
+///
+/// # Errors
+/// If it cannot be read.
+pub fn read_piece(session: &Session, path: &str, offset: u64) -> Result<FilePiece, Refusal> {
     let asked = Asked::Download { path: path.into(), offset, limit: Some(PIECE) };
     match session.files(&asked)? {
         Answer::Data { data, size, mime, next_offset, .. } => {
@@ -65,7 +73,8 @@ fn read_piece(session: &Session, path: &str, offset: u64) -> Result<FilePiece, R
     }
 }
 
-fn send_file(session: &Session, path: &str, first: FilePiece, mut to: bridge::BodyWriter) {
+/// Sends a file to a body, after its first part was read.
+pub fn send_file(session: &Session, path: &str, first: FilePiece, mut to: bridge::BodyWriter) {
     let (size, mut at) = (first.size, first);
     loop {
         if to.write_all(&at.data).is_err() {
@@ -107,8 +116,11 @@ pub async fn put_file(
 }
 
 /// Writes the received bytes: at once if they are few, otherwise to a file beside the target that
-/// is renamed at the end.
-fn receive_file(
+/// is renamed at the end. Returns their number, and whether the file is new.
+///
+/// # Errors
+/// If the bytes do not come whole, or cannot be written.
+pub fn receive_file(
     session: &Arc<Session>,
     path: &str,
     mut from: impl Read,

@@ -17,6 +17,9 @@
 //! | `room` | the limit of connections, and the choice of one that makes room |
 //! | `server` | connections: accepting, deadlines, shutdown |
 //!
+//! Another door over the same sessions and tokens is a router of its own with an address of its own
+//! ([`BesideDoor`]); `bridge`, `files` and the tokens serve it, too.
+//!
 //! # Invariants
 //! - With tokens, a request acts as its token's owner and sees no session of another owner; a
 //!   connection of the Model Context Protocol belongs to the owner that opened it.
@@ -28,8 +31,8 @@
 #![forbid(unsafe_code)]
 
 mod app;
-mod bridge;
-mod files;
+pub mod bridge;
+pub mod files;
 mod gate;
 mod metrics;
 mod openapi;
@@ -41,11 +44,12 @@ mod sessions;
 mod telemetry;
 mod terminal;
 mod tokens;
-mod tools;
+pub mod tools;
 
 pub use openapi::openapi_document;
-pub use server::{HttpServer, LogLevel, Serve, ServeError, serve_door};
-pub use tokens::{TokenError, Tokens};
+pub use server::{BesideDoor, HttpServer, LogLevel, Serve, ServeError, serve_door};
+pub use sessions::run_blocking;
+pub use tokens::{Owner, RunningRequest, TokenError, TokenLimits, Tokens};
 
 use std::sync::Arc;
 use wasibox_actions::{Machine, Registry};

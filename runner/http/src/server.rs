@@ -43,6 +43,16 @@ pub struct Serve {
     /// The time that running calls have to end at shutdown.
     pub drain: Duration,
     pub log: Option<LogLevel>,
+    /// Other doors over the same sessions, served until the shutdown.
+    pub beside: Vec<BesideDoor>,
+}
+
+/// A door with an address and paths of its own.
+pub struct BesideDoor {
+    /// The name for people.
+    pub name: &'static str,
+    pub listen: SocketAddr,
+    pub router: axum::Router,
 }
 
 /// The level of the log, which is written as lines of JSON to standard error.
@@ -122,6 +132,9 @@ pub fn serve_door(door: Door, serve: Serve) -> Result<(), ServeError> {
             return Err(ServeError::Signals(std::io::ErrorKind::Other.into()));
         };
         eprintln!("listening on http://{}", server.address());
+        for (name, address) in server.beside_addresses() {
+            eprintln!("listening on http://{address} ({name})");
+        }
         let end = server.ending_token();
         tokio::pin! { let running = server.run(); }
         tokio::select! {
@@ -148,6 +161,7 @@ pub struct HttpServer {
     address: SocketAddr,
     drain: Duration,
     ending: CancellationToken,
+    beside: Vec<(&'static str, SocketAddr, TcpListener, axum::Router)>,
 }
 
 impl HttpServer {
@@ -156,10 +170,12 @@ impl HttpServer {
     /// # Errors
     /// Returns an error if the address cannot be bound.
     pub async fn bind(door: Door, serve: Serve) -> Result<HttpServer, ServeError> {
-        let address = serve.listen;
-        let failed = |source| ServeError::Listen { address, source };
-        let listener = TcpListener::bind(address).await.map_err(failed)?;
-        let address = listener.local_addr().map_err(failed)?;
+        let (listener, address) = bind_listener(serve.listen).await?;
+        let mut beside = Vec::new();
+        for BesideDoor { name, listen, router } in serve.beside {
+            let (listener, address) = bind_listener(listen).await?;
+            beside.push((name, address, listener, router));
+        }
         let app = Arc::new(HttpApp::new(door, serve.tokens, address));
         Ok(HttpServer {
             app,
@@ -167,7 +183,13 @@ impl HttpServer {
             address,
             drain: serve.drain,
             ending: CancellationToken::new(),
+            beside,
         })
+    }
+
+    /// Returns the names and addresses of the other doors.
+    pub fn beside_addresses(&self) -> Vec<(&'static str, SocketAddr)> {
+        self.beside.iter().map(|(name, address, ..)| (*name, *address)).collect()
     }
 
     /// Returns the address on which the server listens.
@@ -183,60 +205,89 @@ impl HttpServer {
 
     /// Serves until the shutdown, and returns when all connections have ended.
     pub async fn run(self) {
-        let HttpServer { app, listener, drain, ending, .. } = self;
-        let service = TowerToHyperService::new(build_router(&app));
+        let HttpServer { app, listener, drain, ending, beside, .. } = self;
         let connections = TaskTracker::new();
         let room = ConnectionRoom::new(CONNECTIONS);
-        let mut sweep = tokio::time::interval(SWEEP);
-        loop {
-            let connection = tokio::select! {
-                () = ending.cancelled() => break,
-                _ = sweep.tick() => {
-                    app.connections.sweep(&ConnectionTimes::default());
-                    let machine = app.machine.clone();
-                    tokio::task::spawn_blocking(move || machine.release_idle(UNUSED));
-                    continue;
-                }
-                accepted = accept_connection(&listener, &room) => accepted,
-            };
-            let Some((stream, place)) = connection else { continue };
-            let mut http = hyper::server::conn::http1::Builder::new();
-            http.timer(TokioTimer::new()).header_read_timeout(HEAD).max_buf_size(HEAD_BYTES);
-            let (ending, crowded) = (ending.clone(), place.ending_token());
-            let (place, service) = (Arc::new(place), service.clone());
-            let counted = place.clone();
-            let answer = hyper::service::service_fn(move |request| {
-                let request_guard = counted.begin_request();
-                let response = service.call(request);
-                async move {
-                    let response = response.await?;
-                    let count = |body| Body::new(CountedBody::new(body, request_guard));
-                    Ok::<_, std::convert::Infallible>(response.map(count))
-                }
-            });
-            let served = http.serve_connection(TokioIo::new(stream), answer);
-            connections.spawn(async move {
-                tokio::pin! { let served = served.with_upgrades(); }
-                // A client that disconnects is not worth logging.
-                let _ = tokio::select! {
-                    done = &mut served => done,
-                    // The connection has no request, and a new one needs its place.
-                    () = crowded.cancelled() => Ok(()),
-                    () = ending.cancelled() => {
-                        served.as_mut().graceful_shutdown();
-                        served.await
-                    }
-                };
-                drop(place);
-            });
+        for (_, _, listener, router) in beside {
+            let accept =
+                accept_all(listener, router, room.clone(), connections.clone(), ending.clone());
+            tokio::spawn(accept);
+        }
+        let swept = app.clone();
+        let sweep = async move {
+            let mut sweep = tokio::time::interval(SWEEP);
+            loop {
+                sweep.tick().await;
+                swept.connections.sweep(&ConnectionTimes::default());
+                let machine = swept.machine.clone();
+                tokio::task::spawn_blocking(move || machine.release_idle(UNUSED));
+            }
+        };
+        let router = build_router(&app);
+        tokio::select! {
+            () = accept_all(listener, router, room, connections.clone(), ending.clone()) => {}
+            () = sweep => {}
         }
         app.is_draining.store(true, Ordering::Relaxed);
         tracing::info!("draining");
-        drop(listener);
         // Endless streams are ended at once; calls have time to end by themselves.
         app.end.cancel();
         connections.close();
         let _ = tokio::time::timeout(drain, connections.wait()).await;
+    }
+}
+
+async fn bind_listener(address: SocketAddr) -> Result<(TcpListener, SocketAddr), ServeError> {
+    let failed = |source| ServeError::Listen { address, source };
+    let listener = TcpListener::bind(address).await.map_err(failed)?;
+    let address = listener.local_addr().map_err(failed)?;
+    Ok((listener, address))
+}
+
+/// Accepts connections and serves each of them, until the shutdown.
+async fn accept_all(
+    listener: TcpListener,
+    router: axum::Router,
+    room: Arc<ConnectionRoom>,
+    connections: TaskTracker,
+    ending: CancellationToken,
+) {
+    let service = TowerToHyperService::new(router);
+    loop {
+        let connection = tokio::select! {
+            () = ending.cancelled() => return,
+            accepted = accept_connection(&listener, &room) => accepted,
+        };
+        let Some((stream, place)) = connection else { continue };
+        let mut http = hyper::server::conn::http1::Builder::new();
+        http.timer(TokioTimer::new()).header_read_timeout(HEAD).max_buf_size(HEAD_BYTES);
+        let (ending, crowded) = (ending.clone(), place.ending_token());
+        let (place, service) = (Arc::new(place), service.clone());
+        let counted = place.clone();
+        let answer = hyper::service::service_fn(move |request| {
+            let request_guard = counted.begin_request();
+            let response = service.call(request);
+            async move {
+                let response = response.await?;
+                let count = |body| Body::new(CountedBody::new(body, request_guard));
+                Ok::<_, std::convert::Infallible>(response.map(count))
+            }
+        });
+        let served = http.serve_connection(TokioIo::new(stream), answer);
+        connections.spawn(async move {
+            tokio::pin! { let served = served.with_upgrades(); }
+            // A client that disconnects is not worth logging.
+            let _ = tokio::select! {
+                done = &mut served => done,
+                // The connection has no request, and a new one needs its place.
+                () = crowded.cancelled() => Ok(()),
+                () = ending.cancelled() => {
+                    served.as_mut().graceful_shutdown();
+                    served.await
+                }
+            };
+            drop(place);
+        });
     }
 }
 

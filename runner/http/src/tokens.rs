@@ -78,7 +78,8 @@ impl Default for TokenLimits {
     }
 }
 
-/// The owners of tokens.
+/// The owners of tokens. Clones count the same usage.
+#[derive(Clone)]
 pub struct Tokens(Vec<([u8; 32], Arc<Owner>)>);
 
 /// The owner of a token.

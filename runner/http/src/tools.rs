@@ -23,7 +23,7 @@ pub const NOT_HERE: &str = "use_session";
 /// The maximum number of events that wait for a slow reader; beyond that the call waits, too.
 const WAITING: usize = 64;
 
-/// A guard that stops a call when its client has disconnected.
+/// A guard that stops a call when its client has disconnected, which drops the guard.
 pub struct CallStopGuard(pub Arc<CallStop>);
 
 impl Drop for CallStopGuard {

@@ -35,7 +35,7 @@ pub fn serve(tokens: Option<&str>, store: Option<&Path>, tools: ToolSettings) ->
         Tokens::read(file.path()).expect("tokens")
     });
     let listen = "127.0.0.1:0".parse().expect("an address");
-    let serve = Serve { listen, tokens, drain: WAIT, log: None };
+    let serve = Serve { listen, tokens, drain: WAIT, log: None, beside: Vec::new() };
     let (sender, receiver) = std::sync::mpsc::channel();
     let thread = std::thread::spawn(move || {
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();

@@ -93,6 +93,9 @@ pub struct ServeArgs {
     /// The address to listen at
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8930")]
     pub listen: SocketAddr,
+    /// Also serve E2B's interface at this address; its API keys are the tokens (docs/e2b.md)
+    #[arg(long, value_name = "ADDRESS")]
+    pub e2b: Option<SocketAddr>,
     /// Tokens, and the sessions and tools that each may use
     #[arg(long, value_name = "FILE", required = true)]
     pub token_file: PathBuf,

@@ -1,0 +1,316 @@
+//! The processes that clients have begun in a sandbox: what they write, and who receives it.
+
+use crate::fault::{Fault, RpcCode};
+use crate::rpc::process::{
+    EndEvent, EventKind, OutputBytes, OutputData, ProcessConfig, ProcessInfo, Selector,
+};
+use crate::sandbox::RunningBox;
+use crate::time::now_ms;
+use std::collections::{BTreeMap, VecDeque};
+use std::io::{PipeWriter, Write};
+use std::os::fd::OwnedFd;
+use std::sync::{Arc, Mutex, OnceLock};
+use std::time::Duration;
+use tokio::io::AsyncReadExt;
+use tokio::net::unix::pipe::Receiver as PipeReceiver;
+use tokio::sync::mpsc::{Receiver, Sender, channel};
+use tokio::sync::oneshot;
+use wasibox::{End, LimitHit, ProcessEnd, SpawnedProcess, lock_mutex};
+use wasibox_http::Owner;
+
+/// The maximum bytes of output in one event.
+const CHUNK: usize = 32 << 10;
+/// The number of events that wait for a slow reader; beyond that the process waits, too.
+const WAITING: usize = 64;
+/// The time for which output of a process's own processes is passed on after its end.
+const LATE: Duration = Duration::from_millis(50);
+/// The number of ended processes that are remembered.
+const ENDED: usize = 64;
+/// The number of lines that are kept for the log.
+const LINES: usize = 1000;
+/// The most bytes of a command in a line of the log.
+const LINE: usize = 256;
+
+/// The processes of a sandbox, by number.
+#[derive(Default)]
+pub struct ProcessTable {
+    all: Mutex<BTreeMap<u32, Arc<BoxProcess>>>,
+    log: Mutex<VecDeque<(u64, String)>>,
+}
+
+/// A process that a client has begun.
+pub struct BoxProcess {
+    pub pid: u32,
+    pub tag: Option<String>,
+    pub config: ProcessConfig,
+    stdin: Mutex<Option<Arc<PipeWriter>>>,
+    readers: Mutex<Vec<Sender<EventKind>>>,
+    end: OnceLock<EndEvent>,
+}
+
+impl ProcessTable {
+    /// Adds a process that has begun, and passes its output on until it has ended. Returns it with
+    /// a receiver of its events.
+    ///
+    /// # Errors
+    /// If its pipes cannot be read.
+    pub fn add(
+        &self,
+        holder: &Arc<RunningBox>,
+        spawned: SpawnedProcess,
+        config: ProcessConfig,
+        tag: Option<String>,
+    ) -> Result<(Arc<BoxProcess>, Receiver<EventKind>), Fault> {
+        let SpawnedProcess { pid, stdin, stdout, stderr, end } = spawned;
+        let cannot = |_| Fault::internal();
+        let stdout = PipeReceiver::from_owned_fd(OwnedFd::from(stdout)).map_err(cannot)?;
+        let stderr = PipeReceiver::from_owned_fd(OwnedFd::from(stderr)).map_err(cannot)?;
+        let (to, from) = channel(WAITING);
+        let process = Arc::new(BoxProcess {
+            pid,
+            tag,
+            config,
+            stdin: Mutex::new(stdin.map(Arc::new)),
+            readers: Mutex::new(vec![to]),
+            end: OnceLock::new(),
+        });
+        let (said, ended) = oneshot::channel();
+        let wait = move || {
+            // A failure means that the server ends.
+            let _ = said.send(end.wait());
+        };
+        std::thread::Builder::new()
+            .stack_size(64 << 10)
+            .spawn(wait)
+            .map_err(|_| Fault::internal())?;
+        self.note(&format!("process {pid} begins: {}", process.shown_command()));
+        lock_mutex(&self.all).insert(pid, process.clone());
+        let (theirs, holder) = (process.clone(), holder.clone());
+        tokio::spawn(async move {
+            let end = pass_output(&theirs, stdout, stderr, ended).await;
+            spend_cpu(&holder.owner, &end);
+            holder.processes.end(&theirs, &end);
+        });
+        Ok((process, from))
+    }
+
+    /// Records the end of a process, and tells its readers.
+    fn end(&self, process: &Arc<BoxProcess>, end: &ProcessEnd) {
+        let event = end_event(end.end);
+        self.note(&format!("process {}: {}", process.pid, event.status));
+        let _ = process.end.set(event);
+        // The readers see the end of their channels, and find the event.
+        lock_mutex(&process.readers).clear();
+        *lock_mutex(&process.stdin) = None;
+        let mut all = lock_mutex(&self.all);
+        let ended: Vec<u32> =
+            all.values().filter(|p| p.end.get().is_some()).map(|p| p.pid).collect();
+        for pid in ended.iter().take(ended.len().saturating_sub(ENDED)) {
+            all.remove(pid);
+        }
+    }
+
+    /// Returns the processes that run.
+    pub fn list(&self) -> Vec<ProcessInfo> {
+        let all = lock_mutex(&self.all);
+        let running = all.values().filter(|p| p.end.get().is_none());
+        let info = |p: &Arc<BoxProcess>| ProcessInfo {
+            config: Some(p.config.clone()),
+            pid: p.pid,
+            tag: p.tag.clone(),
+        };
+        running.map(info).collect()
+    }
+
+    /// Returns a process that a request selects, running or ended.
+    ///
+    /// # Errors
+    /// If there is none.
+    pub fn find(&self, selector: Option<Selector>) -> Result<Arc<BoxProcess>, Fault> {
+        let all = lock_mutex(&self.all);
+        let (found, shown) = match selector {
+            Some(Selector::Pid(pid)) => (all.get(&pid).cloned(), format!("pid {pid}")),
+            Some(Selector::Tag(tag)) => {
+                let is_it = |p: &&Arc<BoxProcess>| p.tag.as_ref() == Some(&tag);
+                let running = all.values().filter(is_it).find(|p| p.end.get().is_none());
+                let shown: String = tag.chars().take(64).collect();
+                (running.or(all.values().find(is_it)).cloned(), format!("tag {shown}"))
+            }
+            None => return Err(Fault::invalid("the request selects no process")),
+        };
+        found.ok_or_else(|| Fault::missing(format!("process with {shown} not found")))
+    }
+
+    /// Returns a process that runs.
+    ///
+    /// # Errors
+    /// If there is none, or it has ended.
+    pub fn find_running(&self, selector: Option<Selector>) -> Result<Arc<BoxProcess>, Fault> {
+        let process = self.find(selector)?;
+        if process.end.get().is_none() {
+            return Ok(process);
+        }
+        Err(Fault::missing(format!("process with pid {} not found", process.pid)))
+    }
+
+    /// Adds a line to the log.
+    fn note(&self, line: &str) {
+        let mut log = lock_mutex(&self.log);
+        if log.len() >= LINES {
+            log.pop_front();
+        }
+        log.push_back((now_ms(), line.to_owned()));
+    }
+
+    /// Returns the lines of the log with their times.
+    pub fn log(&self) -> Vec<(u64, String)> {
+        lock_mutex(&self.log).iter().cloned().collect()
+    }
+}
+
+impl BoxProcess {
+    fn shown_command(&self) -> String {
+        let words = std::iter::once(&self.config.cmd).chain(&self.config.args);
+        words
+            .flat_map(|word| word.chars().chain([' ']))
+            .take(LINE)
+            .collect::<String>()
+            .trim_end()
+            .into()
+    }
+
+    /// Returns a receiver of what the process writes from now on.
+    pub fn subscribe(&self) -> Receiver<EventKind> {
+        let (to, from) = channel(WAITING);
+        let mut readers = lock_mutex(&self.readers);
+        // A process that has ended has no more output; the channel is closed at once.
+        if self.end.get().is_none() {
+            readers.push(to);
+        }
+        from
+    }
+
+    /// Returns how the process has ended, if it has.
+    pub fn end(&self) -> Option<EndEvent> {
+        self.end.get().cloned()
+    }
+
+    /// Writes to the standard input; waits while the process does not read.
+    ///
+    /// # Errors
+    /// If it has no input, or has closed it.
+    pub fn write_input(&self, bytes: &[u8]) -> Result<(), Fault> {
+        let stdin = lock_mutex(&self.stdin).clone();
+        let Some(stdin) = stdin else {
+            let text = "the process has no standard input: begin it with stdin";
+            return Err(Fault::new(RpcCode::FailedPrecondition, text));
+        };
+        let closed = "the process has closed its standard input";
+        (&*stdin).write_all(bytes).map_err(|_| Fault::new(RpcCode::FailedPrecondition, closed))
+    }
+
+    /// Waits a while for the end of the process.
+    pub async fn wait_end(&self) {
+        for _ in 0..200 {
+            if self.end.get().is_some() {
+                return;
+            }
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    }
+
+    /// Ends the standard input.
+    pub fn close_input(&self) {
+        *lock_mutex(&self.stdin) = None;
+    }
+
+    async fn send(&self, event: EventKind) {
+        let readers = lock_mutex(&self.readers).clone();
+        for reader in readers {
+            // A failure means that this reader has disconnected.
+            let _ = reader.send(event.clone()).await;
+        }
+        lock_mutex(&self.readers).retain(|reader| !reader.is_closed());
+    }
+}
+
+fn spend_cpu(owner: &Owner, end: &ProcessEnd) {
+    owner.spend_cpu(end.cpu);
+}
+
+/// Passes a process's output to its readers until it has ended.
+async fn pass_output(
+    process: &BoxProcess,
+    mut stdout: PipeReceiver,
+    mut stderr: PipeReceiver,
+    ended: oneshot::Receiver<ProcessEnd>,
+) -> ProcessEnd {
+    let (mut out, mut err) = (vec![0; CHUNK], vec![0; CHUNK]);
+    let (mut out_open, mut err_open) = (true, true);
+    tokio::pin!(ended);
+    let mut end = None;
+    loop {
+        let late = async {
+            match end {
+                Some(_) => tokio::time::sleep(LATE).await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            biased;
+            read = stdout.read(&mut out), if out_open => match read {
+                Ok(n) if n > 0 => {
+                    let output = Some(OutputBytes::Stdout(out[..n].to_vec()));
+                    process.send(EventKind::Data(OutputData { output })).await;
+                }
+                _ => out_open = false,
+            },
+            read = stderr.read(&mut err), if err_open => match read {
+                Ok(n) if n > 0 => {
+                    let output = Some(OutputBytes::Stderr(err[..n].to_vec()));
+                    process.send(EventKind::Data(OutputData { output })).await;
+                }
+                _ => err_open = false,
+            },
+            said = &mut ended, if end.is_none() => {
+                let killed = ProcessEnd { end: End::Signaled(9), cpu: Duration::ZERO };
+                end = Some(said.unwrap_or(killed));
+            }
+            () = late => break,
+        }
+        if !out_open && !err_open && end.is_some() {
+            break;
+        }
+    }
+    end.unwrap_or(ProcessEnd { end: End::Signaled(9), cpu: Duration::ZERO })
+}
+
+/// Describes an end as Go's `os.ProcessState` does, whose texts clients see.
+fn end_event(end: End) -> EndEvent {
+    let (exit_code, exited, status) = match end {
+        End::Exited(code) => (i32::from(code), true, format!("exit status {code}")),
+        End::Signaled(9) | End::Interrupted => (-1, false, "signal: killed".to_owned()),
+        End::Signaled(15) => (-1, false, "signal: terminated".to_owned()),
+        End::Signaled(signal) => (-1, false, format!("signal: {signal}")),
+        End::Limit(LimitHit::Timeout) => (-1, false, "signal: killed".to_owned()),
+        End::Limit(limit) => (-1, false, format!("signal: killed (limit of {})", limit.name())),
+    };
+    let error = (end != End::Exited(0)).then(|| status.clone());
+    EndEvent { exit_code, exited, status, error }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ends_have_the_texts_of_go() {
+        let of = |end| {
+            let event = end_event(end);
+            (event.exit_code, event.exited, event.status, event.error.is_some())
+        };
+        assert_eq!(of(End::Exited(0)), (0, true, "exit status 0".into(), false));
+        assert_eq!(of(End::Exited(3)), (3, true, "exit status 3".into(), true));
+        assert_eq!(of(End::Signaled(9)), (-1, false, "signal: killed".into(), true));
+    }
+}
