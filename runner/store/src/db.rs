@@ -45,6 +45,9 @@ const MIGRATIONS: &[&str] = &[
         digest BLOB NOT NULL);
     CREATE INDEX staged_of ON staged(session);
 ",
+    "
+    CREATE INDEX commits_by_parent ON commits(parent);
+",
 ];
 
 /// The time for which a process waits for another one that writes.

@@ -119,7 +119,7 @@ impl GarbageList {
         let mut list = GarbageList::default();
         let (mut needed, mut known) = (HashSet::new(), HashSet::new());
         with_db(&mut |db| {
-            needed = history::reachable_commits(db, None)?;
+            needed = history::reachable_commits(db)?;
             let mut all = db.0.prepare_cached("SELECT id FROM commits")?;
             known = all.query_map([], |r| r.get::<_, i64>(0))?.collect::<Result<_, _>>()?;
             Ok(())

@@ -3,7 +3,7 @@
 use crate::db::{Db, to_signed, to_unsigned};
 use crate::{CommitRow, SESSION, SessionRow, Store, StoreError, StoreSession, growth};
 use rusqlite::OptionalExtension;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use wasibox_snapshot::files::walk;
 use wasibox_snapshot::tree::Root;
 use wasibox_snapshot::{Commit, FileTree};
@@ -25,20 +25,67 @@ pub fn find_commit(db: &Db, row: &SessionRow, number: u64) -> Result<i64, StoreE
     found.ok_or_else(|| StoreError::NoCommit { session: row.name.clone(), number })
 }
 
-/// Returns the row ids of all commits that are reachable from sessions and tags. `without` is a
-/// session whose undone commits are left out.
-pub fn reachable_commits(db: &Db, without: Option<i64>) -> Result<HashSet<i64>, StoreError> {
+/// Returns the row ids of all commits that are reachable from sessions and tags.
+pub fn reachable_commits(db: &Db) -> Result<HashSet<i64>, StoreError> {
     // A session's own commits stay reachable even if an undo was followed by new commits.
     let sql = "WITH RECURSIVE needed(id) AS (
             SELECT head FROM sessions UNION SELECT tip FROM sessions
             UNION SELECT base FROM sessions
             UNION SELECT target FROM tags
-            UNION SELECT c.id FROM commits c JOIN sessions s ON c.session = s.id WHERE s.id IS NOT ?1
+            UNION SELECT c.id FROM commits c JOIN sessions s ON c.session = s.id
             UNION SELECT parent FROM commits JOIN needed USING(id) WHERE parent IS NOT NULL)
         SELECT id FROM needed WHERE id > 0";
     let mut all = db.0.prepare_cached(sql)?;
-    let ids = all.query_map([without], |r| r.get(0))?;
+    let ids = all.query_map([], |r| r.get(0))?;
     Ok(ids.collect::<Result<_, _>>()?)
+}
+
+/// Returns those of the commits `among` that other sessions or their tags need, or the commits
+/// `also`. `among` must have all commits of `session`, or all after one of them, and those of
+/// their ancestors that may be removed.
+///
+/// The time depends on `among` and on the number of sessions, not on the commits of the others,
+/// because the store is locked meanwhile.
+pub fn needed_by_others(
+    db: &Db,
+    session: i64,
+    among: &[i64],
+    also: impl IntoIterator<Item = i64>,
+) -> Result<HashSet<i64>, StoreError> {
+    let within: HashSet<i64> = among.iter().copied().collect();
+    let range = (session, among.iter().min(), among.iter().max());
+    let sql = "SELECT head FROM sessions WHERE id <> ?1 AND head BETWEEN ?2 AND ?3
+        UNION ALL SELECT tip FROM sessions WHERE id <> ?1 AND tip BETWEEN ?2 AND ?3
+        UNION ALL SELECT base FROM sessions WHERE id <> ?1 AND base BETWEEN ?2 AND ?3
+        UNION ALL SELECT target FROM tags WHERE session <> ?1 AND target BETWEEN ?2 AND ?3";
+    let mut all = db.0.prepare_cached(sql)?;
+    let mut todo = all.query_map(range, |r| r.get(0))?.collect::<Result<Vec<i64>, _>>()?;
+    todo.extend(also);
+    // Commits of a session that was removed are not needed for themselves, but another one can
+    // descend from them.
+    let sql = "SELECT c.parent, c.session <> ?2 AND c.session IN (SELECT id FROM sessions)
+        FROM commits c WHERE c.id = ?1";
+    let mut one = db.0.prepare_cached(sql)?;
+    let mut children = db.0.prepare_cached("SELECT id FROM commits WHERE parent = ?")?;
+    let mut parents = HashMap::new();
+    for id in among {
+        let (parent, is_foreign): (Option<i64>, bool) =
+            one.query_row([*id, session], |r| Ok((r.get(0)?, r.get(1)?)))?;
+        parents.insert(*id, parent);
+        let children = children.query_map([id], |r| r.get(0))?.collect::<Result<Vec<i64>, _>>()?;
+        if is_foreign || children.iter().any(|child| !within.contains(child)) {
+            todo.push(*id);
+        }
+    }
+    let mut needed = HashSet::new();
+    while let Some(id) = todo.pop() {
+        if let Some(parent) = parents.get(&id)
+            && needed.insert(id)
+        {
+            todo.extend(parent);
+        }
+    }
+    Ok(needed)
 }
 
 /// Returns the row ids of the commits that a session has made or descends from, the oldest first.
@@ -84,7 +131,7 @@ impl Store {
     /// # Errors
     /// Returns an error if the store cannot be read.
     pub fn growth_by_owner(&self) -> Result<Vec<OwnerGrowth>, StoreError> {
-        let db = self.lock_db();
+        self.read_with(|db| {
         let sql = "SELECT CASE instr(name, '.') WHEN 0 THEN '' ELSE substr(name, 1, instr(name, '.') - 1) END,
                 CAST(total((SELECT total(stored) FROM commits WHERE session = s.id)) AS INTEGER),
                 CAST(total((SELECT total(octet_length(entry)) FROM audit WHERE session = s.id)) AS INTEGER)
@@ -95,6 +142,7 @@ impl Store {
             Ok(OwnerGrowth { owner: row.get(0)?, history, audit })
         })?;
         Ok(rows.collect::<Result<_, _>>()?)
+        })
     }
 
     /// Returns all commits of a session, the oldest first, including those that were undone.
@@ -102,10 +150,11 @@ impl Store {
     /// # Errors
     /// Returns an error if there is no such session.
     pub fn history(&self, name: &str) -> Result<Vec<Commit>, StoreError> {
-        let db = self.lock_db();
-        let row = SessionRow::find_by_name(&db, name)?;
-        let all = all_commits(&db, &row)?;
-        all.into_iter().map(|id| Ok(CommitRow::get(&db, id)?.commit)).collect()
+        self.read_with(|db| {
+            let row = SessionRow::find_by_name(db, name)?;
+            let all = all_commits(db, &row)?;
+            all.into_iter().map(|id| Ok(CommitRow::get(db, id)?.commit)).collect()
+        })
     }
 
     /// Returns a commit of a session.
@@ -124,10 +173,11 @@ impl Store {
     /// # Errors
     /// Returns an error if there is no such session.
     pub fn tags(&self, name: &str) -> Result<Vec<(String, u64)>, StoreError> {
-        let db = self.lock_db();
-        let row = SessionRow::find_by_name(&db, name)?;
-        let tags = session_tags(&db, row.id)?.into_iter();
-        tags.map(|(tag, id)| Ok((tag, CommitRow::get(&db, id)?.commit.number))).collect()
+        self.read_with(|db| {
+            let row = SessionRow::find_by_name(db, name)?;
+            let tags = session_tags(db, row.id)?.into_iter();
+            tags.map(|(tag, id)| Ok((tag, CommitRow::get(db, id)?.commit.number))).collect()
+        })
     }
 
     /// Calls `act` with the objects of the store, for example to read files of a commit.
@@ -161,21 +211,7 @@ impl StoreSession {
             let sql = format!("{SESSION} WHERE id = ?");
             let row = db.0.query_row(&sql, [self.id()], SessionRow::from_row)?;
             let before = all_commits(db, &row)?;
-            let others = {
-                // Collects the commits that would be reachable if this session did not exist.
-                db.0.execute(
-                    "UPDATE sessions SET head = 0, tip = 0, base = 0 WHERE id = ?",
-                    [row.id],
-                )?;
-                let mine = session_tags(db, row.id)?;
-                db.0.execute("DELETE FROM tags WHERE session = ?", [row.id])?;
-                let others = reachable_commits(db, Some(row.id))?;
-                for (name, target) in &mine {
-                    db.0.execute("INSERT INTO tags VALUES(?, ?, ?)", (row.id, name, target))?;
-                }
-                Store::set_head(db, row.id, row.head, row.head)?;
-                others
-            };
+            let others = needed_by_others(db, row.id, &before, [])?;
             let mut kept: HashSet<i64> =
                 session_tags(db, row.id)?.into_iter().map(|(_, id)| id).collect();
             let mut at = Some(row.head);

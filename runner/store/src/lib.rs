@@ -232,10 +232,11 @@ impl Store {
     /// # Errors
     /// Returns an error if the store cannot be read.
     pub fn sessions(&self) -> Result<Vec<Info>, StoreError> {
-        let db = self.lock_db();
-        let mut all = db.0.prepare_cached(&format!("{SESSION} ORDER BY name"))?;
-        let rows = all.query_map([], SessionRow::from_row)?;
-        rows.map(|row| Store::info_of(&db, &row?)).collect()
+        self.read_with(|db| {
+            let mut all = db.0.prepare_cached(&format!("{SESSION} ORDER BY name"))?;
+            let rows = all.query_map([], SessionRow::from_row)?;
+            rows.map(|row| Store::info_of(db, &row?)).collect()
+        })
     }
 
     fn info_of(db: &Db, row: &SessionRow) -> Result<Info, StoreError> {
@@ -398,15 +399,16 @@ impl Store {
         name: &str,
         emit: &mut dyn FnMut(u64, &str) -> Result<(), StoreError>,
     ) -> Result<(), StoreError> {
-        let db = self.lock_db();
-        let row = SessionRow::find_by_name(&db, name)?;
-        let sql = "SELECT time, entry FROM audit WHERE session = ? ORDER BY id";
-        let mut all = db.0.prepare_cached(sql)?;
-        let mut rows = all.query([row.id])?;
-        while let Some(row) = rows.next()? {
-            emit(to_unsigned(row.get(0)?), &row.get::<_, String>(1)?)?;
-        }
-        Ok(())
+        self.read_with(|db| {
+            let row = SessionRow::find_by_name(db, name)?;
+            let sql = "SELECT time, entry FROM audit WHERE session = ? ORDER BY id";
+            let mut all = db.0.prepare_cached(sql)?;
+            let mut rows = all.query([row.id])?;
+            while let Some(row) = rows.next()? {
+                emit(to_unsigned(row.get(0)?), &row.get::<_, String>(1)?)?;
+            }
+            Ok(())
+        })
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::db::{Db, to_signed};
 use crate::growth::{self, SessionGrowth};
+use crate::history;
 use crate::lease::Lease;
 use crate::staged::{self, StagedObjects};
 use crate::{CommitRow, MAX_KEY, MAX_VALUE, SessionRow, Store, StoreError, blob_of, now_nanos};
@@ -224,7 +225,7 @@ impl StoreSession {
         let _alone = self.lock_changes();
         let commit = self.store.transaction(|db| {
             let row = self.row(db)?;
-            let at = crate::history::find_commit(db, &row, number)?;
+            let at = history::find_commit(db, &row, number)?;
             let state = CommitRow::get(db, at)?.commit.state;
             let text = format!("restore {number}");
             let command = Blob::save_bytes(db, text.as_bytes())?;
@@ -256,8 +257,10 @@ impl StoreSession {
             }
             Store::set_head(db, self.id, at.id, at.id)?;
             // Commits that a fork or a tag needs are kept.
-            let kept = crate::history::reachable_commits(db, Some(self.id))?;
-            for id in crate::history::commits_after(db, self.id, number)? {
+            let after = history::commits_after(db, self.id, number)?;
+            let tags = history::session_tags(db, self.id)?.into_iter().map(|(_, id)| id);
+            let kept = history::needed_by_others(db, self.id, &after, tags)?;
+            for id in after {
                 if !kept.contains(&id) {
                     db.0.prepare_cached("DELETE FROM commits WHERE id = ?")?.execute([id])?;
                 }
@@ -329,7 +332,7 @@ impl StoreSession {
     pub fn tag(&self, tag: &str, number: u64) -> Result<(), StoreError> {
         crate::check_name(tag)?;
         self.store.transaction(|db| {
-            let target = crate::history::find_commit(db, &self.row(db)?, number)?;
+            let target = history::find_commit(db, &self.row(db)?, number)?;
             self.check_tagged(db, target)?;
             let sql = "INSERT OR REPLACE INTO tags VALUES(?, ?, ?)";
             db.0.execute(sql, params![self.id, tag, target])?;
