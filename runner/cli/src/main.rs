@@ -12,6 +12,8 @@
 //! | `snapshot`, `kv`, `fs` | `runner snapshot ...`, `runner kv ...`, `runner fs ...` |
 //! | `shell` | `runner shell` |
 //! | `inspect`, `doctor` | `runner inspect` and `runner compile`, `runner doctor` |
+//! | `image` | `runner image extract`, `runner image pack` |
+//! | `self_test` | `runner self-test` |
 //! | `installed` | the program as part of a package: its name, its image |
 //! | `manual` | `runner completions` and `runner man` |
 //! | `tools` | tools of other servers for guests |
@@ -31,6 +33,7 @@ mod door;
 mod exec;
 mod expose;
 mod fs;
+mod image;
 mod inspect;
 mod installed;
 mod kv;
@@ -38,6 +41,7 @@ mod manual;
 mod message;
 mod progress;
 mod run_json;
+mod self_test;
 mod session;
 mod shell;
 mod snapshot;
@@ -126,7 +130,9 @@ fn run(parsed: CliRequest) -> Result<u8, CliFailure> {
         CliCommand::Serve(args) => door::run_serve(&args),
         CliCommand::RunJson(args) => run_json::run(&args),
         CliCommand::Inspect(args) => inspect::inspect_image(&args.image.path()?, args.json),
+        CliCommand::Image(command) => image::run(command),
         CliCommand::Compile(args) => inspect::compile_image(&args),
+        CliCommand::SelfTest(image) => self_test::run(&image),
         CliCommand::Doctor => doctor::run(),
         CliCommand::Completions { shell } => manual::print_completions(shell),
         CliCommand::Man { dir } => manual::write_man_pages(&dir),

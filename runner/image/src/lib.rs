@@ -24,6 +24,8 @@
 //! The crate does not depend on the engine that runs the programs.
 #![forbid(unsafe_code)]
 
+#[cfg(unix)]
+mod extract;
 pub mod manifest;
 pub mod module;
 mod open;
@@ -34,6 +36,8 @@ mod source;
 mod tree;
 mod walk;
 
+#[cfg(unix)]
+pub use extract::{PROGRAMS, ROOT};
 pub use manifest::{License, ManifestExtra};
 pub use open::{Bytes, EntryKind, Image, ImageCommand, ImageDir, ImageEntry};
 #[cfg(unix)]

@@ -136,6 +136,14 @@ impl Image {
         })
     }
 
+    /// Returns the package's description and its licence, as an SPDX expression.
+    pub fn description_and_license(&self) -> (String, String) {
+        let wapm = self.reader.manifest().wapm().ok().flatten();
+        wapm.map_or_else(Default::default, |w| {
+            (w.description.unwrap_or_default(), w.license.unwrap_or_default())
+        })
+    }
+
     /// Returns Wasibox's annotation.
     pub fn extra(&self) -> &ManifestExtra {
         &self.extra

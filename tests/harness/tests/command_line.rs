@@ -23,6 +23,15 @@ fn status_is_passed_through() {
 }
 
 #[test]
+fn an_installation_tests_itself() {
+    let image = image();
+    let out = raw(&["self-test", "--image", image.to_str().expect("UTF-8 path")]);
+    let text = String::from_utf8_lossy(&out.stdout).into_owned();
+    assert!(out.status.success() && text.lines().all(|line| line.starts_with("ok ")), "{text}");
+    assert!(text.contains("undo") && text.contains("JavaScript"), "{text}");
+}
+
+#[test]
 fn stdin_environment_and_directory() {
     assert_eq!(Exec::new(&["cat"]).stdin(b"through\n").ok(), "through\n");
     assert_eq!(Exec::sh("echo $K").opt(&["--env", "K=a b"]).ok(), "a b\n");

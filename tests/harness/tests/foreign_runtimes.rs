@@ -1,6 +1,6 @@
 //! Runs the same build outside our runner: modules under Wasmtime, and the image in the Wasmer SDK.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use wasibox_tests::{given, image, root};
@@ -13,9 +13,14 @@ fn peers(file: &str) -> PathBuf {
 fn wasmtime(module: &str, argv: &[&str]) -> String {
     let dir = tempfile::tempdir().expect("dir");
     std::fs::create_dir(dir.path().join("tmp")).expect("tmp");
+    wasmtime_in(dir.path(), module, argv)
+}
+
+/// Does the same with that root directory.
+fn wasmtime_in(dir: &Path, module: &str, argv: &[&str]) -> String {
     let out = Command::new(given("WASIBOX_PYTHON", "target/peers/bin/python"))
         .arg(peers("wasmtime_run.py"))
-        .arg(dir.path())
+        .arg(dir)
         .arg(given("WASIBOX_DIST", "dist").join(module))
         .args(argv)
         .output()
@@ -40,6 +45,15 @@ fn box_under_wasmtime() {
 fn python_under_wasmtime() {
     let version = wasmtime("python.wasm", &["python3", "--version"]);
     assert!(version.starts_with("Python 3."), "{version}");
+    let dir = tempfile::tempdir().expect("dir");
+    let parts = dir.path().join("parts");
+    let runner = given("WASIBOX_DIST", "dist").join("runner");
+    let mut extract = Command::new(runner);
+    let done = extract.args(["image", "extract"]).arg(&parts).arg(image()).status();
+    assert!(done.expect("runner").success());
+    let script = "import json, numpy; print(json.dumps(numpy.arange(3).tolist()))";
+    let out = wasmtime_in(&parts.join("root"), "python.wasm", &["python3", "-c", script]);
+    assert_eq!(out, "[0, 1, 2]\n");
 }
 
 /// Returns the output of a command of the image in the Wasmer SDK, under Node.

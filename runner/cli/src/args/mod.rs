@@ -6,6 +6,7 @@
 //! | `exec` | `exec`, `inspect`, `compile` |
 //! | `session` | `session ...` |
 //! | `fs` | `fs ...` |
+//! | `image` | `image ...` |
 //! | `door` | `mcp`, `serve` |
 //! | `stored` | `snapshot ...`, `kv ...`; the options for store and image |
 //! | `wrong` | clap's messages about a wrong command line, in our words |
@@ -17,6 +18,7 @@ pub mod door;
 pub mod exec;
 pub mod fs;
 pub mod grants;
+pub mod image;
 pub mod session;
 pub mod stored;
 mod wrong;
@@ -69,10 +71,15 @@ pub enum CliCommand {
     RunJson(Box<exec::RunJsonArgs>),
     /// Show the contents of an image
     Inspect(exec::InspectArgs),
+    /// Take an image apart, or add programs to one
+    #[command(subcommand)]
+    Image(image::ImageCommand),
     /// Compile an image for this machine
     Compile(exec::CompileArgs),
     /// Show which walls this host has
     Doctor,
+    /// Check that the program and its image work on this machine
+    SelfTest(stored::ImageArg),
     /// Print completions for a shell
     Completions {
         /// The shell
@@ -182,6 +189,9 @@ mod tests {
             &["exec", "--cwd", "rel", "i.webc", "x"],
             &["inspect", "a", "b"],
             &["compile", "--json", "a"],
+            &["image", "extract"],
+            &["image", "pack", "new.webc"],
+            &["image", "pack", "--add", "a/b=c", "new.webc"],
             &["session"],
             &["session", "frob"],
             &["session", "undo", "--store", "s"],
