@@ -7,7 +7,7 @@
 use crate::fault::Fault;
 use crate::registry::Registry;
 use crate::sandbox::RunningBox;
-use crate::{control, envd, ports};
+use crate::{control, envd, interpreter, ports};
 use axum::Router;
 use axum::body::Body;
 use axum::extract::{Request, State};
@@ -20,6 +20,8 @@ use wasibox_http::{Owner, RunningRequest, TokenLimits, Tokens};
 
 /// The port of a sandbox's own services, as the packages name it.
 pub const ENVD_PORT: u16 = 49983;
+/// The port of the code interpreter.
+pub const INTERPRETER_PORT: u16 = 49999;
 /// The version of the services whose behaviour this door has.
 pub const ENVD_VERSION: &str = "0.6.4";
 
@@ -108,6 +110,7 @@ async fn answer_in_sandbox(
     };
     match target.port {
         ENVD_PORT => envd::answer_envd(app, running, request).await,
+        INTERPRETER_PORT => interpreter::answer_interpreter(app, running, request).await,
         port => ports::answer_port(running, port, request).await,
     }
 }

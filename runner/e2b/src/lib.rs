@@ -27,6 +27,7 @@ mod app;
 mod control;
 mod envd;
 mod fault;
+mod interpreter;
 mod ports;
 mod record;
 mod registry;

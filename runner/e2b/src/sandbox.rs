@@ -4,6 +4,7 @@ use crate::envd::metadata::FileMetadata;
 use crate::envd::processes::ProcessTable;
 use crate::envd::watch::WatcherTable;
 use crate::fault::Fault;
+use crate::interpreter::contexts::ContextTable;
 use crate::record::SandboxRecord;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex};
@@ -31,6 +32,7 @@ pub struct RunningBox {
     pub envs: BTreeMap<String, String>,
     pub processes: ProcessTable,
     pub watchers: WatcherTable,
+    pub contexts: ContextTable,
     /// Metadata of uploaded files.
     pub file_metadata: FileMetadata,
     /// Cancelled when the sandbox stops running.
@@ -125,6 +127,7 @@ impl KnownBox {
             envs: state.record.envs.clone(),
             processes: ProcessTable::default(),
             watchers: WatcherTable::default(),
+            contexts: ContextTable::default(),
             file_metadata,
             gone: CancellationToken::new(),
         });
@@ -136,6 +139,8 @@ impl KnownBox {
     pub fn stop(&self) -> bool {
         let Some(running) = lock_mutex(&self.state).running.take() else { return false };
         running.gone.cancel();
+        // A call that runs would keep the session from going to sleep.
+        running.contexts.end_all();
         running.session.park();
         true
     }

@@ -66,7 +66,7 @@ fn filter_boxes(request: &ControlRequest) -> Result<Vec<BoxEntry>, Fault> {
     let entries = all.into_iter().map(|known| BoxEntry { record: known.record(), known });
     let is_asked = |entry: &BoxEntry| {
         metadata.iter().all(|(name, value)| entry.record.metadata.get(name) == Some(value))
-            && after.is_none_or(|after| entry.record.started > after)
+            && after.is_none_or(|after| entry.record.started >= after)
             && template.as_ref().is_none_or(|template| entry.record.template == *template)
     };
     let mut entries: Vec<BoxEntry> = entries.filter(is_asked).collect();

@@ -1,6 +1,7 @@
 //! The users and paths of requests.
 
 use crate::fault::Fault;
+use crate::sandbox::RunningBox;
 use axum::http::{HeaderMap, header};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -81,6 +82,18 @@ impl BoxUser {
         let path = if path.starts_with('/') { path } else { format!("{}/{path}", self.home()) };
         Ok(clean_path(&path))
     }
+}
+
+/// Makes the home of root before something starts there, because the image has none.
+///
+/// # Errors
+/// If it cannot be made.
+pub fn ensure_home(running: &RunningBox, path: &str) -> Result<(), Fault> {
+    let home = BoxUser::Root.home();
+    if path == home && super::filesystem::look_at(running, home, true)?.is_none() {
+        super::filesystem::make_all(running, home)?;
+    }
+    Ok(())
 }
 
 /// Returns an absolute path without `.`, `..` and repeated slashes.

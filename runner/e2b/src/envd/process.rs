@@ -1,6 +1,7 @@
 //! The calls of the service for processes.
 
 use super::ServiceCall;
+use super::paths::ensure_home;
 use super::processes::BoxProcess;
 use crate::control::is_variable;
 use crate::fault::{Fault, RpcCode, run_blocking};
@@ -82,6 +83,7 @@ async fn begin(call: &ServiceCall, body: Body) -> Result<Begun, Fault> {
     let running = call.running.clone();
     let cwd = exec.cwd.clone().unwrap_or_default();
     let spawned = run_blocking(move || {
+        ensure_home(&running, &cwd)?;
         running.session.spawn(exec).map_err(|e| match e {
             wasibox::Error::Sandbox(wasibox::SandboxError::Cwd { .. }) => {
                 Fault::invalid(format!("cwd '{cwd}' does not exist"))
@@ -150,10 +152,7 @@ fn stream_events(
         let result = tokio::select! {
             result = send_events(&to, &process, &mut from, keepalive) => result,
             () = to.closed() => return,
-            () = gone.cancelled() => Err(Fault::new(
-                RpcCode::Unavailable,
-                format!("the sandbox {} has ended before the stream was complete", call.running.id),
-            )),
+            () = gone.cancelled() => return to.break_off().await,
             () = wait_until(deadline) => {
                 Err(Fault::new(RpcCode::DeadlineExceeded, "the process has run as long as it may"))
             }

@@ -185,9 +185,7 @@ pub async fn stream_events(call: ServiceCall, body: Body) -> Response<Body> {
         let result = tokio::select! {
             result = send_changes(&to, &call, watcher) => result,
             () = to.closed() => return,
-            () = gone.cancelled() => {
-                Err(Fault::new(RpcCode::Unavailable, "the sandbox has ended"))
-            }
+            () = gone.cancelled() => return to.break_off().await,
             () = limit => Err(Fault::new(RpcCode::DeadlineExceeded, "the time of watching is over")),
         };
         to.end(result).await;

@@ -235,7 +235,7 @@ pub fn failed_stream(form: CallForm, fault: Fault) -> Response<Body> {
 /// A sender of a stream's answers.
 pub struct AnswerSender {
     form: CallForm,
-    to: Sender<Bytes>,
+    to: Sender<std::io::Result<Bytes>>,
 }
 
 /// Makes the response of a stream, and its sender.
@@ -246,24 +246,27 @@ pub fn answer_stream(form: CallForm) -> (AnswerSender, Response<Body>) {
 }
 
 fn envelope_stream(
-    from: Receiver<Bytes>,
-) -> impl futures_util::Stream<Item = Result<Bytes, std::convert::Infallible>> {
-    futures_util::stream::unfold(
-        from,
-        |mut from| async move { Some((Ok(from.recv().await?), from)) },
-    )
+    from: Receiver<std::io::Result<Bytes>>,
+) -> impl futures_util::Stream<Item = std::io::Result<Bytes>> {
+    futures_util::stream::unfold(from, |mut from| async move { Some((from.recv().await?, from)) })
 }
 
 impl AnswerSender {
     /// Sends a message; returns false if the client has disconnected.
     pub async fn send<M: RpcMessage>(&self, message: &M) -> bool {
-        self.to.send(envelope(0, &self.form.codec.encode(message))).await.is_ok()
+        self.to.send(Ok(envelope(0, &self.form.codec.encode(message)))).await.is_ok()
     }
 
     /// Ends the stream.
     pub async fn end(self, result: Result<(), Fault>) {
         // A failure means that the client has disconnected.
-        let _ = self.to.send(end_envelope(&result)).await;
+        let _ = self.to.send(Ok(end_envelope(&result))).await;
+    }
+
+    /// Breaks the stream off: the connection ends within the response, as that of a machine that
+    /// is gone.
+    pub async fn break_off(self) {
+        let _ = self.to.send(Err(std::io::ErrorKind::ConnectionAborted.into())).await;
     }
 
     /// Waits until the client has disconnected.
