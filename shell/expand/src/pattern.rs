@@ -56,14 +56,17 @@ pub fn expand_pattern_traced(
 }
 
 /// Returns the pattern of `${x^p}` and similar operators, which may have groups even without
-/// `extglob`; `None` if the word expands to nothing, which has the same effect as no word.
+/// `extglob`; `None` if the word expands to nothing, which has the same effect as no word. In bash,
+/// a quoted empty text is a pattern that matches no character.
 pub(crate) fn case_pattern(
     env: &mut dyn ExpandEnv,
     word: &Word,
 ) -> Result<Option<GlobPattern>, ExpandError> {
     let options = match_options(env, true, false);
     let text = word::one_field(env, &word.parts, Tilde::Start)?.escaped_pattern();
-    Ok((!text.is_empty()).then(|| GlobPattern::new(&text, options)))
+    let has_quotes =
+        word.parts.iter().any(|p| matches!(p, WordPart::Quoted(_) | WordPart::DoubleQuoted(_)));
+    Ok((!text.is_empty() || has_quotes).then(|| GlobPattern::new(&text, options)))
 }
 
 /// Returns the pattern of `${x#p}` and similar operators.
