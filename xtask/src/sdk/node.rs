@@ -113,6 +113,7 @@ pub fn test_package() -> Result<()> {
     let docs = docs.map(|name| env::root().join(name).display().to_string()).join(":");
     let mut node = Command::new("node");
     node.args(["--expose-gc", "--test", "--test-reporter=dot"]).env("WASIBOX_DOCS", docs);
+    node.env("WASIBOX_EXAMPLES", env::root().join("examples/node"));
     node.env("WASIBOX_PACKAGES", env::dist().join("sdk"));
     env::run(node.current_dir(&work))
 }
