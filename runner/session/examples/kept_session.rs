@@ -3,6 +3,8 @@
 //! ```sh
 //! cargo run -p wasibox --example kept_session dist/image.webc work.wbx
 //! ```
+//!
+//! The program `runner` beside the image runs the guests, each session in a jailed process.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -10,10 +12,6 @@ use std::process::ExitCode;
 use wasibox::{Error, Sandbox};
 
 fn main() -> ExitCode {
-    // The session's guests run in a process of their own, in a jail, which is this program, too.
-    if std::env::args_os().nth(1).is_some_and(|arg| arg == wasibox::WORKER_ARGUMENT) {
-        return wasibox::worker_main();
-    }
     let args: Vec<PathBuf> = std::env::args_os().skip(1).map(PathBuf::from).collect();
     let [image, store] = args.as_slice() else {
         eprintln!("usage: kept_session IMAGE STORE");
