@@ -227,6 +227,35 @@ def test_many_forks_are_made_at_once(s):
         fork.close()
 
 
+def test_commands_run_in_forks(s):
+    s.exec("echo 1 > f; v=1")
+    commands = ["echo $v; rm f", ["cat", "f"], "sleep 0.3; exit 3"]
+    ended = list(s.map(commands, at_once=3))
+    assert sorted((n, o.stdout, o.exit_code) for n, o in ended) == [(0, "1\n", 0), (1, "1\n", 0), (2, "", 3)]
+    assert ended[-1][0] == 2 and s.read("f") == b"1\n"
+    assert list(s.map([])) == []
+    with pytest.raises(wasibox.CommandError):
+        list(s.map(["false"], check=True))
+    with pytest.raises(ValueError):
+        list(s.map(["true"], at_once=0))
+
+
+def test_leaving_a_map_early_ends_its_commands(s):
+    begun = time.monotonic()
+    outcomes = s.map(["true", "sleep 60", "sleep 60", "sleep 60"], at_once=2)
+    assert next(outcomes)[0] == 0
+    outcomes.close()
+    assert time.monotonic() - begun < 30
+
+
+def test_numbers_are_no_contents(s):
+    with pytest.raises(TypeError):
+        s.write("f", 3)
+    with pytest.raises(TypeError):
+        s.exec("cat", stdin=3)
+    assert not s.exists("f")
+
+
 def test_snapshots_travel(s, tmp_path):
     s.exec("echo 1 > f; cd /tmp")
     s.export(tmp_path / "a.wbs")

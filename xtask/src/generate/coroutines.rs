@@ -7,6 +7,7 @@ use anyhow::{Context, Result};
 const BY_HAND: &[&str] = &[
     "load",
     "set_tools",
+    "map",
     "stream",
     "interrupt",
     "transaction",

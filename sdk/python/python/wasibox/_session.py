@@ -17,9 +17,9 @@ from ._outcome import Applied, Commit, Entry, Match, Outcome
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from types import TracebackType
-    from typing import Any, List, Literal
+    from typing import Any, List, Literal, Tuple
 
     from ._options import Network, Workspace
     from ._stream import Stream
@@ -44,7 +44,10 @@ def _given(tools: Iterable[AnyTool]) -> List[_native.HostTool]:
 def _bytes(data: bytes | bytearray | memoryview | str | None) -> bytes:
     if data is None:
         return b""
-    return data.encode() if isinstance(data, str) else bytes(data)
+    if isinstance(data, str):
+        return data.encode()
+    # `bytes(3)` would be three zeros.
+    return bytes(memoryview(data))
 
 
 class _Texts:
@@ -542,6 +545,29 @@ class Session:
         with raising():
             forks = self._native.fork_many(count)
             return [type(self)._of(self._engine, fork) for fork in forks]
+
+    def map(
+        self, commands: Iterable[Command], *, at_once: int | None = None, **options: Any
+    ) -> Iterator[Tuple[int, Outcome]]:
+        """Runs each command in a fork of its own, and yields ``(index, outcome)`` as each ends.
+
+        The session itself does not change. An exception of a call, as with ``check``, is raised
+        here. Leaving the loop early ends the commands that run::
+
+            for index, outcome in s.map(["make test", "make lint"], timeout=60):
+                print(index, outcome.exit_code)
+
+        Args:
+            commands: scripts or lists of arguments, as for :meth:`exec`.
+            at_once: how many run at the same time; the number of processors by default.
+            options: the options of :meth:`exec`, for each command.
+        """
+        from ._forks import map_over_forks
+
+        def call_of(command: Command) -> Callable[[Session], Outcome]:
+            return lambda fork: fork.exec(command, **options)
+
+        return map_over_forks(self, [call_of(command) for command in commands], at_once)
 
     def export(self, path: StrPath | None = None, *, history: bool = False) -> bytes | None:
         """Writes a snapshot of the session to a file (``.wbs``). Without a path, returns its bytes.
