@@ -159,6 +159,7 @@ static PACKAGES: &[VersionLine] = &[
         "{} from procps-ng 4.0.2",
         &["free", "kill", "pgrep", "pkill", "ps", "uptime", "w", "watch"],
     ),
+    version_line("{} (PSmisc) 23.6", &["killall"]),
     version_line("ncurses 6.4", &["clear", "tput"]),
     version_line("file-5.44", &["file"]),
     version_line("hostname 3.23", &["hostname"]),

@@ -63,6 +63,7 @@ pub const APPLETS: &[Applet] = &[
     Applet::new("install", own::copy::install::run, "copy files with mode and owner"),
     uutils::JOIN,
     Applet::quick("kill", own::kill::run, "send signals to processes"),
+    Applet::quick("killall", own::killall::run, "send signals to processes by exact name"),
     Applet::new("kv", own::kv::run, "keep values between the calls of a session"),
     Applet::new("less", own::pager::run, "print files (no paging)"),
     Applet::quick("link", own::link::run, "make a hard link"),

@@ -33,6 +33,7 @@ pub(crate) mod hostid;
 pub(crate) mod iconv;
 pub(crate) mod id;
 pub(crate) mod kill;
+pub(crate) mod killall;
 pub(crate) mod kv;
 pub(crate) mod link;
 pub(crate) mod ln;

@@ -27,6 +27,7 @@ enum PgrepFlag {
     Oldest,
     Parent,
     Pgroup,
+    Session,
     Signal,
 }
 
@@ -34,7 +35,7 @@ const SPEC: Spec<PgrepFlag> = Spec::new(
     "[OPTION]... PATTERN",
     "List or signal the processes whose name matches PATTERN.",
     &[
-        Opt::new(PgrepFlag::Signal, 's', "signal")
+        Opt::long(PgrepFlag::Signal, "signal")
             .with_argument("SIG", "With pkill: the signal to send (TERM)"),
         Opt::new(PgrepFlag::Delimiter, 'd', "delimiter")
             .with_argument("STRING", "Put STRING between numbers instead of a newline"),
@@ -51,6 +52,8 @@ const SPEC: Spec<PgrepFlag> = Spec::new(
             .with_argument("PPID,...", "Take only children of these processes"),
         Opt::new(PgrepFlag::Pgroup, 'g', "pgroup")
             .with_argument("PGID,...", "Take only members of these groups"),
+        Opt::new(PgrepFlag::Session, 's', "session")
+            .with_argument("SID,...", "Take only members of these sessions; 0 is the own one"),
         Opt::new(PgrepFlag::Euid, 'u', "euid")
             .with_argument("ID,...", "Accepted: all processes are of one user"),
         Opt::new(PgrepFlag::Exact, 'x', "exact").with_help("Match the whole name"),
@@ -66,6 +69,7 @@ struct Criteria {
     inverse: bool,
     parents: Option<Vec<u64>>,
     groups: Option<Vec<u64>>,
+    sessions: Option<Vec<u64>>,
 }
 
 pub(crate) fn run_pgrep(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
@@ -107,9 +111,18 @@ fn find_processes(
     args: &[Vec<u8>],
 ) -> Result<(ParsedOptions<PgrepFlag>, Vec<ProcessInfo>), Exit> {
     let p = SPEC.parse_or_exit(ctx, args, Exit::USAGE)?;
-    let criteria = parse_criteria(ctx, &p)?;
+    let mut criteria = parse_criteria(ctx, &p)?;
     let own = ctx.procs.pid();
     let mut found = processes::all_processes(ctx);
+    if let Some(me) = found.iter().find(|x| x.pid == own) {
+        // The number 0 stands for that of this process.
+        let lists = [(&mut criteria.groups, me.group), (&mut criteria.sessions, me.session)];
+        for (list, mine) in lists {
+            for number in list.iter_mut().flatten().filter(|number| **number == 0) {
+                *number = mine.into();
+            }
+        }
+    }
     found.retain(|x| x.pid != own && criteria.fits_process(x));
     if p.has_option(PgrepFlag::Newest) {
         found.drain(..found.len().saturating_sub(1));
@@ -120,7 +133,7 @@ fn find_processes(
 }
 
 fn parse_criteria(ctx: &mut Ctx<'_>, p: &ParsedOptions<PgrepFlag>) -> Result<Criteria, Exit> {
-    let others = [PgrepFlag::Parent, PgrepFlag::Euid, PgrepFlag::Pgroup];
+    let others = [PgrepFlag::Parent, PgrepFlag::Euid, PgrepFlag::Pgroup, PgrepFlag::Session];
     let pattern: &[u8] = match p.operands.as_slice() {
         [one] => one,
         [] if others.iter().any(|flag| p.has_option(*flag)) => b"",
@@ -152,6 +165,7 @@ fn parse_criteria(ctx: &mut Ctx<'_>, p: &ParsedOptions<PgrepFlag>) -> Result<Cri
         inverse: p.has_option(PgrepFlag::Inverse),
         parents: numbers(PgrepFlag::Parent),
         groups: numbers(PgrepFlag::Pgroup),
+        sessions: numbers(PgrepFlag::Session),
     })
 }
 
@@ -163,7 +177,8 @@ impl Criteria {
         };
         let fits = self.regex.is_match(text.as_bytes())
             && among(&self.parents, x.parent)
-            && among(&self.groups, x.group);
+            && among(&self.groups, x.group)
+            && among(&self.sessions, x.session);
         fits != self.inverse
     }
 }

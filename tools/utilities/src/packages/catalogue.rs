@@ -46,7 +46,7 @@ const NAMED: &[(&str, &[&str])] = &[
     ("original-awk", &["awk"]),
     ("procps", &["ps", "pgrep"]),
     ("procps-ng", &["ps", "pgrep"]),
-    ("psmisc", &["pstree"]),
+    ("psmisc", &["killall", "pstree"]),
     ("python-is-python3", &["python"]),
     ("python3-full", &["python3"]),
     ("python3-minimal", &["python3"]),
