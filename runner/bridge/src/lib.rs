@@ -4,15 +4,16 @@
 //! # Stages
 //! A [`RequestHead`] is checked and normalised ([`mod@request`]); [`RequestRules`] decide whether
 //! it may be made; its host is resolved once and the addresses are judged ([`mod@address`],
-//! [`mod@connect`]); the owner's headers are added ([`mod@secret`]); the response's head is judged
-//! ([`mod@exchange`]), and a redirect starts all of this over. Everything that goes to the guest is
-//! searched for secrets ([`mod@scrub`]). Every hop is reported to a [`LogSink`].
+//! `transport::connect`); the owner's headers are added (`transport::secret`); the response's head
+//! is judged (`transport::exchange`), and a redirect starts all of this over. Everything that goes
+//! to the guest is searched for secrets (`transport::scrub`). Every hop is reported to a
+//! [`LogSink`].
 //!
 //! A [`BridgeNetwork`] is one thread with one runtime for the whole process. A [`Bridge`] has a
 //! session's policy, counts and open connections. A [`BridgeExchange`] is a request in progress;
 //! its calls block.
 //!
-//! Without the feature `transport`, which adds sockets, TLS and secrets, there is a
+//! Without the feature and module `transport`, which add sockets, TLS and secrets, there is a
 //! [`RequestJudge`]: the same rules for a host that leaves sending the requests to another program.
 //!
 //! # Invariants
@@ -32,58 +33,28 @@
 #![cfg_attr(not(feature = "transport"), allow(dead_code))]
 
 mod address;
-#[cfg(feature = "transport")]
-mod body;
-#[cfg(feature = "transport")]
-mod bridge;
-#[cfg(feature = "transport")]
-mod connect;
-#[cfg(feature = "transport")]
-mod decode;
 mod error;
-#[cfg(feature = "transport")]
-mod exchange;
 pub mod git;
 mod judge;
 mod limits;
-#[cfg(feature = "transport")]
-mod log;
 pub mod message;
-#[cfg(feature = "transport")]
-mod network;
 mod path;
-#[cfg(feature = "transport")]
-mod pipe;
 mod request;
-#[cfg(feature = "transport")]
-mod resolve;
 mod rules;
 #[cfg(feature = "transport")]
-mod scrub;
-#[cfg(feature = "transport")]
-mod secret;
-#[cfg(feature = "transport")]
-mod tls;
+mod transport;
 
 pub use address::{AddressClass, address_class};
-#[cfg(feature = "transport")]
-pub use bridge::{Bridge, BridgeExchange, BridgePolicy};
 pub use error::{
     BridgeLimit, ConnectFault, HeaderFault, RequestError, RequestPhase, RuleRefusal, UrlFault,
 };
 pub use judge::{JudgedRequest, PlaceError, RequestJudge};
 pub use limits::{BridgeLimits, BridgeUsage, MAX_URL};
-#[cfg(feature = "transport")]
-pub use log::{LogEntry, LogSink, NoLog};
 pub use message::{BodyLength, Header, HttpVersion, RedirectPolicy, RequestHead, ResponseHead};
-#[cfg(feature = "transport")]
-pub use network::{BridgeNetwork, NetworkOptions};
-#[cfg(feature = "transport")]
-pub use resolve::{NameResolver, SystemResolver};
 pub use rules::{RequestRule, RequestRules, RuleError, RuleFault, RuleSpec};
 #[cfg(feature = "transport")]
-pub use secret::{SecretError, SecretFn, SecretRule};
-#[cfg(feature = "transport")]
-pub use tls::{RootsError, TlsRoots};
-#[cfg(feature = "transport")]
-pub use zeroize::Zeroizing;
+pub use transport::{
+    Bridge, BridgeExchange, BridgeNetwork, BridgePolicy, LogEntry, LogSink, NameResolver,
+    NetworkOptions, NoLog, RootsError, SecretError, SecretFn, SecretRule, SystemResolver, TlsRoots,
+    Zeroizing,
+};

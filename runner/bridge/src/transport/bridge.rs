@@ -1,18 +1,18 @@
 //! The bridge's API for embedders: blocking calls from any thread.
 
-use crate::body::BodySource;
-use crate::connect::ConnectionPool;
 use crate::error::RequestError;
-use crate::exchange::{ReplySender, RequestJob};
 use crate::judge::is_for_guest;
 use crate::limits::{ActiveRequest, BridgeLimits, BridgeUsage, RequestCounters};
-use crate::log::{LogSink, NoLog};
 use crate::message::{BodyLength, RequestHead, ResponseHead};
-use crate::network::BridgeNetwork;
-use crate::pipe::{BodyPipe, OnceSlot};
 use crate::request::GuestRequest;
 use crate::rules::RequestRules;
-use crate::secret::{SecretError, SecretFn, SecretRule, Secrets};
+use crate::transport::body::BodySource;
+use crate::transport::connect::ConnectionPool;
+use crate::transport::exchange::{ReplySender, RequestJob};
+use crate::transport::log::{LogSink, NoLog};
+use crate::transport::network::BridgeNetwork;
+use crate::transport::pipe::{BodyPipe, OnceSlot};
+use crate::transport::secret::{SecretError, SecretFn, SecretRule, Secrets};
 use bytes::Bytes;
 use std::collections::BTreeMap;
 use std::sync::Arc;

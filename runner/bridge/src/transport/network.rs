@@ -1,7 +1,7 @@
 //! The thread that all bridges of a process share, with the resolver and the TLS roots.
 
-use crate::resolve::{NameResolver, SystemResolver};
-use crate::tls::{Tls, TlsRoots};
+use crate::transport::resolve::{NameResolver, SystemResolver};
+use crate::transport::tls::{Tls, TlsRoots};
 use std::io;
 use std::sync::Arc;
 use tokio::runtime::{Builder, Handle};

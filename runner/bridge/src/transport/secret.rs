@@ -10,7 +10,7 @@
 //! are not.
 
 use crate::rules::{HostPattern, RuleFault, Scheme, UrlPattern, is_localhost, parse_target};
-use crate::scrub::{MAX_SECRET, MIN_SECRET, SecretForms};
+use crate::transport::scrub::{MAX_SECRET, MIN_SECRET, SecretForms};
 use base64::Engine as _;
 use http::header::{HeaderName, HeaderValue};
 use std::collections::BTreeMap;

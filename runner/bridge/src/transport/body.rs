@@ -4,7 +4,7 @@
 use crate::error::{BridgeLimit, RequestError};
 use crate::limits::{BridgeLimits, RequestCounters};
 use crate::message::BodyLength;
-use crate::pipe::BodyPipe;
+use crate::transport::pipe::BodyPipe;
 use bytes::Bytes;
 use http_body::{Frame, SizeHint};
 use std::pin::Pin;

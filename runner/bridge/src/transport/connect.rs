@@ -2,13 +2,13 @@
 //! addresses is connected to. A connection is reused by the same bridge only, and its address is
 //! judged again each time.
 
-use crate::body::BodySending;
 use crate::error::{ConnectFault, RequestError, RequestPhase};
 use crate::limits::BridgeLimits;
-use crate::network::BridgeNetwork;
-use crate::resolve::{MAX_ADDRESSES, localhost_addresses};
 use crate::rules::{Permit, is_localhost};
-use crate::tls::server_name;
+use crate::transport::body::BodySending;
+use crate::transport::network::BridgeNetwork;
+use crate::transport::resolve::{MAX_ADDRESSES, localhost_addresses};
+use crate::transport::tls::server_name;
 use hyper::body::Incoming;
 use hyper::client::conn::{http1, http2};
 use hyper::{Request, Response};

@@ -8,19 +8,19 @@
 //! Where rules for git allow a push, the beginning of its body is read and judged before the steps
 //! after the rules. One that is refused is answered here, and no byte of it is sent.
 
-use crate::body::BodySource;
-use crate::bridge::BridgeInner;
-use crate::connect::{HttpConnection, SendFailed};
-use crate::decode::{BodyDecoder, PIECE};
 use crate::error::{BridgeLimit, RequestError, RequestPhase};
 use crate::git::PushList;
-use crate::log::{self, OpenLogEntry};
 use crate::message::{BodyLength, Header, HttpVersion, ResponseHead};
-use crate::pipe::{BodyPipe, OnceSlot};
 use crate::request::{GuestRequest, hop_by_hop};
 use crate::rules::Permit;
-use crate::scrub::{Scrubber, SecretForms};
-use crate::secret::plain_allowed;
+use crate::transport::body::BodySource;
+use crate::transport::bridge::BridgeInner;
+use crate::transport::connect::{HttpConnection, SendFailed};
+use crate::transport::decode::{BodyDecoder, PIECE};
+use crate::transport::log::{self, OpenLogEntry};
+use crate::transport::pipe::{BodyPipe, OnceSlot};
+use crate::transport::scrub::{Scrubber, SecretForms};
+use crate::transport::secret::plain_allowed;
 use bytes::Bytes;
 use http::header::{self, HeaderMap, HeaderName, HeaderValue};
 use http::{Method, StatusCode, response};
