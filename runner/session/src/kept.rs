@@ -10,11 +10,10 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
-use wasibox_protocol::{Command, FileChange, FileChangeKind, LimitHit, Outcome};
+use wasibox_protocol::{Command, LimitHit, Outcome};
 use wasibox_sandbox::schedule::LongWork;
 use wasibox_sandbox::{Limits, PlacedExec, command_text};
 use wasibox_store::Store;
-use wasibox_store::snapshot::commit::CommitChangeKind;
 use wasibox_store::snapshot::{Blob, ChangedPath, CommitState, Digest, FileTree};
 use wasibox_vfs::delta::{Delta, Layer};
 
@@ -458,7 +457,8 @@ impl StoredState {
             (w.call.time, w.call.duration) = (note.time, duration);
             if let Ok(outcome) = &result {
                 w.call.exit_code = Some(outcome.exit_code);
-                let changed: Vec<ChangedPath> = outcome.files.iter().map(changed_file).collect();
+                let changed: Vec<ChangedPath> =
+                    outcome.files.iter().map(ChangedPath::from).collect();
                 if !changed.is_empty() || outcome.files_truncated {
                     w.set_changed(&changed, outcome.files_truncated)?;
                 }
@@ -500,15 +500,6 @@ impl StoredState {
 fn long_work(changed: &[Delta]) -> Option<LongWork> {
     let bytes = changed.iter().map(Delta::memory_size).sum::<u64>();
     (bytes > LONG_WORK).then(LongWork::begin)
-}
-
-fn changed_file(f: &FileChange) -> ChangedPath {
-    let kind = match f.change {
-        FileChangeKind::Created => CommitChangeKind::Created,
-        FileChangeKind::Modified => CommitChangeKind::Modified,
-        FileChangeKind::Deleted => CommitChangeKind::Deleted,
-    };
-    ChangedPath { path: f.path.clone().into_bytes().into(), kind, size: f.size }
 }
 
 /// Returns the entry of a call in the log: one JSON object, for example with `event`, `command` and

@@ -8,6 +8,7 @@ use crate::object::Objects;
 use crate::tree::Root;
 use serde::{Deserialize, Serialize};
 use serde_bytes::ByteBuf;
+use wasibox_protocol::{FileChange, FileChangeKind};
 
 /// The files of a session at one time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -66,21 +67,20 @@ pub struct CallRecord {
     pub changed_cut: bool,
 }
 
-/// The kind of change of a path.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum CommitChangeKind {
-    Created,
-    Modified,
-    Deleted,
-}
-
 /// A file or link that a call has changed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ChangedPath {
     pub path: ByteBuf,
-    pub kind: CommitChangeKind,
+    pub kind: FileChangeKind,
     /// The size in bytes after the call.
     pub size: u64,
+}
+
+impl From<&FileChange> for ChangedPath {
+    fn from(change: &FileChange) -> ChangedPath {
+        let path = change.path.clone().into_bytes().into();
+        ChangedPath { path, kind: change.change, size: change.size }
+    }
 }
 
 /// A state and its origin.
@@ -174,5 +174,20 @@ impl Commit {
         }
         commit.blobs().try_for_each(Blob::check_len)?;
         Ok(commit)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Tests that the protocol's kinds keep the numbers that snapshots and stores have for them.
+    #[test]
+    fn kinds_of_changes_have_the_formats_numbers() {
+        use FileChangeKind::{Created, Deleted, Modified};
+        for (number, kind) in [(0, Created), (1, Modified), (2, Deleted)] {
+            let path = ChangedPath { path: ByteBuf::from("a"), kind, size: 3 };
+            assert_eq!(postcard::to_stdvec(&path).unwrap(), [1, b'a', number, 3]);
+        }
     }
 }

@@ -2,8 +2,7 @@
 
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
-use wasibox_protocol::{Refusal, RefusalKind};
-use wasibox_snapshot::commit::CommitChangeKind;
+use wasibox_protocol::{FileChangeKind, Refusal, RefusalKind};
 use wasibox_snapshot::delta::{Id, NodeContent, TreeNode};
 use wasibox_snapshot::files::{self, walk};
 use wasibox_snapshot::journal::JournalState;
@@ -93,8 +92,8 @@ pub fn changes_of(
             changed_paths.iter().find(|changed| changed.path == path).map(|changed| changed.kind);
         let change = match (before.found.contains_key(&path), after.found.contains_key(&path), kind)
         {
-            (_, _, Some(CommitChangeKind::Created)) => "created",
-            (_, _, Some(CommitChangeKind::Deleted)) | (true, false, None) => "deleted",
+            (_, _, Some(FileChangeKind::Created)) => "created",
+            (_, _, Some(FileChangeKind::Deleted)) | (true, false, None) => "deleted",
             (false, true, None) => "created",
             _ => "modified",
         };

@@ -9,9 +9,7 @@ use crate::{ffi, lock_mutex};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufWriter, Write};
 use std::sync::{Arc, Mutex};
-use wasibox_files::{FileChange, FileChangeKind};
 use wasibox_protocol::{Answer, CommitSummary, HistoryRequest, Outcome, Refusal, RefusalKind};
-use wasibox_snapshot::commit::CommitChangeKind;
 use wasibox_snapshot::files::{self, TreeWriter};
 use wasibox_snapshot::journal::JournalState;
 use wasibox_snapshot::wbs::{self, SnapshotContents, SnapshotLimits};
@@ -219,7 +217,7 @@ impl PageHistory {
             ..CallRecord::default()
         };
         if let Some(o) = outcome.filter(|o| !o.files.is_empty() || o.files_truncated) {
-            let changed: Vec<ChangedPath> = o.files.iter().map(changed_file).collect();
+            let changed: Vec<ChangedPath> = o.files.iter().map(ChangedPath::from).collect();
             call.set_changed(&self.objects, &changed, o.files_truncated)?;
         }
         Ok(call)
@@ -471,13 +469,4 @@ impl Write for Pieces {
     fn flush(&mut self) -> std::io::Result<()> {
         Ok(())
     }
-}
-
-fn changed_file(f: &FileChange) -> ChangedPath {
-    let kind = match f.change {
-        FileChangeKind::Created => CommitChangeKind::Created,
-        FileChangeKind::Modified => CommitChangeKind::Modified,
-        FileChangeKind::Deleted => CommitChangeKind::Deleted,
-    };
-    ChangedPath { path: f.path.clone().into_bytes().into(), kind, size: f.size }
 }

@@ -7,7 +7,7 @@ use crate::{CliFailure, print_text, table};
 use serde_json::{Value, json};
 use std::collections::{HashMap, HashSet};
 use std::io::Write;
-use wasibox::store::snapshot::commit::CommitChangeKind;
+use wasibox::FileChangeKind;
 use wasibox::store::snapshot::{Blob, Commit};
 use wasibox::store::{Info, Store};
 
@@ -180,17 +180,12 @@ pub fn show_commit(named: &SessionNameArgs, number: u64, json: bool) -> Result<u
     let files = store.with_objects(|objects| commit.call.changed_paths(objects));
     let files = files.map_err(wasibox::store::StoreError::from)?;
     if json {
-        let word = |kind| match kind {
-            CommitChangeKind::Created => "created",
-            CommitChangeKind::Modified => "modified",
-            CommitChangeKind::Deleted => "deleted",
-        };
         let mut all = history.json(&store, &commit)?;
         all["files"] = files
             .iter()
             .map(|f| {
                 let path = String::from_utf8_lossy(&f.path);
-                json!({"path": path, "change": word(f.kind), "size": f.size})
+                json!({"path": path, "change": f.kind.name(), "size": f.size})
             })
             .collect();
         all["files_truncated"] = commit.call.changed_cut.into();
@@ -214,9 +209,9 @@ pub fn show_commit(named: &SessionNameArgs, number: u64, json: bool) -> Result<u
     put("files", changed_text(&commit));
     for f in files {
         let mark = match f.kind {
-            CommitChangeKind::Created => 'A',
-            CommitChangeKind::Modified => 'M',
-            CommitChangeKind::Deleted => 'D',
+            FileChangeKind::Created => 'A',
+            FileChangeKind::Modified => 'M',
+            FileChangeKind::Deleted => 'D',
         };
         out += &format!(
             "  {mark} {:>10}  {}\n",
