@@ -2,7 +2,7 @@
 //! session's shell.
 
 use crate::client::Client;
-use crate::show::{self, CommandAnswer};
+use crate::show;
 use crate::tool::{ToolAction, ToolResult};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -43,9 +43,9 @@ pub struct SandboxExec {
 }
 
 impl ToolAction for SandboxExec {
-    type Answer = CommandAnswer;
+    type Answer = Outcome;
 
-    fn run_action(self, call: &ClientCall<'_>) -> Result<ToolResult<CommandAnswer>, Refusal> {
+    fn run_action(self, call: &ClientCall<'_>) -> Result<ToolResult<Outcome>, Refusal> {
         let session = call.session()?;
         let options = CallOptions {
             script: Some(self.command),

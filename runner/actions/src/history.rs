@@ -10,7 +10,9 @@ use wasibox::diff::{find_differences, text};
 use wasibox::store;
 use wasibox::store::snapshot::Commit;
 use wasibox::value::shorten_text;
-use wasibox::{Answer, CommitSummary, Error, HistoryRequest, Request, Session, Streams};
+use wasibox::{
+    Answer, CommitReport, CommitSummary, Error, HistoryRequest, Request, Session, Streams,
+};
 use wasibox::{Refusal, RefusalKind};
 
 /// The number of commits that are listed by default, and at most.
@@ -38,31 +40,13 @@ pub struct HistoryArgs {
 pub struct HistoryAnswer {
     /// The session's current commit.
     commit: u64,
-    commits: Vec<CommitEntry>,
+    commits: Vec<CommitReport>,
     /// The changes of the commit that was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     diff: Option<String>,
     /// The diff is cut.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     truncated: bool,
-}
-
-/// A commit.
-#[derive(Serialize, JsonSchema)]
-pub struct CommitEntry {
-    number: u64,
-    /// The commit before it.
-    parent: Option<u64>,
-    /// The command, script or cell.
-    command: String,
-    exit_code: Option<u8>,
-    /// Nanoseconds since the epoch.
-    time: u64,
-    duration_ms: f64,
-    changed_files: u32,
-    /// Names that `snapshot` has given.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    names: Vec<String>,
 }
 
 impl ToolAction for HistoryArgs {
@@ -72,7 +56,7 @@ impl ToolAction for HistoryArgs {
         let session = call.session()?;
         let head = session.head()?.number;
         let last = self.limit.map_or(LISTED, |n| n as usize).min(MOST_LISTED);
-        let commits = list_commits(&session, Some(last))?.into_iter().map(CommitEntry::from);
+        let commits = list_commits(&session, Some(last))?.into_iter().map(commit_report);
         let mut past = HistoryAnswer {
             commit: head,
             commits: commits.collect(),
@@ -103,20 +87,10 @@ fn list_commits(session: &Session, last: Option<usize>) -> Result<Vec<CommitSumm
     }
 }
 
-impl From<CommitSummary> for CommitEntry {
-    fn from(commit: CommitSummary) -> CommitEntry {
-        let command = commit.command.as_deref().unwrap_or(b"[long]");
-        CommitEntry {
-            number: commit.number,
-            parent: commit.parent,
-            command: shorten_text(command, COMMAND).0,
-            exit_code: commit.exit_code,
-            time: commit.time,
-            duration_ms: commit.duration as f64 / 1e6,
-            changed_files: commit.changed_files,
-            names: commit.tags,
-        }
-    }
+/// Returns what clients read of a commit, with a command of bounded length.
+fn commit_report(commit: CommitSummary) -> CommitReport {
+    let command = shorten_text(commit.command.as_deref().unwrap_or(b"[long]"), COMMAND).0;
+    CommitReport::from(CommitSummary { command: Some(command.into()), ..commit })
 }
 
 fn in_words(past: &HistoryAnswer) -> String {
@@ -125,10 +99,10 @@ fn in_words(past: &HistoryAnswer) -> String {
         let none = if diff.is_empty() { "[no file was changed]" } else { "" };
         return format!("{diff}{none}{note}");
     }
-    let line = |e: &CommitEntry| {
+    let line = |e: &CommitReport| {
         let mark = if e.number == past.commit { '*' } else { ' ' };
         let status = e.exit_code.map_or(String::new(), |n| format!(" [{n}]"));
-        let names: String = e.names.iter().map(|n| format!(" <{n}>")).collect();
+        let names: String = e.tags.iter().map(|n| format!(" <{n}>")).collect();
         let first = e.command.lines().next().unwrap_or_default();
         format!("{mark}{}{names}{status} {first} ({} files)\n", e.number, e.changed_files)
     };

@@ -1,12 +1,11 @@
 //! `install_packages`: runs the image's pip, in the session and within its policy.
 
 use crate::exec::ClientCall;
-use crate::show::{self, CommandAnswer};
+use crate::show;
 use crate::tool::{ToolAction, ToolResult};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use wasibox::CallOptions;
-use wasibox::Refusal;
+use wasibox::{CallOptions, Outcome, Refusal};
 
 /// The maximum number of packages of one call.
 const MOST: usize = 50;
@@ -27,9 +26,9 @@ pub struct InstallPackages {
 }
 
 impl ToolAction for InstallPackages {
-    type Answer = CommandAnswer;
+    type Answer = Outcome;
 
-    fn run_action(self, call: &ClientCall<'_>) -> Result<ToolResult<CommandAnswer>, Refusal> {
+    fn run_action(self, call: &ClientCall<'_>) -> Result<ToolResult<Outcome>, Refusal> {
         let argv = self.command()?;
         let session = call.session()?;
         let options = CallOptions {

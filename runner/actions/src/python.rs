@@ -2,12 +2,11 @@
 //! keep their state.
 
 use crate::exec::ClientCall;
-use crate::show::{self, CommandAnswer};
+use crate::show;
 use crate::tool::{ToolAction, ToolResult};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use wasibox::Refusal;
-use wasibox::{CallOptions, Request, Streams};
+use wasibox::{CallOptions, Outcome, Refusal, Request, Streams};
 
 /// A cell of Python.
 #[derive(Deserialize, JsonSchema)]
@@ -37,17 +36,17 @@ struct PythonArgs {
 }
 
 impl ToolAction for ExecutePython {
-    type Answer = CommandAnswer;
+    type Answer = Outcome;
 
-    fn run_action(self, call: &ClientCall<'_>) -> Result<ToolResult<CommandAnswer>, Refusal> {
+    fn run_action(self, call: &ClientCall<'_>) -> Result<ToolResult<Outcome>, Refusal> {
         self.0.run(call, |code| CallOptions { python: Some(code), ..CallOptions::default() })
     }
 }
 
 impl ToolAction for ExecuteJavascript {
-    type Answer = CommandAnswer;
+    type Answer = Outcome;
 
-    fn run_action(self, call: &ClientCall<'_>) -> Result<ToolResult<CommandAnswer>, Refusal> {
+    fn run_action(self, call: &ClientCall<'_>) -> Result<ToolResult<Outcome>, Refusal> {
         self.0.run(call, |code| CallOptions { javascript: Some(code), ..CallOptions::default() })
     }
 }
@@ -57,7 +56,7 @@ impl PythonArgs {
         self,
         call: &ClientCall<'_>,
         make: fn(String) -> CallOptions,
-    ) -> Result<ToolResult<CommandAnswer>, Refusal> {
+    ) -> Result<ToolResult<Outcome>, Refusal> {
         let session = call.session()?;
         let options = CallOptions { timeout: self.timeout, ..make(self.code) };
         let exec = call.make_exec(options, self.stdin)?;

@@ -9,7 +9,8 @@ use axum::body::Body;
 use axum::extract::{Path, Request};
 use axum::http::{HeaderValue, Response, StatusCode, header};
 use axum::response::IntoResponse;
-use serde_json::json;
+use schemars::JsonSchema;
+use serde::Serialize;
 use std::io::{Read, Write};
 use std::sync::Arc;
 use wasibox::Session;
@@ -88,6 +89,15 @@ pub fn send_file(session: &Session, path: &str, first: FilePiece, mut to: bridge
     }
 }
 
+/// A file that was written.
+#[derive(Serialize, JsonSchema)]
+pub struct UploadedFile {
+    /// Size in bytes.
+    size: u64,
+    /// Whether there was no such file before.
+    created: bool,
+}
+
 /// `PUT /v1/sessions/{session}/files/{*path}`: writes a file, by its absolute path, completely or
 /// not at all.
 pub async fn put_file(
@@ -112,7 +122,7 @@ pub async fn put_file(
     });
     let (size, created) = done.await?;
     let status = if created { StatusCode::CREATED } else { StatusCode::OK };
-    Ok((status, axum::Json(json!({ "size": size, "created": created }))).into_response())
+    Ok((status, axum::Json(UploadedFile { size, created })).into_response())
 }
 
 /// Writes the received bytes: at once if they are few, otherwise to a file beside the target that

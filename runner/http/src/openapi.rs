@@ -1,12 +1,20 @@
-//! The OpenAPI 3.1 document of the interface, generated from the table of tools.
+//! The OpenAPI 3.1 document of the interface, generated when it is asked for: tools from their
+//! table, other answers from the types that are sent.
 
-use crate::tools::NOT_HERE;
+use crate::files::UploadedFile;
+use crate::problem::ProblemDocument;
+use crate::sessions::{SessionList, SessionName};
+use crate::tools::{NOT_HERE, ToolList};
+use schemars::JsonSchema;
+use schemars::generate::{SchemaGenerator, SchemaSettings};
 use serde_json::{Map, Value, json};
-use wasibox_actions::{ListedTool, Registry};
+use wasibox_actions::{ListedTool, Registry, SessionInfo};
 
 /// Returns the document of a server with these tools.
 pub fn openapi_document(registry: &Registry) -> Value {
-    let mut paths = fixed_paths();
+    let mut schemas = AnswerSchemas::new();
+    let mut paths = fixed_paths(&mut schemas);
+    schemas.refer::<ProblemDocument<'_>>();
     for listed in registry.tools().iter().filter(|t| t.tool.name != NOT_HERE) {
         let path = format!("/v1/sessions/{{session}}/tools/{}", listed.tool.name);
         paths.insert(path, tool_operation(listed));
@@ -22,36 +30,32 @@ pub fn openapi_document(registry: &Registry) -> Value {
         "paths": paths,
         "components": {
             "securitySchemes": { "token": { "type": "http", "scheme": "bearer" } },
-            "schemas": { "Problem": problem_schema(), "Session": session_schema() },
+            "schemas": schemas.generator.take_definitions(true),
         },
     })
 }
 
-fn problem_schema() -> Value {
-    json!({
-        "type": "object",
-        "description": "RFC 9457",
-        "properties": {
-            "type": { "type": "string" },
-            "title": { "type": "string" },
-            "status": { "type": "integer" },
-            "detail": { "type": "string" },
-        },
-        "required": ["type", "title", "status", "detail"],
-    })
+/// The schemas of the types that answers have.
+struct AnswerSchemas {
+    generator: SchemaGenerator,
 }
 
-fn session_schema() -> Value {
-    json!({
-        "type": "object",
-        "properties": {
-            "name": { "type": "string" },
-            "created": { "type": "integer", "description": "Nanoseconds since the epoch." },
-            "commit": { "type": "integer" },
-            "open": { "type": "boolean" },
-        },
-        "required": ["name", "created", "commit", "open"],
-    })
+impl AnswerSchemas {
+    fn new() -> AnswerSchemas {
+        let mut settings = SchemaSettings::draft2020_12().for_serialize();
+        settings.definitions_path = "/components/schemas".into();
+        AnswerSchemas { generator: settings.into_generator() }
+    }
+
+    /// Returns a reference to the schema of a type.
+    fn refer<T: JsonSchema>(&mut self) -> Value {
+        Value::from(self.generator.subschema_for::<T>())
+    }
+
+    /// Returns the content of an answer in JSON.
+    fn content_of<T: JsonSchema>(&mut self) -> Value {
+        json!({ "application/json": { "schema": self.refer::<T>() } })
+    }
 }
 
 fn tool_operation(listed: &ListedTool) -> Value {
@@ -115,20 +119,9 @@ fn done_response(status: u16, text: &str, content: Value) -> Map<String, Value> 
     all
 }
 
-fn json_of(schema: Value) -> Value {
-    json!({ "application/json": { "schema": schema } })
-}
-
-fn fixed_paths() -> Map<String, Value> {
-    let session = json!({ "$ref": "#/components/schemas/Session" });
-    let list = json!({
-        "type": "object",
-        "properties": { "sessions": { "type": "array", "items": session } },
-        "required": ["sessions"],
-    });
-    let name = json!({
-        "type": "object", "properties": { "name": { "type": "string" } }, "required": ["name"],
-    });
+fn fixed_paths(schemas: &mut AnswerSchemas) -> Map<String, Value> {
+    let name = schemas.content_of::<SessionName>();
+    let file = schemas.content_of::<UploadedFile>();
     let bytes =
         |kind: &str| json!({ kind: { "schema": { "type": "string", "format": "binary" } } });
     let path = json!({
@@ -136,30 +129,28 @@ fn fixed_paths() -> Map<String, Value> {
         "description": "An absolute path without its first slash. Other slashes need not be encoded.",
     });
     let history = json!({ "name": "history", "in": "query", "schema": { "type": "boolean" } });
-    let mut made = done_response(201, "The session was created.", json_of(name.clone()));
+    let mut made = done_response(201, "The session was created.", name.clone());
     made.insert(
         "200".into(),
-        json!({ "description": "The session existed already.", "content": json_of(name.clone()) }),
+        json!({ "description": "The session existed already.", "content": name.clone() }),
     );
-    let mut uploaded = done_response(201, "A new file.", json_of(json!({ "type": "object" })));
-    uploaded.insert(
-        "200".into(),
-        json!({ "description": "The file is replaced.", "content": json_of(json!({ "type": "object" })) }),
-    );
+    let mut uploaded = done_response(201, "A new file.", file.clone());
+    uploaded
+        .insert("200".into(), json!({ "description": "The file is replaced.", "content": file }));
     let all = json!({
         "/v1/tools": { "get": {
             "operationId": "list_tools", "summary": "The tools and their schemas", "tags": ["read"],
-            "responses": done_response(200, "The tools that the token may use.", json_of(json!({ "type": "object" }))),
+            "responses": done_response(200, "The tools that the token may use.", schemas.content_of::<ToolList<'_>>()),
         } },
         "/v1/sessions": { "get": {
             "operationId": "list_sessions", "summary": "The sessions", "tags": ["read"],
-            "responses": done_response(200, "The sessions.", json_of(list)),
+            "responses": done_response(200, "The sessions.", schemas.content_of::<SessionList>()),
         } },
         "/v1/sessions/{session}": {
             "parameters": [name_parameter()],
             "get": {
                 "operationId": "show_session", "summary": "A session", "tags": ["read"],
-                "responses": done_response(200, "The session.", json_of(session)),
+                "responses": done_response(200, "The session.", schemas.content_of::<SessionInfo>()),
             },
             "put": {
                 "operationId": "make_session", "summary": "Create a session", "tags": ["manage"],
@@ -193,7 +184,7 @@ fn fixed_paths() -> Map<String, Value> {
                 "operationId": "put_snapshot", "summary": "Create a session from a snapshot",
                 "tags": ["manage"],
                 "requestBody": { "content": bytes("application/vnd.wasibox.snapshot") },
-                "responses": done_response(201, "The session was created.", json_of(name)),
+                "responses": done_response(201, "The session was created.", name),
             },
         },
     });

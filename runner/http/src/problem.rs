@@ -3,8 +3,21 @@
 use axum::body::Body;
 use axum::http::{HeaderValue, Response, StatusCode, header};
 use axum::response::IntoResponse;
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
 use wasibox_actions::{Refusal, RefusalKind};
+
+/// A problem document: RFC 9457.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Problem")]
+pub struct ProblemDocument<'a> {
+    /// `urn:wasibox:problem:` and the kind of the problem.
+    #[serde(rename = "type")]
+    kind: String,
+    title: &'static str,
+    status: u16,
+    detail: &'a str,
+}
 
 /// The reason why a request failed.
 #[derive(Clone, Debug)]
@@ -53,13 +66,13 @@ impl HttpProblem {
     }
 
     /// Returns the problem document.
-    pub fn document(&self) -> Value {
-        json!({
-            "type": format!("urn:wasibox:problem:{}", self.kind),
-            "title": self.status.canonical_reason().unwrap_or("Error"),
-            "status": self.status.as_u16(),
-            "detail": self.detail,
-        })
+    pub fn document(&self) -> ProblemDocument<'_> {
+        ProblemDocument {
+            kind: format!("urn:wasibox:problem:{}", self.kind),
+            title: self.status.canonical_reason().unwrap_or("Error"),
+            status: self.status.as_u16(),
+            detail: &self.detail,
+        }
     }
 }
 
@@ -85,7 +98,7 @@ impl From<Refusal> for HttpProblem {
 
 impl IntoResponse for HttpProblem {
     fn into_response(self) -> Response<Body> {
-        let mut response = (self.status, self.document().to_string()).into_response();
+        let mut response = (self.status, axum::Json(self.document())).into_response();
         let kind = HeaderValue::from_static("application/problem+json");
         response.headers_mut().insert(header::CONTENT_TYPE, kind);
         if self.status == StatusCode::UNAUTHORIZED {

@@ -8,15 +8,27 @@ use axum::body::Body;
 use axum::extract::{Path, Query, Request};
 use axum::http::{HeaderValue, Response, StatusCode, header};
 use axum::response::IntoResponse;
-use serde::Deserialize;
-use serde_json::json;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use std::io::BufWriter;
-use wasibox_actions::{Refusal, RefusalKind, ToolScope};
+use wasibox_actions::{Refusal, RefusalKind, SessionInfo, ToolScope};
 
 /// Bytes of a snapshot that are sent at once.
 const PIECE: usize = 256 << 10;
 /// The media type of a snapshot.
 const WBS: HeaderValue = HeaderValue::from_static("application/vnd.wasibox.snapshot");
+
+/// The owner's sessions.
+#[derive(Serialize, JsonSchema)]
+pub struct SessionList {
+    sessions: Vec<SessionInfo>,
+}
+
+/// A session that exists now.
+#[derive(Serialize, JsonSchema)]
+pub struct SessionName {
+    name: String,
+}
 
 /// Runs a blocking function on a thread for such functions.
 pub async fn run_blocking<T: Send + 'static>(
@@ -31,8 +43,8 @@ pub async fn list_sessions(
     Extension(caller): Extension<Caller>,
 ) -> Result<Response<Body>, HttpProblem> {
     caller.check_scope(ToolScope::Read)?;
-    let all = run_blocking(move || caller.space.list_sessions()).await?;
-    Ok(axum::Json(json!({ "sessions": all })).into_response())
+    let sessions = run_blocking(move || caller.space.list_sessions()).await?;
+    Ok(axum::Json(SessionList { sessions }).into_response())
 }
 
 /// `GET /v1/sessions/{session}`: describes a session.
@@ -63,7 +75,7 @@ pub async fn put_session(
         Err(e) => Err(e),
     });
     let (status, name) = made.await?;
-    Ok((status, axum::Json(json!({ "name": name }))).into_response())
+    Ok((status, axum::Json(SessionName { name })).into_response())
 }
 
 /// `DELETE /v1/sessions/{session}`: removes a session.
@@ -132,5 +144,5 @@ pub async fn put_snapshot(
         let _running = running;
         caller.space.import(&name, reader).map(|()| name)
     });
-    Ok((StatusCode::CREATED, axum::Json(json!({ "name": name.await? }))).into_response())
+    Ok((StatusCode::CREATED, axum::Json(SessionName { name: name.await? })).into_response())
 }

@@ -10,6 +10,8 @@ use axum::extract::{Path, Request, State};
 use axum::http::{HeaderMap, Response, StatusCode, header};
 use axum::response::sse::{Event as Sse, KeepAlive};
 use axum::response::{IntoResponse, Sse as Events};
+use schemars::JsonSchema;
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 use std::convert::Infallible;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -32,28 +34,48 @@ impl Drop for CallStopGuard {
     }
 }
 
+/// The tools that a token may use.
+#[derive(Serialize, JsonSchema)]
+pub struct ToolList<'a> {
+    /// The machine on which they act, in words.
+    machine: &'a str,
+    tools: Vec<ToolDescription<'a>>,
+}
+
+/// A tool.
+#[derive(Serialize, JsonSchema)]
+struct ToolDescription<'a> {
+    name: &'a str,
+    title: &'a str,
+    description: &'a str,
+    /// What a token must be allowed to do.
+    scope: &'a str,
+    /// JSON Schema of the arguments.
+    input: &'a Map<String, Value>,
+    /// JSON Schema of the answer.
+    output: &'a Map<String, Value>,
+}
+
 /// `GET /v1/tools`: lists the tools that the caller may use.
 pub async fn list_tools(
     State(app): State<Arc<HttpApp>>,
     Extension(caller): Extension<Caller>,
 ) -> Response<Body> {
-    let tools: Vec<Value> = app
+    let tools = app
         .registry
         .tools()
         .iter()
         .filter(|t| t.tool.name != NOT_HERE && caller.owner.scopes.contains(&t.tool.scope))
-        .map(|t| {
-            json!({
-                "name": t.tool.name,
-                "title": t.tool.title,
-                "description": t.tool.text,
-                "scope": t.tool.scope.name(),
-                "input": *t.input,
-                "output": *t.output,
-            })
+        .map(|t| ToolDescription {
+            name: t.tool.name,
+            title: t.tool.title,
+            description: t.tool.text,
+            scope: t.tool.scope.name(),
+            input: &t.input,
+            output: &t.output,
         })
         .collect();
-    axum::Json(json!({ "machine": app.registry.summary(), "tools": tools })).into_response()
+    axum::Json(ToolList { machine: app.registry.summary(), tools }).into_response()
 }
 
 /// `POST /v1/sessions/{session}/tools/{tool}`: calls a tool in a session.
@@ -159,9 +181,11 @@ impl ToolCallJob {
     }
 }
 
-fn send_event(to: &Sender<Result<Sse, Infallible>>, name: &str, data: &Value) {
+fn send_event(to: &Sender<Result<Sse, Infallible>>, name: &str, data: &impl Serialize) {
+    // Neither map keys nor numbers of an event can fail to be JSON.
+    let Ok(event) = Sse::default().event(name).json_data(data) else { return };
     // A failure means that the client has disconnected, which has stopped the call.
-    let _ = to.blocking_send(Ok(Sse::default().event(name).data(data.to_string())));
+    let _ = to.blocking_send(Ok(event));
 }
 
 /// Returns the text received so far, without an incomplete last character, which stays in `rest`.

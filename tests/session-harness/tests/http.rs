@@ -326,6 +326,18 @@ fn the_description_of_the_server_is_complete() {
         post["requestBody"]["content"]["application/json"]["schema"]["required"],
         json!(["command"])
     );
+    // Answers that are not tools' are described by the types that are sent.
+    let schemas = &document["components"]["schemas"];
+    let listed = s.json(A, "GET", "/v1/tools", &Value::Null).value();
+    for (name, answer) in [
+        ("Problem", &s.request("GET", "/v1/sessions", "", b"").value()),
+        ("ToolList", &listed),
+        ("ToolDescription", &listed["tools"][0]),
+    ] {
+        let fields: Vec<&String> = answer.as_object().unwrap().keys().collect();
+        let described = schemas[name]["properties"].as_object().unwrap();
+        assert_eq!(described.keys().collect::<Vec<_>>(), fields, "{name}");
+    }
     for path in ["/", "/docs", "/page.js", "/docs.js"] {
         let page = open(path);
         assert_eq!(page.status, 200, "{path}");

@@ -21,7 +21,7 @@ fn state_of_commands_and_cells_lasts_from_call_to_call() {
         (&json!("3\n"), &json!(2), &json!(false))
     );
     assert!(ran["stderr"].as_str().unwrap().contains("/no"));
-    assert!(ran["execution_time_ms"].as_f64().unwrap() > 0.0);
+    assert!(ran["duration_ms"].as_f64().unwrap() > 0.0);
     // The memory is at least one page of WebAssembly.
     assert!(ran["peak_memory"].as_u64().unwrap() >= 1 << 16);
     let ran = c.done("sandbox_exec", json!({"command": "echo $((n + 1)) > a; pwd", "stdin": "x"}));
