@@ -15,18 +15,18 @@ use std::time::Instant;
 struct Check {
     name: &'static str,
     args: &'static [&'static str],
-    expected: Expected,
+    expected: Expectation,
 }
 
-enum Expected {
+enum Expectation {
     /// Status 0 and this standard output.
     Output(&'static str),
     /// This status, whatever was printed.
     Status(i32),
 }
-use Expected::{Output, Status};
+use Expectation::{Output, Status};
 
-const fn check(name: &'static str, args: &'static [&'static str], expected: Expected) -> Check {
+const fn check(name: &'static str, args: &'static [&'static str], expected: Expectation) -> Check {
     Check { name, args, expected }
 }
 
