@@ -1,6 +1,9 @@
 //! Runs independent tests of the protocols: the conformance suite of MCP, the official MCP clients
 //! for Python and TypeScript, schemathesis (which generates requests from the OpenAPI document),
-//! and Chromium. `--load` runs this project's load test instead.
+//! and Chromium. `--load` runs this project's load test instead, `--e2b` the suites of E2B's
+//! packages.
+
+mod e2b;
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -31,8 +34,14 @@ const TOKEN: &str = "a-token-of-the-doors-task";
 const FIXTURES: u16 = 8932;
 const CHROMIUM: &str = "/usr/bin/chromium";
 
-/// Runs `cargo xtask doors [--load]` against `dist/`.
+/// Runs `cargo xtask doors [--load | --e2b SOURCES]` against `dist/`.
 pub fn run(args: &[String]) -> Result<ExitCode> {
+    if let [option, sources] = args
+        && option == "--e2b"
+    {
+        e2b::run(Path::new(sources))?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let tools = DoorTools::prepare()?;
     match args {
         [] => {}
@@ -41,7 +50,7 @@ pub fn run(args: &[String]) -> Result<ExitCode> {
             return Ok(ExitCode::SUCCESS);
         }
         _ => {
-            eprintln!("usage: cargo xtask doors [--load]");
+            eprintln!("usage: cargo xtask doors [--load | --e2b SOURCES]");
             return Ok(ExitCode::from(2));
         }
     }

@@ -125,8 +125,8 @@ const TASKS: &[(&str, &str, &str)] = &[
     ),
     (
         "doors",
-        "",
-        "run the protocol's conformance suite, its Python client and schemathesis against dist/",
+        "[--load | --e2b SOURCES]",
+        "run the protocol's conformance suite, its Python client and schemathesis, or E2B's suites, against dist/",
     ),
     ("generate", "", "write what packages and documents say about the protocol, from its types"),
     ("metrics", "", "count what docs/fidelity.md asks for: lines, long functions, flags"),

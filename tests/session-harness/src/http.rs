@@ -10,7 +10,7 @@ use std::time::Duration;
 use wasibox::policy::ToolSettings;
 use wasibox::{Engine, Isolation};
 use wasibox_actions::{Machine, MachineOptions, Registry};
-use wasibox_http::{Door, HttpServer, Serve, Tokens};
+use wasibox_http::{BesideDoor, Door, HttpServer, Serve, Tokens};
 
 /// The maximum wait for an answer.
 const WAIT: Duration = Duration::from_secs(120);
@@ -24,24 +24,45 @@ pub struct TestServer {
 
 /// Serves sessions if there are tokens (TOML), otherwise the Model Context Protocol for everyone.
 pub fn serve(tokens: Option<&str>, store: Option<&Path>, tools: ToolSettings) -> TestServer {
+    begin_server(make_machine(store, tools), tokens.map(read_tokens), false)
+}
+
+/// Serves E2B's interface; its API keys are the tokens (TOML).
+pub fn serve_e2b(tokens: &str, store: Option<&Path>) -> TestServer {
+    begin_server(make_machine(store, ToolSettings::default()), Some(read_tokens(tokens)), true)
+}
+
+fn make_machine(store: Option<&Path>, tools: ToolSettings) -> Machine {
     let engine = Engine::new(options(Isolation::Process)).expect("an engine");
     let machine = MachineOptions { policy: policy(), store, timeout: WAIT, tools };
-    let machine = Machine::new(&engine, machine).expect("a machine");
+    Machine::new(&engine, machine).expect("a machine")
+}
+
+fn read_tokens(text: &str) -> Tokens {
+    let file = tempfile::NamedTempFile::new().expect("a file");
+    std::fs::write(file.path(), text).expect("tokens");
+    Tokens::read(file.path()).expect("tokens")
+}
+
+/// Begins a server. With `is_e2b` the address is that of E2B's interface.
+fn begin_server(machine: Machine, tokens: Option<Tokens>, is_e2b: bool) -> TestServer {
+    let listen: SocketAddr = "127.0.0.1:0".parse().expect("an address");
+    let beside = tokens.iter().filter(|_| is_e2b).map(|tokens| {
+        let router = wasibox_e2b::e2b_router(machine.clone(), tokens.clone());
+        BesideDoor { name: "e2b", listen, router }
+    });
+    let beside = beside.collect();
     let registry = Registry::new(&machine).expect("tools").into();
     let door = Door { machine, registry, hosts: Vec::new(), origins: Vec::new() };
-    let tokens = tokens.map(|text| {
-        let file = tempfile::NamedTempFile::new().expect("a file");
-        std::fs::write(file.path(), text).expect("tokens");
-        Tokens::read(file.path()).expect("tokens")
-    });
-    let listen = "127.0.0.1:0".parse().expect("an address");
-    let serve = Serve { listen, tokens, drain: WAIT, log: None, beside: Vec::new() };
+    let serve = Serve { listen, tokens, drain: WAIT, log: None, beside };
     let (sender, receiver) = std::sync::mpsc::channel();
     let thread = std::thread::spawn(move || {
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
         runtime.expect("threads").block_on(async {
             let server = HttpServer::bind(door, serve).await.expect("a server");
-            sender.send((server.address(), server.ending_token())).expect("a test");
+            let beside = server.beside_addresses().first().map(|(_, address)| *address);
+            let address = beside.unwrap_or(server.address());
+            sender.send((address, server.ending_token())).expect("a test");
             server.run().await;
         });
     });

@@ -274,3 +274,21 @@ fn guests_that_speak_nonsense_are_answered() {
         assert_eq!(py(&s, "fetch('GET', base + '/none')"), "(404, 'none')");
     }
 }
+
+#[test]
+fn programs_beside_calls_make_requests() {
+    let address = server();
+    for engine in both() {
+        let rule = format!("GET http://{address}/*");
+        let session = engine.session(policy_of(allow(&[&rule]))).unwrap();
+        let script = format!("sleep 0.2; curl -s http://{address}/beside | head -1");
+        let process = session.spawn(wasibox::Exec::new(["sh", "-c", &script])).unwrap();
+        // A request of a call ends with the call; that of the program goes on.
+        let call = sh(&session, &format!("curl -s http://{address}/call | head -1"));
+        assert!(call.starts_with("GET /call HTTP/1.1"), "{call}");
+        let (mut text, mut stdout) = (String::new(), process.stdout);
+        stdout.read_to_string(&mut text).unwrap();
+        assert!(text.starts_with("GET /beside HTTP/1.1"), "{text}");
+        assert_eq!(process.end.wait().end, wasibox::End::Exited(0));
+    }
+}

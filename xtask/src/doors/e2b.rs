@@ -1,0 +1,54 @@
+//! `cargo xtask doors --e2b SOURCES`: the suites of E2B's packages against `runner serve --e2b`.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, ensure};
+
+use crate::env;
+
+/// The repositories below the folder of sources.
+const REPOSITORIES: &[&str] = &["E2B", "code-interpreter"];
+
+/// Runs the suites. `sources` has clones of the repositories; `tests/doors/e2b/run.py` names their
+/// commits.
+pub fn run(sources: &Path) -> Result<()> {
+    for name in REPOSITORIES {
+        let folder = sources.join(name);
+        ensure!(folder.is_dir(), "no clone of e2b-dev/{name} at {}", folder.display());
+    }
+    let ours = env::root().join("tests/doors/e2b");
+    let (venv, modules) = (prepare_python(&ours)?, prepare_node(&ours)?);
+    let mut suites = Command::new(venv.join("bin/python"));
+    suites
+        .arg(ours.join("run.py"))
+        .args([env::dist().join("runner"), env::dist().join("image.webc")]);
+    env::run(suites.arg(modules).arg(sources))
+}
+
+fn prepare_python(ours: &Path) -> Result<PathBuf> {
+    let requirements = ours.join("requirements.txt");
+    let key = env::sha256(&env::read(&requirements)?);
+    let venv = env::cache()?.join(format!("e2b-venv-{}", &key[..16]));
+    if !venv.join("complete").exists() {
+        env::run(Command::new("python3").args(["-m", "venv", "--clear"]).arg(&venv))?;
+        let mut pip = Command::new(venv.join("bin/python"));
+        env::run(pip.args(["-m", "pip", "install", "--quiet", "-r"]).arg(&requirements))?;
+        std::fs::write(venv.join("complete"), b"")?;
+    }
+    Ok(venv)
+}
+
+fn prepare_node(ours: &Path) -> Result<PathBuf> {
+    let package = ours.join("package.json");
+    let key = env::sha256(&env::read(&package)?);
+    let node = env::cache()?.join(format!("e2b-node-{}", &key[..16]));
+    if !node.join("complete").exists() {
+        std::fs::create_dir_all(&node)?;
+        std::fs::copy(&package, node.join("package.json")).context("package.json")?;
+        let mut npm = Command::new("npm");
+        env::run(npm.args(["install", "--silent", "--no-audit", "--no-fund"]).current_dir(&node))?;
+        std::fs::write(node.join("complete"), b"")?;
+    }
+    Ok(node.join("node_modules"))
+}
