@@ -150,18 +150,20 @@ fn stream_events(
     tokio::spawn(async move {
         let gone = call.running.gone.clone();
         let result = tokio::select! {
-            result = send_events(&to, &process, &mut from, keepalive) => result,
+            result = send_events(&to, &process, &mut from, keepalive, deadline) => result,
             () = to.closed() => return,
             () = gone.cancelled() => return to.break_off().await,
-            () = wait_until(deadline) => {
-                Err(Fault::new(RpcCode::DeadlineExceeded, "the process has run as long as it may"))
-            }
+            () = wait_until(deadline) => Err(out_of_time()),
         };
         to.end(result).await;
         // The call counts until here.
         drop(call.counted);
     });
     response
+}
+
+fn out_of_time() -> Fault {
+    Fault::new(RpcCode::DeadlineExceeded, "the process has run as long as it may")
 }
 
 async fn wait_until(deadline: Option<Instant>) {
@@ -176,6 +178,7 @@ async fn send_events(
     process: &BoxProcess,
     from: &mut Receiver<EventKind>,
     keepalive: Duration,
+    deadline: Option<Instant>,
 ) -> Result<(), Fault> {
     let mut event = Some(EventKind::Start(StartEvent { pid: process.pid }));
     while let Some(next) = event {
@@ -188,6 +191,10 @@ async fn send_events(
         };
     }
     match process.end() {
+        // The sandbox ends the process at the same time limit, and may be first.
+        Some(_) if deadline.is_some_and(|deadline| deadline <= Instant::now()) => {
+            Err(out_of_time())
+        }
         Some(end) => {
             to.send(&EventResponse::new(EventKind::End(end))).await;
             Ok(())

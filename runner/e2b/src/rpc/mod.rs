@@ -57,6 +57,10 @@ impl Codec {
         let wrong = |why: String| Fault::invalid(format!("the message: {why}"));
         match self {
             Codec::Json if bytes.is_empty() => Ok(M::default()),
+            // serde would also take a list of a message's fields.
+            Codec::Json if bytes.trim_ascii_start().first() != Some(&b'{') => {
+                Err(wrong("a message is an object".into()))
+            }
             Codec::Json => serde_json::from_slice(bytes).map_err(|e| wrong(e.to_string())),
             Codec::Protobuf => M::decode(bytes).map_err(|e| wrong(e.to_string())),
         }
