@@ -54,11 +54,12 @@ fn oracle() {
         ("SQLite", "sqlite3", "3.54."),
         ("Lua", "lua", "Lua 5.4"),
         ("ripgrep", "rg", "ripgrep 15.2"),
+        ("Perl's shasum", "shasum", "6.04"),
     ];
     let is_same_version = |authority: &str| {
         let known = versions.iter().find(|(name, ..)| authority.starts_with(name));
         known.is_none_or(|(_, program, version)| {
-            let option = if *program == "lua" { "-v" } else { "--version" };
+            let option = if ["lua", "shasum"].contains(program) { "-v" } else { "--version" };
             told(program, &[option]).starts_with(version)
         })
     };
