@@ -1,6 +1,7 @@
 //! Writes an image's contents into a folder, and turns them into a specification again.
 
 use crate::{EntryKind, Image, ImageError, ImageSpec};
+use std::collections::HashSet;
 use std::fs::{DirBuilder, OpenOptions};
 use std::io::{ErrorKind, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, symlink};
@@ -31,11 +32,18 @@ impl Image {
         }
         let root = dir.join(ROOT);
         make_dir(&root)?;
+        // Folders come before what is in them, except those above a volume.
+        let mut made = HashSet::from([root.clone()]);
         for entry in self.rootfs()? {
             let path = self.host_path(&root, &entry.path)?;
-            make_parents(&root, &path)?;
+            if path.parent().is_none_or(|parent| !made.contains(parent)) {
+                make_parents(&root, &path)?;
+            }
             match entry.kind {
-                EntryKind::Dir => make_dir(&path)?,
+                EntryKind::Dir => {
+                    make_dir(&path)?;
+                    made.insert(path);
+                }
                 EntryKind::File(bytes) => {
                     write_file(&path, (*bytes).as_ref(), u32::from(entry.mode))?;
                 }

@@ -43,14 +43,13 @@ fn box_under_wasmtime() {
 
 #[test]
 fn python_under_wasmtime() {
-    let version = wasmtime("python.wasm", &["python3", "--version"]);
-    assert!(version.starts_with("Python 3."), "{version}");
     let dir = tempfile::tempdir().expect("dir");
     let parts = dir.path().join("parts");
     let runner = given("WASIBOX_DIST", "dist").join("runner");
     let mut extract = Command::new(runner);
     let done = extract.args(["image", "extract"]).arg(&parts).arg(image()).status();
     assert!(done.expect("runner").success());
+    // One run is enough, because Wasmtime compiles the module for half a minute.
     let script = "import json, numpy; print(json.dumps(numpy.arange(3).tolist()))";
     let out = wasmtime_in(&parts.join("root"), "python.wasm", &["python3", "-c", script]);
     assert_eq!(out, "[0, 1, 2]\n");
