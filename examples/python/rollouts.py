@@ -18,7 +18,7 @@ assert fizzbuzz(15) == "FizzBuzz"
 assert fizzbuzz(7) == "7"
 """
 
-# What a policy might have sampled.
+# Solutions as a policy might sample them.
 SAMPLES = [
     'def fizzbuzz(n): return "Fizz" if n % 3 == 0 else "Buzz" if n % 5 == 0 else str(n)',
     'def fizzbuzz(n): return ("Fizz" * (n % 3 == 0) + "Buzz" * (n % 5 == 0)) or str(n)',

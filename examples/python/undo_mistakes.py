@@ -6,7 +6,7 @@
 
 import wasibox
 
-# What a model might answer, one command after the other.
+# A model's answers, one command after the other.
 COMMANDS = [
     "printf 'apples,3\\npears,5\\n' > stock.csv",
     "sed -i 's/,.*//' stock.csv",  # loses the numbers

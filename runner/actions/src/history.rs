@@ -87,7 +87,7 @@ fn list_commits(session: &Session, last: Option<usize>) -> Result<Vec<CommitSumm
     }
 }
 
-/// Returns what clients read of a commit, with a command of bounded length.
+/// Returns a commit as clients read it, with a command of bounded length.
 fn commit_report(commit: CommitSummary) -> CommitReport {
     let command = shorten_text(commit.command.as_deref().unwrap_or(b"[long]"), COMMAND).0;
     CommitReport::from(CommitSummary { command: Some(command.into()), ..commit })

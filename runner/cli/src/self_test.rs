@@ -1,6 +1,6 @@
 //! `runner self-test`: checks on this machine that the program and its image work together.
 //!
-//! Each check runs this program as a user would, because what could fail here is the installation:
+//! Each check runs this program as a user would, because the installation can be at fault here:
 //! the image and its machine code, walls of the kernel, folders that cannot be written.
 
 use crate::args::stored::ImageArg;
@@ -151,7 +151,7 @@ fn fill_in(arg: &str, folder: &Path) -> String {
     arg.replace("{snapshot}", &path("snapshot.wbs")).replace("{dir}", &folder.to_string_lossy())
 }
 
-/// Returns what a failed check ran and got, each line indented.
+/// Returns the command and the output of a failed check, each line indented.
 fn report(check: &Check, out: &std::process::Output) -> String {
     let mut text = format!("command: runner {}\n{}\n", check.args.join(" "), out.status);
     for stream in [&out.stdout, &out.stderr] {

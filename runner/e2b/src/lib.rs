@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `app` | the state of the door; where a request goes, by host, headers and path |
 //! | `fault` | refusals, in the two forms that the packages read |
-//! | `record` | what is kept of a sandbox with its session |
+//! | `record` | the record of a sandbox, kept with its session |
 //! | `sandbox`, `registry` | sandboxes that run or sleep; their ends by time |
 //! | `control` | the control plane: create, list, kill, pause, connect, fork, snapshots |
 //! | `time` | dates as texts |

@@ -1,4 +1,4 @@
-//! What is kept of a sandbox with its session.
+//! The record of a sandbox, which is kept with its session.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -13,7 +13,7 @@ pub const KEY: &[u8] = b"wasibox.e2b";
 pub const TIMEOUT: u64 = 300;
 pub const LONGEST: u64 = 24 * 3600;
 
-/// What happens to a sandbox when its time is over.
+/// The treatment of a sandbox when its time is over.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum OnTimeout {

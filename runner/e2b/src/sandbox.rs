@@ -19,7 +19,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// The number of kept samples of a sandbox's usage.
 const SAMPLES: usize = 720;
 
-/// A sandbox that runs: a session that is open, with what this server holds of it.
+/// A sandbox that runs: a session that is open, with the state that this server holds of it.
 pub struct RunningBox {
     pub id: String,
     /// The token of requests to the sandbox.

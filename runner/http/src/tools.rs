@@ -48,7 +48,7 @@ struct ToolDescription<'a> {
     name: &'a str,
     title: &'a str,
     description: &'a str,
-    /// What a token must be allowed to do.
+    /// The actions that a token must be allowed.
     scope: &'a str,
     /// JSON Schema of the arguments.
     input: &'a Map<String, Value>,

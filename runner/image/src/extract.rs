@@ -18,8 +18,8 @@ impl Image {
     ///
     /// # Errors
     /// Returns [`ImageError::Damaged`] if the image differs from its digests or has names that do
-    /// not belong into a folder, and [`ImageError::Io`] if something cannot be written. What was
-    /// written by then is left.
+    /// not belong into a folder, and [`ImageError::Io`] if something cannot be written. The part
+    /// that was written by then is left.
     pub fn extract_to(&self, dir: &Path) -> Result<(), ImageError> {
         self.verify()?;
         self.check_tree()?;
@@ -32,7 +32,7 @@ impl Image {
         }
         let root = dir.join(ROOT);
         make_dir(&root)?;
-        // Folders come before what is in them, except those above a volume.
+        // Folders come before their entries, except those above a volume.
         let mut made = HashSet::from([root.clone()]);
         for entry in self.rootfs()? {
             let path = self.host_path(&root, &entry.path)?;

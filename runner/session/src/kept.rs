@@ -227,7 +227,7 @@ impl StateLocation {
         }
     }
 
-    /// Counts what guests write to key-values from zero again.
+    /// Counts the bytes of key-values that guests write from zero again.
     pub fn begin_values(&self) {
         if let StateLocation::Stored(stored) = self {
             stored.values.begin_call();

@@ -225,7 +225,7 @@ impl RunningSandbox {
         }
     }
 
-    /// Serves what processes beside calls ask for; see [`WorkerLink::serve_between`].
+    /// Serves the requests of processes beside calls; see [`WorkerLink::serve_between`].
     ///
     /// # Errors
     /// If the worker is gone.

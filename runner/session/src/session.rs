@@ -420,7 +420,7 @@ impl SessionInner {
         if matches!(inner.kept, StateLocation::Nothing) {
             return false;
         }
-        // Those that still run are ended, but what they have written stays. A failure means that
+        // Processes that still run are ended, but their changes stay. A failure means that
         // the worker is gone.
         let _ = self.keep_all(inner);
         self.drop_live(inner)

@@ -1,4 +1,4 @@
-// The examples run, and print what they promise.
+// The examples run, and print the lines that they promise.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import fs from "node:fs";

@@ -1,4 +1,4 @@
-"""The examples run, and print what they promise."""
+"""The examples run, and print the lines that they promise."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ name = "suites"
 token = "{KEY}"
 limits = {{ sessions = 1000, requests = 1000, cpu-seconds = 100000 }}
 """
-#: The suites with a server: name, folder, what is run of it.
+#: The suites with a server: name, folder, the parts that are run.
 PYTHON = (
     (
         "e2b-python",

@@ -1,4 +1,4 @@
-//! E2B's interface, byte by byte: what its packages send, and what nobody should.
+//! E2B's interface, byte by byte: requests as its packages send them, and hostile ones.
 
 use serde_json::{Value, json};
 use wasibox_sessions::http::{Answer, TestServer, serve_e2b};

@@ -283,7 +283,7 @@ fn programs_beside_calls_make_requests() {
         let session = engine.session(policy_of(allow(&[&rule]))).unwrap();
         let script = format!("sleep 0.2; curl -s http://{address}/beside | head -1");
         let process = session.spawn(wasibox::Exec::new(["sh", "-c", &script])).unwrap();
-        // A request of a call ends with the call; that of the program goes on.
+        // A request of a call ends with the call; that of the program continues.
         let call = sh(&session, &format!("curl -s http://{address}/call | head -1"));
         assert!(call.starts_with("GET /call HTTP/1.1"), "{call}");
         let (mut text, mut stdout) = (String::new(), process.stdout);

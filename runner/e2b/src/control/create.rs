@@ -105,8 +105,8 @@ fn check_pairs(
     Ok(pairs)
 }
 
-/// Checks what a client asks for the network. The server's policy applies to all sandboxes, so
-/// nothing can be granted, and what the policy grants cannot be taken from one sandbox. Returns
+/// Checks the rules that a client asks for the network. The server's policy applies to all sandboxes, so
+/// nothing can be granted to one sandbox, and no grant of the policy taken from it. Returns
 /// whether the sandbox's ports are public.
 fn check_network(
     request: &ControlRequest,

@@ -57,7 +57,7 @@ impl ControlRequest {
     }
 
     fn number(&self, name: &str) -> Result<Option<u64>, Fault> {
-        let wrong = |_| Fault::invalid(format!("{name} is no number"));
+        let wrong = |_| Fault::invalid(format!("{name} is not a number"));
         self.parameter(name).map(|text| text.parse().map_err(wrong)).transpose()
     }
 
@@ -160,7 +160,7 @@ pub fn parse_query(query: &str) -> Vec<(String, String)> {
     pairs.map(pair).collect()
 }
 
-/// Decodes percent escapes, and with `plus` also `+` as a space. What is no escape stays.
+/// Decodes percent escapes, and with `plus` also `+` as a space. Other text stays.
 pub fn decode(text: &str, plus: bool) -> String {
     let digit = |b: Option<&u8>| (*b? as char).to_digit(16);
     let (bytes, mut out, mut at) = (text.as_bytes(), Vec::with_capacity(text.len()), 0);

@@ -44,7 +44,7 @@ impl FileQuery {
     /// Reads the query of an address.
     ///
     /// # Errors
-    /// If the expiration is no number.
+    /// If the expiration is not a number.
     pub fn of(uri: &Uri) -> Result<FileQuery, Fault> {
         let mut query = FileQuery::default();
         for (name, value) in parse_query(uri.query().unwrap_or_default()) {
@@ -53,7 +53,7 @@ impl FileQuery {
                 "username" => query.username = Some(value),
                 "signature" => query.signature = Some(value),
                 "signature_expiration" => {
-                    let wrong = |_| Fault::invalid("signature_expiration is no number");
+                    let wrong = |_| Fault::invalid("signature_expiration is not a number");
                     query.expiration = Some(value.parse().map_err(wrong)?);
                 }
                 _ => {}

@@ -58,7 +58,7 @@ pub fn look_at(running: &RunningBox, path: &str, follow: bool) -> Result<Option<
     }
 }
 
-/// Describes an entry. A symbolic link is described as what it leads to.
+/// Describes an entry. A symbolic link is described as its target.
 pub fn describe(running: &RunningBox, path: &str, entry: &FileEntry) -> Result<EntryInfo, Fault> {
     let mut target = None;
     let mut last = entry.clone();
@@ -230,7 +230,7 @@ async fn remove(call: &ServiceCall, body: Body) -> Result<Empty, Fault> {
     let path = call.user.absolute_path(&asked.path)?;
     let running: Arc<RunningBox> = call.running.clone();
     run_blocking(move || {
-        // What does not exist need not be removed.
+        // A missing entry need not be removed.
         if look_at(&running, &path, false)?.is_some() {
             running.session.files(&Request::Delete { path: path.clone(), recursive: true })?;
             running.file_metadata.forget_path(&running.session, &path)?;

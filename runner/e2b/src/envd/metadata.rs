@@ -21,7 +21,7 @@ type MetadataMap = BTreeMap<String, BTreeMap<String, String>>;
 pub struct FileMetadata(Mutex<MetadataMap>);
 
 impl FileMetadata {
-    /// Reads what is kept with a session.
+    /// Reads the metadata that are kept with a session.
     ///
     /// # Errors
     /// If the store cannot be read.

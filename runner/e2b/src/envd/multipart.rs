@@ -105,7 +105,7 @@ impl<R: Read> FormReader<R> {
         PartReader(self)
     }
 
-    /// Takes the end of the delimiter's line, which tells whether another part follows.
+    /// Takes the end of the delimiter's line, which shows whether another part follows.
     fn finish_part(&mut self) -> Result<()> {
         self.in_part = false;
         loop {
@@ -139,7 +139,7 @@ impl<R: Read> Read for PartReader<'_, R> {
         }
         loop {
             let found = find(&form.buffer, &form.delimiter);
-            // What could be the beginning of the delimiter is not passed on yet.
+            // A possible beginning of the delimiter is not passed on yet.
             let sure =
                 found.unwrap_or((form.buffer.len() + 1).saturating_sub(form.delimiter.len()));
             if sure > 0 {

@@ -64,7 +64,7 @@ async fn list(call: &ServiceCall, body: Body) -> Result<ListResponse, Fault> {
 
 type Begun = (Arc<BoxProcess>, Receiver<EventKind>, Option<Instant>);
 
-/// Begins a process. It ends at the call's time limit, but goes on if the client disconnects.
+/// Begins a process. It ends at the call's time limit, but continues if the client disconnects.
 async fn begin(call: &ServiceCall, body: Body) -> Result<Begun, Fault> {
     call.check_scope(ToolScope::Run)?;
     let asked: StartRequest = rpc::read_message(call.form, body).await?;
@@ -138,7 +138,7 @@ async fn connect(
     Ok((process, from))
 }
 
-/// Streams a process's events: its number, what it writes, its end.
+/// Streams a process's events: its number, its output, its end.
 fn stream_events(
     call: ServiceCall,
     process: Arc<BoxProcess>,
@@ -259,7 +259,7 @@ async fn send_signal(call: &ServiceCall, body: Body) -> Result<Empty, Fault> {
     let process = call.running.processes.find_running(selector(asked.process))?;
     call.running.session.signal(process.pid, signal);
     if signal == 9 {
-        // Whoever asks next must find it gone.
+        // The next request must no longer find it.
         process.wait_end().await;
     }
     Ok(Empty {})

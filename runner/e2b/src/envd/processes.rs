@@ -1,4 +1,4 @@
-//! The processes that clients have begun in a sandbox: what they write, and who receives it.
+//! The processes that clients have begun in a sandbox: their output and its receivers.
 
 use crate::fault::{Fault, RpcCode};
 use crate::rpc::process::{
@@ -94,7 +94,7 @@ impl ProcessTable {
         Ok((process, from))
     }
 
-    /// Records the end of a process, and tells its readers.
+    /// Records the end of a process, and sends it to its readers.
     fn end(&self, process: &Arc<BoxProcess>, end: &ProcessEnd) {
         let event = end_event(end.end);
         self.note(&format!("process {}: {}", process.pid, event.status));
@@ -179,7 +179,7 @@ impl BoxProcess {
             .into()
     }
 
-    /// Returns a receiver of what the process writes from now on.
+    /// Returns a receiver of the process's output from now on.
     pub fn subscribe(&self) -> Receiver<EventKind> {
         let (to, from) = channel(WAITING);
         let mut readers = lock_mutex(&self.readers);

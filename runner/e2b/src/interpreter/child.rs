@@ -16,7 +16,7 @@ const KILL: u8 = 9;
 /// The bytes of one read.
 const PIECE: usize = 64 << 10;
 
-/// A receiver of what an execution writes to standard error.
+/// A receiver of an execution's standard error.
 pub type ErrorReceiver = Box<dyn Fn(&[u8]) + Send>;
 
 /// An interpreter beside the session's calls.

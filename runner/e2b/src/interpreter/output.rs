@@ -1,4 +1,4 @@
-//! What an execution writes: text, and reports of the driver among it.
+//! An execution's output: text, and reports of the driver among it.
 
 use serde_json::{Value, json};
 

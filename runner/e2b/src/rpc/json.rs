@@ -1,4 +1,4 @@
-//! The parts of proto3's JSON that differ from what serde does by itself: bytes in base64, 64-bit
+//! The parts of proto3's JSON that differ from serde's own form: bytes in base64, 64-bit
 //! numbers as texts, enumerations by name or number, dates.
 
 use base64::Engine as _;

@@ -120,7 +120,7 @@ impl CallForm {
 /// Returns the time limit that a call's headers name; 0 is none.
 ///
 /// # Errors
-/// If it is no number of at most ten digits.
+/// If it is not a number of at most ten digits.
 pub fn call_timeout(headers: &HeaderMap) -> Result<Option<Duration>, Fault> {
     let Some(value) = headers.get("connect-timeout-ms") else { return Ok(None) };
     let text = value.to_str().unwrap_or_default();

@@ -171,7 +171,7 @@ impl SessionInner {
         Ok(pipes.into_process(pid, is_over))
     }
 
-    /// Keeps the changes of processes that have ended, and ends what they asked for.
+    /// Keeps the changes of processes that have ended, and ends their requests.
     fn keep_ended(&self, inner: &mut SessionRuntime) -> Result<(), Error> {
         let ended = inner.spawned.take_ended();
         if ended.is_empty() {

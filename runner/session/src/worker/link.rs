@@ -295,7 +295,8 @@ impl WorkerLink {
         }
     }
 
-    /// Receives the next answer; serves what processes beside calls ask for meanwhile.
+    /// Receives the next answer; serves the requests of processes beside calls meanwhile. Returns
+    /// `None` after the deadline, even if a worker sends requests without end.
     fn receive_reply(&mut self, deadline: Instant) -> Result<Option<WorkerReply>, Error> {
         loop {
             let reply = match self.worker.channel.receive(Some(deadline)) {
@@ -315,6 +316,9 @@ impl WorkerLink {
                     }
                 }
                 other => return Ok(Some(other)),
+            }
+            if deadline <= Instant::now() {
+                return Ok(None);
             }
         }
     }
@@ -353,7 +357,7 @@ impl WorkerLink {
         self.worker.channel.as_fd().try_clone_to_owned()
     }
 
-    /// Serves what processes beside calls ask for, between two calls, and checks the worker's
+    /// Serves the requests of processes beside calls, between two calls, and checks the worker's
     /// memory. `time` is how long such processes have been running.
     ///
     /// # Errors

@@ -121,7 +121,7 @@ fn processes_named(
     } else {
         None
     };
-    // A path names the file that runs; its last part is what the list of processes knows.
+    // A path names the file that runs; its last part is the name in the list of processes.
     let name = name.rsplit(|c| *c == b'/').next().unwrap_or_default();
     let fits = |process: &ProcessInfo| {
         let command = process.command.as_bytes();
