@@ -1,7 +1,5 @@
-/* Files, identity and terminals: functions that CPython's layer does not have, and the steps before
+/* Files, load and terminals: functions that CPython's layer does not have, and the steps before
  * main().
- *
- * There is only one user. Each process is the leader of its own group.
  */
 #include "guest_posix.h"
 #include "wasix_calls.h"
@@ -34,12 +32,6 @@ __attribute__((constructor)) static void enter_process(void)
     (void)wasix_proc_signal(0, RAISE_SIGPIPE);
 }
 
-static int refuse(int error)
-{
-    errno = error;
-    return -1;
-}
-
 /* ---- files ---- */
 
 /* Sets the number of blocks from the size, because preview 1 does not report it. */
@@ -70,51 +62,6 @@ int guest_fstatat(int dir, const char *path, struct stat *out, int flags)
     return add_blocks(wasibox_fstatat(dir, path, out, flags), out);
 }
 
-int guest_fchmod(int fd, mode_t mode)
-{
-    char name[32];
-    (void)snprintf(name, sizeof name, "/dev/fd/%d", fd);
-    return chmod(name, mode);
-}
-
-int fchown(int fd, uid_t owner, gid_t group)
-{
-    char name[32];
-    (void)snprintf(name, sizeof name, "/dev/fd/%d", fd);
-    return chown(name, owner, group);
-}
-
-/* There is nothing to do, because the kernel delays no writes. */
-void sync(void)
-{
-}
-
-/* ---- identity ---- */
-
-int setuid(uid_t user)
-{
-    return user == getuid() ? 0 : refuse(EPERM);
-}
-
-int setgid(gid_t group)
-{
-    return group == getgid() ? 0 : refuse(EPERM);
-}
-
-int setpgid(pid_t process, pid_t group)
-{
-    (void)process;
-    (void)group;
-    return 0;
-}
-
-/* There are no timers, so an alarm never goes off. */
-unsigned alarm(unsigned seconds)
-{
-    (void)seconds;
-    return 0;
-}
-
 /* ---- load ---- */
 
 /* Returns the number of averages that are stored, or -1 if the system has none. */
@@ -131,16 +78,6 @@ int getloadavg(double averages[], int count)
 }
 
 /* ---- terminals ---- */
-
-pid_t tcgetpgrp(int fd)
-{
-    return isatty(fd) ? getpgrp() : -1;
-}
-
-char *ttyname(int fd)
-{
-    return isatty(fd) ? "/dev/tty" : NULL;
-}
 
 /* Returns NULL if there is no terminal. On a terminal the input is echoed, unlike elsewhere. */
 char *getpass(const char *prompt)

@@ -10,14 +10,12 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* This prevents libc's <termios.h> from defining the structure again. */
-#define __DEFINED_struct_winsize
-
 /* wasibox_posix.h renames by macros, which would also rename members of structures. */
 #undef access
 #undef chmod
 #undef clock_nanosleep
 #undef close
+#undef fchmod
 #undef fcntl
 #undef fstat
 #undef fstatat
@@ -27,11 +25,13 @@
 #undef open
 #undef select
 #undef stat
+#undef fstatvfs
+#undef statvfs
 #undef sysconf
 int access(const char *path, int mode) __asm__("wasibox_access");
 int chmod(const char *path, mode_t mode) __asm__("wasibox_chmod");
 int close(int fd) __asm__("wasibox_close");
-int fchmod(int fd, mode_t mode) __asm__("guest_fchmod");
+int fchmod(int fd, mode_t mode) __asm__("wasibox_fchmod");
 int fcntl(int fd, int command, ...) __asm__("wasibox_fcntl");
 int fstat(int fd, struct stat *out) __asm__("guest_fstat");
 int fstatat(int dir, const char *__restrict path, struct stat *__restrict out, int flags)
@@ -43,21 +43,11 @@ int open(const char *path, int flags, ...) __asm__("wasibox_open");
 int select(int count, fd_set *__restrict reads, fd_set *__restrict writes,
            fd_set *__restrict others, struct timeval *__restrict time) __asm__("wasibox_select");
 int stat(const char *__restrict path, struct stat *__restrict out) __asm__("guest_stat");
+int statvfs(const char *__restrict path, struct statvfs *__restrict out) __asm__("wasibox_statvfs");
+int fstatvfs(int fd, struct statvfs *out) __asm__("wasibox_fstatvfs");
 long sysconf(int name) __asm__("wasibox_sysconf");
 
 /* actions.c */
-union sigval {
-    int sival_int;
-    void *sival_ptr;
-};
-typedef struct {
-    int si_signo, si_errno, si_code;
-    pid_t si_pid;
-    uid_t si_uid;
-    int si_status;
-    void *si_addr;
-    union sigval si_value;
-} siginfo_t;
 struct sigaction {
     union {
         void (*sa_handler)(int);
@@ -76,7 +66,6 @@ struct sigaction {
 #define SA_RESETHAND (-0x7fffffff - 1)
 int sigaction(int number, const struct sigaction *action, struct sigaction *old);
 int sigsuspend(const sigset_t *mask);
-#define ITIMER_REAL 0
 
 /* start.c */
 /* Starts the program `path` with these arguments and this environment, in the directory `dir` (NULL
@@ -98,15 +87,7 @@ char *mkdtemp(char *pattern);
 
 /* system.c */
 int getloadavg(double averages[], int count);
-int fchown(int fd, uid_t owner, gid_t group);
-unsigned alarm(unsigned seconds);
 char *getpass(const char *prompt);
-char *ttyname(int fd);
-int setgid(gid_t group);
-int setpgid(pid_t process, pid_t group);
-int setuid(uid_t user);
-void sync(void);
-pid_t tcgetpgrp(int fd);
 
 _Noreturn void pthread_exit(void *result);
 /* Only one thread of a process runs at a time, and threads change only in system calls. */

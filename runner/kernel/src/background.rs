@@ -11,6 +11,7 @@
 //! session begin and end meanwhile. All of them number their processes together.
 
 use super::host::Host;
+use super::locks::FileLocks;
 use super::process::Process;
 use super::table::{Kernel, RunEnd};
 use crate::lock_mutex;
@@ -27,6 +28,8 @@ pub struct Background<H: Host> {
     /// The number that the next detached run begins with, at least. It only grows, because a client
     /// may ask for a process of such a run after its end.
     next: AtomicU32,
+    /// The locks of files, of all runs.
+    pub(super) locks: FileLocks,
 }
 
 /// The time that processes have to end once they were interrupted.
@@ -34,8 +37,8 @@ const END: Duration = Duration::from_secs(3);
 
 impl<H: Host> Default for Background<H> {
     fn default() -> Background<H> {
-        let (kept, highest, next) = Default::default();
-        Background { kept, fewer: Condvar::new(), highest, next }
+        let (kept, highest, next, locks) = Default::default();
+        Background { kept, fewer: Condvar::new(), highest, next, locks }
     }
 }
 
@@ -153,6 +156,13 @@ impl<H: Host> Background<H> {
     /// Returns the living processes.
     pub fn processes(&self) -> Vec<Arc<Process<H>>> {
         self.all_runs().iter().flat_map(|k| k.living_processes()).collect()
+    }
+
+    /// Returns the words of a living process's command, with spaces between them.
+    pub fn command_of(&self, pid: u32) -> Option<Vec<u8>> {
+        let process = self.processes().into_iter().find(|process| process.pid == pid)?;
+        let start = lock_mutex(&process.start);
+        Some(start.argv.join(&b' '))
     }
 
     /// Returns the number of living processes and of their threads beyond the first.

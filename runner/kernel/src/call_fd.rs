@@ -3,6 +3,7 @@
 use super::border::{CloseOnExec, Fd, FdFlags, GuestBuf, GuestList, Rights, SetTimes};
 use super::call_path::own_stat;
 use super::call_sock;
+use super::call_terminal;
 use super::cells::PREPARED_AT;
 use super::descriptors::{Descriptor, DirListing, OpenDescription, ROOT_FD};
 use super::guest::{GuestCall, Halt, MAX_MOVED, Sys};
@@ -157,6 +158,9 @@ pub fn fd_read<H: Host>(c: &mut GuestCall<'_, H>, fd: Fd, vectors: GuestList, ou
         let (n, _) = call_sock::receive(c, &open, &list, 0)?;
         return put_count(c, out, n);
     }
+    if let VfsFile::Slave(slave) = &open.file {
+        return call_terminal::read_terminal(c, &open, slave, &list, out);
+    }
     let off = open.offset();
     let n = read(c, &open, off, &list)?;
     if open.file.seekable() {
@@ -195,6 +199,13 @@ pub fn fd_write<H: Host>(c: &mut GuestCall<'_, H>, fd: Fd, vectors: GuestList, o
     if let VfsFile::Socket(_) = open.file {
         let n = call_sock::send(c, &open, &list, 0, None)?;
         return put_count(c, out, n);
+    }
+    match &open.file {
+        VfsFile::Slave(slave) => call_terminal::check_write(c, slave)?,
+        VfsFile::Terminals(exchange) => {
+            return call_terminal::take_request(c, exchange, &list, out);
+        }
+        _ => {}
     }
     let append = open.append.load(Ordering::Relaxed);
     let (n, next) = write(c, &open, open.offset(), append, &list)?;

@@ -2,6 +2,7 @@
 
 use super::border::{CloseOnExec, Fd, GuestBuf, GuestStr, LookupFlags, Opening, PathAt, SetTimes};
 use super::call_fd::{install_file, open_file, put_stat};
+use super::call_terminal;
 use super::cells::can_be_named;
 use super::descriptors::OpenDescription;
 use super::guest::{GuestCall, Sys};
@@ -69,6 +70,10 @@ pub fn open_at<H: Host>(
                 Some(f) => OpenDescription::new_charged(f, read, write, &c.process.kernel.budget)?,
                 None => return Ok(own),
             }
+        }
+        OpenResult::ControllingTerminal => {
+            let file = call_terminal::open_controlling(c)?;
+            OpenDescription::new_charged(file, read, write, &c.process.kernel.budget)?
         }
     };
     if c.process.kernel.cells.has_process(c.process) && can_be_named(&open.file) {

@@ -14,7 +14,7 @@ use super::memory::CallMemory;
 use super::outcome::ProcessStatus;
 use super::process::{Charge, Cwd, Membership};
 use super::search::search_program;
-use super::table::{ChildStart, PROCESS_COST, SpawnError};
+use super::table::{ChildChange, ChildStart, ChildWait, PROCESS_COST, SpawnError};
 use crate::lock_mutex;
 use box_abi::signal;
 use wasibox_vfs::{Errno, Loc, VfsFile};
@@ -25,6 +25,7 @@ const CWD_MAX: usize = 64 << 10;
 const MAX_OPS: u32 = 16384;
 const OP_SIZE: u32 = 56;
 const NON_BLOCKING: u32 = 1;
+const WAKE_STOPPED: u32 = 2;
 
 /// `getpid(2)`.
 pub fn proc_id<H: Host>(c: &mut GuestCall<'_, H>, out: u32) -> Sys {
@@ -47,6 +48,7 @@ pub fn proc_signal<H: Host>(c: &mut GuestCall<'_, H>, pid: u32, sig: u32) -> Sys
         box_abi::control::IGNORE => {
             let ignored = u64::from(pid)
                 & !(1 | signal::signal_bit(signal::KILL) | signal::signal_bit(signal::STOP));
+            c.process.knows_ignored.store(false, std::sync::atomic::Ordering::SeqCst);
             c.process.ignored.store(ignored, std::sync::atomic::Ordering::SeqCst);
             return Ok(());
         }
@@ -63,6 +65,12 @@ pub fn proc_signal<H: Host>(c: &mut GuestCall<'_, H>, pid: u32, sig: u32) -> Sys
             return Ok(());
         }
         box_abi::control::ALONE => return c.process.end_others(),
+        box_abi::control::STOP => {
+            let stopping = [signal::TSTP, signal::TTIN, signal::TTOU];
+            let sig = stopping.into_iter().find(|s| u32::from(*s) == pid).ok_or(Errno::INVAL)?;
+            c.process.stop(sig);
+            return Ok(());
+        }
         sig => u8::try_from(sig).map_err(|_| Errno::INVAL)?,
     };
     Ok(c.process.kernel.send_signal(c.process, pid, sig)?)
@@ -95,8 +103,10 @@ pub fn proc_signals_sizes_get<H: Host>(c: &mut GuestCall<'_, H>, count: u32) -> 
     Ok(c.mem.put_u32(count, ignored.count_ones())?)
 }
 
-/// Stores pairs of signal and disposition (1: ignored).
+/// Stores pairs of signal and disposition (1: ignored). From now on the program's handler decides
+/// about these signals, unless the program sets them by [`box_abi::control::IGNORE`].
 pub fn proc_signals_get<H: Host>(c: &mut GuestCall<'_, H>, mut out: u32) -> Sys {
+    c.process.knows_ignored.store(true, std::sync::atomic::Ordering::SeqCst);
     let ignored = c.process.ignored.load(std::sync::atomic::Ordering::SeqCst);
     for n in (0..64u8).filter(|n| ignored & 1 << n != 0) {
         c.mem.put_bytes(out, &[n, 1])?;
@@ -196,12 +206,21 @@ pub fn fd_pipe<H: Host>(c: &mut GuestCall<'_, H>, read: u32, write: u32) -> Sys 
 /// it is a terminal.
 pub fn tty_get<H: Host>(c: &mut GuestCall<'_, H>, out: u32) -> Sys {
     let mut b = [0u8; 24];
-    for (at, v) in [(0, 80u32), (4, 25), (8, 800), (12, 600)] {
+    let size = (0..3u32).find_map(|fd| match &open_file(c, Fd(fd)).ok()?.file {
+        VfsFile::Slave(s) => Some(s.terminal().size()),
+        _ => None,
+    });
+    let (columns, rows) =
+        size.map_or((80, 25), |size| (u32::from(size.columns), u32::from(size.rows)));
+    for (at, v) in [(0, columns), (4, rows), (8, 800), (12, 600)] {
         b[at..at + 4].copy_from_slice(&v.to_le_bytes());
     }
     for fd in 0..3u32 {
-        let tty = open_file(c, Fd(fd))
-            .is_ok_and(|o| matches!(&o.file, VfsFile::Stream(s) if s.is_terminal()));
+        let tty = open_file(c, Fd(fd)).is_ok_and(|o| match &o.file {
+            VfsFile::Stream(s) => s.is_terminal(),
+            VfsFile::Slave(_) => true,
+            _ => false,
+        });
         b[16 + fd as usize] = u8::from(tty);
     }
     (b[19], b[20]) = (1, 1);
@@ -277,6 +296,10 @@ fn ignored_signals<H: Host>(
     let mut ignored = c.process.ignored.load(std::sync::atomic::Ordering::SeqCst);
     if at == 0 {
         return Ok(ignored);
+    }
+    if c.process.judges_ignored() {
+        // It names all that it ignores.
+        ignored = 0;
     }
     c.mem.lend_bytes(at, n.min(256) as usize * 2, |pairs| {
         for pair in pairs.chunks_exact(2) {
@@ -375,7 +398,7 @@ pub fn proc_exec3<H: Host>(c: &mut GuestCall<'_, H>, program: ProgramRequest) ->
 }
 
 /// `waitpid(2)`. `pid` points to an optional number (tag, number), where the number of the child
-/// that ended is written; at `status` are stored a tag (0 nothing, 1 exited, 2 signalled), the exit
+/// that ended is written; at `status` are stored a tag (0 nothing, 1 exited, 2 signalled, 3 stopped), the exit
 /// status as a shell reports it, and the signal.
 pub fn proc_join<H: Host>(c: &mut GuestCall<'_, H>, pid: u32, flags: u32, status: u32) -> Sys {
     let number = pid.checked_add(4).ok_or(Errno::FAULT)?;
@@ -385,11 +408,20 @@ pub fn proc_join<H: Host>(c: &mut GuestCall<'_, H>, pid: u32, flags: u32, status
         _ => return Err(Errno::INVAL.into()),
     };
     c.mem.put_bytes(status, &[0; 6])?;
-    let ended = c.process.kernel.wait_child(c.process, which, flags & NON_BLOCKING == 0)?;
-    let Some((child, how)) = ended else { return Ok(()) };
+    let wait =
+        ChildWait { blocks: flags & NON_BLOCKING == 0, sees_stops: flags & WAKE_STOPPED != 0 };
+    let changed = c.process.kernel.wait_child(c.process, which, wait)?;
+    let Some((child, change)) = changed else { return Ok(()) };
     c.mem.put_bytes(pid, &[1])?;
     c.mem.put_u32(number, child)?;
     let mut b = [0u8; 6];
+    let how = match change {
+        ChildChange::Ended(how) => how,
+        ChildChange::Stopped(sig) => {
+            (b[0], b[4]) = (3, sig);
+            return Ok(c.mem.put_bytes(status, &b)?);
+        }
+    };
     b[2..4].copy_from_slice(&u16::from(how.code()).to_le_bytes());
     match how {
         ProcessStatus::Exited(_) => b[0] = 1,

@@ -198,7 +198,7 @@ pub fn sock_bind<H: Host>(c: &mut GuestCall<'_, H>, fd: Fd, address: u32) -> Sys
 pub fn sock_listen<H: Host>(c: &mut GuestCall<'_, H>, fd: Fd, backlog: u32) -> Sys {
     let open = OpenSocket::socket_of(c, fd)?;
     // A negative number means the maximum, as in Linux.
-    Ok(open.socket()?.listen(backlog as usize)?)
+    Ok(open.socket()?.listen(backlog as usize, c.process.pid)?)
 }
 
 /// `connect(2)`: only to sockets of this session.

@@ -148,6 +148,8 @@ macro_rules! with_calls {
                     "proc_signals_get" => $crate::call_proc::proc_signals_get, (out: u32) => (out);
                     // WASIX has all of preview 1 in its own module, too.
                     "proc_raise" => $crate::call_proc::proc_raise, (sig: u32) => (sig);
+                    "proc_raise_interval" => $crate::timer::proc_raise_interval,
+                        (sig: u32, interval: u64, repeats: u32) => (sig, interval, repeats);
                     "callback_signal" => $crate::call_proc::callback_signal, (name: u32, len: u32)
                         => (GuestStr::from_raw(name, len));
                     "chdir" => $crate::call_proc::chdir, (path: u32, len: u32) => (GuestStr::from_raw(path, len));

@@ -103,7 +103,7 @@ impl OpenDescription {
         let how = wasibox_vfs::OpenFlags { read: true, directory: true, ..Default::default() };
         match vfs.open(&Loc::Tree(wasibox_vfs::tree::ROOT), b"/", how, 0)? {
             wasibox_vfs::OpenResult::File(f) => Ok(OpenDescription::new(f, true, false)),
-            wasibox_vfs::OpenResult::Descriptor(_) => Err(Errno::NOTDIR),
+            _ => Err(Errno::NOTDIR),
         }
     }
 

@@ -1,8 +1,8 @@
 //! Process groups and sessions, and the list of processes that `ps` reads.
 //!
 //! A process begins in its parent's group and session, unless its parent requests another group
-//! ([`box_abi::GROUP_VARIABLE`]); so a child is in its group before it runs. There is no terminal,
-//! hence no foreground group.
+//! ([`box_abi::GROUP_VARIABLE`]); so a child is in its group before it runs. The foreground
+//! group of a terminal is the terminal's (`wasibox_vfs::terminal`).
 
 use super::host::Host;
 use super::process::{Membership, Process, ProcessStart};
@@ -25,7 +25,11 @@ type Live<H> = HashMap<u32, Arc<Process<H>>>;
 pub enum GroupRequest {
     Inherit,
     New,
+    /// A new group, which is in the foreground of the parent's controlling terminal.
+    Foreground,
     Join(u32),
+    /// A new session, with the terminal at standard input if no session has it.
+    NewSession,
 }
 
 impl GroupRequest {
@@ -39,6 +43,8 @@ impl GroupRequest {
             let Some(value) = value else { return true };
             wish = match std::str::from_utf8(value) {
                 Ok(box_abi::GROUP_NEW) => GroupRequest::New,
+                Ok(box_abi::terminal::GROUP_SESSION) => GroupRequest::NewSession,
+                Ok(box_abi::terminal::GROUP_FOREGROUND) => GroupRequest::Foreground,
                 Ok(number) => number.parse().map_or(GroupRequest::Inherit, GroupRequest::Join),
                 Err(_) => GroupRequest::Inherit,
             };
@@ -48,17 +54,26 @@ impl GroupRequest {
     }
 
     /// Returns the group and session of process `pid`. A group can be joined while it has members
-    /// in the same session.
-    pub fn membership<H: Host>(self, pid: u32, parent: u32, live: &Live<H>) -> Membership {
+    /// in the same session, and while its leader is a child that `parent` has not waited for
+    /// (`is_unreaped`).
+    pub fn membership<H: Host>(
+        self,
+        pid: u32,
+        parent: u32,
+        live: &Live<H>,
+        is_unreaped: impl Fn(u32) -> bool,
+    ) -> Membership {
         let Some(parent) = live.get(&parent).map(|p| *lock_mutex(&p.membership)) else {
             return Membership { group: pid, session: pid };
         };
         match self {
             GroupRequest::Inherit => parent,
-            GroupRequest::New => Membership { group: pid, ..parent },
+            GroupRequest::New | GroupRequest::Foreground => Membership { group: pid, ..parent },
+            GroupRequest::NewSession => Membership { group: pid, session: pid },
             GroupRequest::Join(group) => {
                 let there = Membership { group, ..parent };
-                if live.values().any(|p| *lock_mutex(&p.membership) == there) {
+                let has_member = || live.values().any(|p| *lock_mutex(&p.membership) == there);
+                if is_unreaped(group) || has_member() {
                     there
                 } else {
                     // The group's last member has ended in the meantime. The number still
@@ -180,6 +195,11 @@ mod tests {
         let (wish, rest) = GroupRequest::take(start(&["A=1", "BOX_GROUP=new", "BOX_GROUPS=2"]));
         assert_eq!(wish, GroupRequest::New);
         assert_eq!(rest.env, [b"A=1".to_vec(), b"BOX_GROUPS=2".to_vec()]);
+        assert_eq!(GroupRequest::take(start(&["BOX_GROUP=session"])).0, GroupRequest::NewSession);
+        assert_eq!(
+            GroupRequest::take(start(&["BOX_GROUP=foreground"])).0,
+            GroupRequest::Foreground
+        );
         assert_eq!(GroupRequest::take(start(&["BOX_GROUP=17"])).0, GroupRequest::Join(17));
         assert_eq!(GroupRequest::take(start(&["BOX_GROUP=-1"])).0, GroupRequest::Inherit);
         assert_eq!(GroupRequest::take(start(&["A=1"])).0, GroupRequest::Inherit);

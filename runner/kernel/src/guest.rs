@@ -59,11 +59,14 @@ pub fn enter_call<H: Host>(
 ) -> Result<i32, Halt> {
     let Some(process) = guest.process() else { return Err(Halt::Killed) };
     process.check_alive()?;
+    process.wait_while_stopped()?;
     let result = {
         let Some(mem) = guest.memory() else { return Ok(Errno::FAULT.0.into()) };
         call(&mut GuestCall { process: &process, mem })
     };
+    process.raise_due_alarm();
     process.check_alive()?;
+    process.wait_while_stopped()?;
     // Only the first thread handles signals.
     if process.handles.load(Ordering::SeqCst) && current_thread() == 0 {
         run_handler(guest, &process)?;

@@ -23,8 +23,11 @@
 //! | `calls` | the table of calls by name |
 //! | `border` | the types of a call's arguments: descriptors, strings, flags |
 //! | `call_fd`, `call_path`, `call_poll`, `call_misc` | WASI preview 1 |
+//! | `locks` | locks of files: `flock`, and record locks of `fcntl` |
+//! | `timer` | the interval timer of a process |
 //! | `call_proc` | WASIX: spawn, wait, signal, pipe, dup, directory |
 //! | `call_sock` | sockets of the session's own loopback |
+//! | `call_terminal`, `terminals` | terminals: waiting, job control, requests; groups, stopping |
 //! | `call_thread` | WASIX: threads, futexes |
 //! | `background` | processes that continue from run to run |
 //! | `arguments`, `search` | a program's strings, and the search for its file |
@@ -45,6 +48,7 @@ pub mod call_path;
 pub mod call_poll;
 pub mod call_proc;
 pub mod call_sock;
+mod call_terminal;
 pub mod call_thread;
 mod calls;
 mod cells;
@@ -56,6 +60,7 @@ mod host;
 mod job;
 pub mod layer;
 mod limits;
+mod locks;
 mod memory;
 mod outcome;
 pub mod parked;
@@ -65,7 +70,9 @@ mod process;
 mod search;
 mod second;
 mod table;
+mod terminals;
 mod threads;
+pub mod timer;
 pub mod value;
 
 pub use background::Background;

@@ -31,6 +31,7 @@ const NAMES: &[&str] = &[
     "sys",
     "uptime",
     "version",
+    "wasibox",
 ];
 /// The names in the directory of a process.
 const OF_PROCESS: &[&str] =
@@ -84,6 +85,15 @@ impl<H: Host> ProcSource for ProcView<H> {
                 let up = self.0.kernel.vfs.age();
                 let idle = up.saturating_sub(self.cpu_time());
                 format!("{} {}\n", seconds(up), seconds(idle))
+            }
+            "wasibox" => return Some(names(&["space"])),
+            // For statvfs(3), `df` and `stat -f`.
+            "wasibox/space" => {
+                let space = self.0.kernel.vfs.disk_space();
+                format!(
+                    "{} {} {} {}\n",
+                    space.limits.bytes, space.bytes, space.limits.entries, space.entries
+                )
             }
             "version" => {
                 let Uname { kernel, release, version, machine } = SYSTEM;

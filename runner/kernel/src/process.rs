@@ -6,9 +6,10 @@ use super::guest::Halt;
 use super::host::{Host, HostWatch};
 use super::table::{FIRST_PID, Kernel};
 use super::threads::{Threads, current_thread};
+use super::timer::IntervalTimer;
 use crate::lock_mutex;
 use box_abi::signal;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::thread::Thread;
 use std::time::{Duration, Instant};
@@ -108,17 +109,10 @@ pub struct Membership {
     pub session: u32,
 }
 
-/// Signals that end no process by default. Stopping is not supported.
-const IGNORED_BY_DEFAULT: &[u8] = &[
-    signal::CHLD,
-    signal::CONT,
-    signal::STOP,
-    signal::TSTP,
-    signal::TTIN,
-    signal::TTOU,
-    signal::URG,
-    signal::WINCH,
-];
+/// Signals that end no process by default.
+const IGNORED_BY_DEFAULT: &[u8] = &[signal::CHLD, signal::CONT, signal::URG, signal::WINCH];
+/// Signals that stop a process by default.
+const STOPPING_BY_DEFAULT: &[u8] = &[signal::STOP, signal::TSTP, signal::TTIN, signal::TTOU];
 /// Maximum number of nested calls of the signal handler. Each uses its own part of the guest's
 /// stack and of the host's, so that the guest must not choose their number.
 pub const MAX_HANDLERS: usize = 4;
@@ -136,6 +130,11 @@ pub struct Process<H: Host> {
     pub handles: AtomicBool,
     /// Bit N: signal N is ignored.
     pub ignored: AtomicU64,
+    /// Whether it has asked which signals it ignores, and has not set them since.
+    pub(super) knows_ignored: AtomicBool,
+    /// Whether it is stopped, and the signal that its parent has not seen yet.
+    pub(super) stopped: AtomicBool,
+    pub(super) stop_report: AtomicU8,
     /// Whether a write to a pipe without a reader raises SIGPIPE in addition to the error.
     pub dies_of_pipe: AtomicBool,
     /// Bit N: signal N is pending for the handler.
@@ -143,6 +142,8 @@ pub struct Process<H: Host> {
     /// Bit N: the handler runs for signal N, which stays pending meanwhile (`sa_mask` of
     /// `sigaction(2)`). Only the process's own thread changes it.
     blocked: AtomicU64,
+    /// Its timer (`setitimer(2)`).
+    pub timer: IntervalTimer,
     /// The signal that ends the process, and the way to notify it.
     pub watch: H::Watch,
     /// Its threads, if it has more than the first one.
@@ -190,9 +191,13 @@ impl<H: Host> Process<H> {
             membership: Mutex::default(),
             handles: AtomicBool::new(false),
             ignored: AtomicU64::new(ignored),
+            knows_ignored: AtomicBool::new(false),
+            stopped: AtomicBool::new(false),
+            stop_report: AtomicU8::new(0),
             dies_of_pipe: AtomicBool::new(false),
             pending: AtomicU64::new(0),
             blocked: AtomicU64::new(0),
+            timer: IntervalTimer::default(),
             watch: H::Watch::new(pid),
             threads: Threads::default(),
             thread: OnceLock::new(),
@@ -316,14 +321,24 @@ impl<H: Host> Process<H> {
             .map_or(box_abi::DEFAULT_UMASK, |m| m & 0o777)
     }
 
-    /// Delivers a signal (POSIX 2.4.3 default actions; stopping is not supported).
+    /// Returns whether its handler decides about ignored signals, too. A program that knows those it
+    /// was born with, and sets none, has its own table of them; it may catch some by now.
+    pub fn judges_ignored(&self) -> bool {
+        self.knows_ignored.load(Ordering::SeqCst) && self.handles.load(Ordering::SeqCst)
+    }
+
+    /// Delivers a signal (POSIX 2.4.3 default actions).
     pub fn deliver_signal(&self, sig: u8) {
         // A handler receives every signal except these, which would only interrupt calls of
         // programs that do not expect them. A process learns of its children's ends by waiting.
         const NEVER_HANDLED: &[u8] = &[signal::CHLD, signal::STOP];
         let bit = signal::signal_bit(sig);
+        if sig == signal::CONT {
+            self.resume();
+        }
         if sig != signal::KILL {
-            if self.ignored.load(Ordering::SeqCst) & bit != 0 {
+            let is_ignored = self.ignored.load(Ordering::SeqCst) & bit != 0;
+            if is_ignored && !self.judges_ignored() {
                 return;
             }
             if self.handles.load(Ordering::SeqCst) && !NEVER_HANDLED.contains(&sig) {
@@ -337,8 +352,11 @@ impl<H: Host> Process<H> {
                     return;
                 }
             }
-            if IGNORED_BY_DEFAULT.contains(&sig) {
+            if is_ignored || IGNORED_BY_DEFAULT.contains(&sig) {
                 return;
+            }
+            if STOPPING_BY_DEFAULT.contains(&sig) {
+                return self.stop(sig);
             }
         }
         let first = self.watch.set_fatal(sig);
@@ -413,20 +431,23 @@ impl<H: Host> Process<H> {
     /// Fails if a call that waits must stop waiting: the error ends the process, or is EINTR so
     /// that the handler runs.
     pub fn check_wait(&self) -> Result<(), Halt> {
+        self.raise_due_alarm();
         self.check_alive()?;
+        self.wait_while_stopped()?;
         if current_thread() == 0 && self.has_deliverable() {
             return Err(Errno::INTR.into());
         }
         Ok(())
     }
 
-    /// Parks until woken, at most until `deadline`; other threads of the process run meanwhile. The
+    /// Parks until woken, at most until `deadline` or the timer's time; other threads of the process
+    /// run meanwhile. The
     /// caller has registered the current thread with the objects that it waits for, and checks them
     /// again afterwards.
     pub fn park_thread(&self, deadline: Option<Instant>) -> Result<(), Halt> {
         self.check_wait()?;
         let away = self.threads.run_others();
-        match deadline {
+        match deadline.into_iter().chain(self.timer.next()).min() {
             None => std::thread::park(),
             Some(d) => std::thread::park_timeout(d.saturating_duration_since(Instant::now())),
         }

@@ -1,4 +1,12 @@
 //! The process table.
+//!
+//! | file | content |
+//! |---|---|
+//! | `ending` | the end of a run: its limits of time, and the processes that are left |
+
+mod ending;
+
+pub use ending::RunEnd;
 
 use super::arguments;
 use super::background::Background;
@@ -6,18 +14,20 @@ use super::cells::{CellOrigin, CellStart, Cells, FixedClock, IsFixed};
 use super::descriptors::Descriptors;
 use super::groups::{self, GroupRequest};
 use super::guest::Halt;
-use super::host::{Host, HostWatch};
+use super::host::Host;
 use super::job::{EntryPoint, ProcessJob};
 use super::limits::Limits;
+use super::locks::FileLocks;
 use super::outcome::{LimitHit, ProcessStatus};
 use super::process::{CpuUsage, Cwd, Process, ProcessBirth, ProcessStart};
 use crate::lock_mutex;
 use box_abi::signal;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+use std::sync::{Arc, Condvar, Mutex, Weak};
 use std::time::{Duration, Instant};
 use wasibox_vfs::budget::take_refused_here;
+use wasibox_vfs::terminal::TerminalSignals;
 use wasibox_vfs::{Budget, Reservation};
 use wasibox_vfs::{Errno, Vfs};
 
@@ -25,28 +35,12 @@ use wasibox_vfs::{Errno, Vfs};
 pub const FIRST_PID: u32 = 2;
 /// The maximum number of ended processes that have not been waited for yet.
 const MAX_ZOMBIES: usize = 32768;
-/// The time for which the kernel waits for processes that must end before it gives them up; their
-/// threads then end with the host's process.
-const REAP: Duration = Duration::from_secs(2);
 /// Bytes that the host keeps for a process: the touched part of its thread's stack, its entry here.
 pub const PROCESS_COST: u64 = 32 << 10;
 /// The minimum number of bytes of a table with the standard streams.
 const TABLE_COST: u64 = 4 << 10;
 /// Bytes that the host keeps of an ended process until its parent waits for it.
 const ZOMBIE_COST: u64 = 128;
-/// The shortest time between two checks of the CPU time of processes: a run exceeds its limit by at
-/// most this on each processor. A run that waits just below its limit is checked this often.
-const CPU_LOOK: Duration = Duration::from_millis(10);
-/// The interval at which a process that must end is signalled again.
-const AGAIN: Duration = Duration::from_millis(2);
-/// The longest time between two checks of the table.
-const PULSE: Duration = Duration::from_millis(250);
-/// The time for which processes may continue when the first one has ended. Those that end by
-/// themselves within it, such as `<(sort file)` after all was read, are not reported.
-const GRACE: Duration = Duration::from_millis(5);
-/// The number of signals after which a process that still runs is assumed to spend its time in long
-/// functions of the engine.
-const STUBBORN: u32 = 8;
 /// The divisor of the memory limit: prepared memory is used if it takes at most that share.
 pub const SNAPSHOT_SHARE: u64 = 4;
 
@@ -133,22 +127,6 @@ impl<H: Host> ProcessTable<H> {
     }
 }
 
-/// The end of a run.
-pub struct RunEnd {
-    /// The status of the first process.
-    pub status: ProcessStatus,
-    pub limit: Option<LimitHit>,
-    pub interrupted: bool,
-    /// CPU time of all processes.
-    pub cpu: Duration,
-    /// Processes that still ran when the first process had ended, and were ended.
-    pub ended: Vec<String>,
-    /// Processes that continue.
-    pub left: Vec<String>,
-    /// The number of processes that did not end although they were signalled.
-    pub stuck: usize,
-}
-
 /// The reason why a process cannot be started.
 #[derive(Debug, thiserror::Error)]
 pub enum SpawnError<E: std::error::Error> {
@@ -157,6 +135,21 @@ pub enum SpawnError<E: std::error::Error> {
     /// The host cannot make the program ready.
     #[error(transparent)]
     Program(E),
+}
+
+/// How `waitpid(2)` waits.
+#[derive(Clone, Copy, Debug)]
+pub struct ChildWait {
+    pub blocks: bool,
+    /// Whether children that have stopped count (WUNTRACED).
+    pub sees_stops: bool,
+}
+
+/// What has happened to a child.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ChildChange {
+    Ended(ProcessStatus),
+    Stopped(u8),
 }
 
 /// A process to be started.
@@ -192,7 +185,7 @@ impl<H: Host> Kernel<H> {
         before: CellOrigin,
         background: Arc<Background<H>>,
     ) -> Arc<Kernel<H>> {
-        Arc::new(Kernel {
+        let kernel = Arc::new(Kernel {
             vfs,
             host,
             limits,
@@ -206,7 +199,10 @@ impl<H: Host> Kernel<H> {
             background,
             table: Mutex::new(ProcessTable::new()),
             changed: Condvar::new(),
-        })
+        });
+        let receiver = Arc::downgrade(&kernel) as Weak<dyn TerminalSignals>;
+        kernel.vfs.terminals().add_receiver(receiver);
+        kernel
     }
 
     /// Starts a process; returns its number.
@@ -352,17 +348,26 @@ impl<H: Host> Kernel<H> {
             let birth = ProcessBirth { pid, parent, start, fds, cwd, ignored, args, held: own };
             let p = Arc::new(Process::new(self.clone(), birth));
             p.handles.store(cell.as_ref().is_some_and(|c| c.handles), Ordering::SeqCst);
-            *lock_mutex(&p.membership) = wish.membership(pid, parent, &t.live);
+            let is_unreaped = |pid| t.zombies.get(&pid).is_some_and(|z| z.parent == parent);
+            *lock_mutex(&p.membership) = wish.membership(pid, parent, &t.live, is_unreaped);
             t.live.insert(pid, p.clone());
             p
         };
+        process.take_terminal();
+        if wish == GroupRequest::Foreground {
+            process.take_foreground();
+        }
         let pid = process.pid;
         let ready = cell.and_then(|c| c.ready);
         let job = ProcessJob { process, program, loaded, entry, memory, ready };
         if self.host.start_job(job).is_err() {
-            let mut t = lock_mutex(&self.table);
-            t.live.remove(&pid);
-            t.process_limit = true;
+            // Dropped after the lock is released, because closing a terminal sends signals.
+            let gone = {
+                let mut t = lock_mutex(&self.table);
+                t.process_limit = true;
+                t.live.remove(&pid)
+            };
+            drop(gone);
             return Err(Errno::AGAIN.into());
         }
         Ok(pid)
@@ -379,11 +384,20 @@ impl<H: Host> Kernel<H> {
         Ok(())
     }
 
+    /// Returns the locks of the session's files.
+    pub fn file_locks(&self) -> &FileLocks {
+        &self.background.locks
+    }
+
     /// Records the end of a process; called on its thread, after its descriptors were closed.
     pub fn process_ended(&self, process: &Process<H>, status: ProcessStatus) {
+        self.file_locks().release_process(process.pid);
         let cpu = process.cpu().add_usage(*lock_mutex(&process.children_cpu));
         let is_starved = (take_refused_here() || process.threads.starved.load(Ordering::Relaxed))
             && status != ProcessStatus::Exited(0);
+        if lock_mutex(&process.membership).session == process.pid {
+            self.vfs.terminals().session_ended(process.pid);
+        }
         let mut t = lock_mutex(&self.table);
         // The time is added under the lock, so that a sum counts the process as running or as
         // ended, never as both.
@@ -410,8 +424,8 @@ impl<H: Host> Kernel<H> {
         &self,
         me: &Process<H>,
         which: Option<u32>,
-        block: bool,
-    ) -> Result<Option<(u32, ProcessStatus)>, Halt> {
+        wait: ChildWait,
+    ) -> Result<Option<(u32, ChildChange)>, Halt> {
         loop {
             {
                 let mut t = lock_mutex(&self.table);
@@ -427,13 +441,19 @@ impl<H: Host> Kernel<H> {
                     drop(t);
                     let mut sum = lock_mutex(&me.children_cpu);
                     *sum = sum.add_usage(cpu);
-                    return Ok(Some((pid, status)));
+                    return Ok(Some((pid, ChildChange::Ended(status))));
                 }
-                if !t.live.values().any(|p| mine(p.pid, p.parent)) {
+                let mut children = t.live.values().filter(|p| mine(p.pid, p.parent)).peekable();
+                if children.peek().is_none() {
                     return Err(Errno::CHILD.into());
                 }
+                if wait.sees_stops
+                    && let Some(stop) = children.find_map(|p| Some((p.pid, p.take_stop()?)))
+                {
+                    return Ok(Some((stop.0, ChildChange::Stopped(stop.1))));
+                }
             }
-            if !block {
+            if !wait.blocks {
                 return Ok(None);
             }
             me.park_thread(None)?;
@@ -597,108 +617,6 @@ impl<H: Host> Kernel<H> {
         self.changed.notify_all();
     }
 
-    /// Waits for the first process to end or be ended, then ends all others, unless they are to
-    /// continue (the caller then calls [`Background::keep_run`]).
-    pub fn finish_run(&self) -> RunEnd {
-        let deadline = self.limits.timeout.and_then(|t| self.epoch.checked_add(t));
-        let mut t = self.wait_over(deadline);
-        let grace = Instant::now() + GRACE;
-        while !t.live.is_empty() && t.is_done() {
-            let left = grace.saturating_duration_since(Instant::now());
-            if left.is_zero() {
-                break;
-            }
-            t = self.changed.wait_timeout(t, left).unwrap_or_else(|e| e.into_inner()).0;
-        }
-        let names = if t.is_done() { groups::process_names(&t.live) } else { Vec::new() };
-        t.is_kept = t.keeps && t.is_done() && !t.live.is_empty();
-        let (ended, left) = if t.is_kept { (Vec::new(), names) } else { (names, Vec::new()) };
-        let t = if t.is_kept { t } else { self.end_all(t) };
-        let soft = (t.out_of_memory.then_some(LimitHit::Memory))
-            .or(t.process_limit.then_some(LimitHit::Processes));
-        RunEnd {
-            status: t.root.unwrap_or(ProcessStatus::Signaled(signal::KILL)),
-            limit: t.limit.or(soft),
-            interrupted: t.interrupted,
-            cpu: self.cpu_time(&t),
-            ended,
-            stuck: if t.is_kept { 0 } else { t.live.len() },
-            left,
-        }
-    }
-
-    /// Watches the remaining processes of a run until all have ended.
-    pub fn watch_kept(&self) {
-        drop(self.end_all(self.wait_over(None)));
-    }
-
-    /// Waits until the run is over, except for ending its remaining processes.
-    fn wait_over(&self, deadline: Option<Instant>) -> MutexGuard<'_, ProcessTable<H>> {
-        let processors = match self.limits.cpu {
-            Some(_) => std::thread::available_parallelism().map_or(1, |n| n.get()),
-            None => 1,
-        };
-        let mut t = lock_mutex(&self.table);
-        while !(t.is_over() || if t.is_kept { t.live.is_empty() } else { t.root.is_some() }) {
-            // From here on, each ending process is signalled until it has ended, regardless of the
-            // first sender.
-            let ending: Vec<_> =
-                t.live.values().filter(|p| p.fatal_signal().is_some()).cloned().collect();
-            let stopped = self.interrupt_again(&ending);
-            let mut pause = if ending.is_empty() { PULSE } else { AGAIN };
-            if let Some(d) = deadline {
-                let left = d.saturating_duration_since(Instant::now());
-                if left.is_zero() {
-                    t.limit = Some(LimitHit::Timeout);
-                    break;
-                }
-                pause = pause.min(left);
-            }
-            if let Some(limit) = self.limits.cpu {
-                let left = limit.saturating_sub(self.cpu_time(&t));
-                if left.is_zero() {
-                    t.limit = Some(LimitHit::Cpu);
-                    break;
-                }
-                // The limit cannot be reached before that time.
-                let busy = processors.min(self.limits.processes).max(1);
-                pause = pause.min((left / u32::try_from(busy).unwrap_or(u32::MAX)).max(CPU_LOOK));
-            }
-            t = self.changed.wait_timeout(t, pause).unwrap_or_else(|e| e.into_inner()).0;
-            drop(stopped);
-        }
-        t
-    }
-
-    /// Ends all living processes.
-    fn end_all<'a>(
-        &'a self,
-        mut t: MutexGuard<'a, ProcessTable<H>>,
-    ) -> MutexGuard<'a, ProcessTable<H>> {
-        // No process is started any more, so their number can only fall.
-        t.keeps = false;
-        let give_up = Instant::now() + REAP;
-        let mut stopped = None;
-        while !t.live.is_empty() && Instant::now() < give_up {
-            let all: Vec<Arc<Process<H>>> = t.live.values().cloned().collect();
-            drop(t);
-            for p in &all {
-                p.deliver_signal(signal::KILL);
-            }
-            // No other process has to run, so the code stays stopped until all have ended.
-            stopped = stopped.or(self.interrupt_again(&all));
-            t = lock_mutex(&self.table);
-            if !t.live.is_empty() {
-                t = self.changed.wait_timeout(t, AGAIN).unwrap_or_else(|e| e.into_inner()).0;
-            }
-        }
-        drop(stopped);
-        if !t.live.is_empty() {
-            self.insist_elsewhere(t.live.values().cloned().collect());
-        }
-        t
-    }
-
     /// Returns the number of living processes and of their threads beyond the first.
     pub fn alive_count(&self) -> usize {
         let t = lock_mutex(&self.table);
@@ -717,39 +635,6 @@ impl<H: Host> Kernel<H> {
         Ok(ThreadAdmission(self.clone()))
     }
 
-    /// Returns the CPU time of all processes, including those that run.
-    fn cpu_time(&self, t: &ProcessTable<H>) -> Duration {
-        // A process in the table has its thread: `process_ended` removes it on that thread.
-        let running: u64 = t.live.values().map(|p| p.running_cpu_ns()).sum();
-        Duration::from_nanos(self.cpu_ns.load(Ordering::Relaxed).saturating_add(running))
-    }
-
-    /// Interrupts processes that must end. If one was signalled too often in vain, stops all code
-    /// of the session for a moment, unless that was done just before, because other processes need
-    /// to run.
-    fn interrupt_again(&self, ending: &[Arc<Process<H>>]) -> Option<H::Stopped> {
-        for p in ending {
-            p.end();
-        }
-        let requests = ending.iter().map(|p| p.watch.end_requests()).max().unwrap_or(0);
-        let stop = requests >= STUBBORN && requests.is_multiple_of(4);
-        stop.then(|| self.host.stop_guests())
-    }
-
-    /// Continues to interrupt processes that did not end in time; some wait for the host itself.
-    fn insist_elsewhere(&self, mut left: Vec<Arc<Process<H>>>) {
-        // Without such a thread they end at their next call.
-        let _ = std::thread::Builder::new().stack_size(128 << 10).spawn(move || {
-            while !left.is_empty() {
-                left.retain(|p| p.is_running());
-                for p in &left {
-                    p.end();
-                }
-                std::thread::sleep(PULSE);
-            }
-        });
-    }
-
     /// Makes the kernel check for processes that must end.
     pub fn is_ending(&self) {
         drop(lock_mutex(&self.table));
@@ -757,7 +642,7 @@ impl<H: Host> Kernel<H> {
     }
 
     /// Does the same as [`Kernel::is_ending`] in a signal handler, which must not lock. The kernel
-    /// may notice this only after a [`PULSE`].
+    /// may notice this only at its next look at the table.
     pub fn look_again(&self) {
         self.changed.notify_all();
     }

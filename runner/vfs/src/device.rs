@@ -13,8 +13,10 @@ pub enum Device {
     Full,
     /// Reads return the host's random bytes; writes are discarded.
     Random,
-    /// No terminal: opening fails with ENXIO.
+    /// The caller's controlling terminal, which the kernel knows.
     Tty,
+    /// Opening makes a new terminal, and opens its master.
+    Ptmx,
 }
 
 impl Device {
@@ -30,7 +32,7 @@ impl Device {
                 getrandom::fill(buf).map_err(|_| Errno::IO)?;
                 Ok(buf.len())
             }
-            Device::Tty => Err(Errno::NXIO),
+            Device::Tty | Device::Ptmx => Err(Errno::NXIO),
         }
     }
 
@@ -39,7 +41,7 @@ impl Device {
         match self {
             Device::Null | Device::Zero | Device::Random => Ok(len),
             Device::Full => Err(Errno::NOSPC),
-            Device::Tty => Err(Errno::NXIO),
+            Device::Tty | Device::Ptmx => Err(Errno::NXIO),
         }
     }
 }

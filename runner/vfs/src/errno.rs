@@ -58,6 +58,7 @@ errnos! {
     NODEV = 43 "No such device",
     NOENT = 44 "No such file or directory",
     NOEXEC = 45 "Exec format error",
+    NOLCK = 46 "No locks available",
     NOMEM = 48 "Cannot allocate memory",
     NOPROTOOPT = 50 "Protocol not available",
     NOSPC = 51 "No space left on device",

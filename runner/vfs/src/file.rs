@@ -13,8 +13,9 @@ use crate::proc::ProcFile;
 use crate::quota::QuotaHit;
 use crate::service::ServiceFile;
 use crate::session_state::StateFile;
-use crate::tree::{Ino, NodeKind};
-use crate::walk::Loc;
+use crate::terminal::{MasterEnd, SlaveEnd, TerminalExchange};
+use crate::tree::{DEV_PTMX, Ino, NodeKind};
+use crate::walk::{Loc, TERMINAL_INO};
 use box_abi::{FileKind, Stat};
 use std::sync::Arc;
 use std::thread::Thread;
@@ -95,6 +96,12 @@ pub enum VfsFile {
     Service(ServiceFile),
     Stream(Arc<dyn StdStream>),
     Socket(Box<Socket>),
+    /// The master end of a terminal.
+    Master(MasterEnd),
+    /// The end of a terminal that programs use.
+    Slave(SlaveEnd),
+    /// The node of requests about terminals.
+    Terminals(TerminalExchange),
 }
 
 impl VfsFile {
@@ -145,6 +152,9 @@ impl VfsFile {
             VfsFile::Service(s) => s.read(buf),
             VfsFile::Stream(s) => s.read(buf),
             VfsFile::Socket(s) => s.receive(buf, ReceiveOptions::default()),
+            VfsFile::Master(m) => m.try_read(buf),
+            VfsFile::Slave(s) => s.try_read(buf),
+            VfsFile::Terminals(x) => Ok(x.read(buf)),
         }
     }
 
@@ -183,6 +193,10 @@ impl VfsFile {
             VfsFile::Service(s) => plain(s.write(data)?),
             VfsFile::Stream(s) => plain(s.write(data)?),
             VfsFile::Socket(s) => plain(s.send(data, None)?),
+            VfsFile::Master(m) => plain(m.try_write(data)?),
+            VfsFile::Slave(s) => plain(s.try_write(data)?),
+            // The kernel answers these requests.
+            VfsFile::Terminals(_) => Err(Errno::BADF),
         }
     }
 
@@ -210,12 +224,20 @@ impl VfsFile {
             VfsFile::PipeRead(_) | VfsFile::PipeWrite(_) | VfsFile::PipeBoth(..) => {
                 Ok(special(FileKind::Fifo))
             }
-            VfsFile::Meta(_) | VfsFile::State(_) | VfsFile::Service(_) => {
+            VfsFile::Meta(_) | VfsFile::State(_) | VfsFile::Service(_) | VfsFile::Terminals(_) => {
                 Ok(special(FileKind::CharDevice))
             }
             VfsFile::Stream(s) if s.is_terminal() => Ok(special(FileKind::CharDevice)),
             VfsFile::Stream(_) => Ok(special(FileKind::Fifo)),
             VfsFile::Socket(_) => Ok(special(FileKind::Socket)),
+            VfsFile::Master(_) => {
+                Ok(Stat { ino: DEV_PTMX, mode: 0o666, ..special(FileKind::CharDevice) })
+            }
+            VfsFile::Slave(s) => Ok(Stat {
+                ino: TERMINAL_INO + u64::from(s.terminal().number()),
+                mode: 0o620,
+                ..special(FileKind::CharDevice)
+            }),
         }
     }
 
@@ -277,6 +299,8 @@ impl VfsFile {
             VfsFile::Stream(s) => s.readiness_of(write),
             VfsFile::Service(s) if !write => s.ready(),
             VfsFile::Socket(s) => s.ready(write),
+            VfsFile::Master(m) => m.ready(write),
+            VfsFile::Slave(s) => s.ready(write),
             _ => some(65536, false),
         }
     }
@@ -291,6 +315,8 @@ impl VfsFile {
             VfsFile::Stream(_) => return true,
             VfsFile::Service(s) => s.watch(who),
             VfsFile::Socket(s) => s.watch(who),
+            VfsFile::Master(m) => m.terminal().watch(who),
+            VfsFile::Slave(s) => s.terminal().watch(who),
             _ => {}
         }
         false

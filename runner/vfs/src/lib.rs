@@ -61,6 +61,7 @@ mod session_state;
 pub mod setup;
 pub mod stop;
 mod sync;
+pub mod terminal;
 pub mod tree;
 pub mod view;
 pub mod walk;
@@ -111,6 +112,7 @@ pub(crate) struct VfsInner {
     pub(crate) host_files: host::OpenFiles,
     pub(crate) pipes: pipe::Pipes,
     pub(crate) network: net::LoopbackNetwork,
+    pub(crate) terminals: terminal::Terminals,
     pub(crate) session_state: session_state::SessionState,
     pub(crate) service: service::ServedNodes,
     /// Whether `/.box/code-from-strings` is missing.

@@ -107,6 +107,8 @@ pub enum NodeKind {
     Descriptor(u32),
     /// The device node for metadata.
     BridgeMeta,
+    /// The node of requests about terminals.
+    BridgeTerminals,
     /// The directory of named pipes below `/.box`.
     BridgePipes,
 }
@@ -163,9 +165,10 @@ impl Inode {
             NodeKind::File { .. } => FileKind::File,
             NodeKind::Symlink(_) => FileKind::Symlink,
             NodeKind::Fifo(_) => FileKind::Fifo,
-            NodeKind::Device(_) | NodeKind::Descriptor(_) | NodeKind::BridgeMeta => {
-                FileKind::CharDevice
-            }
+            NodeKind::Device(_)
+            | NodeKind::Descriptor(_)
+            | NodeKind::BridgeMeta
+            | NodeKind::BridgeTerminals => FileKind::CharDevice,
         }
     }
 

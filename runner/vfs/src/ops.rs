@@ -11,8 +11,9 @@ use crate::fifos::join_path;
 use crate::file::VfsFile;
 use crate::host::{self, HostMount};
 use crate::proc::{self, OpenedNode, ProcNode};
-use crate::tree::{BRIDGE, DEV_FD, Executable, Ino, Inode, NodeKind, TreeState};
-use crate::walk::{LastComponent, Loc, follow_if};
+use crate::terminal::TerminalExchange;
+use crate::tree::{BRIDGE, DEV_FD, DEV_PTS, Executable, Ino, Inode, NodeKind, TreeState};
+use crate::walk::{LastComponent, Loc, TERMINAL_INO, follow_if};
 use crate::{Vfs, now_ns};
 use box_abi::{FileKind, Stat};
 use std::sync::Arc;
@@ -39,6 +40,8 @@ pub enum OpenResult {
     File(VfsFile),
     /// The path stands for the caller's own descriptor of that number.
     Descriptor(u32),
+    /// The path stands for the terminal of the caller's session.
+    ControllingTerminal,
 }
 
 /// The result of a request for metadata.
@@ -65,6 +68,11 @@ impl Vfs {
     /// `pipe(2)`; ENFILE if the session has too many.
     pub fn pipe(&self) -> Result<(crate::pipe::ReadEnd, crate::pipe::WriteEnd), Errno> {
         self.shared.pipes.pair()
+    }
+
+    /// Returns the session's terminals.
+    pub fn terminals(&self) -> &crate::terminal::Terminals {
+        &self.shared.terminals
     }
 
     /// Returns the session's loopback network.
@@ -121,8 +129,12 @@ impl Vfs {
             Loc::Tree(ino) => {
                 self.fetch_bytes(*ino, how)?;
                 let mut st = self.write();
-                if st.tree.get(*ino).is_none() {
-                    return Ok(None);
+                match st.tree.get(*ino) {
+                    None => return Ok(None),
+                    Some(n) if matches!(n.kind, NodeKind::Device(Device::Tty)) => {
+                        return Ok(Some(OpenResult::ControllingTerminal));
+                    }
+                    Some(_) => {}
                 }
                 self.open_node(&mut st, *ino, how)?
             }
@@ -138,6 +150,10 @@ impl Vfs {
             Loc::State => VfsFile::State(self.open_state(how.write)?),
             Loc::Service(n) => VfsFile::Service(self.open_service(*n)?),
             Loc::Descriptor(n) => return Ok(Some(OpenResult::Descriptor(*n))),
+            Loc::Terminal(n) => {
+                let terminal = self.shared.terminals.find(*n).ok_or(Errno::NOENT)?;
+                VfsFile::Slave(terminal.slave()?)
+            }
             Loc::Proc(path) => match proc::open_node(path, how, &self.shared.budget)? {
                 OpenedNode::Dir => self.open_dir(&loc, how)?,
                 OpenedNode::File(file) => VfsFile::Proc(file),
@@ -209,6 +225,9 @@ impl Vfs {
             }
             NodeKind::Symlink(_) => Err(Errno::LOOP),
             NodeKind::Device(Device::Tty) => Err(Errno::NXIO),
+            NodeKind::Device(Device::Ptmx) => {
+                Ok(VfsFile::Master(self.shared.terminals.open_master()?))
+            }
             NodeKind::Device(d) => Ok(VfsFile::Device(*d, ino, self.clone())),
             NodeKind::Fifo(p) => Ok(match (how.read, how.write) {
                 (true, true) => VfsFile::PipeBoth(p.reader(None), p.writer(None)),
@@ -216,6 +235,7 @@ impl Vfs {
                 _ => VfsFile::PipeRead(p.reader(None)),
             }),
             NodeKind::BridgeMeta => Ok(VfsFile::Meta(MetaExchange::new(self))),
+            NodeKind::BridgeTerminals => Ok(VfsFile::Terminals(TerminalExchange::default())),
             NodeKind::Descriptor(_) => Err(Errno::NXIO),
         }
     }
@@ -427,6 +447,13 @@ impl Vfs {
         let mut out = vec![dot(b".", dir)?, dot(b"..", &up)?];
         match dir {
             Loc::Tree(ino) if *ino == DEV_FD => {}
+            Loc::Tree(ino) if *ino == DEV_PTS => {
+                out.extend(self.shared.terminals.numbers().into_iter().map(|n| DirEntry {
+                    name: n.to_string().into_bytes(),
+                    ino: TERMINAL_INO + u64::from(n),
+                    kind: FileKind::CharDevice,
+                }));
+            }
             Loc::Tree(ino) => {
                 let st = self.read();
                 for (name, child) in

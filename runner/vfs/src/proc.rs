@@ -9,6 +9,7 @@
 
 use crate::errno::Errno;
 use crate::ops::OpenFlags;
+use crate::quota::Quota;
 use crate::walk::Loc;
 use crate::{Budget, Reservation, Vfs, now_ns};
 use box_abi::{FileKind, Stat};
@@ -168,6 +169,11 @@ pub(crate) fn open_node(
 }
 
 impl Vfs {
+    /// Returns the limits of the session's own files, and what they take of them.
+    pub fn disk_space(&self) -> Quota {
+        self.read().quota
+    }
+
     /// Returns the time since this file system was made.
     pub fn age(&self) -> std::time::Duration {
         self.shared.began.elapsed()

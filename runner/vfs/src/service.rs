@@ -344,7 +344,7 @@ mod tests {
         let how = OpenFlags { read: true, write: true, ..OpenFlags::default() };
         match vfs.open(&Loc::Tree(crate::tree::ROOT), b"/.box/kv", how, 0)? {
             OpenResult::File(file) => Ok(file),
-            OpenResult::Descriptor(_) => Err(Errno::BADF),
+            OpenResult::Descriptor(_) | OpenResult::ControllingTerminal => Err(Errno::BADF),
         }
     }
 

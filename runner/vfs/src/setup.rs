@@ -7,7 +7,11 @@ use crate::host::{HostMount, MountError, OpenFiles, ProtectedPaths};
 use crate::net::LoopbackNetwork;
 use crate::pipe::Pipes;
 use crate::quota::DiskLimits;
-use crate::tree::{BRIDGE, CODE_FROM_STRINGS, DEV_FD, Ino, Inode, NodeKind, ROOT, TreeState};
+use crate::terminal::Terminals;
+use crate::tree::{
+    BRIDGE, CODE_FROM_STRINGS, DEV_FD, DEV_PTMX, DEV_PTS, Ino, Inode, NodeKind, ROOT,
+    TERMINAL_NODE, TreeState,
+};
 use crate::{Vfs, VfsInner};
 use std::path::PathBuf;
 use std::sync::{Arc, RwLock};
@@ -103,6 +107,7 @@ impl Vfs {
             host_files: OpenFiles::new(limits.host_descriptors),
             pipes: Pipes::new(budget.clone(), limits.pipes),
             network: LoopbackNetwork::new(budget.clone()),
+            terminals: Terminals::new(budget.clone()),
             session_state: Default::default(),
             service: Default::default(),
             forbids_code: Default::default(),
@@ -123,6 +128,8 @@ fn make_bridge(st: &mut TreeState) {
         let ino = st.tree.add(Inode::new(kind, mode));
         link_entry(st, BRIDGE, name.as_bytes(), ino);
     }
+    st.tree.set(TERMINAL_NODE, Inode::new(NodeKind::BridgeTerminals, 0o600));
+    link_entry(st, BRIDGE, b"terminal", TERMINAL_NODE);
     st.tree.set(CODE_FROM_STRINGS, Inode::new(NodeKind::Device(Device::Null), 0o400));
 }
 
@@ -145,6 +152,10 @@ fn make_devices(st: &mut TreeState) {
     }
     st.tree.set(DEV_FD, Inode::new(NodeKind::Dir { parent: dev, entries: Arc::default() }, 0o555));
     link_entry(st, dev, b"fd", DEV_FD);
+    st.tree.set(DEV_PTMX, Inode::new(NodeKind::Device(Device::Ptmx), 0o666));
+    link_entry(st, dev, b"ptmx", DEV_PTMX);
+    st.tree.set(DEV_PTS, Inode::new(NodeKind::Dir { parent: dev, entries: Arc::default() }, 0o555));
+    link_entry(st, dev, b"pts", DEV_PTS);
     let own = make_dirs(st, b"/proc/self");
     let fd = st.tree.add(Inode::new(NodeKind::Symlink((*b"/dev/fd").into()), 0o777));
     link_entry(st, own, b"fd", fd);

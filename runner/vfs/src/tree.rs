@@ -32,6 +32,12 @@ pub const DEV_FD: Ino = 3;
 /// `/.box/code-from-strings`, not listed there; missing if [`crate::Vfs::forbid_code_from_strings`]
 /// was called.
 pub const CODE_FROM_STRINGS: Ino = 4;
+/// `/dev/ptmx`.
+pub const DEV_PTMX: Ino = 5;
+/// `/dev/pts`, whose entries are the terminals.
+pub const DEV_PTS: Ino = 6;
+/// `/.box/terminal`.
+pub const TERMINAL_NODE: Ino = 7;
 /// First number for ordinary nodes.
 const FIRST: Ino = 16;
 

@@ -14,7 +14,7 @@
 use crate::errno::Errno;
 use crate::fifos::join_path;
 pub use crate::node::MAX_NAME;
-use crate::tree::{BRIDGE, CODE_FROM_STRINGS, DEV_FD, Ino, NodeKind, ROOT, TreeState};
+use crate::tree::{BRIDGE, CODE_FROM_STRINGS, DEV_FD, DEV_PTS, Ino, NodeKind, ROOT, TreeState};
 use crate::{Vfs, proc, stop};
 use box_abi::{FileKind, Stat};
 use std::sync::RwLockReadGuard;
@@ -27,6 +27,8 @@ const MAX_STEPS: usize = 8192;
 const MAX_TRIES: usize = 100;
 /// Longest path of a working directory, because every process keeps its own.
 const MAX_CWD: usize = 64 << 10;
+/// The number that the inode of `/dev/pts/0` has.
+pub(crate) const TERMINAL_INO: u64 = 1 << 20;
 /// Linux's `PATH_MAX`.
 pub(crate) const MAX_PATH: usize = 4096;
 
@@ -48,6 +50,8 @@ pub enum Loc {
     Service(usize),
     /// The caller's descriptor of that number.
     Descriptor(u32),
+    /// The terminal `/dev/pts/N`.
+    Terminal(u32),
     /// A file below `/proc`, by its path from there.
     Proc(Vec<u8>),
 }
@@ -280,6 +284,7 @@ impl Vfs {
             }
             Loc::PipeDir(_) | Loc::PipeEnd(..) | Loc::State | Loc::Service(_) => Loc::Tree(BRIDGE),
             Loc::Descriptor(_) => Loc::Tree(DEV_FD),
+            Loc::Terminal(_) => Loc::Tree(DEV_PTS),
             Loc::Proc(path) => match path.iter().rposition(|b| *b == b'/') {
                 Some(cut) => Loc::Proc(path[..cut].to_vec()),
                 None => Loc::Tree(self.shared.proc),
@@ -304,6 +309,9 @@ impl Vfs {
                         if *ino == DEV_FD {
                             let n = std::str::from_utf8(name).ok().and_then(|s| s.parse().ok());
                             return Ok(n.map(|n| (Loc::Descriptor(n), FileKind::CharDevice)));
+                        }
+                        if *ino == DEV_PTS {
+                            return Ok(self.find_terminal(name));
                         }
                         let known = entries.get(name).copied();
                         if *ino == self.shared.proc && proc::is_shown() {
@@ -364,10 +372,20 @@ impl Vfs {
                 lock.free()?;
                 Ok(proc_child(join_path(path, name)))
             }
-            Loc::PipeEnd(..) | Loc::State | Loc::Service(_) | Loc::Descriptor(_) => {
-                Err(Errno::NOTDIR)
-            }
+            Loc::PipeEnd(..)
+            | Loc::State
+            | Loc::Service(_)
+            | Loc::Descriptor(_)
+            | Loc::Terminal(_) => Err(Errno::NOTDIR),
         }
+    }
+
+    /// Finds an entry of `/dev/pts`.
+    fn find_terminal(&self, name: &[u8]) -> Option<(Loc, FileKind)> {
+        let number = std::str::from_utf8(name).ok()?.parse::<u32>().ok()?;
+        let is_plain = number.to_string().as_bytes() == name;
+        let found = is_plain && self.shared.terminals.find(number).is_some();
+        found.then_some((Loc::Terminal(number), FileKind::CharDevice))
     }
 
     /// Returns the target of a symbolic link. The caller must not have the tree locked.
@@ -415,6 +433,9 @@ impl Vfs {
             Loc::State => Ok(special(FileKind::CharDevice, 0o600, 3)),
             Loc::Service(n) => Ok(special(FileKind::CharDevice, 0o600, 4 + *n as u64)),
             Loc::Descriptor(n) => Ok(special(FileKind::CharDevice, 0o620, 16 + u64::from(*n))),
+            Loc::Terminal(n) => {
+                Ok(special(FileKind::CharDevice, 0o620, TERMINAL_INO + u64::from(*n)))
+            }
         }
     }
 

@@ -56,7 +56,7 @@ impl World for Ours {
         s.bind(SocketAddress::Ip(at)).map_err(words)
     }
     fn listen(&self, s: &Socket, backlog: i32) -> Result<(), String> {
-        s.listen(backlog as u32 as usize).map_err(words)
+        s.listen(backlog as u32 as usize, 1).map_err(words)
     }
     fn connect(&self, s: &Socket, to: SocketAddr, at_once: bool) -> Result<(), String> {
         s.connect(SocketAddress::Ip(to), at_once).map_err(words)
@@ -638,7 +638,7 @@ fn two_networks_have_nothing_in_common_and_the_hosts_is_a_third() {
     assert_eq!(tcp(&one).connect(local(port), false), Err(Errno::CONNREFUSED));
     let listener = tcp(&one);
     listener.bind(local(port)).unwrap();
-    listener.listen(1).unwrap();
+    listener.listen(1, 1).unwrap();
     assert_eq!(tcp(&other).connect(local(port), false), Err(Errno::CONNREFUSED));
     tcp(&one).connect(local(port), false).unwrap();
     assert_eq!(real.accept().unwrap_err().kind(), std::io::ErrorKind::WouldBlock);
@@ -649,7 +649,7 @@ fn a_full_backlog_holds_up_and_goes_on() {
     let net = network();
     let listener = tcp(&net);
     listener.bind(local(0)).unwrap();
-    listener.listen(1).unwrap();
+    listener.listen(1, 1).unwrap();
     let to = listener.local_address();
     let first: Vec<Socket> = (0..2).map(|_| tcp(&net)).collect();
     for s in &first {
@@ -744,7 +744,7 @@ fn a_socket_cannot_be_its_own_peer() {
 fn waiting_threads_are_woken_by_connections_bytes_and_ends() {
     let net = network();
     let listener = Arc::new(tcp(&net));
-    listener.listen(4).unwrap();
+    listener.listen(4, 1).unwrap();
     let to = listener.local_address();
     let server = std::thread::spawn(move || {
         let wait = |s: &Socket| {

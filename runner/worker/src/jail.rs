@@ -95,7 +95,7 @@ impl Jail {
     /// # Errors
     /// Returns an error if the process has more than one thread, or if a supported wall fails.
     pub fn close(&self) -> Result<Walls, JailError> {
-        if let Some(threads) = remaining_threads().filter(|n| *n > 1) {
+        if let Some(threads) = remaining_threads(thread_count).filter(|n| *n > 1) {
             return Err(JailError::Threads(threads));
         }
         let mut walls = Walls::default();
@@ -164,12 +164,13 @@ fn landlock_walls(status: &RestrictionStatus) -> (Wall, Wall) {
 /// The time to wait for threads that have ended.
 const ENDED: Duration = Duration::from_millis(500);
 
-/// Returns the number of the process's threads that do not end soon; `None` if /proc cannot be
-/// read. A thread is still in the list for some time after its join has returned.
-fn remaining_threads() -> Option<usize> {
+/// Returns the number of the process's threads that do not end soon, by what `count` returns;
+/// `None` if that does. A thread is still in the list of /proc for some time after its join has
+/// returned.
+fn remaining_threads(mut count: impl FnMut() -> Option<usize>) -> Option<usize> {
     let begun = Instant::now();
     loop {
-        match thread_count()? {
+        match count()? {
             many if many > 1 && begun.elapsed() < ENDED => {
                 std::thread::sleep(Duration::from_micros(200));
             }
@@ -181,4 +182,50 @@ fn remaining_threads() -> Option<usize> {
 /// Returns the number of the process's threads; `None` if /proc cannot be read.
 fn thread_count() -> Option<usize> {
     Some(Path::new("/proc/self/task").read_dir().ok()?.count())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn threads_that_end_are_waited_for() {
+        let mut counts = [3, 3, 2, 1].into_iter();
+        assert_eq!(remaining_threads(|| counts.next()), Some(1));
+        assert_eq!(counts.next(), None, "each count was looked at");
+    }
+
+    #[test]
+    fn threads_that_stay_are_waited_for_no_longer_than_the_bound() {
+        let (begun, mut looks) = (Instant::now(), 0);
+        let stays = remaining_threads(|| {
+            looks += 1;
+            Some(2)
+        });
+        assert_eq!(stays, Some(2));
+        assert!(begun.elapsed() >= ENDED && looks > 1, "{looks} looks");
+    }
+
+    #[test]
+    fn without_proc_nothing_is_waited_for() {
+        assert_eq!(remaining_threads(|| None), None);
+    }
+
+    /// The counts of the kernel: a thread that is parked stays, and one that was joined goes.
+    #[test]
+    fn a_joined_thread_leaves_the_list() {
+        // Other tests' threads come and go, so this one looks at its own thread's entry.
+        let (sender, receiver) = std::sync::mpsc::channel();
+        let thread = std::thread::spawn(move || {
+            sender.send(rustix::thread::gettid()).unwrap();
+            std::thread::park();
+        });
+        let task = receiver.recv().unwrap();
+        let path = PathBuf::from(format!("/proc/self/task/{}", task.as_raw_nonzero()));
+        let count = || Some(1 + usize::from(path.exists()));
+        assert_eq!(remaining_threads(count), Some(2));
+        thread.thread().unpark();
+        thread.join().unwrap();
+        assert_eq!(remaining_threads(count), Some(1));
+    }
 }

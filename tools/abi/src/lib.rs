@@ -31,6 +31,9 @@
 //! - [`tools::TOOLS`]: host tools, which are functions of the embedder; exchanges as with
 //!   [`kv::KV`]. The node exists if there are any.
 //!
+//! - [`terminal::TERMINAL`]: attributes, sizes and groups of terminals, and locks of files
+//!   ([`lock`]); exchanges as with [`META`].
+//!
 //! [`signal`] has the numbers and names of signals.
 //!
 //! # Invariants
@@ -45,8 +48,10 @@ use alloc::vec::Vec;
 
 pub mod http;
 pub mod kv;
+pub mod lock;
 pub mod session;
 pub mod signal;
+pub mod terminal;
 pub mod tools;
 
 /// The private directory of the device nodes. It is not listed in `/`.
@@ -132,6 +137,10 @@ pub mod control {
     /// default; the process argument does not matter. Without it such a write returns EPIPE, which
     /// a program has to check for.
     pub const PIPE: u32 = 0x800;
+    /// The caller stops, as by the default action of the signal that is given as the process
+    /// argument: TSTP, TTIN or TTOU. A program with a handler for all signals needs it, because the
+    /// signal itself would reach the handler again.
+    pub const STOP: u32 = 0x1000;
 }
 
 /// Ids of WASI clocks that only our host has: CPU times of a process in nanoseconds. Any other

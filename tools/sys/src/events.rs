@@ -80,9 +80,9 @@ pub fn take_pending() -> u64 {
     PENDING.swap(0, Relaxed)
 }
 
-/// Forgets a caught signal that arrived.
-pub fn forget_pending(signal: u8) {
-    PENDING.fetch_and(!signal_bit(signal), Relaxed);
+/// Forgets a caught signal that arrived; returns whether it had.
+pub fn forget_pending(signal: u8) -> bool {
+    PENDING.fetch_and(!signal_bit(signal), Relaxed) & signal_bit(signal) != 0
 }
 
 /// Lets signals arrive in code that makes no system calls.

@@ -34,6 +34,7 @@ pub mod fake;
 mod files;
 #[cfg(target_os = "wasi")]
 mod heap;
+pub mod lock;
 pub mod meta;
 mod names;
 pub mod net;
@@ -41,6 +42,7 @@ pub mod path;
 pub mod preview1;
 mod process;
 mod stdio;
+pub mod terminal;
 
 #[cfg(unix)]
 #[path = "native.rs"]
@@ -58,7 +60,7 @@ pub use box_abi::{http, kv, session, tools};
 pub use errno::error_text;
 pub use files::{FileSystem, FolderItem};
 pub use names::AccountNames;
-pub use process::{NewGroup, Pid, Processes, SpawnSpec, WaitStatus, signal};
+pub use process::{ChildChange, NewGroup, Pid, Processes, SpawnSpec, WaitStatus, signal};
 pub use stdio::{
     INHERITED_FDS, InheritedDescriptors, ignore_empty_locale_variables, is_terminal,
     take_inherited, terminal_size,

@@ -23,7 +23,7 @@ use box_abi::{FileKind, Stat};
 
 use crate::events::{self, CpuTimes};
 use crate::path;
-use crate::process::{NewGroup, Pid, Processes, SpawnSpec, WaitStatus, signal};
+use crate::process::{ChildChange, NewGroup, Pid, Processes, SpawnSpec, WaitStatus, signal};
 use crate::stdio::INHERITED_FDS;
 
 /// The host's processes.
@@ -84,7 +84,7 @@ impl Os {
         cmd.current_dir(spec.cwd);
         match spec.group {
             NewGroup::Inherit => {}
-            NewGroup::New => {
+            NewGroup::New | NewGroup::Foreground => {
                 cmd.process_group(0);
             }
             NewGroup::Of(leader) => {
@@ -97,6 +97,7 @@ impl Os {
             .map(|(n, f)| Ok((RawFd::try_from(*n).map_err(|_| invalid())?, f.as_raw_fd())))
             .collect::<io::Result<_>>()?;
         let keep: Vec<RawFd> = map.iter().map(|(n, _)| *n).collect();
+        let in_foreground = spec.group == NewGroup::Foreground;
         // JUSTIFICATION: descriptors must get exact numbers in the child, which `Command` offers
         // for 0..2 only.
         // SAFETY: the closure runs between fork and exec and calls only async-signal-safe
@@ -104,6 +105,9 @@ impl Os {
         // and the scratch array is on the stack.
         unsafe {
             cmd.pre_exec(move || {
+                if in_foreground {
+                    terminal::take_foreground();
+                }
                 let top = map.iter().map(|(n, _)| *n).max().unwrap_or(2).max(2) + 1;
                 let mut moved = [-1; 64];
                 if map.len() > moved.len() {
@@ -165,6 +169,24 @@ impl Processes for Os {
             pause(step);
             step = (step * 2).min(LONGEST_PAUSE);
         }
+    }
+
+    fn wait_change(&self, pid: Pid) -> io::Result<Option<ChildChange>> {
+        let mut step = Duration::from_micros(200);
+        loop {
+            if events::has_pending() {
+                return Ok(None);
+            }
+            if let Some(change) = self.try_change(pid)? {
+                return Ok(Some(change));
+            }
+            pause(step);
+            step = (step * 2).min(LONGEST_PAUSE);
+        }
+    }
+
+    fn try_change(&self, pid: Pid) -> io::Result<Option<ChildChange>> {
+        wait_for_change(pid, libc::WNOHANG | libc::WUNTRACED)
     }
 
     fn kill_tree(&self, pid: Pid, signal: u8) -> io::Result<()> {
@@ -251,16 +273,25 @@ fn invalid() -> io::Error {
 }
 
 fn waitpid(pid: Pid, flags: libc::c_int) -> io::Result<Option<WaitStatus>> {
+    Ok(wait_for_change(pid, flags)?.and_then(|change| match change {
+        ChildChange::Ended(status) => Some(status),
+        ChildChange::Stopped(_) => None,
+    }))
+}
+
+fn wait_for_change(pid: Pid, flags: libc::c_int) -> io::Result<Option<ChildChange>> {
     let pid = libc::pid_t::try_from(pid).map_err(|_| invalid())?;
     let mut status = 0;
     // JUSTIFICATION: only the number of a child is known, because it may have been started before
     // the shell's state was copied. SAFETY: `status` is a live c_int for the duration of the call.
     let got = cvt(unsafe { libc::waitpid(pid, &mut status, flags) })?;
     Ok((got != 0).then(|| {
-        if libc::WIFSIGNALED(status) {
-            WaitStatus::Signaled(libc::WTERMSIG(status) as u8)
+        if libc::WIFSTOPPED(status) {
+            ChildChange::Stopped(libc::WSTOPSIG(status) as u8)
+        } else if libc::WIFSIGNALED(status) {
+            ChildChange::Ended(WaitStatus::Signaled(libc::WTERMSIG(status) as u8))
         } else {
-            WaitStatus::Exited(libc::WEXITSTATUS(status) as u8)
+            ChildChange::Ended(WaitStatus::Exited(libc::WEXITSTATUS(status) as u8))
         }
     }))
 }
@@ -293,6 +324,10 @@ pub fn initial_cwd() -> PathBuf {
 pub fn enter_cwd(dir: &Path) -> io::Result<()> {
     std::env::set_current_dir(dir)
 }
+
+#[path = "native_terminal.rs"]
+mod terminal;
+pub(crate) use terminal::terminal_call;
 
 /// Returns the rows and columns of a terminal.
 pub(crate) fn terminal_size(f: &File) -> io::Result<(u32, u32)> {

@@ -38,6 +38,8 @@ pub enum NewGroup {
     Inherit,
     /// A new group, which the process leads.
     New,
+    /// A new group, which the process leads, in the foreground of the controlling terminal.
+    Foreground,
     /// The group that the process with this id leads.
     Of(Pid),
 }
@@ -73,6 +75,14 @@ impl WaitStatus {
     }
 }
 
+/// What has happened to a child.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ChildChange {
+    Ended(WaitStatus),
+    /// The signal with this number has stopped it.
+    Stopped(u8),
+}
+
 /// The processes and pipes of the system.
 pub trait Processes: FileSystem {
     /// Starts a process. Fails with `NotFound` if there is no such program, with `PermissionDenied`
@@ -88,6 +98,14 @@ pub trait Processes: FileSystem {
     /// ([`crate::events`]).
     fn wait_or_signal(&self, pid: Pid) -> io::Result<Option<WaitStatus>> {
         self.wait(pid).map(Some)
+    }
+    /// Does the same as [`Processes::wait_or_signal`], but also returns when the child stops.
+    fn wait_change(&self, pid: Pid) -> io::Result<Option<ChildChange>> {
+        Ok(self.wait_or_signal(pid)?.map(ChildChange::Ended))
+    }
+    /// Returns what has happened to the child since the last call; `None` if nothing has.
+    fn try_change(&self, pid: Pid) -> io::Result<Option<ChildChange>> {
+        Ok(self.try_wait(pid)?.map(ChildChange::Ended))
     }
     /// Sends a signal by number; 0 only tests whether the process exists.
     fn kill(&self, pid: Pid, signal: u8) -> io::Result<()>;

@@ -26,7 +26,7 @@ use box_abi::{FileKind, GROUP_NEW, GROUP_VARIABLE, MetaRequest, STAT_LEN, Stat, 
 
 use crate::errno::code;
 use crate::path;
-use crate::process::{NewGroup, Pid, Processes, SpawnSpec, WaitStatus};
+use crate::process::{ChildChange, NewGroup, Pid, Processes, SpawnSpec, WaitStatus};
 use crate::stdio::INHERITED_FDS;
 
 pub(crate) use events::{
@@ -74,7 +74,9 @@ struct JoinStatus {
 }
 const JOIN_NOTHING: u8 = 0;
 const JOIN_SIGNALED: u8 = 2;
+const JOIN_STOPPED: u8 = 3;
 const JOIN_NON_BLOCKING: u32 = 1;
+const JOIN_SEES_STOPS: u32 = 2;
 
 /// The structure `tty` of WASIX.
 #[repr(C)]
@@ -178,6 +180,10 @@ fn environment(spec: &SpawnSpec<'_>) -> Vec<Vec<u8>> {
     match spec.group {
         NewGroup::Inherit => {}
         NewGroup::New => env.push([GROUP_VARIABLE, "=", GROUP_NEW].concat().into_bytes()),
+        NewGroup::Foreground => {
+            let value = box_abi::terminal::GROUP_FOREGROUND;
+            env.push([GROUP_VARIABLE, "=", value].concat().into_bytes());
+        }
         NewGroup::Of(leader) => env.push(format!("{GROUP_VARIABLE}={leader}").into_bytes()),
     }
     let umask = crate::meta::umask();
@@ -300,8 +306,8 @@ impl Processes for Os {
     fn wait(&self, pid: Pid) -> io::Result<WaitStatus> {
         loop {
             match join(pid, 0) {
-                Ok(Some(s)) => return Ok(s),
-                Ok(None) => return Err(io::Error::from_raw_os_error(code::ECHILD)),
+                Ok(Some(ChildChange::Ended(s))) => return Ok(s),
+                Ok(_) => return Err(io::Error::from_raw_os_error(code::ECHILD)),
                 Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
                 Err(e) => return Err(e),
             }
@@ -309,16 +315,15 @@ impl Processes for Os {
     }
 
     fn wait_or_signal(&self, pid: Pid) -> io::Result<Option<WaitStatus>> {
-        // A signal that arrives after this check makes the call below fail with EINTR.
-        while !crate::events::has_pending() {
-            match join(pid, 0) {
-                Ok(Some(s)) => return Ok(Some(s)),
-                Ok(None) => return Err(io::Error::from_raw_os_error(code::ECHILD)),
-                Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
-                Err(e) => return Err(e),
-            }
-        }
-        Ok(None)
+        Ok(join_or_signal(pid, 0)?.and_then(ended))
+    }
+
+    fn wait_change(&self, pid: Pid) -> io::Result<Option<ChildChange>> {
+        join_or_signal(pid, JOIN_SEES_STOPS)
+    }
+
+    fn try_change(&self, pid: Pid) -> io::Result<Option<ChildChange>> {
+        join(pid, JOIN_NON_BLOCKING | JOIN_SEES_STOPS)
     }
 
     fn kill_tree(&self, pid: Pid, signal: u8) -> io::Result<()> {
@@ -352,7 +357,7 @@ impl Processes for Os {
     }
 
     fn try_wait(&self, pid: Pid) -> io::Result<Option<WaitStatus>> {
-        join(pid, JOIN_NON_BLOCKING)
+        Ok(join(pid, JOIN_NON_BLOCKING)?.and_then(ended))
     }
 
     fn kill(&self, pid: Pid, signal: u8) -> io::Result<()> {
@@ -414,7 +419,28 @@ fn signal_call(pid: Pid, signal: u32) -> io::Result<()> {
     cvt(unsafe { proc_signal(pid, signal) })
 }
 
-fn join(pid: Pid, flags: u32) -> io::Result<Option<WaitStatus>> {
+/// Waits for a child; `None` if a caught signal arrives first.
+fn join_or_signal(pid: Pid, flags: u32) -> io::Result<Option<ChildChange>> {
+    // A signal that arrives after this check makes the call below fail with EINTR.
+    while !crate::events::has_pending() {
+        match join(pid, flags) {
+            Ok(Some(change)) => return Ok(Some(change)),
+            Ok(None) => return Err(io::Error::from_raw_os_error(code::ECHILD)),
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+            Err(e) => return Err(e),
+        }
+    }
+    Ok(None)
+}
+
+fn ended(change: ChildChange) -> Option<WaitStatus> {
+    match change {
+        ChildChange::Ended(status) => Some(status),
+        ChildChange::Stopped(_) => None,
+    }
+}
+
+fn join(pid: Pid, flags: u32) -> io::Result<Option<ChildChange>> {
     let mut which = OptionPid { tag: 1, pid };
     let mut status = JoinStatus::default();
     // JUSTIFICATION: no library wraps this host call.
@@ -422,8 +448,11 @@ fn join(pid: Pid, flags: u32) -> io::Result<Option<WaitStatus>> {
     cvt(unsafe { proc_join(&mut which, flags, &mut status) })?;
     Ok(match status.tag {
         JOIN_NOTHING => None,
-        JOIN_SIGNALED if status.signal != 0 => Some(WaitStatus::Signaled(status.signal)),
-        _ => Some(WaitStatus::Exited(status.code as u8)),
+        JOIN_STOPPED => Some(ChildChange::Stopped(status.signal)),
+        JOIN_SIGNALED if status.signal != 0 => {
+            Some(ChildChange::Ended(WaitStatus::Signaled(status.signal)))
+        }
+        _ => Some(ChildChange::Ended(WaitStatus::Exited(status.code as u8))),
     })
 }
 
@@ -502,8 +531,38 @@ fn exchange(request: &MetaRequest<'_>) -> Option<io::Result<Vec<u8>>> {
     })
 }
 
+/// Sends a request about a descriptor to the node of terminals; returns its answer.
+pub(crate) fn terminal_call(
+    file: &File,
+    request: &box_abi::terminal::TerminalRequest<'_>,
+) -> io::Result<Vec<u8>> {
+    let not_one = || io::Error::from_raw_os_error(libc::ENOTTY);
+    let mut node = OpenOptions::new()
+        .read(true)
+        .write(true)
+        .open(box_abi::terminal::TERMINAL)
+        .map_err(|_| not_one())?;
+    use box_abi::terminal::TerminalOperation as Op;
+    let number = match request.operation {
+        // These are about the caller.
+        Op::GetMembership | Op::SetGroup => 0,
+        _ => u32::try_from(file.as_raw_fd()).map_err(|_| not_one())?,
+    };
+    node.write_all(&box_abi::terminal::TerminalRequest { number, ..*request }.encode())?;
+    let mut reply = [0; box_abi::terminal::MAX_MESSAGE];
+    let n = node.read(&mut reply)?;
+    match reply[..n] {
+        [0, 0, _, _, ref answer @ ..] => Ok(answer.to_vec()),
+        [lo, hi, ..] => Err(io::Error::from_raw_os_error(i32::from(u16::from_le_bytes([lo, hi])))),
+        _ => Err(io::ErrorKind::InvalidData.into()),
+    }
+}
+
 /// Returns the rows and columns of the terminal.
-pub(crate) fn terminal_size(_: &File) -> io::Result<(u32, u32)> {
+pub(crate) fn terminal_size(file: &File) -> io::Result<(u32, u32)> {
+    if let Ok(size) = crate::terminal::window_size(file) {
+        return Ok((size.rows.into(), size.columns.into()));
+    }
     let mut tty = Tty::default();
     // JUSTIFICATION: `std` has no call for this.
     // SAFETY: the kernel writes the 24 bytes of the structure.

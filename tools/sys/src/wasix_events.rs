@@ -74,8 +74,17 @@ extern "C" fn __wasm_signal(signal: i32) {
     if signal_arrived(signal) {
         return;
     }
-    // These are CHLD, CONT, TSTP, TTIN, TTOU, URG and WINCH, which do nothing by default.
-    if matches!(signal, 17 | 18 | 20 | 21 | 22 | 23 | 28) {
+    // These are CHLD, CONT, URG and WINCH, which do nothing by default.
+    if matches!(signal, 17 | 18 | 23 | 28) {
+        return;
+    }
+    // TSTP, TTIN and TTOU stop the process by default.
+    if matches!(signal, 20..=22) {
+        if super::signal_call(signal.into(), box_abi::control::STOP).is_err() {
+            // Another host knows STOP, which has no handler.
+            // SAFETY: plain integers. JUSTIFICATION: no library wraps this host call.
+            unsafe { proc_raise(box_abi::signal::STOP.into()) };
+        }
         return;
     }
     // SAFETY: the name's length is 0, and the rest is plain integers.

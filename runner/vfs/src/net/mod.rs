@@ -40,6 +40,7 @@ pub use address::{Family, SocketAddress, resolve_name};
 pub use exchange::{Message, ReceiveOptions};
 pub use mailbox::MAX_DATAGRAM;
 pub use options::{SocketFlag, SocketOptions, SocketSize, SocketTime};
+pub use ports::ListeningSocket;
 pub use socket::{Socket, SocketKind, SocketStatus};
 
 use crate::budget::{Budget, Reservation};

@@ -36,6 +36,14 @@ pub(super) struct PortSharing {
     pub(super) port: bool,
 }
 
+/// A socket that listens for connections.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ListeningSocket {
+    pub address: SocketAddr,
+    /// The process that made it listen. Processes that it has begun since may have the socket, too.
+    pub pid: u32,
+}
+
 #[derive(Debug)]
 struct PortClaim {
     id: u64,
@@ -48,7 +56,8 @@ struct PortClaim {
 #[derive(Clone, Debug)]
 pub(super) enum PortTarget {
     Nobody,
-    Listener(Arc<Listener>),
+    /// A listener, and the process that made it listen.
+    Listener(Arc<Listener>, u32),
     Mailbox(Arc<Mailbox>),
 }
 
@@ -63,7 +72,7 @@ pub(super) struct PortBinding {
 
 impl PortClaim {
     fn is_listening(&self) -> bool {
-        matches!(self.target, PortTarget::Listener(_))
+        matches!(self.target, PortTarget::Listener(..))
     }
 
     /// Returns whether another claim of that address is in conflict with this one.
@@ -143,7 +152,7 @@ impl LoopbackNetwork {
     /// let server = Socket::new(&network, Family::V4, SocketKind::Stream).expect("a socket");
     /// let at = SocketAddress::Ip("127.0.0.1:80".parse().expect("an address"));
     /// server.bind(at).expect("a free port");
-    /// server.listen(1).expect("listening");
+    /// server.listen(1, 1).expect("listening");
     /// assert_eq!(network.list_addresses(1000), "tcp listen 127.0.0.1:80\n");
     /// ```
     pub fn list_addresses(&self, room: usize) -> String {
@@ -167,6 +176,37 @@ impl LoopbackNetwork {
             out.push_str(&row);
         }
         out
+    }
+
+    /// Returns the sockets that listen for connections over IP, by port and address.
+    ///
+    /// ```
+    /// use wasibox_vfs::Budget;
+    /// use wasibox_vfs::net::{Family, LoopbackNetwork, Socket, SocketAddress, SocketKind};
+    ///
+    /// let network = LoopbackNetwork::new(Budget::new(1 << 20));
+    /// let server = Socket::new(&network, Family::V4, SocketKind::Stream).expect("a socket");
+    /// let at = "127.0.0.1:80".parse().expect("an address");
+    /// server.bind(SocketAddress::Ip(at)).expect("a free port");
+    /// assert!(network.listening_sockets().is_empty());
+    /// server.listen(1, 7).expect("listening");
+    /// let all = network.listening_sockets();
+    /// assert_eq!((all.len(), all[0].address, all[0].pid), (1, at, 7));
+    /// ```
+    pub fn listening_sockets(&self) -> Vec<ListeningSocket> {
+        let ports = self.lock_ports();
+        let streams = ports.claims.iter().filter(|((kind, _), _)| *kind == SocketKind::Stream);
+        let listening = streams.flat_map(|(_, all)| all).filter_map(|claim| {
+            match (&claim.address, &claim.target) {
+                (SocketAddress::Ip(at), PortTarget::Listener(_, pid)) => {
+                    Some(ListeningSocket { address: *at, pid: *pid })
+                }
+                _ => None,
+            }
+        });
+        let mut all: Vec<ListeningSocket> = listening.collect();
+        all.sort_by_key(|socket| (socket.address.port(), socket.address.ip()));
+        all
     }
 
     /// Takes an address; port 0 stands for any free port.
@@ -223,8 +263,8 @@ impl LoopbackNetwork {
 }
 
 impl PortBinding {
-    /// Sets the listener of the address: EADDRINUSE if another socket listens there.
-    pub(super) fn listen(&self, listener: &Arc<Listener>) -> Result<(), Errno> {
+    /// Sets the listener of the address, for a process: EADDRINUSE if another socket listens there.
+    pub(super) fn listen(&self, listener: &Arc<Listener>, pid: u32) -> Result<(), Errno> {
         let mut ports = self.network.lock_ports();
         let others = |c: &&PortClaim| c.id != self.id && c.is_listening();
         if let SocketAddress::Ip(at) = &self.address
@@ -235,7 +275,7 @@ impl PortBinding {
             return Err(Errno::ADDRINUSE);
         }
         if let Some(own) = ports.find_claim(self.kind, &self.address, self.id) {
-            own.target = PortTarget::Listener(listener.clone());
+            own.target = PortTarget::Listener(listener.clone(), pid);
         }
         Ok(())
     }

@@ -218,7 +218,7 @@ impl Socket {
     }
 
     /// Takes connections from now on (`listen`).
-    pub fn listen(&self, backlog: usize) -> Result<(), Errno> {
+    pub fn listen(&self, backlog: usize, pid: u32) -> Result<(), Errno> {
         let mut inner = self.lock_inner();
         match &inner.state {
             SocketState::Idle => {}
@@ -237,7 +237,7 @@ impl Socket {
         }
         let listener = Arc::new(Listener::new(backlog));
         if let Some(bound) = &inner.bound {
-            bound.listen(&listener)?;
+            bound.listen(&listener, pid)?;
         }
         inner.state = SocketState::Listening(listener);
         Ok(())
@@ -309,7 +309,7 @@ impl Socket {
     /// Tries to connect. If the backlog is full, the state becomes `Connecting`, and the error is
     /// EAGAIN.
     fn attempt_connect(&self, inner: &mut SocketInner, to: SocketAddress) -> Result<(), Errno> {
-        let PortTarget::Listener(listener) = self.network.find_target(SocketKind::Stream, &to)
+        let PortTarget::Listener(listener, _) = self.network.find_target(SocketKind::Stream, &to)
         else {
             inner.state = SocketState::Idle;
             return Err(Errno::CONNREFUSED);

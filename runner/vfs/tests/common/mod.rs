@@ -47,6 +47,7 @@ pub fn open(v: &Vfs, path: &str, how: OpenFlags) -> Result<VfsFile, Errno> {
     match v.open(&ROOT_LOC, path.as_bytes(), how, 0o644)? {
         OpenResult::File(f) => Ok(f),
         OpenResult::Descriptor(n) => panic!("{path} is descriptor {n}"),
+        OpenResult::ControllingTerminal => Err(Errno::NXIO),
     }
 }
 
