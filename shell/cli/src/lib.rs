@@ -5,6 +5,7 @@
 //! |---|---|
 //! | `options` | the command line |
 //! | `analyze` | `--analyze` |
+//! | `edit` | the line editor of an interactive shell |
 //! | `man` | `man`, `apropos`, `whatis` |
 //! | `start` | starts a shell in the context of an applet |
 //!
@@ -13,6 +14,7 @@
 #![forbid(unsafe_code)]
 
 mod analyze;
+mod edit;
 mod man;
 mod options;
 mod start;

@@ -35,6 +35,8 @@ pub struct Invocation {
     pub budget: Option<Vec<u8>>,
     /// `--session`: continues from the state that the last call of the session has left.
     pub session: bool,
+    /// `--noediting`: lines are read as the terminal delivers them.
+    pub noediting: bool,
     /// `--analyze`: reports the possible effects of the script instead of running it.
     pub analyze: bool,
 }
@@ -169,7 +171,8 @@ fn long_option(
         b"--posix" => inv.posix = true,
         b"--login" => inv.login = true,
         b"--norc" => inv.norc = true,
-        b"--noprofile" | b"--noediting" | b"--restricted" | b"--debugger" => {}
+        b"--noediting" => inv.noediting = true,
+        b"--noprofile" | b"--restricted" | b"--debugger" => {}
         b"--verbose" => inv.set.push((SetOpt::Verbose, true)),
         b"--help" => inv.help = true,
         b"--version" => inv.version = true,

@@ -12,6 +12,7 @@ use sh_exec::run::{SourceText, TextKind};
 use sh_exec::state::options::{CommandSource, SetOpt, ShOpt};
 use sh_exec::{STATE_OPTION, Shell, ShellStart};
 
+use crate::edit::LineEditor;
 use crate::options::{Invocation, OptionList, ScriptSource, ShellUsageError, parse};
 
 /// Environment variable with the limits in the format of `--budget`, so that shells started by this
@@ -136,8 +137,8 @@ fn run_source(shell: &mut Shell<'_>, inv: &Invocation, name: &str) -> i32 {
     }
     let interactive = inv.source == ScriptSource::Stdin && shell.options_mut().is_interactive();
     if interactive {
-        if let (false, Some(rc)) = (inv.norc, &inv.rcfile) {
-            shell.source_quietly(rc);
+        if !inv.norc {
+            shell.source_quietly(inv.rcfile.as_deref().unwrap_or(b"$HOME/.bashrc"));
         }
     } else if !is_begun {
         bash_env(shell, inv);
@@ -292,12 +293,17 @@ fn configure_shell(shell: &mut Shell<'_>, inv: &Invocation) {
         ScriptSource::Stdin => CommandSource::Stdin,
     };
     o.set_call(source, interactive);
+    if interactive && terminal {
+        shell.begin_interactive();
+    }
+    let o = shell.options_mut();
     if inv.posix {
         o.switch_set(SetOpt::Posix, true);
     }
     if interactive {
         o.put_shopt(ShOpt::ExpandAliases, true);
         o.switch_set(SetOpt::History, true);
+        o.switch_set(SetOpt::HistExpand, terminal);
     }
     if inv.login {
         o.put_shopt(ShOpt::LoginShell, true);
@@ -309,14 +315,26 @@ fn configure_shell(shell: &mut Shell<'_>, inv: &Invocation) {
         o.put_shopt(*opt, *on);
     }
     if interactive {
+        if terminal {
+            shell.begin_history();
+            let is_dumb = shell.variable_text(b"TERM").is_none_or(|t| t.as_slice() == b"dumb");
+            if !inv.noediting && !is_dumb {
+                shell.set_editor(Box::new(LineEditor::default()));
+            }
+        }
         if shell.variable_text(b"HISTFILE").is_none() {
             let home = shell.variable_text(b"HOME").unwrap_or_default();
             shell.set_quietly(b"HISTFILE", &[home.as_slice(), b"/.bash_history"].concat());
         }
-        for (name, value) in [(&b"PS1"[..], &b"\\s-\\v\\$ "[..]), (b"PS2", b"> ")] {
+        // Only people need to see where they are, and scripts compare.
+        let usual_prompt: &[u8] = if terminal { b"\\u@\\h:\\w\\$ " } else { b"\\s-\\v\\$ " };
+        for (name, value) in [(&b"PS1"[..], usual_prompt), (b"PS2", b"> ")] {
             if shell.variable_text(name).is_none() {
                 shell.set_quietly(name, value);
             }
+        }
+        if terminal {
+            shell.load_history();
         }
     }
 }

@@ -16,8 +16,21 @@ impl Shell<'_> {
     /// Returns a failure, already reported, only if it ends the shell, for example because of
     /// `set -e`.
     pub(crate) fn expand_prompt(&mut self, text: &[u8]) -> Result<Vec<u8>, ExpandError> {
+        self.expand_shown_prompt(text, false)
+    }
+
+    /// Does the same as [`Shell::expand_prompt`]; with `marks`, the bytes 1 and 2 stand for `\[` and
+    /// `\]`.
+    ///
+    /// # Errors
+    /// Returns a failure, already reported, only if it ends the shell.
+    pub(crate) fn expand_shown_prompt(
+        &mut self,
+        text: &[u8],
+        marks: bool,
+    ) -> Result<Vec<u8>, ExpandError> {
         let expands = self.state.options.has_shopt(ShOpt::PromptVars);
-        let decoded = self.decoded_prompt(text, expands);
+        let decoded = self.decoded_prompt(text, expands, marks);
         if !expands || memchr::memchr3(b'$', b'`', b'\\', &decoded).is_none() {
             return Ok(decoded);
         }
@@ -50,15 +63,15 @@ impl Shell<'_> {
         if self.state.options.has_set(SetOpt::ErrExit) {
             Err(ExpandError::already_printed(ErrorReach::Exit))
         } else {
-            Ok(self.decoded_prompt(text, false))
+            Ok(self.decoded_prompt(text, false, marks))
         }
     }
 
     /// Returns the prompt without its backslash escapes. With `expands`, keeps `\\` for the later
     /// expansion.
-    fn decoded_prompt(&mut self, text: &[u8], expands: bool) -> Vec<u8> {
+    fn decoded_prompt(&mut self, text: &[u8], expands: bool, marks: bool) -> Vec<u8> {
         let decoded = match memchr::memchr(b'\\', text) {
-            Some(_) => self.prompt_escapes(text, expands),
+            Some(_) => self.prompt_escapes(text, expands, marks),
             None => text.to_vec(),
         };
         if self.state.options.has_set(SetOpt::Posix) {
@@ -68,7 +81,7 @@ impl Shell<'_> {
         }
     }
 
-    fn prompt_escapes(&mut self, text: &[u8], expands: bool) -> Vec<u8> {
+    fn prompt_escapes(&mut self, text: &[u8], expands: bool, marks: bool) -> Vec<u8> {
         let mut out = Vec::new();
         let mut at = 0;
         while let Some(&c) = text.get(at) {
@@ -94,6 +107,8 @@ impl Shell<'_> {
                     at = (end + 1).min(text.len());
                 }
                 b'$' => out.push(if box_sys::meta::ids().0 == 0 { b'#' } else { b'$' }),
+                b'[' if marks => out.push(1),
+                b']' if marks => out.push(2),
                 b'[' | b']' => {}
                 b'\\' if expands => out.extend_from_slice(b"\\\\"),
                 b'\\' => out.push(b'\\'),

@@ -102,7 +102,7 @@ impl TextMentions {
     }
 }
 
-struct AliasView<'a>(&'a BTreeMap<Vec<u8>, Rc<[u8]>>);
+pub(crate) struct AliasView<'a>(pub &'a BTreeMap<Vec<u8>, Rc<[u8]>>);
 
 impl Aliases for AliasView<'_> {
     fn get(&self, name: &[u8]) -> Option<Rc<[u8]>> {
@@ -114,20 +114,11 @@ impl Aliases for AliasView<'_> {
 /// file`).
 pub struct ScriptInput {
     pub desc: Rc<RefCell<Option<DescriptorTarget>>>,
-    /// Prompts of an interactive shell and their destination.
-    pub prompts: Option<Rc<RefCell<Prompts>>>,
     /// Copies each line to standard error (`set -v`).
     pub echo: Rc<RefCell<Option<DescriptorTarget>>>,
 }
 
-/// Expanded prompts, renewed before each command.
-pub struct Prompts {
-    pub first: Vec<u8>,
-    pub more: Vec<u8>,
-    pub out: Option<DescriptorTarget>,
-}
-
-fn print_to(desc: &Option<DescriptorTarget>, text: &[u8]) {
+pub(crate) fn print_to(desc: &Option<DescriptorTarget>, text: &[u8]) {
     if let Some(DescriptorTarget::File(f)) = desc {
         // A failure to show the prompt is not reported.
         let _ = f.write(text).and_then(|()| f.flush());
@@ -135,11 +126,7 @@ fn print_to(desc: &Option<DescriptorTarget>, text: &[u8]) {
 }
 
 impl SourceInput for ScriptInput {
-    fn read_line(&mut self, buf: &mut Vec<u8>, continuation: bool) -> bool {
-        if let Some(p) = &self.prompts {
-            let p = p.borrow();
-            print_to(&p.out, if continuation { &p.more } else { &p.first });
-        }
+    fn read_line(&mut self, buf: &mut Vec<u8>, _: bool) -> bool {
         let desc = self.desc.borrow().clone();
         let Some(desc) = desc else { return false };
         let before = buf.len();
@@ -193,14 +180,14 @@ impl Shell<'_> {
 
     /// Returns whether `set -t` ends the script after the command that was read last. It does not
     /// end a `-c` text.
-    fn ends_after_command(&self) -> bool {
+    pub(crate) fn ends_after_command(&self) -> bool {
         let options = &self.state.options;
         options.has_set(SetOpt::OneCmd)
             && !options.is_command_string()
             && !self.state.ids.is_subshell()
     }
 
-    fn parser_warnings(&mut self, parser: &mut Parser<'_>) {
+    pub(crate) fn parser_warnings(&mut self, parser: &mut Parser<'_>) {
         for w in parser.take_warnings() {
             let line = self.state.line;
             self.state.line = w.line;
@@ -264,7 +251,7 @@ impl Shell<'_> {
     }
 
     /// Acts on a syntax error that was reported, and returns how execution continues.
-    fn after_syntax_error(&mut self, place: TextPlace) -> Flow {
+    pub(crate) fn after_syntax_error(&mut self, place: TextPlace) -> Flow {
         const STATUS: i32 = 2;
         self.state.status = STATUS;
         let spares = self.state.here.command_builtin && !self.exits_on_errors();
@@ -291,14 +278,12 @@ impl Shell<'_> {
 
     /// Runs commands from standard input as they arrive.
     pub fn run_stdin(&mut self) -> i32 {
+        if self.state.options.is_interactive() {
+            return self.run_prompts();
+        }
         let desc = Rc::new(RefCell::new(self.state.fds.get(0).cloned()));
         let echo = Rc::new(RefCell::new(None));
-        let interactive = self.state.options.is_interactive();
-        let prompts = interactive.then(|| {
-            Rc::new(RefCell::new(Prompts { first: Vec::new(), more: Vec::new(), out: None }))
-        });
-        let input =
-            ScriptInput { desc: desc.clone(), prompts: prompts.clone(), echo: echo.clone() };
+        let input = ScriptInput { desc: desc.clone(), echo: echo.clone() };
         let mut options = self.parse_options();
         options.first_line = 1;
         self.mentions.commands = true;
@@ -317,9 +302,6 @@ impl Shell<'_> {
             } else {
                 None
             };
-            if let Some(p) = &prompts {
-                self.renew_prompts(p);
-            }
             let aliases = self.state.aliases.clone();
             let next = parser.next_command(&AliasView(&aliases));
             self.parser_warnings(&mut parser);
@@ -331,34 +313,15 @@ impl Shell<'_> {
                         status = s;
                         self.state.status = s;
                     }
-                    Err(u) => {
-                        if interactive && !matches!(u, Unwind::Exit(_) | Unwind::GiveUp(_)) {
-                            continue;
-                        }
-                        break Err(u);
-                    }
+                    Err(u) => break Err(u),
                 },
                 Err(e) => {
                     self.syntax_error(&e, None);
-                    let place = if interactive { TextPlace::Prompt } else { TextPlace::Script };
-                    match self.after_syntax_error(place) {
-                        Ok(then) if interactive => status = then,
-                        flow => break flow,
-                    }
+                    break self.after_syntax_error(TextPlace::Script);
                 }
             }
         };
         self.finish(r)
-    }
-
-    fn renew_prompts(&mut self, p: &Rc<RefCell<Prompts>>) {
-        let status = self.state.status;
-        let ps1 = self.variable_text(b"PS1").unwrap_or_default();
-        let ps2 = self.variable_text(b"PS2").unwrap_or_default();
-        let first = self.expand_prompt(&ps1).unwrap_or_default();
-        let more = self.expand_prompt(&ps2).unwrap_or_default();
-        self.state.status = status;
-        *p.borrow_mut() = Prompts { first, more, out: self.state.fds.get(2).cloned() };
     }
 
     /// Ends the shell: runs the EXIT trap and writes the output.
@@ -379,6 +342,7 @@ impl Shell<'_> {
             Err(Unwind::Exit(s) | Unwind::GiveUp(s)) => s,
             Ok(()) | Err(_) => status,
         };
+        let hangs_up = self.signals.is_killed_by(box_sys::signal::HUP);
         let status = match r {
             // No trap runs while the shell leaves loops.
             Err(Unwind::Break(_) | Unwind::Continue(_)) => status,
@@ -386,6 +350,8 @@ impl Shell<'_> {
         };
         self.drain_captured_jobs();
         self.sync_output();
+        self.save_history();
+        self.end_job_control(hangs_up);
         if let Some(signal) = self.signals.take_killed_by() {
             // The parent process must see the signal that ended this process.
             box_sys::events::catch_signals(0, 0);

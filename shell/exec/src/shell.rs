@@ -72,7 +72,13 @@ pub struct Shell<'a> {
     pub(crate) last_subst: Option<i32>,
     pub(crate) regex: crate::walk::LastRegex,
     pub(crate) zone: crate::clock::LastZone,
-    pub(crate) history: Vec<Vec<u8>>,
+    pub(crate) history: crate::history::History,
+    /// The editor of lines at the prompt.
+    pub(crate) editor: Option<Box<dyn crate::interactive::LineReader>>,
+    /// The terminal, with job control.
+    pub(crate) terminal: Option<Box<crate::control::JobTerminal>>,
+    /// Whether the last command tried to leave the shell and was told about stopped jobs.
+    pub(crate) leave_warned: bool,
     /// The session that this call belongs to.
     pub(crate) session: Option<Box<crate::state::session::SessionBaseline>>,
 }
@@ -117,7 +123,10 @@ impl<'a> Shell<'a> {
             last_subst: None,
             regex: Default::default(),
             zone: Default::default(),
-            history: Vec::new(),
+            history: Default::default(),
+            editor: None,
+            terminal: None,
+            leave_warned: false,
             session: None,
         };
         shell.init_vars(&start.env);
@@ -125,6 +134,11 @@ impl<'a> Shell<'a> {
         let seed = shell.random_bits();
         shell.state.random.seed(seed as u32);
         shell
+    }
+
+    /// Gives the shell an editor for the lines that a user types.
+    pub fn set_editor(&mut self, editor: Box<dyn crate::interactive::LineReader>) {
+        self.editor = Some(editor);
     }
 
     /// Returns the options, for the code that starts the shell.

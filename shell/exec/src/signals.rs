@@ -20,6 +20,8 @@ pub(crate) struct Signals {
     killed_by: Option<u8>,
     /// Whether a signal ends the shell or subshell, whose EXIT trap has not run yet.
     is_ending: bool,
+    /// Whether SIGINT has ended a command of an interactive shell.
+    interrupted: bool,
 }
 
 impl Signals {
@@ -37,6 +39,16 @@ impl Signals {
     /// Returns whether a condition is a signal that stays ignored.
     pub fn is_fixed(&self, condition: u8) -> bool {
         condition < 64 && self.fixed & events::signal_bit(condition) != 0
+    }
+
+    /// Records that SIGINT has ended a command of an interactive shell.
+    pub fn interrupt_command(&mut self) {
+        self.interrupted = true;
+    }
+
+    /// Returns whether that has happened since the last call.
+    pub fn take_interrupted(&mut self) -> bool {
+        std::mem::take(&mut self.interrupted)
     }
 
     /// Records that the process drops SIGQUIT.
@@ -122,6 +134,11 @@ impl Signals {
     /// Takes whether a signal ends the shell or subshell.
     pub fn take_ending(&mut self) -> bool {
         std::mem::take(&mut self.is_ending)
+    }
+
+    /// Returns whether the process has to end by this signal.
+    pub fn is_killed_by(&self, signal: u8) -> bool {
+        self.killed_by == Some(signal)
     }
 
     /// Takes the signal that the process has to end by.

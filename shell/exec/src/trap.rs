@@ -164,6 +164,19 @@ impl Shell<'_> {
         }
     }
 
+    /// Makes this process handle signals as an interactive shell does (bash manual 3.7.6): SIGINT
+    /// gives up the present command, and signals that would end or stop it are dropped.
+    pub fn begin_interactive(&mut self) {
+        let own = INTERACTIVE_DROPS.iter().filter(|n| !self.signals.is_fixed(**n));
+        let mut dropped = own.fold(0, |set, n| set | events::signal_bit(*n));
+        if self.signals.drops_quit() {
+            dropped |= events::signal_bit(signal::QUIT);
+        }
+        events::drop_signals(dropped);
+        self.begin_job_control();
+        self.sync_signals();
+    }
+
     /// Catches SIGINT for a foreground command, because the command decides whether the signal ends
     /// the shell: [`Self::end_foreground`]. Returns the signals that were caught before, or `None`
     /// where the signal takes its usual course.
@@ -189,7 +202,7 @@ impl Shell<'_> {
     pub(crate) fn end_foreground(&mut self, begun: Option<u64>, has_exited: bool) {
         let Some(caught) = begun else { return };
         if has_exited && self.state.traps.get(signal::INT).is_none() {
-            events::forget_pending(signal::INT);
+            let _ = events::forget_pending(signal::INT);
         }
         let (_, ignored) = events::signal_dispositions();
         events::catch_signals(caught, ignored);
@@ -219,6 +232,12 @@ impl Shell<'_> {
         is_harmless(number)
             || self.state.traps.ignores_unlisted(number)
             || number == signal::QUIT && self.signals.drops_quit() && self.is_process()
+            || self.is_at_prompt() && INTERACTIVE_DROPS.contains(&number)
+    }
+
+    /// Returns whether this is an interactive shell and no subshell.
+    fn is_at_prompt(&self) -> bool {
+        self.state.options.is_interactive() && self.is_process() && !self.state.ids.is_subshell()
     }
 
     /// Registers with the system the signals that this shell catches and ignores. A subshell within
@@ -240,6 +259,13 @@ impl Shell<'_> {
         for (n, action) in self.state.traps.active_traps().filter(|(n, _)| *n < 64) {
             let set = if action.is_empty() { &mut ignored } else { &mut caught };
             *set |= events::signal_bit(n);
+        }
+        if self.is_at_prompt() && self.state.traps.get(signal::INT).is_none() {
+            caught |= events::signal_bit(signal::INT);
+        }
+        // The jobs hang up with the shell.
+        if self.terminal.is_some() && self.state.traps.get(signal::HUP).is_none() {
+            caught |= events::signal_bit(signal::HUP);
         }
         if self.state.traps.ignores_unlisted(signal::QUIT) {
             ignored |= events::signal_bit(signal::QUIT);
@@ -285,6 +311,10 @@ impl Shell<'_> {
                     }
                 }
                 None if self.does_nothing(number) => {}
+                None if number == signal::INT && self.is_at_prompt() => {
+                    self.signals.interrupt_command();
+                    return Err(Unwind::Discard(128 + i32::from(number)));
+                }
                 None => {
                     if self.is_process() && self.sys.concurrent() {
                         self.signals.kill_by(number);
@@ -301,6 +331,9 @@ impl Shell<'_> {
 /// The signals that end bash only after its EXIT trap has run, without those that no other process
 /// would reasonably send: HUP, INT, USR1, USR2, ALRM, TERM, XCPU, XFSZ, VTALRM.
 const ENDING: [u8; 9] = [1, 2, 10, 12, 14, 15, 24, 25, 26];
+
+/// Signals that an interactive shell drops in addition to SIGQUIT.
+const INTERACTIVE_DROPS: &[u8] = &[signal::TERM, signal::TSTP, signal::TTIN, signal::TTOU];
 
 /// Returns whether a signal by default does nothing, or stops or continues the process.
 fn is_harmless(signal: u8) -> bool {

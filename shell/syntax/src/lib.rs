@@ -7,6 +7,7 @@
 //!   after the commands before it have run. Functions for text met at run time are there, too.
 //! - [`arith`]: arithmetic expressions, from text to [`ast::ArithExpr`].
 //! - [`mod@print`]: the tree back to shell text, in the layout of bash's `declare -f`.
+//! - [`word`]: the word at the end of a line that is being typed, for completion.
 //! - [`error`]: [`error::SyntaxError`] with bash's wording, [`error::ArithError`].
 //!
 //! # Invariants
@@ -21,3 +22,9 @@ pub mod error;
 mod lex;
 pub mod parse;
 pub mod print;
+pub mod word;
+
+/// Runs the examples of the README as tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct ReadmeExamples;

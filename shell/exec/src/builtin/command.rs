@@ -46,7 +46,7 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
 }
 
 /// Runs a command name, ignoring functions.
-pub(super) fn run_without_functions(shell: &mut Shell<'_>, argv: &[sh_expand::Str]) -> Flow {
+pub(crate) fn run_without_functions(shell: &mut Shell<'_>, argv: &[sh_expand::Str]) -> Flow {
     let name = &argv[0];
     if let Some(b) = shell.enabled_builtin(name) {
         let inner = BuiltinCall { argv, operands: &[] };

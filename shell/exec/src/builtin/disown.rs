@@ -11,7 +11,12 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
     let mut status = 0;
     if p.operands.is_empty() {
         match (p.has_letter(b'a') || p.has_letter(b'r'), shell.state.jobs.current_job()) {
-            (true, _) => ids.extend(shell.state.jobs.list().iter().map(|j| j.id())),
+            (true, _) => {
+                let only_running = p.has_letter(b'r');
+                let jobs = shell.state.jobs.list().iter();
+                let chosen = jobs.filter(|j| !only_running || j.running_pid().is_some());
+                ids.extend(chosen.map(|j| j.id()));
+            }
             (false, Some(id)) => ids.push(id),
             (false, None) => {
                 shell.builtin_error(call.name(), &[b"current: no such job"]);

@@ -5,6 +5,7 @@ use super::opts::parse_integer;
 use crate::Shell;
 use crate::shell::{Flow, Unwind};
 use crate::state::here::ExitTrap;
+use crate::state::options::ShOpt;
 use crate::state::traps;
 use crate::state::traps::Trap;
 
@@ -28,6 +29,12 @@ pub(super) fn parse_status(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Res
 }
 
 pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
+    if shell.state.options.is_interactive() && !shell.state.ids.is_subshell() {
+        shell.say_leaving();
+        if !shell.may_leave() {
+            return Ok(1);
+        }
+    }
     let s = match (shell.state.here.trap_status, call.args()) {
         // Without an operand, `exit` in the EXIT trap keeps the status from before the trap (POSIX
         // XCU exit).
@@ -38,6 +45,13 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
 }
 
 impl Shell<'_> {
+    /// Prints the line by which an interactive shell ends, for people who share a terminal with
+    /// other shells.
+    pub(crate) fn say_leaving(&mut self) {
+        let is_login = self.state.options.has_shopt(ShOpt::LoginShell);
+        self.write_err(if is_login { b"logout\n" } else { b"exit\n" });
+    }
+
     /// Ends the shell from within commands: the EXIT trap sees the function's variables and the
     /// current redirections.
     pub(crate) fn exit_here(&mut self, status: i32) -> Unwind {

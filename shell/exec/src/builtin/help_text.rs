@@ -12,9 +12,9 @@ pub const TEXTS: &[(&str, &str)] = &[
     ),
     (
         "bg",
-        "There are no stopped jobs here: a job that runs in the background stays there.\n\nStatus: 1 without job control (`set -m') or for an unknown job.",
+        "Continues stopped jobs in the background, the current one without an operand.\n\nStatus: 1 without job control (`set -m') or for an unknown job.",
     ),
-    ("bind", "Accepted without effect: there is no line editing."),
+    ("bind", "Accepted without effect: the keys of the line editor are fixed."),
     (
         "break",
         "Leaves N enclosing loops (1 by default; more than there are means all).\n\nStatus: 0, or 1 if N is no positive number.",
@@ -88,7 +88,7 @@ pub const TEXTS: &[(&str, &str)] = &[
     ),
     (
         "fg",
-        "Waits for a job as if it had been started in the foreground.\n\nStatus: the job's, or 1 without job control or for an unknown job.",
+        "Brings a job into the foreground, continues it if it is stopped, and waits for it.\n\nStatus: the job's, or 1 without job control or for an unknown job.",
     ),
     (
         "getopts",
@@ -104,7 +104,7 @@ pub const TEXTS: &[(&str, &str)] = &[
     ),
     (
         "history",
-        "Shows the history with numbers; N shows the last N entries.\n\n  -c    forget all        -d OFFSET    forget one\n  -s    keep the arguments as one entry\n  -p    show the arguments, do not keep them\n  -a -n -r -w    accepted without effect: there is no history file\n\nStatus: 1 for a wrong position.",
+        "Shows the history with numbers; N shows the last N entries.\n\n  -c    forget all        -d OFFSET    forget one\n  -s    keep the arguments as one entry\n  -p    show the arguments with `!' expanded, do not keep them\n  -a    append new entries to the file    -w    write all    -r -n    read it\n\nThe file is the argument or $HISTFILE.\nStatus: 1 for a wrong position or file.",
     ),
     (
         "jobs",
@@ -142,7 +142,7 @@ pub const TEXTS: &[(&str, &str)] = &[
     ),
     (
         "read",
-        "Reads a line, splits it at IFS and puts the fields into the NAMEs, what is left into the\nlast; without a NAME the line goes to REPLY. A backslash quotes the next character.\n\n  -r    backslashes are ordinary      -a ARRAY    fields go to the elements of ARRAY\n  -d DELIM    end at DELIM            -n N    end after N characters\n  -N N  exactly N characters          -p TEXT a prompt, on a terminal\n  -t SECONDS  give up after that time; 0 only asks whether there is input\n  -u FD read from that descriptor     -s, -e, -i TEXT    accepted\n\nStatus: 1 at the end of input, 142 after the time.",
+        "Reads a line, splits it at IFS and puts the fields into the NAMEs, what is left into the\nlast; without a NAME the line goes to REPLY. A backslash quotes the next character.\n\n  -r    backslashes are ordinary      -a ARRAY    fields go to the elements of ARRAY\n  -d DELIM    end at DELIM            -n N    end after N characters\n  -N N  exactly N characters          -p TEXT a prompt, on a terminal\n  -t SECONDS  give up after that time; 0 only asks whether there is input\n  -u FD read from that descriptor     -s    do not show what is typed\n  -e, -i TEXT    accepted\n\nStatus: 1 at the end of input, 142 after the time.",
     ),
     ("readarray", MAPFILE),
     (
@@ -166,7 +166,10 @@ pub const TEXTS: &[(&str, &str)] = &[
         "Shows or sets options that `set' does not have.\n\n  -s    on       -u    off       -q    say nothing, the status tells\n  -p    in a form that can be read again     -o    the options of `set -o'\n\nStatus: 1 if one that was asked for is off or does not exist.",
     ),
     ("source", SOURCE),
-    ("suspend", "Refused: there is nobody who could let the shell go on."),
+    (
+        "suspend",
+        "Stops the shell until another shell continues it; refused if there is none.\n\nStatus: 1 if it is refused.",
+    ),
     (
         "test",
         "Tells by its status whether an expression holds.\n\nFiles:  -e there, -f regular, -d directory, -h -L link, -p pipe, -S socket, -b -c devices,\n  -r -w -x may be used, -s not empty, -u -g -k bits, -O -G -N owner, group, read since,\n  A -nt B newer, A -ot B older, A -ef B the same\nText:   -z empty, -n not empty, A = B, A == B, A != B, A < B, A > B\nNumbers: A -eq B, -ne, -lt, -le, -gt, -ge\nShell:  -v NAME set, -R NAME a reference, -o OPTION on, -t FD a terminal\nJoined: ! EXPR, EXPR -a EXPR, EXPR -o EXPR, ( EXPR )\n\nStatus: 0 if it holds, 1 if not, 2 if it is none.",

@@ -2,10 +2,12 @@
 
 use std::rc::Rc;
 
+use box_sys::signal;
+
 use super::BuiltinCall;
 use crate::Shell;
 use crate::shell::Flow;
-use crate::state::jobs::Job;
+use crate::state::jobs::{Job, JobState};
 
 /// Returns the line that `jobs` prints.
 fn job_line(shell: &Shell<'_>, job: &Job, long: bool) -> Vec<u8> {
@@ -16,25 +18,45 @@ fn job_line(shell: &Shell<'_>, job: &Job, long: bool) -> Vec<u8> {
     } else {
         ' '
     };
-    let state = match job.status() {
-        None => "Running".to_string(),
-        Some(0) => "Done".to_string(),
-        Some(s @ 129..=192) => match s {
-            143 => "Terminated".to_string(),
-            137 => "Killed".to_string(),
-            130 => "Interrupt".to_string(),
-            _ => format!("Exit {s}"),
-        },
-        Some(s) => format!("Exit {s}"),
+    let state = match job.state() {
+        JobState::Running => "Running".to_string(),
+        JobState::Stopped(signal::TSTP) => "Stopped".to_string(),
+        JobState::Stopped(number) if long => signal::describe(number),
+        JobState::Stopped(_) => "Stopped".to_string(),
+        JobState::Done { signal: Some(number), .. } => signal::describe(number),
+        JobState::Done { status: 0, .. } => "Done".to_string(),
+        JobState::Done { status, .. } => format!("Exit {status}"),
     };
-    let pid = if long { format!("{} ", job.leader()) } else { String::new() };
-    let mut out = format!("[{}]{mark}  {pid}{state:<24}", job.id()).into_bytes();
-    out.extend_from_slice(job.text());
-    if !job.is_done() {
+    let head = if long {
+        format!("[{}]{mark} {:>5} ", job.id(), job.leader())
+    } else {
+        format!("[{}]{mark}  ", job.id())
+    };
+    let mut out = format!("{head}{state:<24}").into_bytes();
+    let mut stages = job.stages();
+    match stages.next().filter(|_| long) {
+        None => out.extend_from_slice(job.text()),
+        // A line for each process.
+        Some((_, first)) => {
+            out.extend_from_slice(first);
+            for (pid, text) in stages {
+                out.extend_from_slice(format!("\n     {pid:>5} {:<22}| ", "").as_bytes());
+                out.extend_from_slice(text);
+            }
+        }
+    }
+    if job.state() == JobState::Running {
         out.extend_from_slice(b" &");
     }
     out.push(b'\n');
     out
+}
+
+impl Shell<'_> {
+    /// Returns the line about a job that the shell prints by itself.
+    pub(crate) fn job_notice(&self, job: &Job) -> Vec<u8> {
+        job_line(self, job, false)
+    }
 }
 
 pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
@@ -55,11 +77,12 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
             }
         }
     }
-    let mut done = Vec::new();
+    let (mut done, mut shown) = (Vec::new(), Vec::new());
     for job in jobs.list() {
         if !p.operands.is_empty() && !wanted.contains(&job.id())
-            || p.has_letter(b'r') && job.is_done()
-            || p.has_letter(b's')
+            || p.has_letter(b'r') && job.state() != JobState::Running
+            || p.has_letter(b's') && !job.is_stopped()
+            || p.has_letter(b'n') && job.is_noticed()
         {
             continue;
         }
@@ -68,12 +91,14 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
         } else {
             let text = job_line(shell, job, p.has_letter(b'l'));
             shell.write_out(&text);
+            shown.push(job.id());
         }
         if job.is_done() {
             done.push(job.id());
         }
     }
     if !jobs.is_foreign() {
+        shown.into_iter().for_each(|id| shell.state.jobs.set_noticed(id));
         for id in done {
             shell.state.jobs.remove(id);
         }

@@ -115,6 +115,11 @@ fn send_signal(shell: &mut Shell<'_>, call: &BuiltinCall<'_>, operand: &Str, sig
     let mut status = 0;
     if operand.starts_with(b"%") {
         let pids = match shell.state.jobs.by_spec(operand) {
+            Ok(job) if job.group().is_some() && !job.is_done() => {
+                let id = job.id();
+                shell.signal_job(id, signal);
+                return Ok(0);
+            }
             Ok(job) => job.pids().collect::<Vec<_>>(),
             Err(e) => {
                 shell.builtin_error(call.name(), &[operand, b": ", e.as_bytes()]);
@@ -172,6 +177,8 @@ fn to_process(shell: &mut Shell<'_>, call: &BuiltinCall<'_>, pid: Pid, signal: u
             }
             return Err(Unwind::Exit(137));
         }
+        // It gives its terminal to the shell that can continue it.
+        signal::STOP if shell.controls_jobs() && !shell.leads_session() => shell.suspend_shell(),
         // The signal is for the shell around this subshell, and is delivered when that shell
         // continues.
         _ if pid != own && shell.state.ids.is_subshell() => {

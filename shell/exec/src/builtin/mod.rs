@@ -7,7 +7,7 @@ mod break_;
 mod builtin_;
 mod caller;
 mod cd;
-mod command;
+pub(crate) mod command;
 mod compgen;
 mod complete;
 pub(crate) mod completion;

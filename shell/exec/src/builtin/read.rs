@@ -10,7 +10,7 @@ use sh_expand::{Attributes, ExpandCause, ExpandError, Ifs, OwnedKey, Str};
 use super::opts::parse_integer;
 use super::{BuiltinArguments, BuiltinCall};
 use crate::Shell;
-use crate::io::{DescriptorTarget, OpenFile};
+use crate::io::{DescriptorTarget, OpenFile, ReadingMode};
 use crate::shell::{Flow, Unwind};
 use crate::state::assign::{is_name, is_reference};
 
@@ -102,6 +102,11 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
         shell.builtin_error(call.name(), &[b"`", name, b"': not a valid identifier"]);
         return Ok(1);
     }
+    let mode = ReadingMode {
+        is_silent: p.has_letter(b's'),
+        by_characters: request.limit.is_some() || request.delimiter != Some(b'\n'),
+    };
+    let _mode = shell.begin_reading_mode(request.fd, mode);
     let mut line = EscapedLine::default();
     let mut from = ReadSource::new(&request);
     let complete = match (request.limit, request.raw) {

@@ -142,7 +142,7 @@ pub(crate) fn print_options(shell: &mut Shell<'_>, table: bool) {
 
 impl Shell<'_> {
     /// Gives the variables that bound the history their defaults (bash manual 5.2).
-    fn begin_history(&mut self) {
+    pub fn begin_history(&mut self) {
         let size = match self.variable_text(b"HISTSIZE") {
             Some(size) => size,
             None => {

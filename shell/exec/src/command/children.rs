@@ -1,6 +1,6 @@
 //! Background children: collecting those that ended, and waiting for jobs.
 
-use box_sys::Pid;
+use box_sys::{ChildChange, Pid};
 
 use crate::Shell;
 use crate::state::jobs::Job;
@@ -12,13 +12,19 @@ impl Shell<'_> {
             return;
         }
         let jobs = self.state.jobs.list().iter().filter(|j| j.pumps().is_empty());
-        let running: Vec<Pid> = jobs.flat_map(Job::running_pids).collect();
-        for pid in running {
-            if let Ok(Some(s)) = self.sys.try_wait(pid) {
-                let status = i32::from(s.shell_status());
-                self.state.jobs.set_status(pid, status);
-                self.child_ended();
+        let living: Vec<Pid> = jobs.flat_map(Job::living_pids).collect();
+        for pid in living {
+            if let Ok(Some(change)) = self.sys.try_change(pid) {
+                self.note_change(pid, change);
             }
+        }
+    }
+
+    /// Records a change of a process of a job.
+    pub(crate) fn note_change(&mut self, pid: Pid, change: ChildChange) {
+        self.state.jobs.set_change(pid, change);
+        if let ChildChange::Ended(_) = change {
+            self.child_ended();
         }
     }
 
@@ -33,21 +39,34 @@ impl Shell<'_> {
         {
             return Ok(self.wait_job(id));
         }
-        let pids: Vec<Pid> = job.map(|j| j.running_pids().collect()).unwrap_or_default();
+        let pids: Vec<Pid> = job.map(|j| j.living_pids().collect()).unwrap_or_default();
         for pid in pids {
-            let status = loop {
-                match self.sys.wait_or_signal(pid) {
-                    Ok(Some(s)) => break i32::from(s.shell_status()),
+            let change = loop {
+                let waited = if self.controls_jobs() {
+                    self.sys.wait_change(pid)
+                } else {
+                    self.sys.wait_or_signal(pid).map(|w| w.map(ChildChange::Ended))
+                };
+                match waited {
+                    // With job control, `wait` returns when a job stops.
+                    Ok(Some(ChildChange::Stopped(signal))) => {
+                        self.note_change(pid, ChildChange::Stopped(signal));
+                        return Ok(128 + i32::from(signal));
+                    }
+                    Ok(Some(ended)) => break Some(ended),
                     Ok(None) => {
                         if let Some(signal) = self.waiting_signal() {
                             return Err(signal);
                         }
                         // The signal is kept for the outer shell, so the wait continues.
                     }
-                    Err(_) => break 127,
+                    Err(_) => break None,
                 }
             };
-            self.state.jobs.set_status(pid, status);
+            match change {
+                Some(change) => self.state.jobs.set_change(pid, change),
+                None => self.state.jobs.set_status(pid, 127),
+            }
             // A signal that came before the child ended counts, even if both are seen at once.
             let signal = self.waiting_signal().filter(|signal| *signal != box_sys::signal::CHLD);
             self.child_ended();
@@ -62,20 +81,22 @@ impl Shell<'_> {
     pub(crate) fn wait_job(&mut self, id: u32) -> i32 {
         self.sync_output();
         let Some(job) = self.state.jobs.find(id) else { return 127 };
-        let (pumps, pids) = (job.pumps().to_vec(), job.running_pids().collect::<Vec<Pid>>());
+        let (pumps, pids) = (job.pumps().to_vec(), job.living_pids().collect::<Vec<Pid>>());
         for p in pumps {
             self.drain_pump(&p.read, &p.into);
         }
         for pid in pids {
-            let status = match self.sys.wait(pid) {
-                Ok(s) => i32::from(s.shell_status()),
-                Err(_) => 127,
-            };
-            self.state.jobs.set_status(pid, status);
+            match self.sys.wait(pid) {
+                Ok(ended) => self.state.jobs.set_change(pid, ChildChange::Ended(ended)),
+                Err(_) => self.state.jobs.set_status(pid, 127),
+            }
             self.child_ended();
         }
         let status = self.state.jobs.find(id).and_then(Job::status).unwrap_or(127);
-        self.state.jobs.remove(id);
+        // With job control, the user is warned first.
+        if !self.controls_jobs() {
+            self.state.jobs.remove(id);
+        }
         status
     }
 

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::rc::Rc;
 
 use box_applet::{Applet, AppletRun, Ctx, Env, InputSource, OutStream, OutputSink, StdInput};
-use box_sys::{WaitStatus, path};
+use box_sys::{NewGroup, WaitStatus, path};
 use box_text::escape;
 use sh_expand::Str;
 use sh_syntax::ast::Command;
@@ -28,6 +28,25 @@ impl Shell<'_> {
             return self.run_applet(applet, argv);
         }
         let mut pumps = Pumps::default();
+        let text = || match c {
+            Some(c) => sh_syntax::print::command_line(c),
+            None => argv.iter().map(|word| word.as_slice()).collect::<Vec<_>>().join(&b' '),
+        };
+        if self.controls_jobs() {
+            self.begin_foreground_job();
+            return match self.start_program(p, argv, &mut pumps) {
+                Ok(pid) => {
+                    pumps.drain_all(self);
+                    let end = self.wait_foreground(vec![pid], || text().into());
+                    let status = end.statuses.last().copied().unwrap_or(127);
+                    self.finish_foreground(&end, status)
+                }
+                Err(m) => {
+                    self.children.group = NewGroup::Inherit;
+                    self.command_missing(&m, argv)
+                }
+            };
+        }
         let begun = self.begin_foreground();
         match self.start_program(p, argv, &mut pumps) {
             Ok(pid) => {
@@ -35,10 +54,7 @@ impl Shell<'_> {
                 let ended = self.wait_for_status(pid);
                 let has_exited = matches!(ended, Ok(WaitStatus::Exited(_)));
                 self.end_foreground(begun, has_exited);
-                let status = self.report_in_foreground(pid, ended, || match c {
-                    Some(c) => sh_syntax::print::command_line(c),
-                    None => argv.iter().map(|word| word.as_slice()).collect::<Vec<_>>().join(&b' '),
-                });
+                let status = self.report_in_foreground(pid, ended, text);
                 if self.is_about_to_end() {
                     // The EXIT trap sees the status of the command before.
                     self.run_pending_traps()?;
@@ -79,6 +95,10 @@ impl Shell<'_> {
     /// Returns the applet that a program file is, if it may run inside the shell.
     fn quick_applet(&self, p: &ProgramFile, argv: &[Str]) -> Option<&'static Applet> {
         if p.leading.is_some() || argv.iter().any(|a| names_descriptor(a)) {
+            return None;
+        }
+        // A program that may be stopped needs a process.
+        if self.controls_jobs() {
             return None;
         }
         // A CHLD trap must run for this command, so it needs a child.

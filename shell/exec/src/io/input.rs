@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use box_sys::events;
 
-use super::{DescriptorTarget, bad_fd};
+use super::{DescriptorTarget, ReadingGuard, ReadingMode, bad_fd};
 use crate::Shell;
 use crate::shell::Unwind;
 
@@ -139,6 +139,14 @@ impl Shell<'_> {
     /// Reads a whole file, up to the limit for captured data, because `/dev/zero` has no end.
     pub fn read_file(&self, path: &std::path::Path) -> io::Result<Vec<u8>> {
         self.sys.read(path, self.budget.limits.expansion_bytes)
+    }
+
+    /// Changes how a descriptor's terminal is read, until the guard is dropped.
+    pub(crate) fn begin_reading_mode(&self, fd: u32, mode: ReadingMode) -> Option<ReadingGuard> {
+        match self.state.fds.get(fd) {
+            Some(DescriptorTarget::File(f)) => ReadingGuard::begin(f.file(), mode),
+            _ => None,
+        }
     }
 
     /// Returns whether a descriptor of the script is a terminal.

@@ -15,6 +15,7 @@ mod input;
 mod memory;
 pub(crate) mod network;
 mod output;
+mod terminal_mode;
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -22,6 +23,7 @@ use std::rc::Rc;
 pub use file::OpenFile;
 pub use memory::MemoryInput;
 pub(crate) use output::CollectedOutput;
+pub(crate) use terminal_mode::{ReadingGuard, ReadingMode};
 
 /// Highest descriptor number plus one, as `ulimit -n` of a typical system.
 pub const MAX_FD: u32 = 1024;

@@ -5,7 +5,8 @@ use std::collections::VecDeque;
 use std::fs::File;
 use std::rc::Rc;
 
-use box_sys::Pid;
+use box_sys::terminal::Termios;
+use box_sys::{ChildChange, Pid};
 
 /// Output of a job that goes into a command substitution's buffer. It is read while the shell
 /// waits.
@@ -15,11 +16,36 @@ pub struct JobPump {
     pub into: Rc<RefCell<Vec<u8>>>,
 }
 
+/// The state of a process of a job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum ProcessState {
+    Running,
+    /// The signal with this number has stopped it.
+    Stopped(u8),
+    /// It has ended with this status, as the shell reports it; the signal that has ended it, if any.
+    Ended {
+        status: i32,
+        signal: Option<u8>,
+    },
+}
+
 #[derive(Clone, Debug)]
 struct JobProcess {
     pid: Pid,
-    /// The exit status; `None` while the process runs.
-    status: Option<i32>,
+    state: ProcessState,
+}
+
+/// The state of a job, as `jobs` shows it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum JobState {
+    Running,
+    /// Its processes are stopped; the signal that has stopped the last one.
+    Stopped(u8),
+    /// All processes have ended: the status of the last one, and the signal that has ended it.
+    Done {
+        status: i32,
+        signal: Option<u8>,
+    },
 }
 
 /// One job: the processes of a pipeline.
@@ -28,7 +54,19 @@ pub struct Job {
     id: u32,
     processes: Vec<JobProcess>,
     text: Vec<u8>,
+    /// The texts of the processes, if there are several.
+    stages: Vec<Vec<u8>>,
     pumps: Vec<JobPump>,
+    /// Whether the processes are in a group of their own, which the first one leads.
+    leads_group: bool,
+    /// The place in the order of jobs that began in the background or stopped.
+    order: u64,
+    /// Whether it has stopped and was not continued, even if it has ended since.
+    has_stopped: bool,
+    /// Whether the user has seen its state.
+    is_noticed: bool,
+    /// The terminal's modes when the job stopped, which it gets again.
+    pub modes: Option<Termios>,
 }
 
 impl Job {
@@ -42,22 +80,84 @@ impl Job {
         &self.text
     }
 
+    /// Returns the processes and their texts, if there are several.
+    pub fn stages(&self) -> impl Iterator<Item = (Pid, &[u8])> {
+        self.processes.iter().map(|p| p.pid).zip(self.stages.iter().map(Vec::as_slice))
+    }
+
     /// Returns the outputs that this shell has to copy to a buffer.
     pub fn pumps(&self) -> &[JobPump] {
         &self.pumps
     }
 
+    /// Returns the job's state.
+    pub fn state(&self) -> JobState {
+        let mut stopped = None;
+        for p in &self.processes {
+            match p.state {
+                ProcessState::Running => return JobState::Running,
+                ProcessState::Stopped(signal) => stopped = Some(signal),
+                ProcessState::Ended { .. } => {}
+            }
+        }
+        match (stopped, self.processes.last().map(|p| p.state)) {
+            (Some(signal), _) => JobState::Stopped(signal),
+            (None, Some(ProcessState::Ended { status, signal })) => {
+                JobState::Done { status, signal }
+            }
+            _ => JobState::Done { status: 0, signal: None },
+        }
+    }
+
     /// Returns whether all processes of the job have ended.
     pub fn is_done(&self) -> bool {
-        self.processes.iter().all(|p| p.status.is_some())
+        matches!(self.state(), JobState::Done { .. })
+    }
+
+    /// Returns whether the job is stopped.
+    pub fn is_stopped(&self) -> bool {
+        matches!(self.state(), JobState::Stopped(_))
+    }
+
+    /// Returns whether the user has seen the job's state.
+    pub fn is_noticed(&self) -> bool {
+        self.is_noticed
     }
 
     /// Returns the status of the last process once all have ended.
     pub fn status(&self) -> Option<i32> {
-        if !self.is_done() {
-            return None;
+        match self.state() {
+            JobState::Done { status, .. } => Some(status),
+            JobState::Running | JobState::Stopped(_) => None,
         }
-        self.processes.last().and_then(|p| p.status)
+    }
+
+    /// Returns the statuses of its processes. One that is stopped has the status that its signal
+    /// would give it.
+    pub fn statuses(&self) -> Vec<i32> {
+        let of = |p: &JobProcess| match p.state {
+            ProcessState::Running => 0,
+            ProcessState::Stopped(signal) => 128 + i32::from(signal),
+            ProcessState::Ended { status, .. } => status,
+        };
+        self.processes.iter().map(of).collect()
+    }
+
+    /// Returns whether Ctrl-C has ended one of its processes. The others may have noticed its end
+    /// first, and ended by themselves.
+    pub fn is_interrupted(&self) -> bool {
+        let by_int = |p: &JobProcess| {
+            matches!(p.state, ProcessState::Ended { signal: Some(box_sys::signal::INT), .. })
+        };
+        self.processes.iter().any(by_int)
+    }
+
+    /// Sets the text, unless the job has one.
+    pub(crate) fn set_text(&mut self, text: impl FnOnce() -> crate::walk::JobText) {
+        if self.text.is_empty() {
+            let found = text();
+            (self.text, self.stages) = (found.text, found.stages);
+        }
     }
 
     /// Returns all processes of the job.
@@ -65,14 +165,25 @@ impl Job {
         self.processes.iter().map(|p| p.pid)
     }
 
-    /// Returns the processes of the job that are running.
-    pub fn running_pids(&self) -> impl Iterator<Item = Pid> {
-        self.processes.iter().filter(|p| p.status.is_none()).map(|p| p.pid)
+    /// Returns the processes of the job that have not ended.
+    pub fn living_pids(&self) -> impl Iterator<Item = Pid> {
+        let lives = |p: &&JobProcess| !matches!(p.state, ProcessState::Ended { .. });
+        self.processes.iter().filter(lives).map(|p| p.pid)
+    }
+
+    /// Returns a process of the job that is neither stopped nor ended.
+    pub fn running_pid(&self) -> Option<Pid> {
+        self.processes.iter().find(|p| p.state == ProcessState::Running).map(|p| p.pid)
     }
 
     /// Returns the job's first process.
     pub fn leader(&self) -> Pid {
         self.processes.first().map_or(0, |p| p.pid)
+    }
+
+    /// Returns the process group of the job, if it has one of its own.
+    pub fn group(&self) -> Option<Pid> {
+        self.leads_group.then(|| self.leader())
     }
 
     /// Returns the job's last process, which `$!` names.
@@ -90,9 +201,21 @@ pub struct Jobs {
     list: Rc<Vec<Job>>,
     /// Statuses of children whose job has been removed from the list.
     ended: Rc<VecDeque<(Pid, i32)>>,
-    current: Option<u32>,
-    previous: Option<u32>,
+    /// The last [`Job::order`].
+    last_order: u64,
     is_foreign: bool,
+}
+
+/// A job to be added to the list.
+#[derive(Debug, Default)]
+pub struct NewJob {
+    pub pids: Vec<Pid>,
+    pub text: Vec<u8>,
+    /// The texts of the processes, if there are several.
+    pub stages: Vec<Vec<u8>>,
+    pub pumps: Vec<JobPump>,
+    /// Whether the first process leads a group of the job's own.
+    pub leads_group: bool,
 }
 
 impl Jobs {
@@ -101,14 +224,22 @@ impl Jobs {
         &self.list
     }
 
-    /// Returns the job that `%+` names.
+    /// Returns the job that `%+` names: the one that stopped last, or, if none is stopped, the one
+    /// that began last.
     pub fn current_job(&self) -> Option<u32> {
-        self.current
+        self.by_order().next()
     }
 
-    /// Returns the job that `%-` names.
+    /// Returns the job that `%-` names: the next one after the current job.
     pub fn previous_job(&self) -> Option<u32> {
-        self.previous
+        self.by_order().nth(1)
+    }
+
+    /// Returns the jobs in the order in which they become the current one.
+    fn by_order(&self) -> impl Iterator<Item = u32> {
+        let mut all: Vec<_> = self.list.iter().map(|j| (j.has_stopped, j.order, j.id)).collect();
+        all.sort_unstable_by(|a, b| b.cmp(a));
+        all.into_iter().map(|(_, _, id)| id)
     }
 
     /// Returns whether the jobs are a parent shell's, which can be listed but not waited for.
@@ -123,16 +254,34 @@ impl Jobs {
     }
 
     /// Adds a job to the list and returns its number.
-    pub fn add(&mut self, pids: Vec<Pid>, text: Vec<u8>, pumps: Vec<JobPump>) -> u32 {
+    pub fn add(&mut self, new: NewJob) -> u32 {
         if self.is_foreign {
             *self = Jobs::default();
         }
+        let NewJob { pids, text, stages, pumps, leads_group } = new;
         let id = self.list.iter().map(|j| j.id).max().unwrap_or(0) + 1;
-        let processes = pids.into_iter().map(|pid| JobProcess { pid, status: None }).collect();
-        Rc::make_mut(&mut self.list).push(Job { id, processes, text, pumps });
-        self.previous = self.current;
-        self.current = Some(id);
+        let running = |pid| JobProcess { pid, state: ProcessState::Running };
+        let processes = pids.into_iter().map(running).collect();
+        let order = self.next_order();
+        let job = Job {
+            id,
+            processes,
+            text,
+            stages,
+            pumps,
+            leads_group,
+            order,
+            has_stopped: false,
+            is_noticed: true,
+            modes: None,
+        };
+        Rc::make_mut(&mut self.list).push(job);
         id
+    }
+
+    fn next_order(&mut self) -> u64 {
+        self.last_order += 1;
+        self.last_order
     }
 
     /// Returns the job of this number.
@@ -164,28 +313,73 @@ impl Jobs {
         let Some(at) = self.list.iter().position(|j| j.id == id) else { return };
         let job = Rc::make_mut(&mut self.list).remove(at);
         for p in &job.processes {
-            if let Some(status) = p.status {
+            if let ProcessState::Ended { status, .. } = p.state {
                 self.remember_status(p.pid, status);
             }
-        }
-        if self.current == Some(id) {
-            self.current = self.previous.take();
-        }
-        if self.previous == Some(id) || self.previous.is_none() {
-            let current = self.current;
-            self.previous = self.list.iter().rev().map(|j| j.id).find(|i| Some(*i) != current);
-        }
-        if self.current.is_none() {
-            self.current = self.previous.take();
         }
     }
 
     /// Records that a process has ended.
     pub fn set_status(&mut self, pid: Pid, status: i32) {
-        let jobs = Rc::make_mut(&mut self.list).iter_mut();
-        for p in jobs.flat_map(|j| &mut j.processes).filter(|p| p.pid == pid) {
-            p.status = Some(status);
+        self.set_state(pid, ProcessState::Ended { status, signal: None });
+    }
+
+    /// Records a change of a process.
+    pub fn set_change(&mut self, pid: Pid, change: ChildChange) {
+        use box_sys::WaitStatus::Signaled;
+        self.set_state(
+            pid,
+            match change {
+                ChildChange::Stopped(signal) => ProcessState::Stopped(signal),
+                ChildChange::Ended(ended) => ProcessState::Ended {
+                    status: i32::from(ended.shell_status()),
+                    signal: match ended {
+                        Signaled(signal) => Some(signal),
+                        box_sys::WaitStatus::Exited(_) => None,
+                    },
+                },
+            },
+        );
+    }
+
+    fn set_state(&mut self, pid: Pid, state: ProcessState) {
+        let order = self.next_order();
+        for job in Rc::make_mut(&mut self.list) {
+            let before = job.state();
+            job.processes.iter_mut().filter(|p| p.pid == pid).for_each(|p| p.state = state);
+            let now = job.state();
+            if now != before {
+                job.is_noticed = false;
+                if let JobState::Stopped(_) = now {
+                    (job.order, job.has_stopped) = (order, true);
+                }
+            }
         }
+    }
+
+    /// Records that the processes of a job continue.
+    pub fn set_running(&mut self, id: u32) {
+        let order = self.next_order();
+        if let Some(job) = self.find_mut(id) {
+            for p in &mut job.processes {
+                if let ProcessState::Stopped(_) = p.state {
+                    p.state = ProcessState::Running;
+                }
+            }
+            (job.order, job.has_stopped, job.is_noticed) = (order, false, true);
+        }
+    }
+
+    /// Records that the user has seen a job's state.
+    pub fn set_noticed(&mut self, id: u32) {
+        if let Some(job) = self.find_mut(id) {
+            job.is_noticed = true;
+        }
+    }
+
+    /// Returns the job of this number, to be changed.
+    pub fn find_mut(&mut self, id: u32) -> Option<&mut Job> {
+        Rc::make_mut(&mut self.list).iter_mut().find(|j| j.id == id)
     }
 
     /// Takes all job outputs that this shell has to copy to a buffer.
@@ -205,8 +399,8 @@ impl Jobs {
         let job = |id: Option<u32>| id.and_then(|id| self.find(id)).ok_or("no such job");
         let body = spec.strip_prefix(b"%").unwrap_or(spec);
         match body {
-            b"" | b"%" | b"+" => return job(self.current),
-            b"-" => return job(self.previous.or(self.current)),
+            b"" | b"%" | b"+" => return job(self.current_job()),
+            b"-" => return job(self.previous_job().or(self.current_job())),
             _ => {}
         }
         if body.iter().all(u8::is_ascii_digit) {

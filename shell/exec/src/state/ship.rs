@@ -37,6 +37,10 @@ pub fn encode_state(shell: &Shell<'_>, code: CommandList) -> postcard::Result<Ve
         child_env: _,
         session: _,
         history: _,
+        editor: _,
+        // Only the shell itself lends its terminal to jobs.
+        terminal: _,
+        leave_warned: _,
         // State of this process only: its caches, pending output and pending children.
         output: _,
         children: _,

@@ -19,6 +19,7 @@ use crate::command::{Pumps, ResolvedCommand};
 use crate::io::{DescriptorTarget, OpenFile};
 use crate::shell::{Flow, Unwind};
 use crate::state::here::CommandContext;
+use crate::state::jobs::NewJob;
 use crate::state::options::SetOpt;
 use crate::state::ship;
 use crate::state::traps::Trap;
@@ -37,6 +38,37 @@ pub(crate) enum StartResult {
     Pid(Pid),
     /// The code has already ended (an expansion failed, a command does not exist).
     Done(i32),
+}
+
+/// The text of a job, and those of its processes if there are several.
+#[derive(Debug, Default)]
+pub(crate) struct JobText {
+    pub text: Vec<u8>,
+    pub stages: Vec<Vec<u8>>,
+}
+
+impl From<Vec<u8>> for JobText {
+    fn from(text: Vec<u8>) -> JobText {
+        JobText { text, stages: Vec::new() }
+    }
+}
+
+/// Returns the text of a job in the background: of a subshell or group on one line, as in bash.
+fn background_text(a: &AndOr) -> Vec<u8> {
+    match only_command(a).map(|c| (&c.kind, c)) {
+        Some((CommandKind::Subshell(_) | CommandKind::Brace(_), c)) => {
+            sh_syntax::print::command_line(c)
+        }
+        _ => {
+            let list = DetachedCode::AndOr(a).to_list();
+            sh_syntax::print::print_list(&list).trim_ascii_end().to_vec()
+        }
+    }
+}
+
+/// Returns the texts of a pipeline's stages.
+pub(crate) fn stage_texts(stages: &[PipelineStage]) -> Vec<Vec<u8>> {
+    stages.iter().map(|s| sh_syntax::print::command_line(&s.command)).collect()
 }
 
 impl<'c> DetachedCode<'c> {
@@ -257,10 +289,11 @@ impl Shell<'_> {
     pub(crate) fn run_background(&mut self, a: &AndOr) -> Flow {
         self.check_budgets()?;
         self.sync_output();
+        if let Some(flow) = self.background_job(a) {
+            return flow;
+        }
         self.check_background()?;
-        let text = sh_syntax::print::print_list(&DetachedCode::AndOr(a).to_list())
-            .trim_ascii_end()
-            .to_vec();
+        let text = background_text(a);
         let mut pumps = Pumps::default();
         // With job control, the job keeps the terminal and the keyboard's signals, and gets its own
         // process group.
@@ -276,6 +309,7 @@ impl Shell<'_> {
             self.state.traps.enter_background();
         }
         let group = if attended { NewGroup::New } else { NewGroup::Inherit };
+        let leads_group = attended;
         let pipeline = a.rest.is_empty() && a.first.timed.is_none();
         if pipeline && self.mentions.commands {
             for stage in &a.first.stages {
@@ -296,12 +330,30 @@ impl Shell<'_> {
         if let Some(traps) = saved {
             self.state.traps = traps;
         }
-        let id = self.add_job(&started, text, pumps);
-        if self.state.options.is_interactive() {
+        let stages = match a.first.stages.as_slice() {
+            stages @ [_, _, ..] if pipeline => stage_texts(stages),
+            _ => Vec::new(),
+        };
+        let id = self.add_job(&started, JobText { text, stages }, pumps, leads_group);
+        self.print_started_job(id);
+        Ok(0)
+    }
+
+    /// Runs `%job &` as `bg %job`; `None` for other commands.
+    fn background_job(&mut self, a: &AndOr) -> Option<Flow> {
+        let (simple, _) = only_simple_command(only_command(a)?)?;
+        let [CommandWord::Word(word)] = simple.words.as_slice() else { return None };
+        let spec = super::stages::literal_text(word).filter(|text| text.starts_with(b"%"))?;
+        let words = [Rc::new(b"bg".to_vec()), Rc::new(spec.to_vec())];
+        Some(crate::builtin::command::run_without_functions(self, &words))
+    }
+
+    /// Prints the number of a job that has just begun, as an interactive shell does.
+    fn print_started_job(&mut self, id: u32) {
+        if self.state.options.is_interactive() && !self.state.ids.is_subshell() {
             let pid = self.state.ids.last_background.unwrap_or(0);
             self.write_err(format!("[{id}] {pid}\n").as_bytes());
         }
-        Ok(0)
     }
 
     /// Fails if there would be too many background processes.
@@ -352,7 +404,13 @@ impl Shell<'_> {
     }
 
     /// Adds started processes to the job list and sets `$!`.
-    pub(crate) fn add_job(&mut self, started: &[StartResult], text: Vec<u8>, pumps: Pumps) -> u32 {
+    pub(crate) fn add_job(
+        &mut self,
+        started: &[StartResult],
+        JobText { text, stages }: JobText,
+        pumps: Pumps,
+        leads_group: bool,
+    ) -> u32 {
         let mut pids = Vec::new();
         let mut ended = Vec::new();
         for s in started {
@@ -367,7 +425,9 @@ impl Shell<'_> {
         }
         self.state.ids.last_background = pids.last().copied();
         let jobs = &mut self.state.jobs;
-        let id = jobs.add(pids, text, pumps.into_job());
+        // A first process that exists by name only leads no group.
+        let leads_group = leads_group && matches!(started.first(), Some(StartResult::Pid(_)));
+        let id = jobs.add(NewJob { pids, text, stages, pumps: pumps.into_job(), leads_group });
         for (pid, status) in ended {
             jobs.set_status(pid, status);
         }
@@ -389,6 +449,8 @@ impl Shell<'_> {
         };
         let desc = |f| DescriptorTarget::File(Rc::new(OpenFile::new(Rc::new(f), true)));
         let mut pumps = Pumps::default();
+        let attended = self.state.options.has_set(SetOpt::Monitor);
+        self.children.group = if attended { NewGroup::New } else { NewGroup::Inherit };
         let started = self.start_detached(
             |s| {
                 s.enter_context(CommandContext::Detached);
@@ -401,7 +463,11 @@ impl Shell<'_> {
             DetachedCode::Command(&k.body),
             &mut pumps,
         );
-        self.add_job(&[started], [b"coproc ", name.as_slice()].concat(), pumps);
+        self.children.group = NewGroup::Inherit;
+        let body = sh_syntax::print::command_line(&k.body);
+        let text = [b"coproc ", name.as_slice(), b" ", &body].concat();
+        let id = self.add_job(&[started], text.into(), pumps, attended);
+        self.print_started_job(id);
         let first = self.state.fds.free_from(60).unwrap_or(60);
         self.state.fds.set(first, Some(desc(our_in)));
         let second = self.state.fds.free_from(first + 1).unwrap_or(first + 1);

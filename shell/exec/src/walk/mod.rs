@@ -42,7 +42,7 @@ use crate::state::here::CommandContext;
 use crate::state::options::SetOpt;
 use simple::RedirectReach;
 
-pub(crate) use background::{DetachedCode, StartResult};
+pub(crate) use background::{DetachedCode, JobText, StartResult};
 pub(crate) use before::SCOPED;
 pub(crate) use cond::LastRegex;
 pub use simple::DeclarationOperand;

@@ -4,12 +4,13 @@
 
 use std::rc::Rc;
 
+use box_sys::{NewGroup, Pid};
 use sh_syntax::ast::{
-    Command, CommandKind, PipelineStage, Redirect, RedirectFd, RedirectOp, RedirectTarget, Word,
-    WordPart,
+    AndOr, Command, CommandKind, CommandList, ListItem, Pipeline, PipelineStage, Redirect,
+    RedirectFd, RedirectOp, RedirectTarget, Word, WordPart,
 };
 
-use super::background::{DetachedCode, StartResult};
+use super::background::{DetachedCode, JobText, StartResult, stage_texts};
 use crate::Shell;
 use crate::command::Pumps;
 use crate::io::{Buffer, DescriptorTarget, MemoryInput, OpenFile};
@@ -33,6 +34,7 @@ impl Shell<'_> {
         for (i, stage) in before.iter().enumerate() {
             self.stage_debug_trap(&stage.command)?;
             let stdin = (i > 0).then(|| input.take());
+            self.set_stage_group(&started);
             let (s, next) = self.early_stage(stage, stdin, &mut pumps);
             started.push(s);
             input = next;
@@ -42,6 +44,7 @@ impl Shell<'_> {
         if !lastpipe {
             self.stage_debug_trap(&last.command)?;
         }
+        self.set_stage_group(&started);
         let end = if lastpipe {
             match self.stage_in_shell(&last.command, input, &mut pumps) {
                 Ok(status) => StartResult::Done(status),
@@ -56,9 +59,54 @@ impl Shell<'_> {
         };
         started.push(end);
         pumps.drain_all(self);
-        let statuses = self.collect_statuses(&started, stages);
+        let statuses = if self.controls_jobs() {
+            self.wait_for_stages(&started, stages)
+        } else {
+            Ok(self.collect_statuses(&started, stages))
+        };
         self.end_process_subs(subs);
         self.state.line = line;
+        statuses
+    }
+
+    /// With job control, puts the next stage into the group of the first one that has a process.
+    fn set_stage_group(&mut self, started: &[StartResult]) {
+        if self.controls_jobs() {
+            self.children.group = match leader_of(started) {
+                Some(leader) => NewGroup::Of(leader),
+                None => NewGroup::Foreground,
+            };
+        }
+    }
+
+    /// Waits for the stages as for one job.
+    fn wait_for_stages(
+        &mut self,
+        started: &[StartResult],
+        stages: &[PipelineStage],
+    ) -> Result<Vec<i32>, Unwind> {
+        let pid = |s: &StartResult| match s {
+            StartResult::Pid(pid) => Some(*pid),
+            StartResult::Done(_) => None,
+        };
+        let pids: Vec<_> = started.iter().filter_map(pid).collect();
+        if pids.is_empty() {
+            self.children.group = NewGroup::Inherit;
+            return Ok(self.collect_statuses(started, stages));
+        }
+        let end = self.wait_foreground(pids, || JobText {
+            text: pipeline_text(stages),
+            stages: stage_texts(stages),
+        });
+        let mut ended = end.statuses.iter().copied();
+        let statuses: Vec<i32> = started
+            .iter()
+            .map(|s| match s {
+                StartResult::Done(status) => *status,
+                StartResult::Pid(_) => ended.next().unwrap_or(127),
+            })
+            .collect();
+        self.finish_foreground(&end, statuses.last().copied().unwrap_or(0))?;
         Ok(statuses)
     }
 
@@ -72,7 +120,7 @@ impl Shell<'_> {
         // Output of earlier stages that goes to a buffer is read only after a stage that runs here.
         // If that output filled its pipe, the two stages would wait for each other, so the last
         // stage gets its own process.
-        if self.is_external(c) || !pumps.is_empty() {
+        if self.is_external(c) || !pumps.is_empty() || self.controls_jobs() {
             let begin = |s: &mut Self| {
                 s.begin_stage(c);
                 s.state.fds.set(0, input);
@@ -149,6 +197,8 @@ impl Shell<'_> {
         if self.is_bounded(command) {
             // The command may be `jobs`.
             self.reap_children();
+            // The group is for the stages that have processes.
+            let group = self.children.take_group();
             let buffer = Buffer::default();
             let out = DescriptorTarget::Capture(buffer.clone());
             let status = self.in_subshell(|s| {
@@ -160,6 +210,7 @@ impl Shell<'_> {
                 s.count_once(command);
                 s.stage_command(command)
             });
+            self.children.group = group;
             let data = Rc::new(super::substitute::take_buffer(buffer));
             let memory = DescriptorTarget::Memory(Rc::new(MemoryInput::new(data)));
             return (StartResult::Done(status), Some(memory));
@@ -245,6 +296,22 @@ impl Shell<'_> {
             _ => false,
         }
     }
+}
+
+/// Returns the first of the processes.
+fn leader_of(started: &[StartResult]) -> Option<Pid> {
+    started.iter().find_map(|s| match s {
+        StartResult::Pid(pid) => Some(*pid),
+        StartResult::Done(_) => None,
+    })
+}
+
+/// Returns the text of a pipeline, as `jobs` shows it.
+fn pipeline_text(stages: &[PipelineStage]) -> Vec<u8> {
+    let first = Pipeline { timed: None, negated: false, stages: stages.to_vec() };
+    let and_or = AndOr { first, rest: Vec::new() };
+    let list = CommandList { items: vec![ListItem { and_or, background: false, newline: false }] };
+    sh_syntax::print::print_list(&list).trim_ascii_end().to_vec()
 }
 
 /// Returns whether bash omits an EXIT trap that the stage sets.

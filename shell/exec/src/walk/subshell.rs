@@ -4,9 +4,14 @@
 //! original is restored. The values that the system keeps per process (pid, umask, directory) are
 //! part of the state, so nothing leaks.
 
-use sh_syntax::ast::CommandList;
+use std::rc::Rc;
 
+use box_sys::NewGroup;
+use sh_syntax::ast::{Command, CommandKind, CommandList};
+
+use super::background::{DetachedCode, StartResult};
 use crate::Shell;
+use crate::command::Pumps;
 use crate::shell::Flow;
 use crate::state::here::CommandContext;
 use crate::state::jobs::Jobs;
@@ -14,6 +19,9 @@ use crate::state::options::{SetOpt, ShOpt};
 
 impl Shell<'_> {
     pub(crate) fn run_subshell(&mut self, list: &CommandList) -> Flow {
+        if self.controls_jobs() {
+            return self.run_subshell_job(list);
+        }
         let status = self.in_subshell(|s| {
             s.enter_context(CommandContext::Detached);
             s.state.jobs = Jobs::default();
@@ -22,6 +30,27 @@ impl Shell<'_> {
         // In bash the subshell is a child.
         self.child_ended();
         Ok(status)
+    }
+
+    /// Runs a subshell in a process of its own, because it is a job.
+    fn run_subshell_job(&mut self, list: &CommandList) -> Flow {
+        let kind = CommandKind::Subshell(Rc::new(list.clone()));
+        let command = Command { kind, redirects: Vec::new(), line: self.state.line };
+        let mut pumps = Pumps::default();
+        self.begin_foreground_job();
+        match self.start_detached(|_| {}, DetachedCode::Command(&command), &mut pumps) {
+            StartResult::Pid(pid) => {
+                pumps.drain_all(self);
+                let text = || sh_syntax::print::command_line(&command).into();
+                let end = self.wait_foreground(vec![pid], text);
+                let status = end.statuses.last().copied().unwrap_or(127);
+                self.finish_foreground(&end, status)
+            }
+            StartResult::Done(status) => {
+                self.children.group = NewGroup::Inherit;
+                Ok(status)
+            }
+        }
     }
 
     /// Runs `f` as a subshell environment (POSIX XCU 2.12) and returns its exit status.
