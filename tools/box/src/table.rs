@@ -27,6 +27,7 @@ const PROGRAMS: &[(&str, &str)] = &[
     ("npx", "run a command of a JavaScript package"),
     ("python", "run Python programs"),
     ("python3", "run Python programs"),
+    ("python3.13", "run Python programs"),
     ("tsx", "run TypeScript"),
 ];
 

@@ -22,3 +22,8 @@ pub mod perl;
 pub mod printf;
 pub mod regex;
 pub mod time;
+
+/// Runs the examples of the README as tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct ReadmeExamples;

@@ -9,11 +9,12 @@
 //! | `rsync` | `rsync` |
 //! | `sudo` | `sudo` |
 //! | `dos2unix` | `dos2unix`, `unix2dos` |
-//! | `look`, `pv`, `rename`, `script`, `sponge`, `ts`, `uuidgen`, `watch` | the command of that name |
+//! | `look`, `mount`, `pv`, `rename`, `script`, `sponge`, `su`, `ts`, `uuidgen`, `watch` | the command of that name |
 #![forbid(unsafe_code)]
 
 mod dos2unix;
 mod look;
+mod mount;
 mod net;
 mod packages;
 mod parallel;
@@ -22,6 +23,7 @@ mod rename;
 mod rsync;
 mod script;
 mod sponge;
+mod su;
 mod sudo;
 mod ts;
 mod uuidgen;
@@ -45,6 +47,7 @@ pub const APPLETS: &[Applet] = &[
     Applet::quick("ip", net::interfaces::run_ip, "print interfaces and addresses"),
     Applet::quick("look", look::run, "print lines that begin with a text"),
     Applet::quick("lsof", net::sockets::run_lsof, "print sockets that listen"),
+    Applet::quick("mount", mount::run, "print what is mounted"),
     Applet::quick("netstat", net::sockets::run_netstat, "print sockets that listen"),
     Applet::quick("nslookup", net::names::run_nslookup, "print addresses of known names"),
     Applet::new("parallel", parallel::run, "run a command for many arguments at a time"),
@@ -55,6 +58,7 @@ pub const APPLETS: &[Applet] = &[
     Applet::new("script", script::run, "keep the output of a command in a file"),
     Applet::new("sponge", sponge::run, "write a file after all input is read"),
     Applet::quick("ss", net::sockets::run_ss, "print sockets that listen"),
+    Applet::new("su", su::run, "run a shell"),
     Applet::new("sudo", sudo::run, "run a command"),
     Applet::new("ts", ts::run, "put the time before each line"),
     Applet::new("unix2dos", dos2unix::run, "convert line ends to CR LF"),

@@ -42,5 +42,3 @@ pub const NO_HEADERS: &str = "Never print names before files";
 /// The note about the numbers of `head` and `tail`.
 pub const SIZES: &str =
     "NUM may have a unit: b is 512, K 1024, M 1024*1024 and so on; kB is 1000, MB 1000*1000.";
-/// `less` and `more`.
-pub const NO_PAGES: &str = "Accepted, without effect: output is never paged";

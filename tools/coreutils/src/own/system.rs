@@ -292,14 +292,17 @@ pub(crate) fn run_tty(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
         input::extra_operand(ctx, extra);
         return Ok(Exit(2));
     }
-    let terminal = match ctx.stdin.source() {
-        InputSource::File(f) => box_sys::is_terminal(f),
-        _ => false,
+    let name = match ctx.stdin.source() {
+        InputSource::File(f) if box_sys::is_terminal(f) => {
+            // A terminal of the host has no name here.
+            Some(box_sys::terminal::terminal_name(f).unwrap_or_else(|_| "/dev/tty".into()))
+        }
+        _ => None,
     };
     if !p.has_option(TtyFlag::Silent) {
-        print_line(ctx, if terminal { "/dev/tty" } else { "not a tty" });
+        print_line(ctx, name.as_deref().unwrap_or("not a tty"));
     }
-    Ok(if terminal { Exit::SUCCESS } else { Exit::FAILURE })
+    Ok(if name.is_some() { Exit::SUCCESS } else { Exit::FAILURE })
 }
 
 const LOGNAME: Spec = Spec::new("[OPTION]", "Print the name of the user who logged in.", &[]);
@@ -359,30 +362,4 @@ pub(crate) fn run_sync(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
         }
     }
     Ok(exit)
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum ClearFlag {
-    KeepScrollback,
-    TerminalType,
-}
-
-const CLEAR: Spec<ClearFlag> = Spec::new(
-    "[OPTION]...",
-    "Clear the screen of the terminal.",
-    &[
-        Opt::new(ClearFlag::KeepScrollback, 'x', "").with_help("Keep the scrollback"),
-        Opt::new(ClearFlag::TerminalType, 'T', "")
-            .with_argument("TYPE", "Accepted: the escapes are ANSI's"),
-    ],
-);
-
-pub(crate) fn run_clear(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
-    let p = CLEAR.parse_or_exit(ctx, args, Exit::FAILURE)?;
-    let _ = ctx.stdout.write_all(if p.has_option(ClearFlag::KeepScrollback) {
-        b"\x1b[H\x1b[2J"
-    } else {
-        b"\x1b[H\x1b[2J\x1b[3J"
-    });
-    Ok(Exit::SUCCESS)
 }

@@ -37,7 +37,8 @@ const NAMED: &[(&str, &[&str])] = &[
     ("man-db", &["man"]),
     ("moreutils", &["sponge", "ts"]),
     ("ncal", &["cal"]),
-    ("ncurses-bin", &["tput"]),
+    ("less", &["less"]),
+    ("ncurses-bin", &["tput", "clear", "reset", "infocmp"]),
     ("net-tools", &["ifconfig", "netstat"]),
     ("netcat", &["nc"]),
     ("netcat-openbsd", &["nc"]),
@@ -92,7 +93,6 @@ const WANTED: &[(&str, &str)] = &[
     ("redis", "redis-cli"),
     ("redis-server", "redis-cli"),
     ("ripgrep", "rg"),
-    ("fd-find", "fd"),
     ("ruby-full", "ruby"),
     ("silversearcher-ag", "ag"),
 ];

@@ -1,8 +1,8 @@
 //! `flock` (util-linux): runs a command under a lock, or locks a descriptor.
 //!
-//! WASI has no file locks. On such systems, a list of holders ([`holders`]) replaces them: a lock
-//! then belongs to the process that asked for it (the caller of `flock 9`), and ends with that
-//! process or by `flock -u`, not with the descriptor.
+//! The session's kernel has locks of files. On a runtime without it, WASI has none, and a list of
+//! holders ([`holders`]) replaces them: a lock then belongs to the process that asked for it (the
+//! caller of `flock 9`), and ends with that process or by `flock -u`, not with the descriptor.
 
 mod holders;
 
@@ -14,6 +14,7 @@ use box_applet::command::ChildCommand;
 use box_applet::help::words;
 use box_applet::opts::{Opt, ParsedOptions, Spec};
 use box_applet::{Ctx, Ended, Exit};
+use box_sys::lock::LockKind;
 
 use self::holders::Holders;
 use super::{processes, sleep};
@@ -232,6 +233,8 @@ fn run_command(ctx: &mut Ctx<'_>, command: &[Vec<u8>]) -> Exit {
 enum HeldLock {
     /// By the system.
     System,
+    /// By the kernel of the session.
+    Kernel,
     List(Holders),
 }
 
@@ -252,6 +255,14 @@ fn try_lock(
         Err(TryLockError::Error(e)) if e.kind() == io::ErrorKind::Unsupported => {}
         Err(TryLockError::Error(e)) => return Err(e),
     }
+    let kind = match want {
+        LockRequest::Shared => LockKind::Shared,
+        LockRequest::Exclusive => LockKind::Exclusive,
+        LockRequest::Nothing => LockKind::Release,
+    };
+    if let Some(is_free) = box_sys::lock::try_lock(file, kind)? {
+        return Ok(is_free.then_some(HeldLock::Kernel));
+    }
     let holders = Holders::for_file(&ctx.path(b"/tmp/.flock"), &box_sys::meta::of_file(file)?)?;
     let living = processes::living_pids();
     let alive = |pid| match &living {
@@ -268,6 +279,7 @@ fn try_lock(
 fn release_lock(file: &File, lock: HeldLock, owner: u32) {
     match lock {
         HeldLock::System => drop(file.unlock()),
+        HeldLock::Kernel => drop(box_sys::lock::try_lock(file, LockKind::Release)),
         HeldLock::List(holders) => drop(holders.remove_holder(owner)),
     }
 }

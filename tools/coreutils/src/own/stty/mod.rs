@@ -6,10 +6,11 @@
 //! | `settings` | operands, and their effect on that state |
 //! | `show` | the forms of output |
 //!
-//! A stream of the guest is a terminal if the runner connected it to one. The terminal belongs to
-//! the host, and the guest can neither read nor change its settings. Therefore `stty` prints the
-//! settings of a sane terminal with the size that the kernel reports. A setting that would change
-//! one of them fails with GNU's message about a terminal that does not accept a setting.
+//! A terminal of the session has settings, which `stty` reads and changes. A stream of the guest may
+//! also be a terminal of the host, which the runner connected to it: its settings can neither be
+//! read nor changed. For such a one `stty` prints the settings of a sane terminal with the size that
+//! the kernel reports, and a setting that would change one of them fails with GNU's message about a
+//! terminal that does not accept a setting.
 
 mod modes;
 mod settings;
@@ -20,6 +21,7 @@ use std::rc::Rc;
 
 use box_applet::opts::{Opt, Spec};
 use box_applet::{Ctx, Ended, Exit, InputSource};
+use box_sys::terminal::{self, AttributesMoment};
 
 use self::modes::TerminalModes;
 use self::settings::{Setting, apply_setting, parse_settings};
@@ -97,7 +99,7 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     };
     let terminal = open_terminal(ctx, p.last_value(SttyFlag::Device))?;
     let modes = read_modes(ctx, &terminal)?;
-    let width = screen_width(ctx, &modes);
+    let width = screen_width(ctx);
     Ok(match (all, save, settings.is_empty()) {
         (true, ..) => ctx.print(&show::show_all(&modes, width)),
         (_, true, _) => ctx.print(&show::show_saved(&modes)),
@@ -152,27 +154,35 @@ fn open_terminal(ctx: &mut Ctx<'_>, device: Option<&[u8]>) -> Result<TerminalSta
 }
 
 /// Returns the settings of the terminal; prints a message if the file is not a terminal.
-fn read_modes(ctx: &mut Ctx<'_>, terminal: &TerminalState) -> Result<TerminalModes, Exit> {
-    let file = terminal.file.as_deref().filter(|f| box_sys::is_terminal(f));
+fn read_modes(ctx: &mut Ctx<'_>, state: &TerminalState) -> Result<TerminalModes, Exit> {
+    let file = state.file.as_deref().filter(|f| box_sys::is_terminal(f));
     let Some(file) = file else {
         let text = b": Inappropriate ioctl for device";
-        return Err(input::report_failure(ctx, &[&terminal.shown, text]));
+        return Err(input::report_failure(ctx, &[&state.shown, text]));
     };
     let (rows, columns) = box_sys::terminal_size(file).unwrap_or_default();
-    Ok(TerminalModes::sane(rows, columns))
+    Ok(match terminal::attributes(file) {
+        Ok(attributes) => TerminalModes::from_termios(&attributes, rows, columns),
+        Err(_) => TerminalModes::sane(rows, columns),
+    })
 }
 
-/// Returns the width of lines: that of the terminal, or else `$COLUMNS`, or else 80.
-fn screen_width(ctx: &Ctx<'_>, modes: &TerminalModes) -> usize {
+/// Returns the width of lines: that of the terminal at standard output, or else `$COLUMNS`, or else
+/// 80.
+fn screen_width(ctx: &Ctx<'_>) -> usize {
     let variable = || ctx.env.get(b"COLUMNS").and_then(number::parse_decimal);
-    let known = Some(u64::from(modes.columns)).filter(|n| *n > 0).or_else(variable);
-    known.and_then(|n| usize::try_from(n).ok()).filter(|n| *n > 0).unwrap_or(80)
+    let shown = match ctx.stdout.sink() {
+        box_applet::OutputSink::File(file) => box_sys::terminal_size(file).ok(),
+        _ => None,
+    };
+    let columns = shown.map(|(_, columns)| u64::from(columns)).filter(|n| *n > 0);
+    columns.or_else(variable).and_then(|n| usize::try_from(n).ok()).filter(|n| *n > 0).unwrap_or(80)
 }
 
 /// Performs the settings in order. Fails if they would change the modes.
 fn change_modes(
     ctx: &mut Ctx<'_>,
-    terminal: &TerminalState,
+    state: &TerminalState,
     modes: TerminalModes,
     settings: &[Setting],
 ) -> Exit {
@@ -192,7 +202,25 @@ fn change_modes(
     if wanted == modes {
         return Exit::SUCCESS;
     }
-    input::report_failure(ctx, &[&terminal.shown, b": unable to perform all requested operations"])
+    let file = state.file.as_deref();
+    if file.is_some_and(|file| write_modes(file, &modes, &wanted).is_ok_and(|same| same)) {
+        return Exit::SUCCESS;
+    }
+    input::report_failure(ctx, &[&state.shown, b": unable to perform all requested operations"])
+}
+
+/// Changes the modes and the size of a terminal; returns whether it has accepted all of them.
+fn write_modes(file: &File, from: &TerminalModes, to: &TerminalModes) -> std::io::Result<bool> {
+    if (from.rows, from.columns) != (to.rows, to.columns) {
+        let old = terminal::window_size(file)?;
+        let bounded = |n: u32| u16::try_from(n).unwrap_or(u16::MAX);
+        let size =
+            terminal::WindowSize { rows: bounded(to.rows), columns: bounded(to.columns), ..old };
+        terminal::set_window_size(file, size)?;
+    }
+    let wanted = to.to_termios();
+    terminal::set_attributes(file, &wanted, AttributesMoment::Drained)?;
+    Ok(terminal::attributes(file)? == wanted)
 }
 
 #[cfg(test)]

@@ -1,6 +1,8 @@
 //! The modes of a terminal, which are settings of one or a few bits, and their values on a sane
 //! terminal.
 
+use box_sys::terminal::Termios;
+
 /// The word of `struct termios` that has the bits of a mode. `stty -a` has a paragraph for each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ModeWord {
@@ -79,7 +81,7 @@ pub(super) const MODES: &[Mode] = &[
     switch("ixon", Input, 0o2000, Any),
     also("tandem", switch("ixoff", Input, 0o10_000, Off)),
     switch("iuclc", Input, 0o1000, Off),
-    also("decctlq", switch("ixany", Input, 0o4000, Off)),
+    switch("ixany", Input, 0o4000, Off),
     switch("imaxbel", Input, 0o20_000, On),
     switch("iutf8", Input, 0o40_000, Off),
     switch("opost", Output, 0o1, On),
@@ -193,6 +195,41 @@ impl TerminalModes {
         modes
     }
 
+    /// Returns the settings of a terminal.
+    pub fn from_termios(t: &Termios, rows: u32, columns: u32) -> TerminalModes {
+        let mut characters = [0; CHARACTERS];
+        characters[..t.cc.len()].copy_from_slice(&t.cc);
+        let code = t.cflag & CBAUD;
+        let speed = SPEEDS.iter().find(|(c, _)| *c == code).map_or(0, |(_, speed)| *speed);
+        TerminalModes {
+            words: [t.cflag, t.iflag, t.oflag, t.lflag],
+            characters,
+            input_speed: speed,
+            output_speed: speed,
+            line: t.line,
+            rows,
+            columns,
+        }
+    }
+
+    /// Returns the attributes that a terminal gets.
+    pub fn to_termios(&self) -> Termios {
+        let mut t = Termios {
+            iflag: self.word(Input),
+            oflag: self.word(Output),
+            cflag: self.word(Control),
+            lflag: self.word(Local),
+            line: self.line,
+            ..Termios::default()
+        };
+        let count = t.cc.len();
+        t.cc.copy_from_slice(&self.characters[..count]);
+        if let Some((code, _)) = SPEEDS.iter().find(|(_, speed)| *speed == self.output_speed) {
+            t.cflag = t.cflag & !CBAUD | code;
+        }
+        t
+    }
+
     /// Returns a word of `struct termios`.
     pub fn word(&self, word: ModeWord) -> u32 {
         self.words[word as usize]
@@ -228,6 +265,42 @@ impl TerminalModes {
         }
     }
 }
+
+/// The bits of the speed in Linux's `c_cflag`, and their meanings.
+const CBAUD: u32 = 0o10017;
+const SPEEDS: &[(u32, u32)] = &[
+    (0, 0),
+    (1, 50),
+    (2, 75),
+    (3, 110),
+    (4, 134),
+    (5, 150),
+    (6, 200),
+    (7, 300),
+    (0o10, 600),
+    (0o11, 1200),
+    (0o12, 1800),
+    (0o13, 2400),
+    (0o14, 4800),
+    (0o15, 9600),
+    (0o16, 19200),
+    (0o17, 38400),
+    (0o10001, 57600),
+    (0o10002, 115_200),
+    (0o10003, 230_400),
+    (0o10004, 460_800),
+    (0o10005, 500_000),
+    (0o10006, 576_000),
+    (0o10007, 921_600),
+    (0o10010, 1_000_000),
+    (0o10011, 1_152_000),
+    (0o10012, 1_500_000),
+    (0o10013, 2_000_000),
+    (0o10014, 2_500_000),
+    (0o10015, 3_000_000),
+    (0o10016, 3_500_000),
+    (0o10017, 4_000_000),
+];
 
 /// The value `B38400` in Linux's `c_cflag`.
 const BAUD_38400: u32 = 0o17;

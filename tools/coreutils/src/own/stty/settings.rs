@@ -74,6 +74,7 @@ const GROUPS: &[(&str, bool)] = &[
     ("cbreak", true),
     ("cooked", true),
     ("crt", false),
+    ("decctlq", true),
     ("dec", false),
     ("ek", false),
     ("evenp", true),
@@ -287,6 +288,8 @@ fn apply_group(modes: &mut TerminalModes, name: &str, on: bool) {
         ("evenp" | "parity", true) => switch_all(modes, "parenb -parodd cs7"),
         ("oddp", true) => switch_all(modes, "parenb parodd cs7"),
         ("evenp" | "oddp" | "parity", false) => switch_all(modes, "-parenb cs8"),
+        ("decctlq", true) => switch_all(modes, "-ixany"),
+        ("decctlq", false) => switch_all(modes, "ixany"),
         ("pass8", true) => switch_all(modes, "-parenb -istrip cs8"),
         ("pass8", false) => switch_all(modes, "parenb istrip cs7"),
         ("litout", true) => switch_all(modes, "-parenb -istrip -opost cs8"),
@@ -321,7 +324,7 @@ mod tests {
         assert_eq!(show_changed(&after("litout"), 80), format!("{speed}-opost\n"));
         assert_eq!(show_changed(&after("lcase"), 80), format!("{speed}iuclc\nolcuc\nxcase\n"));
         let same =
-            ["sane", "echo", "cbreak -cbreak", "ek crt dec", "decctlq -ixany", "-evenp pass8"];
+            ["sane", "echo", "cbreak -cbreak", "ek crt dec", "ixany decctlq", "-evenp pass8"];
         for words in same {
             assert_eq!(after(words), TerminalModes::sane(25, 80), "{words}");
         }

@@ -12,8 +12,9 @@ struct WrappedLines {
 }
 
 impl WrappedLines {
+    /// Adds a word. The blank before it does not count, as in GNU's.
     fn put(&mut self, word: &str) {
-        if self.column > 0 && self.column + 1 + word.len() > self.width {
+        if self.column > 0 && self.column + word.len() > self.width {
             self.end_line();
         }
         if self.column > 0 {
