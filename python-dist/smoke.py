@@ -328,12 +328,199 @@ def absent_modules_say_so():
 
 
 @guest
-def c_types_have_sizes_and_no_libraries():
+def c_types_are_those_of_ctypes():
     import ctypes
+    import ctypes.util
 
     assert [ctypes.sizeof(t) for t in (ctypes.c_long, ctypes.c_void_p, ctypes.c_double)] == [4, 4, 8]
     assert (ctypes.c_byte(200).value, ctypes.c_uint(-1).value) == (-56, 2**32 - 1)
-    raises(OSError, "cannot load shared libraries", ctypes.CDLL, "libc.so.6")
+
+    class Pair(ctypes.BigEndianStructure):
+        _fields_ = [("high", ctypes.c_uint16), ("low", ctypes.c_uint8, 4), ("rest", ctypes.c_uint8, 4)]
+
+    pair = Pair.from_buffer_copy(b"\1\2\x34\0")
+    equal((pair.high, pair.low, pair.rest, bytes(pair)), (0x102, 3, 4, b"\1\2\x34\0"))
+    numbers = (ctypes.c_int * 4)(1, 2, 3, 4)
+    pointer = ctypes.cast(numbers, ctypes.POINTER(ctypes.c_int))
+    pointer[2] = 30
+    equal((list(numbers), pointer[1], ctypes.addressof(numbers) != 0), ([1, 2, 30, 4], 2, True))
+    text = ctypes.create_string_buffer(b"abc", 10)
+    ctypes.memmove(text, b"xyz", 2)
+    equal((text.value, ctypes.string_at(ctypes.addressof(text), 3), len(text)), (b"xyc", b"xyc", 10))
+    equal(ctypes.create_unicode_buffer("aé").value, "aé")
+
+
+@guest
+def ctypes_calls_functions_of_libc_and_python():
+    import ctypes
+    import ctypes.util
+    import threading
+    import time
+
+    equal([ctypes.util.find_library(name) for name in ("c", "m", "ssl")], ["libc.so.6", "libm.so.6", None])
+    raises(OSError, "there are none inside the sandbox", ctypes.CDLL, "libssl.so.3")
+    libc, libm = ctypes.CDLL(None), ctypes.CDLL("libm.so.6")
+    equal((libc.strlen(b"four"), libc.abs(-5), libc.atoi(b"42")), (4, 5, 42))
+    libm.pow.restype, libm.pow.argtypes = ctypes.c_double, [ctypes.c_double] * 2
+    equal(libm.pow(2, 0.5), 2**0.5)
+    out = ctypes.create_string_buffer(64)
+    count = libc.snprintf(out, 64, b"%s %d %.2f %lld", b"x", 7, ctypes.c_double(1.5), ctypes.c_int64(1 << 40))
+    equal((out.value, count), (b"x 7 1.50 1099511627776", 22))
+    # A result that is declared wrongly does not end the process.
+    memory = libc.malloc(8)
+    libc.free(memory)
+    raises(AttributeError, "undefined symbol: fork", getattr, libc, "fork")
+    raises(RuntimeError, "ffi_prep_closure", ctypes.CFUNCTYPE(ctypes.c_int), lambda: 1)
+    equal(ctypes.pythonapi.PyLong_AsLong(ctypes.py_object(12)), 12)
+
+    # How programs end a thread of theirs.
+    ends = []
+
+    def work():
+        try:
+            while True:
+                time.sleep(0.01)
+        except SystemExit:
+            ends.append("ended")
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    equal(ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread.ident), ctypes.py_object(SystemExit)), 1)
+    thread.join(10)
+    equal(ends, ["ended"])
+
+
+@guest
+def timers_raise_signals():
+    import signal
+    import time
+
+    calls = []
+    signal.signal(signal.SIGALRM, lambda number, frame: calls.append(time.monotonic()))
+    begun = time.monotonic()
+    equal(signal.setitimer(signal.ITIMER_REAL, 0.05, 0.1), (0.0, 0.0))
+    while len(calls) < 3:
+        time.sleep(1)
+    rest, period = signal.setitimer(signal.ITIMER_REAL, 0)
+    assert 0 < rest <= 0.1 and period == 0.1, (rest, period)
+    assert calls[2] - begun >= 0.25, calls
+    # While Python code runs, and a call that is interrupted.
+    calls.clear()
+    signal.setitimer(signal.ITIMER_REAL, 0.05)
+    while not calls:
+        pass
+
+    def stop(number, frame):
+        raise TimeoutError("too long")
+
+    signal.signal(signal.SIGALRM, stop)
+    equal(signal.alarm(1), 0)
+    equal(signal.alarm(1), 1)
+    raises(TimeoutError, "too long", time.sleep, 30)
+    equal(signal.getitimer(signal.ITIMER_REAL), (0.0, 0.0))
+    raises(OSError, "", signal.setitimer, signal.ITIMER_PROF, 1)
+    # A signal that is waited for does not reach its handler.
+    signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGALRM])
+    signal.setitimer(signal.ITIMER_REAL, 0.02)
+    equal(signal.sigwait([signal.SIGALRM]), signal.SIGALRM)
+    equal(signal.sigtimedwait([signal.SIGALRM], 0.02), None)
+    signal.pthread_kill(__import__("threading").get_ident(), signal.SIGALRM)
+    equal(signal.sigwaitinfo([signal.SIGALRM]).si_signo, signal.SIGALRM)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGALRM])
+
+
+@guest
+def an_alarm_ends_a_process_that_does_not_catch_it():
+    import subprocess
+    import signal
+
+    for body in ("time.sleep(30)", "while True: pass"):
+        code = f"import signal, time; signal.alarm(1)\n{body}"
+        equal(subprocess.run([sys.executable, "-c", code]).returncode, -signal.SIGALRM)
+    # A program that replaces another one keeps the timer.
+    code = "import os, signal; signal.alarm(1); os.execvp('sleep', ['sleep', '30'])"
+    equal(subprocess.run([sys.executable, "-c", code]).returncode, -signal.SIGALRM)
+
+
+@guest
+def files_are_locked():
+    import fcntl
+    import os
+    import subprocess
+    import tempfile
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "lock")
+
+        def attempt(body):
+            code = f"import fcntl, sys; f = open({path!r}, 'r+b')\ntry: {body}\nexcept BlockingIOError: sys.exit(9)"
+            return subprocess.run([sys.executable, "-c", code]).returncode
+
+        exclusive, shared = "fcntl.flock(f, fcntl.LOCK_EX | fcntl.LOCK_NB)", "fcntl.flock(f, fcntl.LOCK_SH | fcntl.LOCK_NB)"
+        with open(path, "wb") as file:
+            file.write(b"0123456789")
+            fcntl.flock(file, fcntl.LOCK_EX)
+            equal((attempt(exclusive), attempt(shared)), (9, 9))
+            with open(path) as other:
+                raises(BlockingIOError, "", fcntl.flock, other, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            fcntl.flock(file, fcntl.LOCK_SH)
+            equal((attempt(exclusive), attempt(shared)), (9, 0))
+        equal(attempt(exclusive), 0)
+        with open(path, "r+b") as file:
+            fcntl.lockf(file, fcntl.LOCK_EX, 4, 2)
+            part = "fcntl.lockf(f, fcntl.LOCK_EX | fcntl.LOCK_NB, {}, {})"
+            equal([attempt(part.format(*range)) for range in ((2, 0), (1, 5), (0, 6), (0, 0))], [0, 9, 0, 9])
+            fcntl.lockf(file, fcntl.LOCK_UN)
+            equal(attempt(part.format(0, 0)), 0)
+        # A lock ends with its process.
+        child = subprocess.Popen(
+            [sys.executable, "-c", f"import fcntl, time; f = open({path!r}, 'r+b'); fcntl.flock(f, fcntl.LOCK_EX); print(flush=True); time.sleep(60)"],
+            stdout=subprocess.PIPE)
+        child.stdout.readline()
+        equal(attempt(exclusive), 9)
+        child.kill()
+        child.wait()
+        equal(attempt(exclusive), 0)
+        child.stdout.close()
+
+
+@guest
+def what_programs_ask_the_system():
+    import errno
+    import os
+    import readline
+    import shutil
+    import socket
+    import tempfile
+    import termios
+    import threading
+    import time
+
+    space = shutil.disk_usage("/")
+    assert space.total >= space.used + space.free > 0, space
+    equal(os.statvfs("/").f_bsize, 4096)
+    equal((os.getresuid(), os.getpriority(os.PRIO_PROCESS, 0)), ((os.getuid(),) * 3, 0))
+    os.setuid(os.getuid())
+    raises(PermissionError, "", os.setuid, os.getuid() + 1)
+    assert os.getgid() in os.getgrouplist("user", os.getgid())
+    equal((os.nice(0), os.major(0x803)), (0, 8))
+    ends = os.pipe()
+    equal((os.writev(ends[1], [b"ab", b"c"]), os.readv(ends[0], [one := bytearray(2), bytearray(5)]), bytes(one)), (3, 3, b"ab"))
+    assert errno.errorcode[errno.ENODATA] == "ENODATA" and termios.CERASE
+    equal((threading.get_native_id(), socket.if_nameindex()), (os.getpid(), [(1, "lo")]))
+    assert time.clock_gettime(time.CLOCK_BOOTTIME) > 0
+    readline.clear_history()
+    for line in ("one", "two", "three"):
+        readline.add_history(line)
+    readline.remove_history_item(0)
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "history")
+        readline.write_history_file(path)
+        readline.append_history_file(1, path)
+        readline.clear_history()
+        readline.read_history_file(path)
+    equal([readline.get_history_item(n) for n in range(1, 4)], ["two", "three", "three"])
+    equal((readline.get_line_buffer(), readline.get_current_history_length()), ("", 3))
 
 
 @guest
@@ -838,7 +1025,7 @@ def every_module_imports():
         "curses", "ensurepip", "pty", "tty", "nturl2path", "msilib",
         "winreg", "winsound", "msvcrt", "_winapi", "_wmi", "_scproxy", "nt", "_overlapped",
         "fcntl", "grp", "pwd", "resource", "syslog", "termios", "readline", "_curses",
-        "_curses_panel", "_ctypes", "_dbm", "_gdbm", "_hashlib", "_uuid", "_tkinter",
+        "_curses_panel", "_dbm", "_gdbm", "_hashlib", "_uuid", "_tkinter",
         "_posixsubprocess", "_interpreters",
         "_interpchannels", "_interpqueues", "_android_support", "_apple_support",
         "_ios_support", "_osx_support", "_aix_support", "_pyrepl",
@@ -852,6 +1039,70 @@ def every_module_imports():
         except ImportError as error:
             bad.append(f"{name}: {error}")
     equal(bad, [])
+
+
+@check
+def hashes_of_openssl():
+    """Vectors of RFC 6070, 7914, FIPS 180-4's examples, RIPEMD-160's authors and GB/T 32905."""
+    import hashlib
+    import hmac
+
+    key = hashlib.pbkdf2_hmac("sha1", b"password", b"salt", 4096, 20)
+    equal(key.hex(), "4b007901b765489abead49d926f721d065a429c1")
+    key = hashlib.pbkdf2_hmac("sha1", b"pass\0word", b"sa\0lt", 4096, 16)
+    equal(key.hex(), "56fa6aa75548099dcc37d7f03425e0c3")
+    key = hashlib.pbkdf2_hmac("sha256", b"passwd", b"salt", 1, 64)
+    equal(key.hex()[:32], "55ac046e56e3089fec1691c22544b605")
+    key = hashlib.pbkdf2_hmac("sha256", b"Password", b"NaCl", 80000, 64)
+    equal(key.hex()[:32], "4ddcd8f60b98be21830cee5ef22701f9")
+    key = hashlib.scrypt(b"", salt=b"", n=16, r=1, p=1)
+    equal(key.hex()[:32], "77d6576238657b203b19ca42c18a0497")
+    key = hashlib.scrypt(b"password", salt=b"NaCl", n=1024, r=8, p=16, maxmem=1 << 26)
+    equal(key.hex()[:32], "fdbabe1c9d3472007856e7190d01e9fe")
+    key = hashlib.scrypt(b"pleaseletmein", salt=b"SodiumChloride", n=16384, r=8, p=1)
+    equal(key.hex()[:32], "7023bdcb3afd7348461c06cd81fd38eb")
+    for name, digest in (
+        ("ripemd160", "8eb208f7e05d987a9b044a8e98c6b087f15a0bfc"),
+        ("sha512_224", "4634270f707b6a54daae7530460842e20e37ed265ceee9a43e8924aa"),
+        ("sha512_256", "53048e2681941ef99b2e29b76b4c7dabe4c2d0c634fc6d46e0e2f13107e7af23"),
+        ("sm3", "66c7f0f462eeedd9d1f2d46bdc10e4e24167c4875cf2f7a2297da02b8f4ba8e0"),
+    ):
+        equal(hashlib.new(name, b"abc").hexdigest(), digest)
+        assert name in hashlib.algorithms_available
+        parts = hashlib.new(name)
+        for part in b"a", b"b", b"c":
+            parts.update(part)
+        equal(parts.copy().hexdigest(), digest)
+    tag = hmac.digest(b"Jefe", b"what do ya want for nothing?", "sha256")
+    equal(tag.hex()[:32], "5bdcc146bf60754e6a042426089575c7")
+    raises(ValueError, "unsupported hash type", hashlib.pbkdf2_hmac, "nothing", b"", b"", 1)
+    raises(ValueError, "power of 2", hashlib.scrypt, b"", salt=b"", n=3, r=1, p=1)
+
+
+@check
+def times_and_locales():
+    """glibc's additions to strftime; clocks of processor time; names of locales that are not there."""
+    import locale
+    import os
+    import time
+
+    when = (2024, 2, 9, 15, 4, 5, 4, 40, 0)
+    equal(time.strftime("%k|%l|%P|%^a|%^B|%#p|%-k|%_5k|%05l", when), "15| 3|pm|FRI|FEBRUARY|pm|15|   15|00003")
+    equal(time.strftime("%Y-%m-%d %H:%M %p %-d %e %%k" + "x" * 100, when), "2024-02-09 15:04 PM 9  9 %k" + "x" * 100)
+    equal(time.strftime("", when), "")
+    before, thread = time.process_time(), time.thread_time()
+    time.sleep(0.3)
+    assert time.process_time() - before < 0.2 and time.thread_time() - thread < 0.2
+    sum(range(200000))
+    assert time.process_time() > before and time.thread_time() > thread
+    assert os.times().user >= 0
+    equal(len(os.getloadavg()), 3)
+    equal(len(os.sched_getaffinity(0)), os.cpu_count())
+    saved = locale.setlocale(locale.LC_ALL)
+    raises(locale.Error, "unsupported", locale.setlocale, locale.LC_ALL, "de_DE.UTF-8")
+    raises(locale.Error, "unsupported", locale.setlocale, locale.LC_NUMERIC, "nothing")
+    for name in "C", "C.UTF-8", "POSIX", "", saved:
+        locale.setlocale(locale.LC_ALL, name)
 
 
 @check

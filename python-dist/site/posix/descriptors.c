@@ -10,7 +10,6 @@
 #include "wasibox_posix.h"
 
 #undef fcntl
-#undef ioctl
 #undef close
 #undef sysconf
 #include <errno.h>
@@ -109,11 +108,13 @@ int pipe(int ends[2])
 
 int wasibox_fcntl(int fd, int command, ...)
 {
-    /* Nobody else's lock could be seen, so none is given. */
-    if (command == F_GETLK || command == F_SETLK || command == F_SETLKW)
-        return result(ENOLCK);
     va_list arguments;
     va_start(arguments, command);
+    if (command == F_GETLK || command == F_SETLK || command == F_SETLKW) {
+        struct flock *lock = va_arg(arguments, struct flock *);
+        va_end(arguments);
+        return wasibox_record_lock(fd, command, lock);
+    }
     int argument = command == F_GETFD || command == F_GETFL ? 0 : va_arg(arguments, int);
     va_end(arguments);
     uint16_t flags;
@@ -145,23 +146,4 @@ long wasibox_sysconf(int name)
     /* wasi-libc answers with a row of its table: nobody knows how much memory there is. */
     long answer = sysconf(name);
     return answer < -1 ? -1 : answer;
-}
-
-/* The terminal's size; the rest is libc's. */
-int wasibox_ioctl(int fd, int request, ...)
-{
-    struct wasix_tty tty;
-    va_list arguments;
-    va_start(arguments, request);
-    void *argument = va_arg(arguments, void *);
-    va_end(arguments);
-    if (request != TIOCGWINSZ)
-        return ioctl(fd, request, argument);
-    if (!isatty(fd))
-        return -1;
-    if (result(wasix_tty_get(&tty)) < 0)
-        return -1;
-    *(struct winsize *)argument = (struct winsize){
-        .ws_row = (unsigned short)tty.rows, .ws_col = (unsigned short)tty.columns};
-    return 0;
 }

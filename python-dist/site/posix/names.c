@@ -6,6 +6,7 @@
 
 #include <arpa/inet.h>
 #include <ctype.h>
+#include <net/if.h>
 #include <netdb.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -515,4 +516,38 @@ struct protoent *getprotobyname(const char *name)
             return &protocol;
         }
     return NULL;
+}
+
+/* ---- interfaces: there is the loopback ---- */
+
+enum { LOOPBACK = 1 };
+static const char LOOPBACK_NAME[] = "lo";
+
+unsigned if_nametoindex(const char *name)
+{
+    if (strcmp(name, LOOPBACK_NAME) == 0)
+        return LOOPBACK;
+    errno = ENODEV;
+    return 0;
+}
+
+char *if_indextoname(unsigned index, char *name)
+{
+    if (index == LOOPBACK)
+        return strcpy(name, LOOPBACK_NAME);
+    errno = ENXIO;
+    return NULL;
+}
+
+struct if_nameindex *if_nameindex(void)
+{
+    struct if_nameindex *list = calloc(2, sizeof *list);
+    if (list != NULL)
+        list[0] = (struct if_nameindex){LOOPBACK, (char *)LOOPBACK_NAME};
+    return list;
+}
+
+void if_freenameindex(struct if_nameindex *list)
+{
+    free(list);
 }

@@ -1,8 +1,9 @@
 /* Processes: identity, waiting, starting, replacing.
  *
  * There is no fork: a child starts as another program, with the descriptors that a list of
- * operations gives it. There are no sessions and process groups either: a process is the
- * leader of its own group, which consists of its descendants.
+ * operations gives it. A started process counts as the leader of its own group, which consists
+ * of its descendants: `getpgid` of a child is the child. The caller's own group and session are the
+ * kernel's (terminals.c).
  */
 #include "process.h"
 
@@ -44,19 +45,9 @@ pid_t getppid(void)
 
 pid_t getpgid(pid_t pid)
 {
-    if (pid == 0)
-        return getpid();
+    if (pid == 0 || pid == getpid())
+        return getpgrp();
     return result(wasix_proc_signal((uint32_t)pid, 0)) < 0 ? -1 : pid;
-}
-
-pid_t getpgrp(void)
-{
-    return getpid();
-}
-
-pid_t setsid(void)
-{
-    return getpid();
 }
 
 uid_t getuid(void) { return USER; }
@@ -157,19 +148,31 @@ int wasibox_op(struct wasibox_start *start, struct wasix_fd_op op)
     return 0;
 }
 
+/* Whether the child has a descriptor of that number, or may get one. */
+static int is_taken(const struct wasibox_start *start, int fd)
+{
+    for (size_t i = 0; i < start->used; i++)
+        if (start->ops[i].fd == (uint32_t)fd)
+            return 1;
+    return wasibox_is_open(fd);
+}
+
 int wasibox_keep(struct wasibox_start *start, int fd)
 {
     size_t at = strlen(start->kept);
+    start->place = fd + WASIBOX_SHIFT;
     if (fd < 3 || at + 24 > sizeof start->kept)
         return 0;
+    while (!wasibox_is_preopened(fd) && is_taken(start, start->place))
+        start->place++;
     snprintf(start->kept + at, sizeof start->kept - at, "%s%d:%d", at ? "," : "", fd,
-             fd + WASIBOX_SHIFT);
+             start->place);
     if (wasibox_is_preopened(fd))
         return 0; /* nothing of ours has that number; spawn.c has put what is to have it there */
     int error = wasibox_op(start, (struct wasix_fd_op){
         .command = WASIX_DUP2, .fd = (uint32_t)fd, .from = (uint32_t)fd});
     return error ? error : wasibox_op(start, (struct wasix_fd_op){
-        .command = WASIX_DUP2, .fd = (uint32_t)(fd + WASIBOX_SHIFT), .from = (uint32_t)fd});
+        .command = WASIX_DUP2, .fd = (uint32_t)start->place, .from = (uint32_t)fd});
 }
 
 /* The environment with what our own programs tell each other in it. */
@@ -324,10 +327,14 @@ int execve(const char *path, char *const argv[], char *const envp[])
     struct wasibox_start start;
     int *open, error = wasibox_start_begin(&start);
     size_t count = wasibox_open_fds(&open), kept = 0;
+    int *places = malloc((count + 1) * sizeof *places);
+    if (error == 0 && places == NULL)
+        error = ENOMEM;
     for (size_t i = 0; error == 0 && i < count; i++)
         if (wasibox_is_kept(open[i])) {
-            open[kept++] = open[i];
             error = wasibox_keep(&start, open[i]);
+            places[kept] = start.place;
+            open[kept++] = open[i];
         }
     size_t argv_size = 0, env_size = 0;
     char entry[sizeof start.kept + sizeof WASIBOX_FDS + 1], mask[32];
@@ -339,14 +346,15 @@ int execve(const char *path, char *const argv[], char *const envp[])
     } else if (error == 0) {
         error = wasix_chdir(start.cwd, strlen(start.cwd));
         for (size_t i = 0; error == 0 && i < kept; i++)
-            (void)dup2(open[i], open[i] + WASIBOX_SHIFT);
+            (void)dup2(open[i], places[i]);
         /* A null list would keep the old environment; one empty line is none. */
         if (error == 0)
             error = wasix_proc_exec3(path, strlen(path), args, argv_size, envs, env_size, 0, NULL, 0);
         for (size_t i = 0; i < kept; i++)
-            (void)__wasi_fd_close((__wasi_fd_t)(open[i] + WASIBOX_SHIFT));
+            (void)__wasi_fd_close((__wasi_fd_t)places[i]);
     }
     free(open);
+    free(places);
     free(args);
     free(envs);
     free(env);

@@ -7,7 +7,7 @@
 
 /* Names and default of tools/abi and tools/sys/src/stdio.rs: which descriptors from 3 up a
  * child has, and where. Number 3 is the root directory in a program of wasi-libc, so
- * the image's shell and tools expect descriptor N at N + 29. */
+ * the image's shell and tools find descriptor N at another number: N + 29, or the next that is free. */
 #define WASIBOX_FDS "BOX_FDS"
 #define WASIBOX_UMASK "BOX_UMASK"
 enum { WASIBOX_SHIFT = 29, WASIBOX_DEFAULT_UMASK = 022, WASIBOX_HIGH_FD = 4000 };
@@ -19,6 +19,8 @@ struct wasibox_start {
     char *cwd;
     /* "N:AT,..." for WASIBOX_FDS. */
     char kept[1024];
+    /* The AT of the last one. */
+    int place;
     /* "BOX_UMASK=..." or NULL for the process's own. */
     char *mask;
     /* Signals that the child does not ignore, though we do. */

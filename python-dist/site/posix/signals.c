@@ -10,6 +10,7 @@
 #include "wasibox_posix.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -108,6 +109,8 @@ __attribute__((export_name("__wasm_signal"))) void wasibox_signal_arrived(int nu
 {
     if (!valid(number))
         return;
+    if (number == SIGALRM)
+        wasibox_alarm_arrived();
     if (blocked & bit(number))
         pending |= bit(number);
     else
@@ -124,7 +127,7 @@ void wasibox_poll_signals(void)
         return;
     }
     wasibox_poll_countdown = WASIBOX_POLL_EVERY;
-    if (registered)
+    if (registered || wasibox_timer_is_set)
         (void)wasix_proc_id(&pid);
 }
 
@@ -264,4 +267,93 @@ int sigprocmask(int how, const sigset_t *set, sigset_t *old)
 {
     int error = pthread_sigmask(how, set, old);
     return error == 0 ? 0 : refuse(error);
+}
+
+/* Takes the first signal of the set that is pending; 0 if there is none. */
+static int take(wasibox_sigset set)
+{
+    wasibox_sigset found = pending & set;
+    if (found == 0)
+        return 0;
+    int number = __builtin_ctzll(found) + 1;
+    pending &= ~bit(number);
+    return number;
+}
+
+/* Waits for a signal of the set, until `time` on the monotonic clock (NULL: for ever). Signals of
+ * the set do not reach their handlers meanwhile. Returns 0 if another signal came, or if the time
+ * is up; `error` tells which. */
+static int wait_for(wasibox_sigset set, const struct timespec *until, int *error)
+{
+    static const struct timespec forever = {1 << 30, 0};
+    wasibox_sigset before = blocked;
+    int number;
+    if (!registered)
+        registered = wasix_callback_signal(HANDLER, sizeof HANDLER - 1) == 0;
+    blocked |= set;
+    wasibox_poll_signals();
+    *error = 0;
+    while ((number = take(set)) == 0 && *error == 0) {
+        *error = wasibox_clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME,
+                                         until == NULL ? &forever : until, NULL);
+        if (*error == 0)
+            *error = until == NULL ? EINTR : EAGAIN;
+        number = take(set);
+        if (number != 0)
+            break;
+    }
+    blocked = before;
+    return number;
+}
+
+static void describe(int number, siginfo_t *info)
+{
+    if (info != NULL)
+        *info = (siginfo_t){.si_signo = number};
+}
+
+int sigwait(const sigset_t *set, int *number)
+{
+    int error;
+    while ((*number = wait_for(*set, NULL, &error)) == 0) {
+    }
+    return 0;
+}
+
+int sigwaitinfo(const sigset_t *set, siginfo_t *info)
+{
+    int error, number = wait_for(*set, NULL, &error);
+    describe(number, info);
+    return number != 0 ? number : refuse(error);
+}
+
+int sigtimedwait(const sigset_t *set, siginfo_t *info, const struct timespec *time)
+{
+    struct timespec until;
+    if (time->tv_sec < 0 || time->tv_nsec < 0 || time->tv_nsec >= 1000000000)
+        return refuse(EINVAL);
+    (void)clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_sec += time->tv_sec;
+    until.tv_nsec += time->tv_nsec;
+    if (until.tv_nsec >= 1000000000) {
+        until.tv_sec++;
+        until.tv_nsec -= 1000000000;
+    }
+    int error, number = wait_for(*set, &until, &error);
+    describe(number, info);
+    return number != 0 ? number : refuse(error);
+}
+
+/* Handlers run in the first thread, whichever was meant, so a signal for another one is one for the
+ * process. */
+int pthread_kill(pthread_t thread, int number)
+{
+    if (number < 0 || number > 63)
+        return EINVAL;
+    if (number == 0)
+        return 0;
+    if (pthread_equal(thread, pthread_self()) && wasibox_is_first_thread())
+        return raise(number) < 0 ? errno : 0;
+    int32_t error = wasix_proc_signal((uint32_t)getpid(), (uint32_t)number);
+    return error;
 }

@@ -137,6 +137,13 @@ static struct thread *self(void)
     return me == NULL ? &first : me;
 }
 
+/* For CPython: the number by which the system knows the calling thread. */
+unsigned long PyThread_get_thread_native_id(void)
+{
+    uint32_t number = 0;
+    return wasix_thread_id(&number) == 0 ? number : (unsigned long)getpid();
+}
+
 pthread_t pthread_self(void)
 {
     return (pthread_t)self();

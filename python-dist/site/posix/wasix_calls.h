@@ -85,6 +85,9 @@ WASIX(proc_exec3) wasix_proc_exec3(const char *name, size_t name_len, const char
                                    uint32_t search_path, const char *path, size_t path_len);
 WASIX(proc_signals_sizes_get) wasix_proc_signals_sizes_get(uint32_t *count);
 WASIX(proc_signals_get) wasix_proc_signals_get(struct wasix_disposition *list);
+/* Raises a signal after so many nanoseconds, 0 for never, and then again and again if it repeats. */
+WASIX(proc_raise_interval) wasix_proc_raise_interval(uint32_t signal, uint64_t interval,
+                                                     uint32_t repeats);
 WASIX(callback_signal) wasix_callback_signal(const char *name, size_t name_len);
 WASIX(tty_get) wasix_tty_get(struct wasix_tty *tty);
 WASIX(chdir) wasix_chdir(const char *path, size_t path_len);
@@ -94,6 +97,7 @@ WASIX(fd_fdflags_get) wasix_fd_fdflags_get(uint32_t fd, uint16_t *flags);
 WASIX(sched_yield) wasix_sched_yield(void);
 /* `start` is 64 bytes, of which the kernel looks at none. */
 WASIX(thread_spawn_v2) wasix_thread_spawn_v2(const void *start, uint32_t *thread);
+WASIX(thread_id) wasix_thread_id(uint32_t *number);
 WASIX(futex_wait) wasix_futex_wait(uint32_t *word, uint32_t expected,
                                    const struct wasix_option_time *time, uint8_t *woken);
 WASIX(futex_wake) wasix_futex_wake(uint32_t *word, uint8_t *woken);
