@@ -24,12 +24,11 @@ NO_PERL = 1
 NO_PYTHON = 1
 NO_TCLTK = 1
 
-# Preview 1 has no mmap and no timers, Unix-domain sockets have no paths, and without fork no daemon
-# can detach.
+# Preview 1 has no mmap. A call that a timer interrupts is not begun again, as git expects.
+# Unix-domain sockets have no paths, and without fork no daemon can detach.
 NO_MMAP = 1
 NO_POSIX_GOODIES = 1
 NO_SETITIMER = 1
-NO_STRUCT_ITIMERVAL = 1
 NO_UNIX_SOCKETS = 1
 
 # The C library's regular expressions lack REG_STARTEND, and its iconv writes UTF-16 without a byte

@@ -10,11 +10,7 @@ use anyhow::{Context, Result};
 use crate::{env, sdk};
 
 /// Builds the book.
-pub fn run(args: &[String]) -> Result<ExitCode> {
-    if !args.is_empty() {
-        eprintln!("usage: cargo xtask book");
-        return Ok(ExitCode::from(2));
-    }
+pub fn run() -> Result<ExitCode> {
     let python = sdk::make_venv("docs/book-requirements.txt")?;
     let program = python.parent().context("the environment has no folder")?.join("mdbook");
     let out = env::dist().join("book");

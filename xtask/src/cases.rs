@@ -35,35 +35,26 @@ const OTHERWISE_IN_SESSIONS: &[&str] = &[
 /// The size of the sample in the test command; an interface takes 5 to 15 seconds for it.
 const SAMPLE: usize = 60;
 
-/// Runs `cargo xtask cases [DOOR...] [--sample N] [--only TEXT]`; all interfaces by default.
-pub fn run(args: &[String]) -> Result<ExitCode> {
-    let mut doors = Vec::new();
-    let (mut sample, mut only) = (None, None);
-    let mut words = args.iter().map(String::as_str);
-    while let Some(word) = words.next() {
-        match (word, DOORS.iter().find(|door| **door == word)) {
-            (_, Some(door)) => doors.push(*door),
-            ("--sample", _) => sample = words.next().and_then(|n| n.parse().ok()),
-            ("--only", _) => only = words.next(),
-            _ => return Ok(usage()),
-        }
-    }
-    if args.iter().any(|a| a == "--sample") != sample.is_some()
-        || args.iter().any(|a| a == "--only") != only.is_some()
-    {
-        return Ok(usage());
-    }
-    let doors = if doors.is_empty() { DOORS.to_vec() } else { doors };
-    through_doors(&doors, sample, only.unwrap_or_default())?;
-    Ok(ExitCode::SUCCESS)
+/// Options of `cargo xtask cases`. For cases in a page: `cargo xtask web --cases --browser chromium`.
+#[derive(Debug, clap::Args)]
+pub struct CasesOptions {
+    /// The interfaces; all by default.
+    #[arg(value_name = "DOOR", value_parser = DOORS.to_vec())]
+    doors: Vec<String>,
+    /// Run a sample of N cases.
+    #[arg(long, value_name = "N")]
+    sample: Option<usize>,
+    /// Run the cases with this text in their file's name or their own.
+    #[arg(long, value_name = "TEXT", default_value = "")]
+    only: String,
 }
 
-fn usage() -> ExitCode {
-    eprintln!(
-        "usage: cargo xtask cases [{}]... [--sample N] [--only TEXT]\nIn a page: cargo xtask web --cases --browser chromium",
-        DOORS.join("|")
-    );
-    ExitCode::from(2)
+/// Runs `cargo xtask cases`.
+pub fn run(options: &CasesOptions) -> Result<ExitCode> {
+    let asked: Vec<&str> = options.doors.iter().map(String::as_str).collect();
+    let doors = if asked.is_empty() { DOORS } else { &asked };
+    through_doors(doors, options.sample, &options.only)?;
+    Ok(ExitCode::SUCCESS)
 }
 
 /// Runs a sample of the cases through all interfaces; the packages must be installed (`sdk::test`).

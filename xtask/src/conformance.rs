@@ -8,28 +8,41 @@ use anyhow::{Context, Result, ensure};
 
 use crate::{env, sdk, web};
 
-/// Runs `cargo xtask conformance [DIR] [--web | --sessions] [ARG...]`; further arguments are passed
-/// to the scorer. Prints the table and writes it to a file in `dist/`. By default `dist/runner` is
-/// scored. `--web` scores `dist/web` in Node, and `--sessions` the package for Node under the same
-/// conditions: a case's files are written into a session, not mounted.
-pub fn run(args: &[String]) -> Result<ExitCode> {
-    let (dir, rest) = match args.split_first() {
-        Some((first, rest)) if !first.starts_with('-') => (Some(PathBuf::from(first)), rest),
-        _ => (std::env::var_os("CONFORMANCE_DIR").map(PathBuf::from), args),
-    };
-    let dir = dir.context("give a folder with score.py, or set CONFORMANCE_DIR")?;
+/// Options of `cargo xtask conformance`. By default `dist/runner` is scored.
+#[derive(Debug, clap::Args)]
+pub struct ConformanceOptions {
+    /// The folder of the cases.
+    #[arg(env = "CONFORMANCE_DIR")]
+    dir: PathBuf,
+    /// Score dist/web in Node.
+    #[arg(long)]
+    web: bool,
+    /// Score the package for Node under the same conditions: a case's files are written into a
+    /// session, not mounted.
+    #[arg(long, conflicts_with = "web")]
+    sessions: bool,
+    /// Arguments of the scorer.
+    #[arg(value_name = "ARG", trailing_var_arg = true, allow_hyphen_values = true)]
+    rest: Vec<String>,
+}
+
+/// Runs `cargo xtask conformance`. Prints the table and writes it to a file in `dist/`.
+pub fn run(options: &ConformanceOptions) -> Result<ExitCode> {
+    let dir = &options.dir;
     let scorer = dir.join("score.py");
     ensure!(scorer.is_file(), "{}: no such file", scorer.display());
     let dist = env::dist();
-    let asked = rest.split_first().map(|(first, rest)| (first.as_str(), rest));
-    match asked {
-        Some(("--web", rest)) => return in_node(&dir, ConformanceHost::Web, rest),
-        Some(("--sessions", rest)) => return in_node(&dir, ConformanceHost::Native, rest),
-        _ => {}
+    if options.web {
+        return in_node(dir, ConformanceHost::Web, &options.rest);
+    }
+    if options.sessions {
+        return in_node(dir, ConformanceHost::Native, &options.rest);
     }
     let mut cmd = Command::new("python3");
     cmd.arg(&scorer).args(["--target", "box", "--json"]).arg(dist.join("conformance.json"));
-    cmd.args(rest).env("RUNNER", dist.join("runner")).env("IMAGE", dist.join("image.webc"));
+    cmd.args(&options.rest)
+        .env("RUNNER", dist.join("runner"))
+        .env("IMAGE", dist.join("image.webc"));
     env::run(&mut cmd)?;
     Ok(ExitCode::SUCCESS)
 }

@@ -5,6 +5,7 @@
 //! inputs are unchanged: the programs and CPython are cached by the content of their sources, the
 //! image by the digests of its parts.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
@@ -43,20 +44,80 @@ pub const RUNNER: GuestProgram = GuestProgram {
 /// The files of `dist/`, in the order of SHA256SUMS.
 const FILES: &[&str] = &["box.wasm", "image.webc", "python.wasm", "runner"];
 
+/// Options of `cargo xtask dist`.
+#[derive(Debug, Default, clap::Args)]
+pub struct DistOptions {
+    #[command(flatten)]
+    python: PythonOptions,
+    /// Leave git and make out.
+    #[arg(long)]
+    without_copyleft: bool,
+    /// Build the packages for Python and Node in dist/sdk, too.
+    #[arg(long)]
+    sdk: bool,
+    /// Build the package for pages in dist/web, too.
+    #[arg(long)]
+    web: bool,
+}
+
+/// Options that select the Python of an image.
+#[derive(Debug, Default, clap::Args)]
+pub struct PythonOptions {
+    /// The Python packages: core, data, science or full. By default data if its archive is of this
+    /// recipe, else core.
+    #[arg(long, value_parser = parse_profile)]
+    profile: Option<Profile>,
+    /// Build Python from sources instead of unpacking the archive.
+    #[arg(long)]
+    from_source: bool,
+}
+
+impl PythonOptions {
+    fn order(&self) -> Result<Order> {
+        let profile = match self.profile {
+            Some(profile) => profile,
+            None => python::usual_profile()?,
+        };
+        Ok(Order { profile, prebuilt: !self.from_source })
+    }
+}
+
+fn parse_profile(name: &str) -> Result<Profile, String> {
+    let names = || Profile::ALL.map(|(name, _)| name).join(", ");
+    Profile::named(name).ok_or_else(|| format!("profiles are {}", names()))
+}
+
+/// Options of `cargo xtask run`.
+#[derive(Debug, clap::Args)]
+pub struct RunOptions {
+    /// The command and its arguments.
+    #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true)]
+    command: Vec<OsString>,
+}
+
+/// Options of `cargo xtask python`.
+#[derive(Debug, clap::Args)]
+pub struct PythonTaskOptions {
+    #[command(flatten)]
+    python: PythonOptions,
+    /// Keep the result in python-dist/prebuilt.
+    #[arg(long)]
+    write_prebuilt: bool,
+    /// Print the sizes of the parts.
+    #[arg(long, conflicts_with = "write_prebuilt")]
+    sizes: bool,
+}
+
+impl DistOptions {
+    /// Returns the options that build the packages for Python and Node, too.
+    pub fn with_sdk() -> DistOptions {
+        DistOptions { sdk: true, ..DistOptions::default() }
+    }
+}
+
 /// Builds `dist/`.
-pub fn run(args: &[String]) -> Result<ExitCode> {
-    let mut args = args.to_vec();
-    let packages = args.iter().position(|arg| arg == "--sdk").map(|at| args.remove(at));
-    let pages = args.iter().position(|arg| arg == "--web").map(|at| args.remove(at));
-    let no_copyleft = args.iter().position(|arg| arg == "--without-copyleft");
-    let no_copyleft = no_copyleft.map(|at| args.remove(at));
-    let order = match parse_order(&args) {
-        Ok(order) => order,
-        Err(why) => {
-            eprintln!("xtask dist: {why}");
-            return Ok(ExitCode::from(2));
-        }
-    };
+pub fn run(options: &DistOptions) -> Result<ExitCode> {
+    let order = options.python.order()?;
     let dist = env::dist();
     std::fs::create_dir_all(&dist).with_context(|| dist.display().to_string())?;
     let mut steps = Steps::new(10);
@@ -82,7 +143,7 @@ pub fn run(args: &[String]) -> Result<ExitCode> {
     ));
 
     steps.begin_step("programs of others");
-    let programs = upstream::build_programs(no_copyleft.is_none(), &mut |line| {
+    let programs = upstream::build_programs(!options.without_copyleft, &mut |line| {
         eprintln!("      {line}");
     })?;
     write_sources(&dist, &programs)?;
@@ -96,7 +157,9 @@ pub fn run(args: &[String]) -> Result<ExitCode> {
 
     steps.begin_step("image.webc");
     let python_wasm = env::read(&py.wasm)?;
-    let key = image_key(&box_wasm, &py.hash, &js, &programs)?;
+    let scripts =
+        upstream::scripts::build(&py, &dist.join("runner"), &mut |line| eprintln!("      {line}"))?;
+    let key = image_key(&box_wasm, &py.hash, &js, &programs, &scripts.key)?;
     let image = dist.join("image.webc");
     let stamp = dist.join(".image.key");
     let fresh = image.is_file() && std::fs::read_to_string(&stamp).is_ok_and(|k| k == key);
@@ -106,9 +169,10 @@ pub fn run(args: &[String]) -> Result<ExitCode> {
         // The name has the process's number, because builds of several checkouts may share the
         // cache at the same time.
         let root = env::cache()?.join(format!("rootfs-{}", std::process::id()));
-        let mut licenses = [&py.licenses[..], &js.licenses[..]].concat();
-        let mut components = [&py.components[..], &js.components[..]].concat();
-        let mut trees: Vec<&Path> = vec![&py.root, &js.root];
+        let mut licenses = [&py.licenses[..], &js.licenses[..], &scripts.licenses[..]].concat();
+        let mut components =
+            [&py.components[..], &js.components[..], &scripts.components[..]].concat();
+        let mut trees: Vec<&Path> = vec![&py.root, &js.root, &scripts.root];
         for program in &programs {
             licenses.extend_from_slice(&program.licenses);
             components.extend_from_slice(&program.components);
@@ -142,69 +206,42 @@ pub fn run(args: &[String]) -> Result<ExitCode> {
     write_sums(&dist)?;
     steps.end_step("written");
     steps.finish_task("dist/ is complete");
-    if packages.is_some() {
+    if options.sdk {
         sdk::build_packages()?;
     }
-    if pages.is_some() {
+    if options.web {
         web::build_package()?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
 /// Runs `cargo xtask run [--] CMD...`: a command in the image, with the checkout mounted at /src.
-pub fn exec_in_image(args: &[String]) -> Result<ExitCode> {
-    let args = args.strip_prefix(&["--".to_string()]).unwrap_or(args);
+pub fn exec_in_image(options: &RunOptions) -> Result<ExitCode> {
     let dist = env::dist();
     let mount = format!("{}:/src:ro", env::root().display());
     let mut cmd = Command::new(dist.join("runner"));
-    cmd.args(["exec", "--mount", &mount]).arg(dist.join("image.webc")).arg("--").args(args);
+    cmd.args(["exec", "--mount", &mount])
+        .arg(dist.join("image.webc"))
+        .arg("--")
+        .args(&options.command);
     let status = cmd.status().context("no dist/runner; run cargo xtask dist first")?;
     Ok(ExitCode::from(u8::try_from(status.code().unwrap_or(1)).unwrap_or(1)))
 }
 
 /// Runs `cargo xtask python`.
-pub fn python_only(args: &[String]) -> Result<ExitCode> {
-    let mut args = args.to_vec();
-    let mut flag = |name| args.iter().position(|arg| arg == name).map(|at| args.remove(at));
-    let (writes, sizes) = (flag("--write-prebuilt"), flag("--sizes"));
-    let order = match parse_order(&args) {
-        Ok(order) => order,
-        Err(why) => {
-            eprintln!("xtask python: {why}");
-            return Ok(ExitCode::from(2));
-        }
-    };
+pub fn python_only(options: &PythonTaskOptions) -> Result<ExitCode> {
+    let order = options.python.order()?;
     let mut say = |line: &str| eprintln!("{line}");
-    let made = match writes {
-        Some(_) => python::write_prebuilt(&env::cache()?, order.profile, &mut say)?,
-        None => python::build(&env::cache()?, order, &mut say)?.wasm,
+    let made = if options.write_prebuilt {
+        python::write_prebuilt(&env::cache()?, order.profile, &mut say)?
+    } else {
+        python::build(&env::cache()?, order, &mut say)?.wasm
     };
     println!("{}", made.display());
-    if sizes.is_some() && writes.is_none() {
+    if options.sizes {
         print!("{}", python::sizes::sizes_table(made.parent().context("the finished folder")?)?);
     }
     Ok(ExitCode::SUCCESS)
-}
-
-/// Parses `--profile NAME`, which selects the Python packages, and `--from-source`, which ignores
-/// the archive of the recipe's result.
-fn parse_order(args: &[String]) -> Result<Order> {
-    let mut order = Order { profile: python::usual_profile()?, prebuilt: true };
-    let mut args = args.iter();
-    while let Some(arg) = args.next() {
-        match arg.as_str() {
-            "--from-source" => order.prebuilt = false,
-            "--profile" => {
-                let names: Vec<&str> = Profile::ALL.iter().map(|(name, _)| *name).collect();
-                order.profile = args
-                    .next()
-                    .and_then(|name| Profile::named(name))
-                    .with_context(|| format!("--profile is one of {}", names.join(", ")))?;
-            }
-            other => bail!("unknown option '{other}'"),
-        }
-    }
-    Ok(order)
 }
 
 /// Puts the runner into `dist/`; returns whether it was built before.
@@ -225,12 +262,14 @@ fn image_key(
     python: &str,
     js: &JsDist,
     programs: &[UpstreamProgram],
+    scripts: &str,
 ) -> Result<String> {
     let mut key = Key::new("image");
     key.text(&sha256(box_wasm));
     key.text(python);
     key.text(&sha256(&js.program.bytes));
     key.text(&js.library);
+    key.text(scripts);
     for program in programs {
         key.text(&program.key);
         key.text(&sha256(&program.module));
@@ -258,7 +297,7 @@ fn image_spec(
 ) -> Result<ImageSpec> {
     let mut commands: Vec<(String, String)> =
         applet_names(dist, modules.boxed)?.into_iter().map(|n| (n, "box".to_string())).collect();
-    for name in ["python", "python3"] {
+    for name in ["python", "python3", "python3.13"] {
         commands.push((name.to_string(), "python".to_string()));
     }
     commands.extend(js::COMMANDS.iter().map(|name| ((*name).to_string(), "js".to_string())));

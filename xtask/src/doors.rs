@@ -1,7 +1,7 @@
 //! Runs independent tests of the protocols: the conformance suite of MCP, the official MCP clients
 //! for Python and TypeScript, schemathesis (which generates requests from the OpenAPI document),
-//! and Chromium. `--load` runs this project's load test instead, `--e2b` the suites of E2B's
-//! packages.
+//! and Chromium. `--load` runs this project's load test instead, `--e2b` frameworks with a backend
+//! for E2B, and the suites of E2B's packages.
 
 mod e2b;
 
@@ -26,6 +26,20 @@ const SCENARIOS: &[&str] = &[
     "prompts-list",
     "dns-rebinding-protection",
 ];
+/// Scenarios of the suite for any server of protocol versions in which requests stand alone. Their
+/// suite is another package, because it names other scenarios for earlier versions.
+const LATER_SCENARIOS: &[&str] = &[
+    "tools-list",
+    "resources-list",
+    "prompts-list",
+    "server-sse-multiple-streams",
+    "dns-rebinding-protection",
+    "caching",
+    "http-header-validation",
+    "sep-2164-resource-not-found",
+    "input-required-result-unsupported-methods",
+];
+const LATER: &str = "2026-07-28";
 const MCP: u16 = 8931;
 const HTTP: u16 = 8930;
 const TOKEN: &str = "a-token-of-the-doors-task";
@@ -34,25 +48,31 @@ const TOKEN: &str = "a-token-of-the-doors-task";
 const FIXTURES: u16 = 8932;
 const CHROMIUM: &str = "/usr/bin/chromium";
 
-/// Runs `cargo xtask doors [--load | --e2b SOURCES]` against `dist/`.
-pub fn run(args: &[String]) -> Result<ExitCode> {
-    if let [option, sources] = args
-        && option == "--e2b"
-    {
-        e2b::run(Path::new(sources))?;
+/// Options of `cargo xtask doors`.
+#[derive(Debug, clap::Args)]
+pub struct DoorsOptions {
+    /// Run this project's load test instead.
+    #[arg(long)]
+    load: bool,
+    /// Run frameworks with a backend for E2B instead and, with the folder of their sources, the
+    /// suites of E2B's packages.
+    #[arg(long, value_name = "SOURCES", num_args = 0..=1, conflicts_with = "load")]
+    e2b: Option<Option<PathBuf>>,
+}
+
+/// Runs `cargo xtask doors` against `dist/`.
+pub fn run(options: &DoorsOptions) -> Result<ExitCode> {
+    if let Some(sources) = &options.e2b {
+        e2b::run_frameworks()?;
+        if let Some(sources) = sources {
+            e2b::run_suites(sources)?;
+        }
         return Ok(ExitCode::SUCCESS);
     }
     let tools = DoorTools::prepare()?;
-    match args {
-        [] => {}
-        [one] if one == "--load" => {
-            tools.run_script("load.mjs")?;
-            return Ok(ExitCode::SUCCESS);
-        }
-        _ => {
-            eprintln!("usage: cargo xtask doors [--load | --e2b SOURCES]");
-            return Ok(ExitCode::from(2));
-        }
+    if options.load {
+        tools.run_script("load.mjs")?;
+        return Ok(ExitCode::SUCCESS);
     }
     tools.run_conformance()?;
     tools.run_fixtures()?;
@@ -114,16 +134,23 @@ impl DoorTools {
         env::run(node.args([env::dist().join("runner"), env::dist().join("image.webc")]))
     }
 
-    fn run_suite(&self, port: u16, which: &[&str]) -> Result<()> {
+    fn run_suite(&self, package: &str, port: u16, which: &[&str]) -> Result<()> {
         let mut suite = self.node_command();
-        suite.arg(self.modules.join("@modelcontextprotocol/conformance/dist/index.js"));
+        suite.arg(self.modules.join(package).join("dist/index.js"));
         suite.args(["server", "--url", &format!("http://127.0.0.1:{port}/mcp")]);
         env::run(suite.args(which))
     }
 
     fn run_conformance(&self) -> Result<()> {
         let _server = ServerProcess::begin(&["mcp", "--http", &format!("127.0.0.1:{MCP}")], MCP)?;
-        SCENARIOS.iter().try_for_each(|scenario| self.run_suite(MCP, &["--scenario", scenario]))
+        let suite = "@modelcontextprotocol/conformance";
+        for scenario in SCENARIOS {
+            self.run_suite(suite, MCP, &["--scenario", scenario])?;
+        }
+        let later = |scenario| ["--spec-version", LATER, "--scenario", scenario];
+        LATER_SCENARIOS
+            .iter()
+            .try_for_each(|scenario| self.run_suite("conformance-later", MCP, &later(scenario)))
     }
 
     /// Runs every scenario against the server that has the suite's fixtures.
@@ -135,7 +162,7 @@ impl DoorTools {
         let mut command = Command::new(program);
         command.arg(format!("127.0.0.1:{FIXTURES}"));
         let _server = ServerProcess::from_command(&mut command, FIXTURES)?;
-        self.run_suite(FIXTURES, &["--suite", "all"])
+        self.run_suite("@modelcontextprotocol/conformance", FIXTURES, &["--suite", "all"])
     }
 
     fn run_schemathesis(&self) -> Result<()> {

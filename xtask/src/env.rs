@@ -24,6 +24,11 @@ pub fn root() -> PathBuf {
     ROOT.clone()
 }
 
+/// Parses the path of a folder that exists.
+pub fn parse_folder(text: &str) -> Result<PathBuf, String> {
+    std::fs::canonicalize(text).map_err(|why| why.to_string())
+}
+
 /// Returns the cache folder: `${XDG_CACHE_HOME:-~/.cache}/wasibox`.
 pub fn cache() -> Result<PathBuf> {
     let base = match std::env::var_os("XDG_CACHE_HOME").filter(|v| !v.is_empty()) {

@@ -9,18 +9,28 @@ use anyhow::{Result, ensure};
 
 use crate::{dist, env};
 
-pub fn run(args: &[String]) -> Result<ExitCode> {
-    ensure!(dist::run(&[])? == ExitCode::SUCCESS, "dist failed");
-    let mut values = false;
-    let named = args.iter().any(|a| {
-        // The argument after an option is its value.
-        let name = !values && !a.starts_with("--");
-        values = !values && a.starts_with("--");
-        name
-    });
-    let mut all = args.to_vec();
-    if !named {
-        all.insert(0, "--random".into());
+/// Options of `cargo xtask escape`.
+#[derive(Debug, clap::Args)]
+pub struct EscapeOptions {
+    /// Programs of tests/escape; without names programs are made at random.
+    #[arg(value_name = "NAME")]
+    names: Vec<String>,
+    /// The duration in seconds.
+    #[arg(long)]
+    seconds: Option<u64>,
+    /// The seed of the first program.
+    #[arg(long)]
+    seed: Option<u64>,
+}
+
+pub fn run(options: &EscapeOptions) -> Result<ExitCode> {
+    ensure!(dist::run(&dist::DistOptions::default())? == ExitCode::SUCCESS, "dist failed");
+    let mut all = options.names.clone();
+    if all.is_empty() {
+        all.push("--random".into());
+    }
+    for (name, value) in [("--seconds", options.seconds), ("--seed", options.seed)] {
+        all.extend(value.into_iter().flat_map(|value| [name.to_owned(), value.to_string()]));
     }
     run_suite(&all)?;
     Ok(ExitCode::SUCCESS)

@@ -1,8 +1,6 @@
-//! `cargo xtask fuzz [TARGET] [--seconds N] [--seed N]`: the fuzzers of `tests/fuzz`.
+//! `cargo xtask fuzz`: the fuzzers of `tests/fuzz`.
 //!
-//! `shell`, the default, runs random scripts in bash and in this shell (stable Rust). With
-//! `--image` this shell is that of the image in `dist`; further options are those of
-//! `tests/fuzz/differ`. `javascript` calls the bindings of the image's `node` with random values
+//! `shell`, the default, runs random scripts in bash and in this shell (stable Rust). `javascript` calls the bindings of the image's `node` with random values
 //! (`tests/fuzz/javascript.cjs`). `worker` sends the parent what a hijacked worker could send
 //! (`runner/session/src/worker/fuzz.rs`, stable Rust). The other targets use libFuzzer through
 //! cargo-fuzz and need a nightly toolchain: `parser expand arith glob regex printf snapshot store
@@ -12,7 +10,7 @@ use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 use std::time::Instant;
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, ensure};
 
 use crate::env;
 use crate::test::{HOST_FEATURES, host_crates};
@@ -30,42 +28,80 @@ const CARGO_FUZZ: &str = "0.13.1";
 const INPUT_SECONDS: u32 = 10;
 const MEMORY: u32 = 2048;
 
-pub fn run(args: &[String]) -> Result<ExitCode> {
-    let (target, rest) = match args.split_first() {
-        Some((first, rest)) if !first.starts_with('-') => (first.as_str(), rest),
-        _ => ("shell", args),
-    };
-    match target {
-        "shell" => fuzz_shell(rest),
-        "javascript" => fuzz_javascript(rest),
-        "worker" => fuzz_worker(rest),
+/// The names of all fuzzers.
+fn target_names() -> Vec<&'static str> {
+    ["shell", "javascript", "worker", "all"].iter().chain(TARGETS).copied().collect()
+}
+
+/// Options of `cargo xtask fuzz`.
+#[derive(Debug, clap::Args)]
+pub struct FuzzOptions {
+    /// The fuzzer: shell compares random scripts with bash; all runs the targets of libFuzzer, one
+    /// after another.
+    #[arg(value_parser = target_names(), default_value = "shell")]
+    target: String,
+    /// The duration in seconds.
+    #[arg(long, value_name = "N")]
+    seconds: Option<u32>,
+    /// The seed of the first input.
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+    /// For shell: run the scripts in dist/image.webc instead of the native shell.
+    #[arg(long)]
+    image: bool,
+    /// For shell: options of tests/fuzz/differ.
+    #[arg(last = true, value_name = "OPTION")]
+    differ: Vec<String>,
+}
+
+/// Runs a fuzzer.
+pub fn run(options: &FuzzOptions) -> Result<ExitCode> {
+    let of_differ = options.image || !options.differ.is_empty();
+    ensure!(options.target == "shell" || !of_differ, "{} has no options of shell", options.target);
+    let time = FuzzTime { seconds: options.seconds.unwrap_or(USUAL_SECONDS), seed: options.seed };
+    match options.target.as_str() {
+        "shell" => {
+            let mut words = options.differ.clone();
+            for (name, value) in
+                [("--seconds", options.seconds.map(u64::from)), ("--seed", options.seed)]
+            {
+                words.extend(value.into_iter().flat_map(|n| [name.to_owned(), n.to_string()]));
+            }
+            fuzz_shell(options.image, &words)
+        }
+        "javascript" => fuzz_javascript(&time),
+        "worker" => fuzz_worker(&time),
         "all" => {
             for target in TARGETS {
-                run_libfuzzer(target, rest)?;
+                run_libfuzzer(target, &time)?;
             }
             Ok(ExitCode::SUCCESS)
         }
-        t if TARGETS.contains(&t) => run_libfuzzer(t, rest),
-        other => bail!(
-            "no fuzz target '{other}': shell, javascript, worker, all, {}",
-            TARGETS.join(", ")
-        ),
+        target => run_libfuzzer(target, &time),
     }
 }
 
-/// Runs the differential fuzzer: against the native shell, or with `--image` against the image in
-/// `dist`.
-fn fuzz_shell(rest: &[String]) -> Result<ExitCode> {
+/// The usual duration in seconds of all fuzzers but that of the shell.
+const USUAL_SECONDS: u32 = 60;
+
+/// The duration of a fuzzer in seconds and its seed.
+struct FuzzTime {
+    seconds: u32,
+    seed: Option<u64>,
+}
+
+/// Runs the differential fuzzer against the native shell or against the image in `dist`.
+fn fuzz_shell(image: bool, options: &[String]) -> Result<ExitCode> {
     env::run(env::cargo().args(["build", "--locked", "-p", "box", "-p", "wasibox-differ"]))?;
     let target = std::env::var_os("CARGO_TARGET_DIR")
         .map_or_else(|| env::root().join("target"), PathBuf::from);
     let mut cmd = Command::new(target.join("debug/wasibox-differ"));
-    if rest.iter().any(|word| word == "--image") {
+    if image {
         cmd.arg("--image").arg(env::dist());
     } else {
         cmd.arg("--box").arg(target.join("debug/box"));
     }
-    let status = cmd.args(rest.iter().filter(|word| *word != "--image")).status()?;
+    let status = cmd.args(options).status()?;
     Ok(ExitCode::from(u8::try_from(status.code().unwrap_or(2)).unwrap_or(2)))
 }
 
@@ -91,10 +127,10 @@ pub fn compare_with_bash() -> Result<()> {
         return Ok(());
     }
     let fresh = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH)?.as_secs();
-    for options in [&["--places"][..], &["--places", "--image"]] {
-        let is_same = compare_from_seed(FIXED, &["--count", FIXED_SCRIPTS], options)?;
+    for image in [false, true] {
+        let is_same = compare_from_seed(image, FIXED, ["--count", FIXED_SCRIPTS])?;
         ensure!(is_same, "the shell differs from bash");
-        if !compare_from_seed(fresh, &["--seconds", FRESH_SECONDS], options)? {
+        if !compare_from_seed(image, fresh, ["--seconds", FRESH_SECONDS])? {
             eprintln!(
                 "the shell differs from bash, from the fresh seed {fresh}: look at it, and mend it or add a row to docs/deviations.md"
             );
@@ -105,23 +141,27 @@ pub fn compare_with_bash() -> Result<()> {
 
 /// Prints the command that repeats this run of the differential fuzzer, and runs it as long as
 /// `extent` says. Returns whether there was no difference.
-fn compare_from_seed(seed: u64, extent: &[&str], options: &[&str]) -> Result<bool> {
-    let words = options.iter().chain(extent).map(|word| word.to_string());
-    let mut args: Vec<String> = words.chain(["--seed".into(), seed.to_string()]).collect();
-    println!("cargo xtask fuzz shell {}", args.join(" "));
-    args.extend(["--shrink".into(), "60".into()]);
-    Ok(fuzz_shell(&args)? == ExitCode::SUCCESS)
+fn compare_from_seed(image: bool, seed: u64, extent: [&str; 2]) -> Result<bool> {
+    let seed = seed.to_string();
+    let mut words = ["--places", "--seed", &seed].map(String::from).to_vec();
+    words.extend(extent.map(String::from));
+    println!(
+        "cargo xtask fuzz shell{} -- {}",
+        if image { " --image" } else { "" },
+        words.join(" ")
+    );
+    words.extend(["--shrink", "60"].map(String::from));
+    Ok(fuzz_shell(image, &words)? == ExitCode::SUCCESS)
 }
 
 /// The number of calls of one guest, and the seconds that they may take.
-const CALLS: u32 = 4000;
+const CALLS: u64 = 4000;
 const GUEST_SECONDS: &str = "120";
 
 /// Runs guests one after another, each with its own seed, until the time is over or one fails. A
 /// failure is a trap or a panic of the program or of the runner, or a call that does not return.
-fn fuzz_javascript(rest: &[String]) -> Result<ExitCode> {
-    let (seconds, seed) = time_and_seed("javascript", rest)?;
-    let (begun, first) = (Instant::now(), seed.unwrap_or(1));
+fn fuzz_javascript(time: &FuzzTime) -> Result<ExitCode> {
+    let (begun, first) = (Instant::now(), time.seed.unwrap_or(1));
     let dist = env::dist();
     let mounted = format!("{}:/fuzz:ro", env::root().join("tests/fuzz").display());
     for seed in first.. {
@@ -141,7 +181,7 @@ fn fuzz_javascript(rest: &[String]) -> Result<ExitCode> {
             );
             return Ok(ExitCode::FAILURE);
         }
-        if begun.elapsed().as_secs() >= u64::from(seconds) {
+        if begun.elapsed().as_secs() >= u64::from(time.seconds) {
             let guests = seed - first + 1;
             println!("{} calls of {guests} guests, nothing found", guests * CALLS);
             break;
@@ -151,39 +191,22 @@ fn fuzz_javascript(rest: &[String]) -> Result<ExitCode> {
 }
 
 /// Runs the fuzzer of the messages that a worker sends to its parent.
-fn fuzz_worker(rest: &[String]) -> Result<ExitCode> {
-    let (seconds, seed) = time_and_seed("worker", rest)?;
+fn fuzz_worker(time: &FuzzTime) -> Result<ExitCode> {
     // All crates of the host with their features, because another set would build Wasmer again.
     let mut cmd = env::cached_cargo()?;
     host_crates(&mut cmd, &["test", "--locked", "--release", "--features", HOST_FEATURES]);
     cmd.args(["--lib", "worker::fuzz", "--", "--nocapture"]);
-    cmd.env("WASIBOX_FUZZ_SECONDS", seconds.to_string());
-    if let Some(seed) = seed {
+    cmd.env("WASIBOX_FUZZ_SECONDS", time.seconds.to_string());
+    if let Some(seed) = time.seed {
         cmd.env("WASIBOX_FUZZ_SEED", seed.to_string());
     }
     env::run(&mut cmd)?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// Parses the options `--seconds` (default 60) and `--seed`.
-fn time_and_seed(target: &str, rest: &[String]) -> Result<(u32, Option<u32>)> {
-    let (mut seconds, mut seed) = (60_u32, None);
-    let mut options = rest.iter();
-    while let Some(option) = options.next() {
-        let value = options.next().with_context(|| format!("{option} needs a value"))?;
-        match option.as_str() {
-            "--seconds" => seconds = value.parse().context("--seconds")?,
-            "--seed" => seed = Some(value.parse::<u32>().context("--seed")?),
-            _ => bail!("no option {option} for {target}"),
-        }
-    }
-    Ok((seconds, seed))
-}
-
-/// Runs one target for `--seconds` (default 60), starting from the corpus in `tests/fuzz/seeds` and
-/// the inputs found by earlier runs.
-fn run_libfuzzer(target: &str, rest: &[String]) -> Result<ExitCode> {
-    let (seconds, seed) = time_and_seed(target, rest)?;
+/// Runs one target, starting from the corpus in `tests/fuzz/seeds` and the inputs found by earlier
+/// runs.
+fn run_libfuzzer(target: &str, time: &FuzzTime) -> Result<ExitCode> {
     let nightly = Command::new("rustup").args(["run", "nightly", "rustc", "--version"]).output();
     ensure!(
         nightly.is_ok_and(|o| o.status.success()),
@@ -202,10 +225,10 @@ fn run_libfuzzer(target: &str, rest: &[String]) -> Result<ExitCode> {
     if seeds.is_dir() {
         cmd.arg(seeds);
     }
-    cmd.arg("--").arg(format!("-max_total_time={seconds}"));
+    cmd.arg("--").arg(format!("-max_total_time={}", time.seconds));
     cmd.arg(format!("-timeout={INPUT_SECONDS}")).arg(format!("-rss_limit_mb={MEMORY}"));
     cmd.args(["-max_len=2048", "-print_final_stats=1"]);
-    if let Some(seed) = seed {
+    if let Some(seed) = time.seed {
         cmd.arg(format!("-seed={seed}"));
     }
     env::run(&mut cmd)?;

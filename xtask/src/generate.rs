@@ -22,7 +22,7 @@ mod typescript;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::{Result, bail};
+use anyhow::Result;
 
 use crate::env;
 
@@ -30,15 +30,14 @@ use crate::env;
 fn generated_files() -> Result<Vec<(PathBuf, String)>> {
     let protocol = schema::ProtocolSchema::new();
     let session = env::read(&env::root().join("sdk/python/python/wasibox/_session.py"))?;
+    let processes = env::read(&env::root().join("sdk/python/python/wasibox/_processes.py"))?;
+    let texts = (String::from_utf8_lossy(&session), String::from_utf8_lossy(&processes));
     let files = [
         ("docs/protocol.schema.json", protocol.json_text()),
         ("docs/protocol.md", tables::document(&protocol)),
         ("sdk/typescript/protocol.ts", typescript::module(&protocol)),
         ("sdk/python/python/wasibox/_protocol.py", python::module(&protocol)),
-        (
-            "sdk/python/python/wasibox/_coroutines.py",
-            coroutines::module(&String::from_utf8_lossy(&session))?,
-        ),
+        ("sdk/python/python/wasibox/_coroutines.py", coroutines::module(&texts.0, &texts.1)?),
     ];
     let mut files: Vec<_> = files.map(|(path, text)| (env::root().join(path), text)).into();
     for name in packages::FILES {
@@ -50,10 +49,7 @@ fn generated_files() -> Result<Vec<(PathBuf, String)>> {
 }
 
 /// Writes the files.
-pub fn run(args: &[String]) -> Result<ExitCode> {
-    if !args.is_empty() {
-        bail!("usage: cargo xtask generate");
-    }
+pub fn run() -> Result<ExitCode> {
     for (path, text) in generated_files()? {
         env::write(&path, text.as_bytes())?;
     }

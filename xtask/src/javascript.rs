@@ -8,19 +8,28 @@ use anyhow::{Context, Result, ensure};
 
 use crate::{env, js, test};
 
+/// Options of `cargo xtask javascript`.
+#[derive(Debug, clap::Args)]
+pub struct JavascriptOptions {
+    /// Names of cases of tests/javascript, or `packages`; all by default.
+    #[arg(value_name = "FILE")]
+    files: Vec<String>,
+}
+
 /// Records all files, or the given ones.
-pub fn run(args: &[String]) -> Result<ExitCode> {
+pub fn run(options: &JavascriptOptions) -> Result<ExitCode> {
+    let names = &options.files;
     let node = js::native_node(&mut |line| eprintln!("{line}"))?;
     let folder = env::root().join("tests/javascript");
     for entry in std::fs::read_dir(&folder).with_context(|| folder.display().to_string())? {
         let path = entry?.path();
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let is_script = [".js", ".mjs", ".ts"].iter().any(|end| name.ends_with(end));
-        if is_script && (args.is_empty() || args.contains(&name)) {
+        if is_script && (names.is_empty() || names.contains(&name)) {
             record_case(&node, &path, None)?;
         }
     }
-    if args.is_empty() || args.contains(&"packages".to_string()) {
+    if names.is_empty() || names.contains(&"packages".to_string()) {
         let modules = test::packages()?;
         record_case(&node, &folder.join("packages/smoke.mjs"), Some(&modules))?;
         run_project(&node, &folder.join("project"), &modules)?;

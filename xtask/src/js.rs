@@ -36,10 +36,13 @@ const QUICKJS: &str = "0.16.2";
 /// The version of the crates of oxc in `Cargo.lock`.
 const OXC: &str = "0.146.0";
 
+/// The version of ICU in the pinned Node, whose locale data are in the image.
+const ICU: &str = "78.3";
+
 /// The built parts of JavaScript in the image.
 pub struct JsDist {
     pub program: BuiltProgram,
-    /// The tree that is copied to the guest's `/`: `usr/lib/js/node.lib`.
+    /// The tree that is copied to the guest's `/`: `usr/lib/js`.
     pub root: PathBuf,
     pub licenses: Vec<(String, PathBuf)>,
     /// Name, version and licence of each component.
@@ -68,7 +71,7 @@ pub fn build_js(say: &mut dyn FnMut(&str)) -> Result<JsDist> {
     let component = |name: &str, version: &str, licence: &str| {
         (name.to_string(), version.to_string(), licence.to_string())
     };
-    let licenses = ["node", "oxc", "quickjs-ng"]
+    let licenses = ["icu", "node", "oxc", "quickjs-ng"]
         .map(|name| (name.to_string(), folder.join("licences").join(name)))
         .into_iter()
         .chain([("semver".to_string(), root.join("usr/lib/js/npm/semver/LICENSE"))])
@@ -80,6 +83,7 @@ pub fn build_js(say: &mut dyn FnMut(&str)) -> Result<JsDist> {
             component("node", &pinned.version, &pinned.licence),
             component("quickjs-ng", QUICKJS, "MIT"),
             component("oxc", OXC, "MIT"),
+            component("icu", ICU, "Unicode-3.0"),
             component("semver", &version_of(&root.join("usr/lib/js/npm/semver"))?, "ISC"),
         ],
         library: parts.finish(),
@@ -146,9 +150,11 @@ fn library_tree(
     say: &mut dyn FnMut(&str),
 ) -> Result<PathBuf> {
     let script = folder.join("node/extract.cjs");
-    let mut key = Key::new("node-lib 4");
+    let mut key = Key::new("node-lib 5");
     key.text(&pinned.sha256);
-    key.bytes(&env::read(&script)?);
+    for script in ["archive", "extract", "icu", "intl"] {
+        key.bytes(&env::read(&folder.join("node").join(script).with_extension("cjs"))?);
+    }
     key.tree(folder, &["npm"])?;
     let root = cache.join("js").join(format!("lib-{}", &key.finish()[..16]));
     if root.is_dir() {
@@ -158,9 +164,12 @@ fn library_tree(
     let target = part.join("usr/lib/js");
     fs::create_dir_all(&target).with_context(|| target.display().to_string())?;
     let node = native_node(say)?;
-    let mut extract = Command::new(node);
+    let mut extract = Command::new(&node);
     extract.args(["--expose-internals", "--no-warnings"]).arg(&script).arg(target.join("node.lib"));
     env::run(extract.env_remove("NODE_OPTIONS"))?;
+    let mut locales = Command::new(&node);
+    locales.arg("--no-warnings").arg(folder.join("node/intl.cjs")).arg(&node);
+    env::run(locales.arg(target.join("intl.lib")).env_remove("NODE_OPTIONS"))?;
     copy_folder(&folder.join("npm"), &target.join("npm"))?;
     let wheel = python::pinned(cache, pinned, say)?;
     unpack_wheel(&wheel, SEMVER, &target.join("npm/semver"))?;

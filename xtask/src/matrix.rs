@@ -88,11 +88,7 @@ done
 "#;
 
 /// Writes the cases.
-pub fn run(args: &[String]) -> Result<ExitCode> {
-    if !args.is_empty() {
-        eprintln!("usage: cargo xtask matrix");
-        return Ok(ExitCode::from(2));
-    }
+pub fn run() -> Result<ExitCode> {
     let version = env::command_output(Command::new("bash").args(["-c", "echo $BASH_VERSION"]))?;
     ensure!(version.starts_with(BASH), "bash {BASH} is the authority; this is {version}");
     let mut out = String::from(

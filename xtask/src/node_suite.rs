@@ -6,6 +6,7 @@
 //! not part of the image; results are in `docs/javascript.md`.
 
 use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -110,28 +111,31 @@ enum NodeTestResult {
     LeftOut(String),
 }
 
-/// Runs `cargo xtask node-suite DIR [PATTERN...] [--jobs N] [--timeout S]`.
-pub fn run(args: &[String]) -> Result<ExitCode> {
-    let (mut jobs, mut timeout, mut words) = (2, 30, Vec::new());
-    let mut args = args.iter();
-    while let Some(arg) = args.next() {
-        let mut number = || -> Result<usize> {
-            let text = args.next().with_context(|| format!("{arg} wants a number"))?;
-            text.parse().with_context(|| format!("{arg} {text}"))
-        };
-        match arg.as_str() {
-            "--jobs" => jobs = number()?.max(1),
-            "--timeout" => timeout = number()?,
-            word => words.push(word.to_string()),
-        }
-    }
-    let (dir, patterns) = words.split_first().context("which folder has Node's sources?")?;
-    let tests = [Path::new(dir).join("test"), PathBuf::from(dir)];
+/// Options of `cargo xtask node-suite`.
+#[derive(Debug, clap::Args)]
+pub struct NodeSuiteOptions {
+    /// The folder of Node's sources.
+    dir: PathBuf,
+    /// Parts of the names of the tests to run.
+    #[arg(value_name = "PATTERN")]
+    patterns: Vec<String>,
+    /// The number of guests at a time.
+    #[arg(long, value_name = "N", default_value = "2")]
+    jobs: NonZeroUsize,
+    /// The time limit of a test in seconds.
+    #[arg(long, value_name = "SECONDS", default_value_t = 30)]
+    timeout: usize,
+}
+
+/// Runs `cargo xtask node-suite`.
+pub fn run(options: &NodeSuiteOptions) -> Result<ExitCode> {
+    let dir = &options.dir;
+    let tests = [dir.join("test"), dir.clone()];
     let tests = tests.into_iter().find(|d| d.join("parallel").is_dir());
-    let tests = tests.with_context(|| format!("{dir} has no test/parallel"))?;
-    let files = test_files(&tests.join("parallel"), patterns)?;
+    let tests = tests.with_context(|| format!("{} has no test/parallel", dir.display()))?;
+    let files = test_files(&tests.join("parallel"), &options.patterns)?;
     ensure!(!files.is_empty(), "no test has such a name");
-    let came = run_all(&tests, &files, jobs, timeout)?;
+    let came = run_all(&tests, &files, options.jobs.get(), options.timeout)?;
     print_report(&files, &came)
 }
 

@@ -25,6 +25,7 @@ const PORTABLE: &[&str] = &[
     "wasibox-vfs",
     "wasibox-kernel",
     "wasibox-snapshot",
+    "wasibox-bucket",
     "wasibox-store",
     "wasibox-files",
     "wasibox-workspace",
@@ -43,7 +44,7 @@ const CHECKED: &[(&str, &[&[&str]])] = &[
 
 /// The targets that `cargo xtask test` checks. For macOS one architecture is enough, because the
 /// code does not distinguish the two.
-pub const USUAL: [&str; 2] = ["aarch64-unknown-linux-gnu", "aarch64-apple-darwin"];
+const USUAL: [&str; 2] = ["aarch64-unknown-linux-gnu", "aarch64-apple-darwin"];
 
 /// The target that is built and run, its compilers, and the folder of its C library.
 const FOREIGN: &str = "aarch64-unknown-linux-gnu";
@@ -61,19 +62,33 @@ const NOT_EMULATED: [&str; 3] = [
     "nothing_is_written_outside_of_the_folder",
 ];
 
+/// Options of `cargo xtask platforms`.
+#[derive(Debug, clap::Args)]
+pub struct PlatformsOptions {
+    /// Build and run what qemu can instead.
+    #[arg(long, conflicts_with = "targets")]
+    run: bool,
+    /// The targets to check; all by default.
+    #[arg(value_name = "TARGET", value_parser = CHECKED.iter().map(|(name, _)| *name).collect::<Vec<_>>())]
+    targets: Vec<String>,
+}
+
+impl PlatformsOptions {
+    /// Returns the options that select the targets of `cargo xtask test`.
+    pub fn usual() -> PlatformsOptions {
+        PlatformsOptions { run: false, targets: USUAL.map(String::from).to_vec() }
+    }
+}
+
 /// Checks all targets, or the given ones.
-pub fn run(args: &[String]) -> Result<ExitCode> {
-    if args == ["--run"] {
+pub fn run(options: &PlatformsOptions) -> Result<ExitCode> {
+    if options.run {
         run_emulated()?;
         return Ok(ExitCode::SUCCESS);
     }
-    let is_known = |name: &String| CHECKED.iter().any(|(target, _)| target == name);
-    if let Some(other) = args.iter().find(|name| !is_known(name)) {
-        let known: Vec<&str> = CHECKED.iter().map(|(target, _)| *target).collect();
-        eprintln!("xtask platforms: '{other}' is not one of {}", known.join(", "));
-        return Ok(ExitCode::from(2));
-    }
-    let meant = |target: &str| args.is_empty() || args.iter().any(|name| name == target);
+    let meant = |target: &str| {
+        options.targets.is_empty() || options.targets.iter().any(|name| name == target)
+    };
     for (target, crates) in CHECKED.iter().filter(|(target, _)| meant(target)) {
         check_target(target, crates).with_context(|| format!("for {target}"))?;
     }

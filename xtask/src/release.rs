@@ -42,17 +42,19 @@ pub const ADDRESS: &str = env!("CARGO_PKG_REPOSITORY");
 /// The folder of the compressed image, which the runner finds by its place beside its own.
 const IMAGE_FOLDER: &str = "lib/wasibox/wasibox_image/data";
 
+/// Options of `cargo xtask release`.
+#[derive(Debug, clap::Args)]
+pub struct ReleaseOptions {
+    /// The version, which must be that of the checkout.
+    version: String,
+    /// Make it two times, and compare.
+    #[arg(long)]
+    twice: bool,
+}
+
 /// Runs the task.
-pub fn run(args: &[String]) -> Result<ExitCode> {
-    let args: Vec<&str> = args.iter().map(String::as_str).collect();
-    let (version, is_twice) = match args[..] {
-        [version] if !version.starts_with('-') => (version, false),
-        [version, "--twice"] | ["--twice", version] => (version, true),
-        _ => {
-            eprintln!("usage: cargo xtask release VERSION [--twice]");
-            return Ok(ExitCode::from(2));
-        }
-    };
+pub fn run(options: &ReleaseOptions) -> Result<ExitCode> {
+    let version = options.version.as_str();
     let own = env!("CARGO_PKG_VERSION");
     ensure!(
         version == own,
@@ -60,7 +62,7 @@ pub fn run(args: &[String]) -> Result<ExitCode> {
     );
     let out = env::dist().join("release");
     make_release(&out, version)?;
-    if is_twice {
+    if options.twice {
         let again = env::dist().join("release-again");
         make_release(&again, version)?;
         let sums = |dir: &Path| env::read(&dir.join("SHA256SUMS"));
@@ -91,6 +93,7 @@ fn make_release(out: &Path, version: &str) -> Result<()> {
     let crates = notices::linked_crates(notices::SHIPPED)?;
     let mut components = sbom::crate_components(&crates);
     components.extend(sbom::image_components(&Image::open(&dist.join("image.webc"))?)?);
+    components.extend(sbom::page_components()?);
     components.extend(oci::library_components(&libraries));
     components.sort();
     let sources = format!("wasibox-{version}-sources.tar.gz");

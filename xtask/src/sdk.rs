@@ -271,12 +271,8 @@ pub fn make_venv(requirements: &str) -> Result<PathBuf> {
 }
 
 /// Runs `cargo xtask sdk`: builds the packages and runs their tests where they are installed.
-pub fn run(args: &[String]) -> Result<ExitCode> {
-    if !args.is_empty() {
-        eprintln!("usage: cargo xtask sdk");
-        return Ok(ExitCode::from(2));
-    }
-    ensure!(dist::run(&["--sdk".to_string()])? == ExitCode::SUCCESS, "dist failed");
+pub fn run() -> Result<ExitCode> {
+    ensure!(dist::run(&dist::DistOptions::with_sdk())? == ExitCode::SUCCESS, "dist failed");
     test_packages()?;
     Ok(ExitCode::SUCCESS)
 }

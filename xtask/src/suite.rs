@@ -7,6 +7,7 @@
 //! not part of the image.
 
 use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 use std::sync::Mutex;
@@ -86,6 +87,8 @@ const PANDAS: &[&str] = &[
     "indexing",
     "window",
     "resample",
+    "indexes",
+    "arrays",
 ];
 
 /// A suite that is ready to run.
@@ -98,9 +101,29 @@ struct PythonSuite {
     files: Vec<String>,
 }
 
+/// Options of `cargo xtask python-suite`.
+#[derive(Debug, clap::Args)]
+pub struct PythonSuiteOptions {
+    /// The suite: cpython, numpy, pandas, scipy or scikit-learn.
+    name: String,
+    /// Parts of the names of the files to run.
+    #[arg(value_name = "PATTERN")]
+    patterns: Vec<String>,
+    /// The number of guests at a time.
+    #[arg(long, value_name = "N", default_value = "2")]
+    jobs: NonZeroUsize,
+    #[command(flatten)]
+    limits: FileTimeLimits,
+}
+
 /// The time limits for one file, in seconds.
+#[derive(Debug, clap::Args)]
 struct FileTimeLimits {
+    /// The seconds after which a guest is ended; its current test then counts as failed.
+    #[arg(long, value_name = "SECONDS", default_value_t = 900)]
     timeout: usize,
+    /// The seconds after which no further test of a pytest file starts.
+    #[arg(long, value_name = "SECONDS")]
     budget: Option<usize>,
 }
 
@@ -113,31 +136,10 @@ struct FileOutcome {
     lines: Vec<String>,
 }
 
-/// Runs `cargo xtask python-suite NAME [PATTERN...] [--jobs N] [--timeout SECONDS] [--budget
-/// SECONDS]`.
-///
-/// `--timeout` ends a guest; its current test then counts as failed. After `--budget` no further
-/// test of a pytest file starts. The tests that are left are counted separately, in the last
+/// Runs `cargo xtask python-suite`. The tests that are left are counted separately, in the last
 /// column.
-pub fn run(args: &[String]) -> Result<ExitCode> {
-    let (mut jobs, mut words) = (2, Vec::new());
-    let mut limits = FileTimeLimits { timeout: 900, budget: None };
-    let mut args = args.iter();
-    while let Some(arg) = args.next() {
-        let mut number = || -> Result<usize> {
-            let text = args.next().with_context(|| format!("{arg} wants a number"))?;
-            text.parse().with_context(|| format!("{arg} {text}"))
-        };
-        match arg.as_str() {
-            "--jobs" => jobs = number()?.max(1),
-            "--timeout" => limits.timeout = number()?,
-            "--budget" => limits.budget = Some(number()?),
-            word => words.push(word.to_string()),
-        }
-    }
-    let Some((name, patterns)) = words.split_first() else {
-        bail!("which suite? {}", names_of_suites());
-    };
+pub fn run(options: &PythonSuiteOptions) -> Result<ExitCode> {
+    let (name, patterns) = (&options.name, &options.patterns);
     let mut suite = find_suite(name)?;
     suite.files.retain(|f| patterns.is_empty() || patterns.iter().any(|p| f.contains(p.as_str())));
     ensure!(!suite.files.is_empty(), "no test file of {name} has such a name");
@@ -147,10 +149,10 @@ pub fn run(args: &[String]) -> Result<ExitCode> {
     let outcomes: Mutex<BTreeMap<String, FileOutcome>> = Mutex::default();
     let (next, failure) = (AtomicUsize::new(0), Mutex::new(None));
     std::thread::scope(|scope| {
-        for _ in 0..jobs.min(suite.files.len()) {
+        for _ in 0..options.jobs.get().min(suite.files.len()) {
             scope.spawn(|| {
                 while let Some(file) = suite.files.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    match file_outcome(&suite, file, &limits, &out) {
+                    match file_outcome(&suite, file, &options.limits, &out) {
                         Ok(outcome) => {
                             println!("{}", table_row(file, &outcome.counts));
                             lock_mutex(&outcomes).insert(file.clone(), outcome);

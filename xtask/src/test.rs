@@ -5,7 +5,10 @@ use std::process::{Command, ExitCode};
 
 use anyhow::{Context, Result, ensure};
 
+use crate::dist::DistOptions;
+use crate::platforms::PlatformsOptions;
 use crate::progress::Steps;
+use crate::tidy::TidyOptions;
 use crate::{cases, deny, dist, env, escape, fuzz, platforms, sdk, tidy, web};
 
 /// Crates that depend on Wasmer. They are built in the cache folder, in the profile of `dist`, so
@@ -19,6 +22,7 @@ const HOST: &[&str] = &[
     "wasibox-mcp",
     "wasibox-http",
     "wasibox-e2b",
+    "wasibox-chat",
     "wasibox-cli",
     "wasibox-image",
     "wasibox-sdk",
@@ -29,92 +33,111 @@ const HOST: &[&str] = &[
 /// Features of those crates that are off in the runner.
 pub const HOST_FEATURES: &str = "wasibox-http/opentelemetry";
 
-/// Runs all tests; with `--fast` without lints and without the host's crates.
-pub fn run(args: &[String]) -> Result<ExitCode> {
-    let fast = match args {
-        [] => false,
-        [one] if one == "--fast" => true,
-        _ => {
-            eprintln!("usage: cargo xtask test [--fast]");
-            return Ok(ExitCode::from(2));
-        }
-    };
-    let mut steps = Steps::new(if fast { 3 } else { 15 });
-    if !fast {
-        steps.begin_step("format");
-        env::run(env::cargo().args(["fmt", "--all", "--check"]))?;
-        steps.end_step("ok");
-        steps.begin_step("tidy");
-        ensure!(tidy::run(&[])? == ExitCode::SUCCESS, "tidy found breaches");
-        steps.end_step("ok");
-        steps.begin_step("licences");
+/// Options of `cargo xtask test`.
+#[derive(Debug, clap::Args)]
+pub struct TestOptions {
+    /// Leave out lints and the host's crates.
+    #[arg(long)]
+    fast: bool,
+    /// Run these steps alone.
+    #[arg(long, value_name = "STEP", value_parser = STEPS.map(|step| step.name))]
+    only: Vec<String>,
+}
+
+/// A step of the test command.
+#[derive(Clone, Copy)]
+struct TestStep {
+    name: &'static str,
+    /// Whether it is part of `--fast`.
+    is_fast: bool,
+    run: fn() -> Result<()>,
+}
+
+const fn step(name: &'static str, run: fn() -> Result<()>) -> TestStep {
+    TestStep { name, is_fast: false, run }
+}
+
+const fn fast_step(name: &'static str, run: fn() -> Result<()>) -> TestStep {
+    TestStep { name, is_fast: true, run }
+}
+
+/// All steps. Those after `dist` test what it has built.
+const STEPS: [TestStep; 15] = [
+    step("format", || env::run(env::cargo().args(["fmt", "--all", "--check"]))),
+    step("tidy", || {
+        ensure!(tidy::run(&TidyOptions::default())? == ExitCode::SUCCESS, "tidy found breaches");
+        Ok(())
+    }),
+    step("licences", || {
         ensure!(deny::run()? == ExitCode::SUCCESS, "cargo-deny found problems");
-        steps.end_step("ok");
-        steps.begin_step("clippy");
-        clippy()?;
-        steps.end_step("ok");
-        steps.begin_step("other platforms, checked");
-        ensure!(
-            platforms::run(&platforms::USUAL.map(String::from))? == ExitCode::SUCCESS,
-            "unknown"
-        );
+        Ok(())
+    }),
+    step("clippy", clippy),
+    step("platforms", || platforms::run(&PlatformsOptions::usual()).map(drop)),
+    fast_step("guest", test_guest),
+    fast_step("dist", || {
+        ensure!(dist::run(&DistOptions::default())? == ExitCode::SUCCESS, "dist failed");
+        Ok(())
+    }),
+    step("host", || {
+        let spans = ["test", "--locked", "--release", "--features", HOST_FEATURES];
+        env::run(host_crates(&mut env::cached_cargo()?, &spans))
+    }),
+    step("hostile", escape::run_short),
+    step("sessions", || {
+        let mut sessions = env::cached_cargo()?;
+        sessions.args(["test", "--locked", "--release", "-p", "wasibox-sessions"]);
+        env::run(sessions.env("WASIBOX_DIST", env::dist()))
+    }),
+    step("packages", || {
+        sdk::build_packages()?;
+        sdk::test_packages()
+    }),
+    step("doors", cases::sample),
+    step("pages", || {
+        web::build_package()?;
+        web::test_package()
+    }),
+    fast_step("cases", test_cases),
+    step("differences", fuzz::compare_with_bash),
+];
+
+/// Runs all tests.
+pub fn run(options: &TestOptions) -> Result<ExitCode> {
+    let is_wanted = |step: &&TestStep| {
+        (step.is_fast || !options.fast)
+            && (options.only.is_empty() || options.only.iter().any(|name| name == step.name))
+    };
+    let wanted: Vec<&TestStep> = STEPS.iter().filter(is_wanted).collect();
+    let mut steps = Steps::new(wanted.len());
+    for step in wanted {
+        steps.begin_step(step.name);
+        (step.run)()?;
         steps.end_step("ok");
     }
-    steps.begin_step("unit tests: guest");
+    steps.finish_task("all checks passed");
+    Ok(ExitCode::SUCCESS)
+}
+
+fn test_guest() -> Result<()> {
     let mut guest = env::cargo();
     guest.args(["test", "--locked", "--workspace", "--exclude", "wasibox-tests"]);
     guest.args(["--exclude", "wasibox-escape", "--exclude", "wasibox-sessions"]);
     for name in HOST {
         guest.args(["--exclude", name]);
     }
-    env::run(&mut guest)?;
-    steps.end_step("ok");
-    steps.begin_step("dist");
-    ensure!(dist::run(&[])? == ExitCode::SUCCESS, "dist failed");
-    steps.end_step("ok");
-    if !fast {
-        steps.begin_step("unit tests: host");
-        let spans = ["test", "--locked", "--release", "--features", HOST_FEATURES];
-        env::run(host_crates(&mut env::cached_cargo()?, &spans))?;
-        steps.end_step("ok");
-        steps.begin_step("hostile programs");
-        escape::run_short()?;
-        steps.end_step("ok");
-        steps.begin_step("sessions");
-        let mut sessions = env::cached_cargo()?;
-        sessions.args(["test", "--locked", "--release", "-p", "wasibox-sessions"]);
-        env::run(sessions.env("WASIBOX_DIST", env::dist()))?;
-        steps.end_step("ok");
-    }
-    if !fast {
-        steps.begin_step("the package for Python");
-        sdk::build_packages()?;
-        sdk::test_packages()?;
-        steps.end_step("ok");
-        steps.begin_step("a sample of cases through each door");
-        cases::sample()?;
-        steps.end_step("ok");
-        steps.begin_step("the package for pages, in Node");
-        web::build_package()?;
-        web::test_package()?;
-        steps.end_step("ok");
-    }
-    steps.begin_step("cases and end-to-end tests");
+    env::run(&mut guest)
+}
+
+/// Runs the cases and the end-to-end tests.
+fn test_cases() -> Result<()> {
     let mut all = env::cargo();
     all.args(["test", "--locked", "-p", "wasibox-tests"]);
     all.env("WASIBOX_DIST", env::dist()).env("WASIBOX_NATIVE_BOX", native_box()?);
     all.env("WASIBOX_PYTHON", peers_python("tests/harness/peers")?);
     all.env("WASIBOX_NODE_MODULES", peers_node()?);
     all.env("WASIBOX_PACKAGES", packages()?);
-    env::run(&mut all)?;
-    steps.end_step("ok");
-    if !fast {
-        steps.begin_step("the shell beside bash, random scripts");
-        fuzz::compare_with_bash()?;
-        steps.end_step("ok");
-    }
-    steps.finish_task("all checks passed");
-    Ok(ExitCode::SUCCESS)
+    env::run(&mut all)
 }
 
 /// Adds the arguments, then all crates of the host, and returns the command.

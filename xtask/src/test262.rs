@@ -10,6 +10,7 @@
 //! `docs/javascript.md`.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -35,54 +36,37 @@ const PROCESSES: usize = 64;
 /// Runs each list in a process of its own, with a limit of four minutes.
 const LOOP: &str = "for list in \"$3\"/*; do timeout 240 \"$1\" --expose-internals --preserve-symlinks --no-warnings \"$2\" \"$list\" \"$4\"; done; :";
 
-struct Test262Options {
+/// Options of `cargo xtask test262`.
+#[derive(Debug, clap::Args)]
+pub struct Test262Options {
+    /// The folder of test262.
+    #[arg(value_parser = env::parse_folder)]
     dir: PathBuf,
+    /// Parts of the paths of the cases to run.
+    #[arg(value_name = "PATTERN")]
     patterns: Vec<String>,
-    jobs: usize,
-    sample: usize,
+    /// The number of processes.
+    #[arg(long, value_name = "N", default_value = "2")]
+    jobs: NonZeroUsize,
+    /// Run each Nth case only.
+    #[arg(long, value_name = "N", default_value = "1")]
+    sample: NonZeroUsize,
+    /// Run our node natively.
+    #[arg(long)]
     native: bool,
 }
 
-fn parse_options(args: &[String]) -> Result<Test262Options> {
-    let mut made = Test262Options {
-        dir: PathBuf::new(),
-        patterns: Vec::new(),
-        jobs: 2,
-        sample: 1,
-        native: false,
-    };
-    let mut words = Vec::new();
-    let mut args = args.iter();
-    while let Some(arg) = args.next() {
-        let mut number = || -> Result<usize> {
-            let text = args.next().with_context(|| format!("{arg} wants a number"))?;
-            Ok(text.parse::<usize>().with_context(|| format!("{arg} {text}"))?.max(1))
-        };
-        match arg.as_str() {
-            "--jobs" => made.jobs = number()?,
-            "--sample" => made.sample = number()?,
-            "--native" => made.native = true,
-            word => words.push(word.to_string()),
-        }
-    }
-    let (dir, patterns) = words.split_first().context("which folder has test262?")?;
-    made.dir = PathBuf::from(dir).canonicalize().with_context(|| dir.clone())?;
-    made.patterns = patterns.to_vec();
-    Ok(made)
-}
-
-/// Runs `cargo xtask test262 DIR [PATTERN...] [--native] [--sample N] [--jobs N]`.
-pub fn run(args: &[String]) -> Result<ExitCode> {
-    let options = parse_options(args)?;
+/// Runs `cargo xtask test262`.
+pub fn run(options: &Test262Options) -> Result<ExitCode> {
     ensure!(options.dir.join("harness").is_dir(), "{}: no test262", options.dir.display());
     let conf = String::from_utf8(env::read(&engine::engine_sources()?.join("test262.conf"))?)?;
     let configuration = Configuration::parse(&conf);
     let (all, left_out) = suite::find_cases(&options.dir, &options.patterns, &configuration)?;
-    let cases: Vec<TestRun> = all.into_iter().step_by(options.sample).collect();
+    let cases: Vec<TestRun> = all.into_iter().step_by(options.sample.get()).collect();
     ensure!(!cases.is_empty(), "no test has such a path");
     let out = env::root().join("target/javascript-suites/test262");
     std::fs::create_dir_all(&out).with_context(|| out.display().to_string())?;
-    let runner = Test262Runner::new(&options, &out)?;
+    let runner = Test262Runner::new(options, &out)?;
     let (mut failed, mut left) = (BTreeMap::new(), cases.clone());
     for together in TOGETHER {
         if left.is_empty() {
@@ -125,7 +109,7 @@ impl<'a> Test262Runner<'a> {
             None
         };
         let suite = if options.native { suite } else { options.dir.clone() };
-        Ok(Test262Runner { suite, out, jobs: options.jobs, native })
+        Ok(Test262Runner { suite, out, jobs: options.jobs.get(), native })
     }
 
     /// Runs cases, `together` of them in each process. Returns the failed ones with the reasons.

@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
-use anyhow::{Result, bail};
+use anyhow::Result;
 
 use crate::env::{self, WorkspaceCrate};
 
@@ -19,9 +19,10 @@ use crate::env::{self, WorkspaceCrate};
 /// fails.
 const ARROWS: &[(&str, &[&str])] = &[
     ("box-abi", &[]),
+    ("box-advice", &[]),
     ("box-sys", &["box-abi"]),
     ("box-text", &[]),
-    ("box-applet", &["box-sys", "box-text"]),
+    ("box-applet", &["box-advice", "box-sys", "box-text"]),
     ("box-coreutils", TOOL),
     ("box-grep", TOOL),
     ("box-sed", TOOL),
@@ -66,14 +67,15 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("wasibox-protocol", &[]),
     ("wasibox-image", &[]),
     ("wasibox-snapshot", &["wasibox-protocol"]),
-    ("wasibox-store", &["wasibox-protocol", "wasibox-snapshot"]),
+    ("wasibox-bucket", &[]),
+    ("wasibox-store", &["wasibox-bucket", "wasibox-protocol", "wasibox-snapshot"]),
     ("wasibox-vfs", &["box-abi", "wasibox-image", "wasibox-snapshot"]),
     ("wasibox-files", &["wasibox-protocol", "wasibox-vfs", "box-text"]),
     ("wasibox-workspace", &["wasibox-files", "wasibox-snapshot", "wasibox-vfs"]),
     ("wasibox-kernel", &["wasibox-image", "wasibox-protocol", "wasibox-vfs", "box-abi"]),
     (
         "wasibox-sandbox",
-        &["wasibox-image", "wasibox-kernel", "wasibox-vfs", "box-abi", "backtrace"],
+        &["wasibox-image", "wasibox-kernel", "wasibox-vfs", "box-abi", "box-advice", "backtrace"],
     ),
     (
         "wasibox-web",
@@ -111,6 +113,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("wasibox-mcp", &["wasibox", "wasibox-actions"]),
     ("wasibox-http", &["wasibox", "wasibox-actions", "wasibox-mcp"]),
     ("wasibox-e2b", &["wasibox", "wasibox-actions", "wasibox-http"]),
+    ("wasibox-chat", &["wasibox-actions", "wasibox-bridge"]),
     (
         "wasibox-cli",
         &[
@@ -118,6 +121,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "wasibox",
             "wasibox-actions",
             "wasibox-image",
+            "wasibox-chat",
             "wasibox-e2b",
             "wasibox-http",
             "wasibox-mcp",
@@ -158,17 +162,20 @@ const WIDE: usize = 400;
 /// The maximum length of a source file in lines. A longer one gets a note but does not fail.
 const LONG: usize = 700;
 
-/// Prints every violation; returns a failure if there is one. With `--gnu-help` prints digests of
-/// the help of this machine's GNU tools instead.
-pub fn run(args: &[String]) -> Result<ExitCode> {
-    match args {
-        [] => {}
-        [only] if only == "--gnu-help" => {
-            let (binary, list) = build_applets()?;
-            help::print_gnu_help(&binary, &applet_names(&list))?;
-            return Ok(ExitCode::SUCCESS);
-        }
-        _ => bail!("usage: cargo xtask tidy [--gnu-help]"),
+/// Options of `cargo xtask tidy`.
+#[derive(Debug, Default, clap::Args)]
+pub struct TidyOptions {
+    /// Print digests of the help of this machine's GNU tools instead.
+    #[arg(long)]
+    gnu_help: bool,
+}
+
+/// Prints every violation; returns a failure if there is one.
+pub fn run(options: &TidyOptions) -> Result<ExitCode> {
+    if options.gnu_help {
+        let (binary, list) = build_applets()?;
+        help::print_gnu_help(&binary, &applet_names(&list))?;
+        return Ok(ExitCode::SUCCESS);
     }
     let crates = env::workspace_crates()?;
     let mut breaches = check_arrows(&crates);

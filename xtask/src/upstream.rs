@@ -6,8 +6,11 @@
 //! layer     the C layer below the programs: `guest/posix` over that of CPython
 //! compile   steps of several recipes: patches, objects, the link
 //! crates    programs in Rust: cargo, their crates
+//! configure programs with a configure script
+//! ncurses   libraries for programs on terminals, the terminals' descriptions, small commands
 //! git       git, its helper for HTTP, its scripts
-//! lua, make, ripgrep, sqlite
+//! less, lua, make, nano, ripgrep, sqlite, vim
+//! scripts   programs that Python or Node of the image run
 //! ```
 //!
 //! Invariants. A step's folder is named by a hash of everything that goes into it. A result is used
@@ -18,15 +21,21 @@
 //! that CPython's recipe keeps its bytes.
 
 mod compile;
+mod configure;
 mod crates;
 mod git;
 mod layer;
+mod less;
 mod lua;
 mod make;
+mod nano;
+mod ncurses;
 mod ripgrep;
+pub mod scripts;
 mod sqlite;
 mod step;
 mod sysroot;
+mod vim;
 
 use std::path::{Path, PathBuf};
 
@@ -69,17 +78,34 @@ struct ProgramPins {
 /// Returns an error if a file cannot be fetched or has another digest, or if a step fails; the
 /// message has the end of the step's log.
 pub fn build_programs(copyleft: bool, say: &mut dyn FnMut(&str)) -> Result<Vec<UpstreamProgram>> {
-    let base = env::cache()?.join("upstream");
-    std::fs::create_dir_all(&base).with_context(|| base.display().to_string())?;
+    let base = folder()?;
     let lock = std::fs::File::create(base.join("lock")).context("the lock of the programs")?;
     lock.lock().context("the lock of the programs")?;
     let mut shop = step::Workshop { base, say };
-    let mut programs =
-        vec![lua::build(&mut shop)?, ripgrep::build(&mut shop)?, sqlite::build(&mut shop)?];
+    let ncurses = ncurses::build(&mut shop)?;
+    let mut programs = vec![
+        less::build(&mut shop, &ncurses)?,
+        lua::build(&mut shop)?,
+        ncurses::commands(&ncurses)?,
+        ripgrep::build(&mut shop)?,
+        sqlite::build(&mut shop)?,
+        vim::build(&mut shop, &ncurses)?,
+    ];
     if copyleft {
-        programs.extend([git::build(&mut shop)?, make::build(&mut shop)?]);
+        programs.extend([
+            git::build(&mut shop)?,
+            make::build(&mut shop)?,
+            nano::build(&mut shop, &ncurses)?,
+        ]);
     }
     Ok(programs)
+}
+
+/// Returns the folder of finished steps.
+fn folder() -> Result<PathBuf> {
+    let base = env::cache()?.join("upstream");
+    std::fs::create_dir_all(&base).with_context(|| base.display().to_string())?;
+    Ok(base)
 }
 
 /// Returns the key of a program: the files of its recipe at `path`, `parts`, and the code that
@@ -122,14 +148,25 @@ mod tests {
 
     #[test]
     fn sources_are_pinned_and_named_in_the_offer() {
-        let own = ["git", "lua", "make", "ripgrep", "sqlite-shell"]
-            .map(|name| pinned_source("programs/pins.toml", name).unwrap());
+        let names = [
+            "git",
+            "less",
+            "lua",
+            "make",
+            "nano",
+            "ncurses",
+            "ripgrep",
+            "sqlite-shell",
+            "vim",
+            "yaqpy",
+        ];
+        let own = names.map(|name| pinned_source("programs/pins.toml", name).unwrap());
         let shared = ["dlmalloc", "sqlite", "zlib"]
             .map(|name| pinned_source("python-dist/pins.toml", name).unwrap());
         for source in own.iter().chain(&shared) {
             assert!(source.sha256.len() == 64 && !source.origins.is_empty(), "{}", source.name);
         }
-        for (source, title) in [(&own[0], "git"), (&own[2], "GNU make")] {
+        for (source, title) in [(&own[0], "git"), (&own[3], "GNU make"), (&own[4], "GNU nano")] {
             let path = format!("programs/{}/SOURCE", source.name);
             let offer = String::from_utf8(env::read(&env::root().join(path)).unwrap()).unwrap();
             let named = format!("is {title} {} under", source.version);

@@ -112,52 +112,95 @@ pub fn build_package() -> Result<()> {
     Ok(())
 }
 
-/// Runs the package's tests in Node.
+/// Runs the package's tests in Node and, where Chromium is installed, those of the page of `runner
+/// serve`.
 pub fn test_package() -> Result<()> {
-    WebSuite::Node.run()
+    WebSuite::Node.run()?;
+    if Path::new(CHROMIUM).exists() {
+        WebSuite::ServedPage.run()?;
+    }
+    Ok(())
 }
 
-/// Returns the suites that the arguments select.
-fn asked_suites(args: &[&str]) -> Option<Vec<WebSuite>> {
-    let suites = match *args {
-        [] => vec![WebSuite::Node],
-        ["--all"] => WebSuite::all_suites(),
-        ["--cases"] => vec![WebSuite::CasesInNode],
-        ["--cases", "--browser", browser] => vec![WebSuite::CasesInPage(browser.into())],
-        ["--page"] => vec![WebSuite::Playground],
-        ["--browser", browser] => vec![WebSuite::Page(browser.into())],
-        ["--browser", browser, "--reload", rounds] => {
-            let rounds = rounds.parse().ok()?;
-            let reload = |store| WebSuite::Reload(browser.into(), rounds, store);
-            vec![reload(ReloadStore::Files), reload(ReloadStore::Database)]
+/// Options of `cargo xtask web`. By default the tests run in Node.
+#[derive(Debug, clap::Args)]
+pub struct WebOptions {
+    /// Run all suites, each within its time.
+    #[arg(long, exclusive = true)]
+    all: bool,
+    /// Run the playground in Chromium.
+    #[arg(long, exclusive = true)]
+    page: bool,
+    /// Run the page of `runner serve` in Chromium, with dist/ as it is.
+    #[arg(long, exclusive = true)]
+    served: bool,
+    /// Bundle xterm.js for the page of `runner serve`, and run nothing.
+    #[arg(long, exclusive = true)]
+    keep_terminal: bool,
+    /// Run the cases of tests/cases.
+    #[arg(long)]
+    cases: bool,
+    /// Run in a page: chromium, firefox or KIND=PROGRAM.
+    #[arg(long)]
+    browser: Option<String>,
+    /// Leave a page this many times while it writes.
+    #[arg(long, value_name = "ROUNDS", requires = "browser", conflicts_with = "cases")]
+    reload: Option<u32>,
+}
+
+impl WebOptions {
+    /// Returns the suites that the options select.
+    fn suites(&self) -> Vec<WebSuite> {
+        if self.all {
+            return WebSuite::all_suites();
         }
-        _ => return None,
-    };
-    Some(suites)
+        if self.page {
+            return vec![WebSuite::Playground];
+        }
+        if self.served {
+            return vec![WebSuite::ServedPage];
+        }
+        match (self.browser.clone(), self.reload) {
+            (None, _) if self.cases => vec![WebSuite::CasesInNode],
+            (None, _) => vec![WebSuite::Node],
+            (Some(browser), _) if self.cases => vec![WebSuite::CasesInPage(browser)],
+            (Some(browser), Some(rounds)) => [ReloadStore::Files, ReloadStore::Database]
+                .map(|store| WebSuite::Reload(browser.clone(), rounds, store))
+                .to_vec(),
+            (Some(browser), None) => vec![WebSuite::Page(browser)],
+        }
+    }
 }
 
-/// Builds the package and runs its tests.
-pub fn run(args: &[String]) -> Result<ExitCode> {
-    let args: Vec<&str> = args.iter().map(String::as_str).collect();
-    let Some(suites) = asked_suites(&args) else {
-        eprintln!(
-            "usage: cargo xtask web [--all] [--page] [--cases] [--browser chromium|firefox|KIND=PROGRAM [--reload ROUNDS]]"
-        );
-        return Ok(ExitCode::from(2));
-    };
-    build_package()?;
-    suites::run(&suites)?;
+/// Builds the package and runs its tests, or those of the page of `runner serve`.
+pub fn run(options: &WebOptions) -> Result<ExitCode> {
+    if options.keep_terminal {
+        page::keep_terminal()?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    if !options.served {
+        build_package()?;
+    }
+    suites::run(&options.suites())?;
     Ok(ExitCode::SUCCESS)
 }
 
 #[cfg(test)]
 mod tests {
+    use clap::{Args as _, FromArgMatches as _};
+
     use super::*;
+
+    fn asked_suites(words: &[&str]) -> Option<Vec<WebSuite>> {
+        let command = WebOptions::augment_args(clap::Command::new("web").no_binary_name(true));
+        let matches = command.try_get_matches_from(words).ok()?;
+        Some(WebOptions::from_arg_matches(&matches).ok()?.suites())
+    }
 
     #[test]
     fn all_suites_are_those_that_can_be_asked_for_one_by_one() {
         let mut by_one = Vec::new();
-        for line in ["", "--cases", "--page"] {
+        for line in ["", "--cases", "--page", "--served"] {
             by_one.extend(asked_suites(&line.split_whitespace().collect::<Vec<_>>()).unwrap());
         }
         for browser in ["chromium", "firefox"] {

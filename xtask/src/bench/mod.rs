@@ -46,33 +46,36 @@ const RUNS: usize = 20;
 /// The name of a benchmark, and the function that runs it.
 type Bench = (&'static str, fn() -> Result<()>);
 
-/// Runs `cargo xtask bench [NAME...]`: all benchmarks, or the given ones.
-pub fn run(args: &[String]) -> Result<ExitCode> {
-    let all: &[Bench] = &[
-        ("startup", bench_startup),
-        ("session", bench_session),
-        ("sandbox", sandbox::run),
-        ("bridge", bridge::run),
-        ("doors", doors::run),
-        ("sdk", sdk::run),
-        ("shell", shell::run),
-        ("tools", tools::run),
-        ("curves", curves::run),
-        ("growth", growth::run),
-        ("javascript", javascript::run),
-        ("python", python::run),
-        ("pyperformance", pyperformance::run),
-        ("web", web::run),
-    ];
-    for name in args {
-        if !all.iter().any(|(n, _)| n == name) {
-            let names: Vec<&str> = all.iter().map(|(n, _)| *n).collect();
-            eprintln!("xtask bench: no benchmark '{name}'; there are {}", names.join(", "));
-            return Ok(ExitCode::from(2));
-        }
-    }
-    for (name, bench) in all {
-        if args.is_empty() || args.iter().any(|a| a == name) {
+/// All benchmarks.
+const BENCHES: &[Bench] = &[
+    ("startup", bench_startup),
+    ("session", bench_session),
+    ("sandbox", sandbox::run),
+    ("bridge", bridge::run),
+    ("doors", doors::run),
+    ("sdk", sdk::run),
+    ("shell", shell::run),
+    ("tools", tools::run),
+    ("curves", curves::run),
+    ("growth", growth::run),
+    ("javascript", javascript::run),
+    ("python", python::run),
+    ("pyperformance", pyperformance::run),
+    ("web", web::run),
+];
+
+/// Options of `cargo xtask bench`.
+#[derive(Debug, clap::Args)]
+pub struct BenchOptions {
+    /// The benchmarks; all by default.
+    #[arg(value_name = "NAME", value_parser = BENCHES.iter().map(|(name, _)| *name).collect::<Vec<_>>())]
+    names: Vec<String>,
+}
+
+/// Runs `cargo xtask bench`.
+pub fn run(options: &BenchOptions) -> Result<ExitCode> {
+    for (name, bench) in BENCHES {
+        if options.names.is_empty() || options.names.iter().any(|asked| asked == name) {
             println!("## {name}");
             bench()?;
         }

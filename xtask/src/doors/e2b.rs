@@ -1,4 +1,5 @@
-//! `cargo xtask doors --e2b SOURCES`: the suites of E2B's packages against `runner serve --e2b`.
+//! `cargo xtask doors --e2b [SOURCES]`: frameworks with a backend for E2B, and the suites of E2B's
+//! packages, against `runner serve --e2b`.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -10,20 +11,32 @@ use crate::env;
 /// The repositories below the folder of sources.
 const REPOSITORIES: &[&str] = &["E2B", "code-interpreter"];
 
+/// Runs agents of the frameworks, whose models are scripted.
+pub fn run_frameworks() -> Result<()> {
+    let ours = env::root().join("tests/doors/e2b/frameworks");
+    let (venv, modules) = (prepare_python(&ours)?, prepare_node(&ours)?);
+    run_program(&ours, &venv, &modules, None)
+}
+
 /// Runs the suites. `sources` has clones of the repositories; `tests/doors/e2b/run.py` names their
 /// commits.
-pub fn run(sources: &Path) -> Result<()> {
+pub fn run_suites(sources: &Path) -> Result<()> {
     for name in REPOSITORIES {
         let folder = sources.join(name);
         ensure!(folder.is_dir(), "no clone of e2b-dev/{name} at {}", folder.display());
     }
     let ours = env::root().join("tests/doors/e2b");
     let (venv, modules) = (prepare_python(&ours)?, prepare_node(&ours)?);
-    let mut suites = Command::new(venv.join("bin/python"));
-    suites
+    run_program(&ours, &venv, &modules, Some(sources))
+}
+
+/// Runs a folder's `run.py` with runner, image and modules.
+fn run_program(ours: &Path, venv: &Path, modules: &Path, sources: Option<&Path>) -> Result<()> {
+    let mut program = Command::new(venv.join("bin/python"));
+    program
         .arg(ours.join("run.py"))
         .args([env::dist().join("runner"), env::dist().join("image.webc")]);
-    env::run(suites.arg(modules).arg(sources))
+    env::run(program.arg(modules).args(sources))
 }
 
 fn prepare_python(ours: &Path) -> Result<PathBuf> {

@@ -4,7 +4,10 @@ use schemars::JsonSchema;
 use schemars::generate::{SchemaGenerator, SchemaSettings};
 use serde_json::{Map, Value, json};
 use wasibox_protocol::files::{FileAnswer, FileRequest};
-use wasibox_protocol::{CallOptions, CommitReport, Outcome, RefusalKind};
+use wasibox_protocol::{
+    CallOptions, CommitReport, Outcome, PortSummary, ProcessKill, ProcessOutput, ProcessRead,
+    ProcessReport, ProcessStart, ProcessWrite, RefusalKind,
+};
 
 /// Fields in JSON that the packages give in seconds: the name in JSON, the packages' name, and how
 /// many units a second has.
@@ -15,8 +18,13 @@ const SECONDS: &[(&str, &str, &str)] = &[
 ];
 
 /// The records that the packages make from a type: the type, and the packages' name.
-pub const RECORDS: &[(&str, &str)] =
-    &[("FileChange", "FileChange"), ("CommitReport", "Commit"), ("FileEntry", "EntryFields")];
+pub const RECORDS: &[(&str, &str)] = &[
+    ("FileChange", "FileChange"),
+    ("CommitReport", "Commit"),
+    ("FileEntry", "EntryFields"),
+    ("PortSummary", "Port"),
+    ("ProcessReport", "Process"),
+];
 
 /// The fields of an outcome that the packages treat by hand: output has a text and bytes, and of
 /// the value's three forms the packages make one.
@@ -69,9 +77,16 @@ impl ProtocolSchema {
         let mut read = SchemaSettings::draft2020_12().into_generator();
         add_type::<CallOptions>(&mut read);
         add_type::<FileRequest>(&mut read);
+        add_type::<ProcessStart>(&mut read);
+        add_type::<ProcessRead>(&mut read);
+        add_type::<ProcessWrite>(&mut read);
+        add_type::<ProcessKill>(&mut read);
         let mut written = SchemaSettings::draft2020_12().for_serialize().into_generator();
         add_type::<Outcome>(&mut written);
         add_type::<CommitReport>(&mut written);
+        add_type::<PortSummary>(&mut written);
+        add_type::<ProcessReport>(&mut written);
+        add_type::<ProcessOutput>(&mut written);
         add_type::<FileAnswer>(&mut written);
         add_type::<RefusalKind>(&mut written);
         let mut definitions = read.take_definitions(true);

@@ -25,6 +25,21 @@ pub fn document(protocol: &ProtocolSchema) -> String {
     out += &table(protocol, of("FileChange"), false);
     out += "\n## A commit\n\n";
     out += &table(protocol, of("CommitReport"), false);
+    out += "\n## A port\n\n";
+    out += &table(protocol, of("PortSummary"), false);
+    out += "\n## Processes\n\n";
+    out += &table(protocol, of("ProcessReport"), false);
+    for (name, is_read) in [
+        ("ProcessStart", true),
+        ("ProcessRead", true),
+        ("ProcessWrite", true),
+        ("ProcessKill", true),
+        ("ScreenSize", true),
+        ("ProcessOutput", false),
+    ] {
+        out += &format!("\n### {name}\n\n{}\n\n", text_of(of(name)));
+        out += &table(protocol, of(name), is_read);
+    }
     out += "\n## A refusal\n\nThe kind of a refusal is one of ";
     out += &format!("{}.\n", names_text(of("RefusalKind")));
     out += "\n## Requests about files\n";

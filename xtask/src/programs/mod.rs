@@ -14,33 +14,38 @@ mod side;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, ensure};
 
 use crate::env;
 use list::ProgramSuite;
 use report::Score;
 use side::{SuiteFolders, SuiteRun, SuiteSide};
 
-/// The parsed arguments.
-struct ProgramOptions {
+/// Options of `cargo xtask programs`. docs/programs.md says what belongs into the folder.
+#[derive(Debug, clap::Args)]
+pub struct ProgramOptions {
     /// The folder of the suites.
+    #[arg(value_parser = env::parse_folder)]
     folder: PathBuf,
-    /// Names of suites; empty for all.
+    /// The suites; all by default.
+    #[arg(value_name = "NAME")]
     names: Vec<String>,
-    /// A part of the paths of the files to run.
+    /// Run the files with this text in their paths.
+    #[arg(long, value_name = "PART")]
     file: Option<String>,
-    /// Whether to use the native results of an earlier run.
+    /// Use the native results of an earlier run.
+    #[arg(long = "guest")]
     guest_only: bool,
     /// The first folders in the PATH of native runs.
+    #[arg(long, value_name = "DIR[:DIR...]")]
     path: Option<String>,
-    /// The image, by default `dist/image.webc`.
+    /// The image.
+    #[arg(long, value_name = "FILE", default_value_os_t = env::dist().join("image.webc"))]
     image: PathBuf,
 }
 
-/// Runs `cargo xtask programs FOLDER [NAME...] [--file PART] [--guest] [--path DIR[:DIR...]]
-/// [--image FILE]`.
-pub fn run(args: &[String]) -> Result<ExitCode> {
-    let options = parse_options(args)?;
+/// Runs `cargo xtask programs`.
+pub fn run(options: &ProgramOptions) -> Result<ExitCode> {
     let mut suites = list::read()?;
     suites.retain(|s| options.names.is_empty() || options.names.contains(&s.name));
     ensure!(!suites.is_empty(), "no such suite; they are in {}", list::PATH);
@@ -52,7 +57,7 @@ pub fn run(args: &[String]) -> Result<ExitCode> {
             println!("| {} | not in the folder | | | | |", suite.name);
             continue;
         }
-        let score = run_suite(suite, &options, &out.join(&suite.name))
+        let score = run_suite(suite, options, &out.join(&suite.name))
             .with_context(|| format!("suite {}", suite.name))?;
         println!("{}", score.table_row(&suite.name));
         total.add(&score);
@@ -60,29 +65,6 @@ pub fn run(args: &[String]) -> Result<ExitCode> {
     println!("{}", total.table_row("all"));
     println!("what differs, and why: {}/NAME/differences.tsv", out.display());
     Ok(if total.lost_tests() == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
-}
-
-fn parse_options(args: &[String]) -> Result<ProgramOptions> {
-    let mut words = Vec::new();
-    let (mut file, mut path, mut guest_only) = (None, None, false);
-    let mut image = env::dist().join("image.webc");
-    let mut args = args.iter();
-    while let Some(arg) = args.next() {
-        let mut value = || args.next().cloned().with_context(|| format!("{arg} wants a value"));
-        match arg.as_str() {
-            "--file" => file = Some(value()?),
-            "--path" => path = Some(value()?),
-            "--image" => image = PathBuf::from(value()?),
-            "--guest" => guest_only = true,
-            word if word.starts_with("--") => bail!("no option {word}"),
-            word => words.push(word.to_string()),
-        }
-    }
-    let Some((folder, names)) = words.split_first() else {
-        bail!("which folder? docs/programs.md says what belongs there");
-    };
-    let folder = std::fs::canonicalize(folder).with_context(|| folder.clone())?;
-    Ok(ProgramOptions { folder, names: names.to_vec(), file, guest_only, path, image })
 }
 
 /// Runs one suite on both sides.

@@ -14,6 +14,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 
 use super::bootstrap::Bootstrap;
+use super::packages::patch_installed;
 use super::toolchain::{Tools, copy_tree, find, unpack_tar};
 use super::workshop::{Bench, Done, Key, Leftover, Workshop, sorted};
 use super::{cpython, fetch, host};
@@ -47,6 +48,9 @@ const EXCEPTIONS: &[&str] = &["-fwasm-exceptions", "-mllvm", "-wasm-use-legacy-e
 
 /// Wheels of the build systems, by their names in pins.toml.
 const WHEELS: &[&str] = &["versioneer", "pybind11"];
+
+/// The folder of patches to Cython.
+const CYTHON: &str = "recipe/cython";
 
 /// Folders of scripts: those that run here, those for our target.
 const HERE: &str = "bin";
@@ -96,6 +100,8 @@ pub fn build(shop: &mut Workshop, bootstrap: &Bootstrap, wasm: &Done) -> Result<
     let zlib = pins.source("zlib")?;
     key.text(&zlib.sha256);
     let zlib = fetch::fetch(shop, zlib)?;
+    let patches = shop.recipe.join(CYTHON);
+    key.tree(&shop.recipe, &[CYTHON])?;
     key.text(CODE);
     let tree = cpython::tree(&source.dir);
     let done = shop.step("kit", key, Leftover::Discard, |bench| {
@@ -107,6 +113,7 @@ pub fn build(shop: &mut Workshop, bootstrap: &Bootstrap, wasm: &Done) -> Result<
             let mut unzip = host::tool("python3", &bench.dir.join("lib"));
             bench.run(unzip.args(["-I", "-m", "zipfile", "-e"]).arg(wheel).arg("."))?;
         }
+        patch_installed(bench, &patches, &bench.dir.join("lib"))?;
         native_zlib(bench, &tree, &native.dir, &zlib)?;
         interpreter(bench, bootstrap, &wasm.dir)?;
         scripts(bench, bootstrap, &cxx.dir)

@@ -27,7 +27,16 @@ const SITE: &[&str] = &[
     "site/fenv.c",
     "site/alone.c",
     "site/answers.c",
+    "site/strings.c",
+    "site/hashes.c",
+    "site/locales.c",
 ];
+
+/// The modules that are part of it.
+const MODULES: &[&str] = &["_wasibox_hash"];
+
+/// The flags of `site/strings.c`, whose loops must not become calls of the functions they are.
+const STRINGS_FLAGS: &[&str] = &["-msimd128", "-fno-builtin"];
 
 const CODE: &str = include_str!("link.rs");
 
@@ -48,7 +57,7 @@ pub struct Inputs {
 pub fn build(shop: &mut Workshop, bootstrap: &Bootstrap, inputs: &Inputs) -> Result<PathBuf> {
     let Bootstrap { pins, source, tools, .. } = bootstrap;
     let Inputs { libm, wasm, posix, kit, packages } = inputs;
-    let site = shop.recipe.join("site");
+    let (recipe, site) = (shop.recipe.clone(), shop.recipe.join("site"));
     let mut key = Key::new("link");
     key.text(&libm.key);
     key.text(&wasm.key);
@@ -75,12 +84,15 @@ pub fn build(shop: &mut Workshop, bootstrap: &Bootstrap, inputs: &Inputs) -> Res
         let mut objects = Vec::new();
         let table = bench.dir.join("modules.c");
         fs::write(&table, inittab(&modules)).with_context(|| table.display().to_string())?;
-        let files = ["main.c", "cell.c", "snapshot.c", "wasix.c", "fenv.c", "answers.c", "alone.c"]
-            .map(|name| site.join(name));
+        let files = SITE.iter().filter(|name| name.ends_with(".c"));
+        let files: Vec<PathBuf> = files.map(|name| recipe.join(name)).collect();
         for (n, file) in files.iter().chain([&table]).enumerate() {
             let object = bench.dir.join(format!("{n}.o"));
             let mut clang = host::tool(tools.path("clang"), &wasm.dir);
             clang.args(["-O2", "-g0", "-DNDEBUG", "-Wall", "-Werror", "-I."]);
+            if file.ends_with("strings.c") {
+                clang.args(STRINGS_FLAGS);
+            }
             clang.arg("-I").arg(tree.join("Include")).arg("-c").arg("-o").arg(&object);
             bench.run(clang.arg("-I").arg(&site).arg(file))?;
             objects.push(object);
@@ -96,6 +108,7 @@ pub fn build(shop: &mut Workshop, bootstrap: &Bootstrap, inputs: &Inputs) -> Res
         clang.arg("-Wl,--export=wasibox_thread_locals");
         // answers.c has better ones.
         clang.args(["-Wl,--wrap=strerror", "-Wl,--wrap=__wasi_poll_oneoff"]);
+        clang.arg("-Wl,--wrap=setlocale");
         // Every "function signature mismatch" is a trap when the guest gets there.
         clang.args(["-Wl,--stack-first", "-Wl,--strip-all", "-Wl,--fatal-warnings"]);
         bench.run(&mut clang)
@@ -107,7 +120,7 @@ pub fn build(shop: &mut Workshop, bootstrap: &Bootstrap, inputs: &Inputs) -> Res
 fn inittab(modules: &[(String, PathBuf)]) -> String {
     let mut text = "#include \"modules.h\"\n".to_string();
     let mut table = String::new();
-    for module in Posix::modules() {
+    for module in Posix::modules().chain(MODULES.iter().copied()) {
         // Writing to a string cannot fail.
         let _ = writeln!(text, "extern PyObject *PyInit_{module}(void);");
         let _ = writeln!(table, "    {{\"{module}\", PyInit_{module}}},");

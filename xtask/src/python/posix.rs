@@ -34,6 +34,7 @@ const REPLACED: &[&str] = &[
     "Modules/_io/fileio.c",
     "Modules/_operator.c",
     "Modules/_threadmodule.c",
+    "Modules/errnomodule.c",
     "Modules/main.c",
     "Modules/posixmodule.c",
     "Modules/selectmodule.c",
@@ -55,12 +56,31 @@ const INCLUDED: &[&str] = &["Python/generated_cases.c.h"];
 const DUP2: &str = "Python/dup2.o";
 
 /// Modules that the `cpython` stage leaves out.
-const ADDED: &[(&str, &str)] = &[
-    ("_posixsubprocess", "Modules/_posixsubprocess.c"),
-    ("fcntl", "Modules/fcntlmodule.c"),
-    ("grp", "Modules/grpmodule.c"),
-    ("pwd", "Modules/pwdmodule.c"),
+const ADDED: &[(&str, &[&str])] = &[
+    (
+        "_ctypes",
+        &[
+            "Modules/_ctypes/_ctypes.c",
+            "Modules/_ctypes/callbacks.c",
+            "Modules/_ctypes/callproc.c",
+            "Modules/_ctypes/cfield.c",
+            "Modules/_ctypes/stgdict.c",
+        ],
+    ),
+    ("_posixsubprocess", &["Modules/_posixsubprocess.c"]),
+    ("fcntl", &["Modules/fcntlmodule.c"]),
+    ("grp", &["Modules/grpmodule.c"]),
+    ("pwd", &["Modules/pwdmodule.c"]),
+    ("termios", &["Modules/termios.c"]),
 ];
+
+/// What `_ctypes` rests on, in the layer: libffi's header, and calls into the program.
+const FOREIGN: &str = "foreign";
+const FOREIGN_CODE: &str = "foreign/foreign.c";
+
+/// musl's headers in the compiler's wheel, after all others: those of terminals, which the `libc`
+/// stage leaves out because plain preview 1 has none.
+const HEADERS: &str = "ziglang/lib/libc/include/generic-musl";
 
 /// The choice of what libc's headers show, as pyconfig.h makes it too late for us.
 const DEFINES: &[&str] = &["-D_GNU_SOURCE=1", "-D_WASI_EMULATED_SIGNAL", "-D_WASI_EMULATED_GETPID"];
@@ -115,9 +135,12 @@ pub fn build(shop: &mut Workshop, bootstrap: &Bootstrap, wasm: &Done) -> Result<
         let flags = bench.output(&mut make)?;
         let compile = |file: &Path, object: &str, flags: &[&str]| -> Result<()> {
             let mut clang = host::tool(tools.path("clang"), &wasm.dir);
-            clang.arg("-I").arg(layer.join("include")).arg("-I").arg(&layer);
+            for folder in [layer.join("include"), layer.clone(), layer.join(FOREIGN)] {
+                clang.arg("-I").arg(folder);
+            }
             clang.args(DEFINES).args(["-include", "wasibox_posix.h"]);
             clang.args(libs.include().split_whitespace());
+            clang.arg("-idirafter").arg(zig.dir.join(HEADERS));
             clang.args(flags).arg("-c").arg(file).arg("-o").arg(bench.dir.join(object));
             bench.run(&mut clang)
         };
@@ -133,7 +156,8 @@ pub fn build(shop: &mut Workshop, bootstrap: &Bootstrap, wasm: &Done) -> Result<
         clang.arg(zig.dir.join(ZONE_CODE)).arg("-c").arg(layer.join(ZONE));
         bench.run(clang.arg("-o").arg(bench.dir.join("0-zone.o")))?;
         let copies = bench.dir.join("Python");
-        let files = REPLACED.iter().copied().chain(ADDED.iter().map(|(_, file)| *file));
+        let added = ADDED.iter().flat_map(|(_, files)| files.iter().copied());
+        let files = REPLACED.iter().copied().chain(added);
         for file in files.clone().chain(INCLUDED.iter().copied()) {
             let to = copies.join(file);
             let folder = to.parent().context("a folder")?;
@@ -153,6 +177,8 @@ pub fn build(shop: &mut Workshop, bootstrap: &Bootstrap, wasm: &Done) -> Result<
             all.push(&beside);
             compile(&copies.join(file), &format!("1-{}.o", file.replace('/', "-")), &all)?;
         }
+        let all: Vec<&str> = flags.split_whitespace().collect();
+        compile(&layer.join(FOREIGN_CODE), "1-foreign.o", &all)?;
         Ok(())
     })?;
     Ok(Posix { key: done.key, dir: done.dir })

@@ -1,4 +1,5 @@
-//! Tests of the parts of the recipe that need neither a compiler nor the network.
+//! Tests of the parts of the recipe that do not need the network, and need no compiler but this
+//! machine's.
 
 use std::fs;
 use std::path::PathBuf;
@@ -50,7 +51,7 @@ fn the_pins_are_well_formed() {
 fn every_patch_gives_its_reason() {
     let pins = Pins::read(&recipe().join("pins.toml")).expect("pins.toml");
     let mut folders = vec![recipe().join("patches")];
-    folders.extend(["site/posix", "site/library"].map(|name| recipe().join(name)));
+    folders.extend(["recipe/cython", "site/posix", "site/library"].map(|name| recipe().join(name)));
     folders.extend(pins.packages.iter().map(|name| recipe().join("packages").join(name)));
     let mut all = 0;
     for folder in folders {
@@ -69,6 +70,21 @@ fn every_patch_gives_its_reason() {
         }
     }
     assert!(all > 10);
+}
+
+/// The functions of `site/strings.c`, compiled for this machine, are compared with plain loops.
+#[test]
+fn string_functions_are_as_defined() {
+    let temp = Temp::new("strings");
+    let program = temp.0.join("strings");
+    let mut cc = std::process::Command::new(super::host::cc());
+    cc.args(["-O2", "-Wall", "-Werror", "-fno-builtin", "-o"]).arg(&program);
+    let compiled = cc.arg(recipe().join("suites/strings.c")).status().expect("a C compiler");
+    assert!(compiled.success());
+    let done = std::process::Command::new(&program).output().expect("the program");
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    let compared: u64 = String::from_utf8_lossy(&done.stdout).trim().parse().expect("a number");
+    assert!(compared > 9_000_000, "{compared}");
 }
 
 #[test]

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | crates of the runner, the guest's programs and the packages | `cargo metadata`, Cargo.lock |
 //! | C, Python and JavaScript in the image | the image's own manifest, with digests and origins of the pins |
+//! | packages in the page of `runner serve` | the first lines of the bundle |
 //! | libraries of the container image | the machine's package database |
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -28,7 +29,7 @@ const PINS: &[&str] = &[
 /// A part of the release by other authors.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Component {
-    /// The registry or kind in a package URL: `cargo`, `pypi`, `deb` or `generic`.
+    /// The registry or kind in a package URL: `cargo`, `pypi`, `npm`, `deb` or `generic`.
     pub kind: String,
     pub name: String,
     pub version: String,
@@ -43,8 +44,9 @@ impl Component {
     /// Returns the component's package URL.
     fn url(&self) -> String {
         let Component { kind, name, version, .. } = self;
-        // A `+` in a version is data, whereas it separates fields in URLs of other schemes.
-        format!("pkg:{kind}/{name}@{}", version.replace('+', "%2B"))
+        // A `+` in a version is data, whereas it separates fields in URLs of other schemes; an `@` in
+        // a name would begin the version.
+        format!("pkg:{kind}/{}@{}", name.replace('@', "%40"), version.replace('+', "%2B"))
     }
 }
 
@@ -98,6 +100,22 @@ pub fn crate_components(crates: &[LinkedCrate]) -> Vec<Component> {
         source: format!("https://crates.io/crates/{}/{}", c.name, c.version),
     };
     crates.iter().map(component).collect()
+}
+
+/// Returns the packages in the page of `runner serve`, xterm.js and its parts.
+///
+/// # Errors
+/// Returns an error if the bundle cannot be read.
+pub fn page_components() -> Result<Vec<Component>> {
+    let component = |(name, version): (String, String)| Component {
+        kind: "npm".into(),
+        source: "https://github.com/xtermjs/xterm.js".into(),
+        name,
+        version,
+        licence: "MIT".into(),
+        sha256: None,
+    };
+    Ok(crate::web::page::kept_packages()?.into_iter().map(component).collect())
 }
 
 /// Returns the components of an image, with digests and origins from the files of pins.

@@ -41,6 +41,8 @@ pub enum WebSuite {
     Reload(String, u32, ReloadStore),
     /// The playground in Chromium, used as a person would use it.
     Playground,
+    /// The page of `runner serve`, also in Chromium.
+    ServedPage,
 }
 
 impl WebSuite {
@@ -56,7 +58,7 @@ impl WebSuite {
                     .map(|s| WebSuite::Reload(browser(), ROUNDS, s)),
             );
         }
-        all.push(WebSuite::Playground);
+        all.extend([WebSuite::Playground, WebSuite::ServedPage]);
         all
     }
 
@@ -70,12 +72,14 @@ impl WebSuite {
                 format!("{rounds} reloads in {browser} ({store:?})")
             }
             WebSuite::Playground => "the playground".into(),
+            WebSuite::ServedPage => "the page of runner serve".into(),
         }
     }
 
     /// Returns the time limit: some four times the duration on two idle cores.
     fn time_budget(&self) -> Duration {
         let minutes = match self {
+            WebSuite::ServedPage => 4,
             WebSuite::Node | WebSuite::Playground => 10,
             WebSuite::Page(_) => 20,
             WebSuite::CasesInNode => 15,
@@ -115,6 +119,10 @@ impl WebSuite {
                     .env("WASIBOX_MODULES", page::page_modules()?)
                     .env("WASIBOX_CHROMIUM", CHROMIUM);
                 command.arg("--test").arg(script("web/test/playground.test.js"));
+            }
+            WebSuite::ServedPage => {
+                command.env("WASIBOX_CHROMIUM", CHROMIUM);
+                command.arg("--test").arg(script("web/test/served.test.js"));
             }
         }
         Ok(command)
