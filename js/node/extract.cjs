@@ -7,7 +7,7 @@
 // hand.
 'use strict';
 const fs = require('fs');
-const zlib = require('zlib');
+const { writeArchive } = require('./archive.cjs');
 const { internalBinding } = require('internal/test/binding');
 
 // Files that cannot work over our bindings, or that only developers of Node use.
@@ -83,31 +83,4 @@ const files = new Map(Object.entries(internalBinding('builtins').natives));
 const names = [...files.keys()].filter((name) => !LEFT_OUT.some((r) => r.test(name))).sort();
 const parts = [['host:tables', JSON.stringify(tables)], ...names.map((n) => [n, files.get(n)])];
 
-// The files are joined and cut into pieces, each of which is compressed. Text that neighbouring
-// files share is stored once, and reading a file means unpacking only the pieces that it lies in.
-const PIECE = 512 << 10;
-const { ZSTD_c_compressionLevel: LEVEL } = zlib.constants;
-const number = (n) => {
-  const bytes = Buffer.alloc(4);
-  bytes.writeUInt32LE(n);
-  return bytes;
-};
-
-const entries = [];
-const all = [];
-for (const [name, text] of parts) {
-  const [id, raw] = [Buffer.from(name), Buffer.from(text)];
-  const length = Buffer.alloc(2);
-  length.writeUInt16LE(id.length);
-  entries.push(length, id, number(raw.length));
-  all.push(raw);
-}
-const whole = Buffer.concat(all);
-const [lengths, bodies] = [[], []];
-for (let at = 0; at < whole.length; at += PIECE) {
-  const packed = zlib.zstdCompressSync(whole.subarray(at, at + PIECE), { params: { [LEVEL]: 22 } });
-  lengths.push(number(packed.length));
-  bodies.push(packed);
-}
-const head = [Buffer.from('WBJS2\n'), ...entries, Buffer.alloc(2), number(PIECE), ...lengths];
-fs.writeFileSync(process.argv[2], Buffer.concat([...head, ...bodies]));
+fs.writeFileSync(process.argv[2], writeArchive(parts));

@@ -99,6 +99,15 @@ function work() {
     bytes.indexOf('te', 1, encoding);
   }
   new TextDecoder('utf-8').decode(new TextEncoder().encode(text));
+  for (const label of ['shift_jis', 'gb18030', 'big5', 'euc-kr', 'iso-2022-jp', 'utf-16be']) {
+    const decoder = new TextDecoder(label, { fatal: random(2) === 0 });
+    attempt(() => decoder.decode(spoil(Buffer.from(text)), { stream: random(2) === 0 }));
+  }
+  const [locale, timeZone] = [pick(['en', 'de', 'ja', 'ar-EG', 'zh-TW', 'hi']), pick(['Europe/Berlin', 'Asia/Kolkata', 'America/New_York'])];
+  new Intl.DateTimeFormat(locale, { timeZone, dateStyle: 'full', timeStyle: 'full' }).formatRange(random(2 ** 31) * 1000, random(2 ** 31) * 1000);
+  new Intl.NumberFormat(locale, { style: 'currency', currency: 'EUR', notation: pick(['compact', 'standard']) }).format(random(2 ** 31) / 7);
+  text.localeCompare(text.slice(random(9)), locale, { numeric: random(2) === 0, sensitivity: pick(['base', 'accent', 'case', 'variant']) });
+  [...new Intl.Segmenter(locale, { granularity: pick(['grapheme', 'word', 'sentence']) }).segment(text)].length;
   for (const name of ['md5', 'sha1', 'sha256', 'sha512', 'sha3-256']) {
     crypto.createHash(name).update(text).digest();
     crypto.createHmac(name, 'key').update(text).digest('hex');

@@ -122,7 +122,7 @@ host.privateSymbols = privateSymbols;
 // --- bindings ----------------------------------------------------------------
 
 // Bindings of absent features. A module that needs such a binding fails when it uses the binding.
-const ABSENT = ['url_pattern', 'icu', 'profiler', 'http2', 'quic', 'sqlite', 'webstorage', 'sea', 'wasi',
+const ABSENT = ['url_pattern', 'profiler', 'http2', 'quic', 'sqlite', 'webstorage', 'sea', 'wasi',
                 'ipc_serdes', 'internal_only_v8'];
 
 host.bindings = { __proto__: null };

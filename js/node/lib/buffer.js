@@ -282,6 +282,68 @@ host.bindings.encoding_binding = (table) => ({
   toUnicode: native.domainToUnicode,
 });
 
+// --- icu: decoders, transcoding, widths --------------------------------------------------
+
+// Decoders live as long as the object with their number.
+let decoders;
+
+// Returns whether a terminal shows a character in two columns or in none.
+const isWide = (point) => /\p{Emoji_Presentation}/u.test(String.fromCodePoint(point)) || (point >= 0x1100 && (
+  point <= 0x115f || (point >= 0x2e80 && point <= 0x3247 && point !== 0x303f) || (point >= 0x3250 && point <= 0x4dbf) ||
+  (point >= 0x4e00 && point <= 0xa4c6) || (point >= 0xa960 && point <= 0xa97c) || (point >= 0xac00 && point <= 0xd7a3) ||
+  (point >= 0xf900 && point <= 0xfaff) || (point >= 0xfe10 && point <= 0xfe19) || (point >= 0xfe30 && point <= 0xfe6b) ||
+  (point >= 0xff01 && point <= 0xff60) || (point >= 0xffe0 && point <= 0xffe6) || (point >= 0x1b000 && point <= 0x1b2ff) ||
+  (point >= 0x1f200 && point <= 0x1f251) || (point >= 0x20000 && point <= 0x3fffd)));
+const isNarrowless = (character) => /^[\p{Cc}\p{Mn}\p{Me}\p{Cf}]$/u.test(character) && character !== '\xad';
+
+// The encodings of `buffer.transcode`, and the largest code point of each.
+const LARGEST = { ascii: 0x7f, latin1: 0xff, binary: 0xff, ucs2: 0x10ffff, utf16le: 0x10ffff, utf8: 0x10ffff };
+
+host.bindings.icu = () => ({
+  icuErrName: (number) => number === 1 ? 'U_ILLEGAL_ARGUMENT_ERROR' : 'U_INTERNAL_PROGRAM_ERROR',
+  hasConverter: (name) => {
+    const number = native.openDecoder(name, false, false);
+    if (number !== undefined && number !== null) native.closeDecoder(number);
+    return number !== undefined && number !== null;
+  },
+  getConverter(label, flags) {
+    const number = native.openDecoder(label, (flags & 2) !== 0, (flags & 4) !== 0);
+    if (number === undefined || number === null) return undefined;
+    decoders ??= new FinalizationRegistry(native.closeDecoder);
+    const handle = { number };
+    decoders.register(handle, number);
+    return handle;
+  },
+  decode({ number }, input, flags, encoding) {
+    const { ERR_INVALID_ARG_TYPE, ERR_ENCODING_INVALID_ENCODED_DATA } = host.require('internal/errors').codes;
+    if (!isView(input) && !host.types.isAnyArrayBuffer(input)) {
+      throw new ERR_INVALID_ARG_TYPE('input', ['SharedArrayBuffer', 'ArrayBuffer', 'ArrayBufferView'], input);
+    }
+    const text = native.decodeText(number, view(input), (flags & 1) !== 0);
+    if (text === undefined || text === null) throw new ERR_ENCODING_INVALID_ENCODED_DATA(encoding, undefined);
+    return text;
+  },
+  transcode(source, from, to) {
+    const most = LARGEST[to];
+    if (LARGEST[from] === undefined || most === undefined) return 1;
+    const { Buffer } = host.require('buffer');
+    const text = Buffer.from(source.buffer, source.byteOffset, source.byteLength).toString(from);
+    // What the other encoding lacks becomes a question mark.
+    return Buffer.from(most > 0xff ? text : text.replace(/[\s\S]/gu, (character) => character.codePointAt(0) > most ? '?' : character), to);
+  },
+  getStringWidth(text) {
+    let width = 0;
+    for (let i = 0; i < text.length;) {
+      const point = text.codePointAt(i);
+      const character = String.fromCodePoint(point);
+      if (isWide(point)) width += 2;
+      else if (!isNarrowless(character)) width++;
+      i += character.length;
+    }
+    return width;
+  },
+});
+
 // --- URL ---------------------------------------------------------------------------------
 
 // Node keeps the text of a URL and the offsets of its parts. The offsets are those that the library

@@ -65,11 +65,11 @@ const conditions = lazy(() => require('internal/modules/esm/utils').getDefaultCo
 
 const IDENTIFIER = /^[\p{ID_Start}$_][\p{ID_Continue}$\u200c\u200d]*$/u;
 
-// Returns the text of a module that exports the properties of `exports`, and `whole` as its
-// default.
-function exporting(url, exports, whole) {
+// Returns the text of a module that exports the properties of `exports`, and `whole` under
+// `wholeNames`.
+function exporting(url, exports, whole, wholeNames = ['default']) {
   const isObject = exports !== null && (typeof exports === 'object' || typeof exports === 'function');
-  const names = isObject ? Object.keys(exports).filter((n) => n !== 'default' && IDENTIFIER.test(n)) : [];
+  const names = isObject ? Object.keys(exports).filter((n) => !wholeNames.includes(n) && IDENTIFIER.test(n)) : [];
   const values = { __proto__: null };
   names.forEach((name) => {
     try {
@@ -79,7 +79,8 @@ function exporting(url, exports, whole) {
     }
   });
   synthetic.set(url, { whole, values });
-  let text = 'const { whole, values } = import.meta.synthetic; delete import.meta.synthetic;\nexport default whole;\n';
+  let text = 'const { whole, values } = import.meta.synthetic; delete import.meta.synthetic;\n';
+  wholeNames.forEach((name) => { text += `export { whole as ${JSON.stringify(name)} };\n`; });
   names.forEach((name, i) => { text += `const v${i} = values[${JSON.stringify(name)}]; export { v${i} as ${name} };\n`; });
   return text;
 }
@@ -134,7 +135,7 @@ function exportCommonJS(url) {
   const { Module } = cjs();
   const filename = fileURLToPath(url);
   const exports = Module._load(filename, undefined, url === mainURL);
-  return exporting(url, exports, exports);
+  return exporting(url, exports, exports, ['default', 'module.exports']);
 }
 
 function meta(object, url) {

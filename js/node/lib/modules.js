@@ -36,6 +36,29 @@ function containsModuleSyntax(source, filename) {
   }
 }
 
+// The number of scripts that Ctrl-C is to interrupt; whether it was typed and none has taken it.
+let watchers = 0;
+let interruptPending = false;
+
+function watchInterrupts() {
+  if (watchers++ > 0) return;
+  native.watchInterrupts(true);
+  host.catchInterrupts(true);
+}
+
+// Returns whether Ctrl-C was typed since the watch began. If so and `take` is set, the caller
+// handles it; otherwise an outer watcher does.
+function unwatchInterrupts(take) {
+  interruptPending = native.takeInterrupt() || interruptPending;
+  const was = interruptPending;
+  if (take || watchers === 1) interruptPending = false;
+  if (--watchers === 0) {
+    native.watchInterrupts(false);
+    host.catchInterrupts(false);
+  }
+  return was;
+}
+
 class ContextifyScript {
   #source;
   #filename;
@@ -52,13 +75,23 @@ class ContextifyScript {
     this.cachedDataRejected = undefined;
     this.sourceMapURL = undefined;
   }
-  runInContext(context, timeout) {
+  runInContext(context, timeout, displayErrors, breakOnSigint) {
     const run = () => context === null
       ? native.evaluate(body(this.#source), this.#filename, false)
       : runIn(context, body(this.#source), this.#filename);
-    if (!(timeout > 0)) return run();
-    const done = native.within(timeout, run);
+    if (!(timeout > 0) && !breakOnSigint) return run();
+    if (breakOnSigint) watchInterrupts();
+    let done;
+    let interrupted = false;
+    try {
+      done = native.within(timeout > 0 ? timeout : Infinity, run);
+    } finally {
+      if (breakOnSigint) interrupted = unwatchInterrupts(done === undefined);
+    }
     if (done) return done[0];
+    if (interrupted) {
+      throw Object.assign(new Error('Script execution was interrupted by `SIGINT`'), { code: 'ERR_SCRIPT_EXECUTION_INTERRUPTED' });
+    }
     throw Object.assign(new Error(`Script execution timed out after ${timeout}ms`), { code: 'ERR_SCRIPT_EXECUTION_TIMEOUT' });
   }
   createCachedData() { return host.require('buffer').Buffer.alloc(0); }
@@ -71,6 +104,7 @@ function makeContext(sandbox) {
   object[host.privateSymbols.contextify_context_private_symbol] = object;
   const { 0: global, 1: number } = native.newRealm();
   host.traceErrors(global.Error);
+  host.installIntl(global);
   realms.set(object, { global, number });
   return object;
 }
@@ -134,10 +168,13 @@ host.bindings.contextify = () => ({
     }
   },
   containsModuleSyntax,
-  // Nothing has to be started, because interrupts end the process.
-  startSigintWatchdog: () => true,
-  stopSigintWatchdog: () => false,
-  watchdogHasPendingSigint: () => false,
+  startSigintWatchdog() {
+    watchInterrupts();
+    return true;
+  },
+  // Returns whether Ctrl-C was typed and has interrupted nothing.
+  stopSigintWatchdog: () => unwatchInterrupts(true),
+  watchdogHasPendingSigint: () => interruptPending,
   measureMemory() {},
 });
 
@@ -262,6 +299,15 @@ host.patch('internal/modules/esm/get_format', (text) => text.replace(
 host.bindings.host = () => ({ host });
 
 host.afterBootstrap = function() {
+  // In Node these methods are the inspector's, which does nothing while nobody listens.
+  const { profile, profileEnd, timeStamp, createTask } = {
+    profile() {}, profileEnd() {}, timeStamp() {},
+    createTask(name) {
+      if (typeof name !== 'string' || name === '') throw new Error('First argument must be a non-empty string.');
+      return { run: (callback) => callback() };
+    },
+  };
+  Object.assign(globalThis.console, { profile, profileEnd, timeStamp, createTask });
   // These are Node's own functions, which scripts may replace.
   host.defaultPrepare = Error.prepareStackTrace;
   const { resolve, load, meta, refused } = host.require('internal/modules/esm/loader').hooks;

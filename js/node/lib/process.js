@@ -270,9 +270,17 @@ host.portClose = (end) => {
   close(end.peer);
 };
 
+const SIGINT = 2;
 const SIGCHLD = 17;
+let catchesInterrupts = false;
+// Catches SIGINT while a script runs that it is to interrupt.
+host.catchInterrupts = (on) => {
+  catchesInterrupts = on;
+  catchSignals();
+};
 function catchSignals() {
   const numbers = keysOf(signalHandles);
+  if (catchesInterrupts && !numbers.includes(SIGINT)) numbers.push(SIGINT);
   if (hasChildren && !numbers.includes(SIGCHLD)) numbers.push(SIGCHLD);
   native.catchSignals(numbers);
 }
@@ -564,7 +572,7 @@ host.bindings.os = (table) => ({
 // --- fixed and absent bindings ------------------------------------------------------------------
 
 host.bindings.config = () => ({
-  hasIntl: false, hasOpenSSL: true, hasInspector: false, hasTracing: false, hasNodeOptions: true,
+  hasIntl: true, hasOpenSSL: true, hasInspector: false, hasTracing: false, hasNodeOptions: true,
   fipsMode: false, noBrowserGlobals: false, isDebugBuild: false, bits: 32, getDefaultLocale: () => 'en-US',
 });
 host.bindings.trace_events = () => ({

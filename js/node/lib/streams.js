@@ -227,11 +227,23 @@ class TTY extends Stream {
     if (!native.isatty(fd)) context.code = 'EINVAL';
   }
   getWindowSize(size) {
-    size[0] = Number(host.process.env.COLUMNS) || 80;
-    size[1] = Number(host.process.env.LINES) || 24;
-    return 0;
+    try {
+      const { 0: columns, 1: rows } = native.terminalSize(this.fd);
+      size[0] = columns;
+      size[1] = rows;
+      return 0;
+    } catch (code) {
+      return host.uvErrno(code);
+    }
   }
-  setRawMode() { return host.uvErrno('ENOTTY'); }
+  setRawMode(raw) {
+    try {
+      native.setRawMode(this.fd, raw);
+      return 0;
+    } catch (code) {
+      return host.uvErrno(code);
+    }
+  }
 }
 
 host.bindings.pipe_wrap = () => ({ Pipe, PipeConnectWrap: class PipeConnectWrap {} });

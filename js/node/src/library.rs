@@ -18,10 +18,19 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::io;
 
-/// The path of the library in the image.
-pub const PATH: &str = "/usr/lib/js/node.lib";
-/// The environment variable with another path, for tests outside of an image.
-pub const VARIABLE: &str = "WASIBOX_NODE_LIB";
+/// A file with an archive: its path in the image, and the environment variable with another path,
+/// for tests outside of an image.
+pub struct ArchiveFile {
+    path: &'static str,
+    variable: &'static str,
+}
+
+/// The archive of Node's library.
+pub const LIBRARY: ArchiveFile =
+    ArchiveFile { path: "/usr/lib/js/node.lib", variable: "WASIBOX_NODE_LIB" };
+/// The archive of locale data.
+pub const INTL: ArchiveFile =
+    ArchiveFile { path: "/usr/lib/js/intl.lib", variable: "WASIBOX_INTL_LIB" };
 
 const MAGIC: &[u8] = b"WBJS2\n";
 /// The maximum unpacked length of a piece.
@@ -59,14 +68,14 @@ impl<'a> LibraryReader<'a> {
 }
 
 impl NodeLibrary {
-    /// Reads the archive of the image.
+    /// Reads an archive.
     ///
     /// # Errors
-    /// Returns an error if the library is missing, or its head is damaged.
-    pub fn open() -> io::Result<NodeLibrary> {
-        let path = std::env::var_os(VARIABLE).unwrap_or_else(|| PATH.into());
+    /// Returns an error if the archive is missing, or its head is damaged.
+    pub fn open(file: &ArchiveFile) -> io::Result<NodeLibrary> {
+        let path = std::env::var_os(file.variable).unwrap_or_else(|| file.path.into());
         NodeLibrary::parse(std::fs::read(path)?)
-            .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, "not Node's library"))
+            .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, "not such an archive"))
     }
 
     fn parse(bytes: Vec<u8>) -> Option<NodeLibrary> {

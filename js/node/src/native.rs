@@ -8,10 +8,13 @@
 pub mod compress;
 pub mod crypto;
 pub mod deadline;
+pub mod encoding;
 pub mod files;
+pub mod intl;
 pub mod language;
 pub mod network;
 pub mod process;
+pub mod terminal;
 pub mod text;
 pub mod transform;
 
@@ -111,8 +114,11 @@ pub fn native_object<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
     deadline::install(ctx, &native)?;
     files::install(ctx, &native)?;
     process::install(ctx, &native)?;
+    terminal::install(ctx, &native)?;
     network::install(ctx, &native)?;
     text::install(ctx, &native)?;
+    encoding::install(ctx, &native)?;
+    intl::install(ctx, &native)?;
     compress::install(ctx, &native)?;
     crypto::install(ctx, &native)?;
     transform::install(ctx, &native)?;

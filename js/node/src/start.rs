@@ -1,7 +1,7 @@
 //! Runs the program, from the command line to the exit status: makes the engine and the bindings,
 //! and runs Node's bootstrap.
 
-use crate::library::NodeLibrary;
+use crate::library::{self, NodeLibrary};
 use crate::{modules, native};
 use js_engine::stages::StartStage;
 use rquickjs::function::Func;
@@ -37,6 +37,15 @@ const PARTS: &[&str] = &[
     "positions",
     "strings",
     "cell",
+    "intl_locale",
+    "intl_decimal",
+    "intl_number",
+    "intl_skeleton",
+    "intl_zone",
+    "intl_date",
+    "intl_words",
+    "intl_text",
+    "intl",
 ];
 /// Files that replace files of Node's library. Each has the property of `native` that holds its
 /// text, and its name in `lib/`.
@@ -165,7 +174,7 @@ enum JsStartError {
 
 /// Prepares the engine and the library, up to the point at which arguments matter.
 fn prepare_engine() -> std::result::Result<(), JsStartError> {
-    let library = Rc::new(NodeLibrary::open()?);
+    let library = Rc::new(NodeLibrary::open(&library::LIBRARY)?);
     let parts = LibraryParts::unpack()?;
     let runtime = Runtime::new()?;
     runtime.set_max_stack_size(STACK);

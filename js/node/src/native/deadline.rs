@@ -1,6 +1,7 @@
-//! Scripts with a time limit (`timeout` of `vm`). The engine checks the limit every few thousand
-//! steps.
+//! Scripts with a time limit (`timeout` of `vm`), and scripts that Ctrl-C ends (`breakOnSigint`).
+//! The engine checks both every few thousand steps.
 
+use super::terminal;
 use js_engine::interrupt;
 use rquickjs::function::Func;
 use rquickjs::{Ctx, Function, Object, Result, Value};
@@ -13,11 +14,12 @@ thread_local! {
 
 /// Returns whether the engine must end the running code.
 pub fn is_over() -> bool {
-    DEADLINE.get().is_some_and(|d| Instant::now() >= d)
+    DEADLINE.get().is_some_and(|d| Instant::now() >= d) || terminal::is_interrupted()
 }
 
 /// Calls a function. Returns its result in an array, or nothing if the function was ended after
-/// `time` milliseconds. Within another such call, the earlier deadline counts.
+/// `time` milliseconds, or by an interrupt of the keyboard. Within another such call, the earlier
+/// deadline counts.
 fn within<'js>(
     ctx: Ctx<'js>,
     time: f64,
@@ -32,6 +34,7 @@ fn within<'js>(
     DEADLINE.set(outer);
     match interrupt::unless_interrupted(&ctx, result) {
         Some(result) => Ok(Some(vec![result?])),
+        None if terminal::is_interrupted() => Ok(None),
         // The cell ends, or the deadline of the outer call has passed.
         None if own.is_none_or(|own| Instant::now() < own) => {
             let error = crate::cells::ending_error(&ctx);

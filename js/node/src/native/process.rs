@@ -96,7 +96,10 @@ fn random<'js>(ctx: Ctx<'js>, length: usize) -> Result<ArrayBuffer<'js>> {
 fn exit(ctx: Ctx<'_>, status: i32) -> Result<()> {
     match crate::cells::end_cell(&ctx, status) {
         Some(error) => Err(error),
-        None => std::process::exit(status & 255),
+        None => {
+            super::terminal::restore_mode();
+            std::process::exit(status & 255)
+        }
     }
 }
 
