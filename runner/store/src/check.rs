@@ -59,6 +59,9 @@ impl Store {
     /// # Errors
     /// If the store cannot be read at all.
     pub fn check(&self) -> Result<CheckReport, StoreError> {
+        if let Some(remote) = self.remote() {
+            remote.read_all(self)?;
+        }
         self.read_with(CheckReport::make)
     }
 }

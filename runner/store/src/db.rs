@@ -4,7 +4,8 @@ use crate::StoreError;
 use rusqlite::config::DbConfig;
 use rusqlite::limits::Limit;
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, TransactionBehavior};
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
+use std::collections::HashSet;
 use std::fs::File;
 use std::io::ErrorKind;
 use std::os::unix::fs::OpenOptionsExt;
@@ -81,6 +82,8 @@ struct DbFacts {
     added: Cell<u64>,
     /// Whether no other connection can use the file.
     is_exclusive: bool,
+    /// The objects that were written or used again since this is recorded.
+    touched: RefCell<Option<HashSet<Digest>>>,
 }
 
 impl Db {
@@ -135,6 +138,38 @@ impl Db {
     /// transactions.
     pub fn added_bytes(&self) -> u64 {
         self.1.added.get()
+    }
+
+    /// Begins the record of objects that are written or used again.
+    pub fn begin_touched(&self) {
+        self.1.touched.replace(Some(HashSet::new()));
+    }
+
+    /// Ends the record, and returns its objects.
+    pub fn take_touched(&self) -> HashSet<Digest> {
+        self.1.touched.take().unwrap_or_default()
+    }
+
+    /// Records that a change needs these objects.
+    pub fn touch(&self, digests: impl IntoIterator<Item = Digest>) {
+        if let Some(touched) = &mut *self.1.touched.borrow_mut() {
+            touched.extend(digests);
+        }
+    }
+
+    /// Puts objects that come from elsewhere. Those that are damaged are left out, because they must
+    /// not take the places of the right ones.
+    pub fn put_checked(
+        &self,
+        objects: impl IntoIterator<Item = (Digest, StoredObject)>,
+    ) -> Result<(), StoreError> {
+        for (digest, object) in objects {
+            let bytes = object.clone().unpack_object();
+            if bytes.is_some_and(|bytes| Digest::hash_bytes(&bytes) == digest) {
+                self.put_object(&digest, object)?;
+            }
+        }
+        Ok(())
     }
 
     /// Returns whether no other connection can use the file, because the disk is full.
@@ -251,6 +286,7 @@ impl Objects for Db {
         digest: &Digest,
         o: StoredObject,
     ) -> Result<(), wasibox_snapshot::SnapshotError> {
+        self.touch([*digest]);
         let sql =
             "INSERT OR IGNORE INTO objects(digest, len, compressed, bytes) VALUES(?, ?, ?, ?)";
         let mut put = self.0.prepare_cached(sql).map_err(sqlite_error)?;
@@ -261,5 +297,14 @@ impl Objects for Db {
             added.set(added.get().saturating_add(bytes + OBJECT));
         }
         Ok(())
+    }
+    fn save_object(&self, bytes: &[u8]) -> Result<Digest, wasibox_snapshot::SnapshotError> {
+        let digest = Digest::hash_bytes(bytes);
+        if self.has_object(&digest)? {
+            self.touch([digest]);
+        } else {
+            self.put_object(&digest, StoredObject::new(bytes)?)?;
+        }
+        Ok(digest)
     }
 }

@@ -42,6 +42,13 @@ pub enum StoreError {
     /// Nothing is written any more until the store is opened again.
     #[error("the disk of the store has failed")]
     DiskFailed,
+    /// Another worker has taken the session up since, or it is unknown whether the last change took
+    /// effect. It is to be opened again.
+    #[error("session '{0}' is no longer this process's: open it again")]
+    Lost(String),
+    /// The bucket of the sessions could not be used.
+    #[error(transparent)]
+    Bucket(#[from] wasibox_bucket::BucketError),
     #[error(transparent)]
     Snapshot(SnapshotError),
     #[error(transparent)]

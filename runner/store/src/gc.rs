@@ -6,6 +6,7 @@
 //! listed objects again, and with the objects of commits that are being written.
 
 use crate::db::Db;
+use crate::remote::Remote;
 use crate::transfer::RunningExports;
 use crate::{CommitRow, Store, StoreError, blob_of, history};
 use rusqlite::OptionalExtension;
@@ -229,7 +230,8 @@ impl Store {
     /// Removes commits that no session and no tag leads to, then objects that no commit needs, and
     /// returns their space to the file system. Other sessions use the store meanwhile: they wait
     /// for a few milliseconds at a time. Returns an empty report if another collection of this
-    /// process has done the same.
+    /// process has done the same. In a store with a bucket, removes the oldest objects of the cache
+    /// until it has its size.
     ///
     /// # Errors
     /// Returns an error if the store is damaged. Nothing is removed then, because the needed
@@ -242,6 +244,12 @@ impl Store {
             return Ok(GcReport::default());
         }
         self.shared.collections.fetch_add(1, Ordering::SeqCst);
+        if let Some(remote) = self.remote() {
+            // The bucket has everything that sessions need, so the cache need not have it.
+            let gone = Remote::trim_cache(self, remote.cache_bytes())?;
+            self.vacuum()?;
+            return Ok(gone);
+        }
         let mut list = match &self.shared.log {
             Some(_) => self.read_with(|db| GarbageList::make(&|act| act(db)))?,
             None => GarbageList::make(&|act| act(&self.lock_db()))?,

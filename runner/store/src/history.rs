@@ -150,6 +150,7 @@ impl Store {
     /// # Errors
     /// Returns an error if there is no such session.
     pub fn history(&self, name: &str) -> Result<Vec<Commit>, StoreError> {
+        self.refresh(name)?;
         self.read_with(|db| {
             let row = SessionRow::find_by_name(db, name)?;
             let all = all_commits(db, &row)?;
@@ -162,6 +163,7 @@ impl Store {
     /// # Errors
     /// Returns an error if there is no such session or commit.
     pub fn commit(&self, name: &str, number: u64) -> Result<Commit, StoreError> {
+        self.refresh(name)?;
         let db = self.lock_db();
         let row = SessionRow::find_by_name(&db, name)?;
         let id = find_commit(&db, &row, number)?;
@@ -173,6 +175,7 @@ impl Store {
     /// # Errors
     /// Returns an error if there is no such session.
     pub fn tags(&self, name: &str) -> Result<Vec<(String, u64)>, StoreError> {
+        self.refresh(name)?;
         self.read_with(|db| {
             let row = SessionRow::find_by_name(db, name)?;
             let tags = session_tags(db, row.id)?.into_iter();
@@ -207,7 +210,7 @@ impl StoreSession {
     /// # Errors
     /// Returns an error if the store cannot be written.
     pub fn compact(&self, keep: usize) -> Result<usize, StoreError> {
-        let (gone, head) = self.store().transaction(|db| {
+        let (gone, head) = self.change(|db| {
             let sql = format!("{SESSION} WHERE id = ?");
             let row = db.0.query_row(&sql, [self.id()], SessionRow::from_row)?;
             let before = all_commits(db, &row)?;
@@ -247,10 +250,10 @@ impl StoreSession {
             }
             // The commit at which the session was forked stays its base if that commit is kept for
             // another reason.
-            if kept.contains(&row.base) || others.contains(&row.base) {
-                let sql = "UPDATE sessions SET base = ? WHERE id = ?";
-                db.0.execute(sql, [row.base, row.id])?;
-            }
+            let is_kept = kept.contains(&row.base) || others.contains(&row.base);
+            let base = if is_kept { row.base } else { 0 };
+            let sql = "UPDATE sessions SET tip = head, base = ? WHERE id = ?";
+            db.0.execute(sql, [base, row.id])?;
             let mut gone = 0;
             for id in before.iter().filter(|id| !kept.contains(id) && !others.contains(id)) {
                 gone += db.0.execute("DELETE FROM commits WHERE id = ?", [id])?;

@@ -6,7 +6,7 @@
 //! none, for example in another container that shares the file. The number in the file is only for
 //! messages.
 
-use crate::StoreError;
+use crate::{Store, StoreError};
 use rustix::fs::OFlags;
 use std::collections::HashSet;
 use std::fs::{File, TryLockError};
@@ -29,8 +29,16 @@ pub enum Lease {
 }
 
 impl Lease {
+    /// Locks a session of a store.
+    pub fn take(store: &Store, id: i64, name: &str) -> Result<Lease, StoreError> {
+        match &store.shared.path {
+            Some(path) => Lease::take_in_file(path, id, name),
+            None => Lease::take_in_memory(&store.shared.in_use, id, name),
+        }
+    }
+
     /// Locks a session of the store in that file.
-    pub fn take_in_file(store: &Path, id: i64, name: &str) -> Result<Lease, StoreError> {
+    fn take_in_file(store: &Path, id: i64, name: &str) -> Result<Lease, StoreError> {
         let mut path = store.as_os_str().to_owned();
         path.push(format!("-lock-{id}"));
         let path = PathBuf::from(path);
@@ -72,7 +80,7 @@ impl Lease {
     }
 
     /// Locks a session of a store without a file.
-    pub fn take_in_memory(all: &InUse, id: i64, name: &str) -> Result<Lease, StoreError> {
+    fn take_in_memory(all: &InUse, id: i64, name: &str) -> Result<Lease, StoreError> {
         if all.lock().unwrap_or_else(|e| e.into_inner()).insert(id) {
             return Ok(Lease::Memory { id, all: all.clone() });
         }

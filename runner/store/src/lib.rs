@@ -1,4 +1,4 @@
-//! The store of sessions: one SQLite file, `.wbx`, or the same in memory.
+//! The store of sessions: one SQLite file, `.wbx`, the same in memory, or a bucket ([`mod@remote`]).
 //!
 //! # Stages
 //! [`Store`] opens the file ([`mod@db`]: tables, migration, objects) and lists its sessions. A
@@ -33,6 +33,7 @@ mod history;
 mod lease;
 mod log;
 mod refusal;
+mod remote;
 mod session;
 mod staged;
 mod transfer;
@@ -41,20 +42,28 @@ pub use check::{CheckReport, Damage, LostPart};
 pub use error::StoreError;
 pub use gc::GcReport;
 pub use history::OwnerGrowth;
+pub use remote::{RemoteOptions, RemoteReport, cache_path};
 pub use session::{CommitWriter, StoreSession};
+pub use wasibox_bucket::is_address;
 pub use wasibox_snapshot as snapshot;
 pub use wasibox_snapshot::wbs::SnapshotLimits;
 
 use db::{Db, to_signed, to_unsigned};
 use lease::{InUse, Lease};
 use log::WriteAheadLog;
+use remote::Remote;
 use rusqlite::{OptionalExtension, Row};
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Duration;
 use transfer::RunningExports;
 use wasibox_snapshot::{Blob, Commit, Digest, Objects, SnapshotError, StoredObject};
 
+/// The time after which a session is tried once more that another process may only compare with its
+/// bucket.
+const COMPARED: Duration = Duration::from_millis(100);
 /// Longest name of a session or a tag.
 const MAX_NAME: usize = 100;
 /// Longest key and value of the key-value table, in bytes.
@@ -77,6 +86,8 @@ struct StoreInner {
     /// The number of collections that have begun.
     collections: AtomicU64,
     exports: Mutex<RunningExports>,
+    /// The bucket whose cache this store is.
+    remote: Option<Remote>,
 }
 
 /// The store's description of a session.
@@ -190,15 +201,40 @@ fn now_nanos() -> u64 {
 }
 
 impl Store {
-    /// Opens the store in a file, or creates it.
+    /// Opens the store in a file, or creates it. A path that is the address of a bucket, such as
+    /// `s3://bucket/sessions`, opens the sessions of that bucket, with a cache in the user's cache
+    /// folder ([`cache_path`]).
     ///
     /// # Errors
-    /// Returns an error if the file cannot be opened, or is not a store of a known format.
+    /// Returns an error if the file or the bucket cannot be opened, or is not a store of a known
+    /// format.
     pub fn open(path: &Path) -> Result<Store, StoreError> {
+        let Some(address) = path.to_str().filter(|text| is_address(text)) else {
+            return Store::open_file(path, None);
+        };
+        let bucket = wasibox_bucket::open_bucket(address)?;
+        let cache = cache_path(address)?;
+        let open = || Store::open_remote(bucket.clone(), &cache);
+        match open() {
+            // A cache that was damaged is not missed.
+            Err(StoreError::NotAStore | StoreError::Version(_)) => {
+                std::fs::remove_file(&cache)?;
+                open()
+            }
+            opened => opened,
+        }
+    }
+
+    /// Opens the cache of a bucket.
+    fn open_cache(path: &Path, remote: Remote) -> Result<Store, StoreError> {
+        Store::open_file(path, Some(remote))
+    }
+
+    fn open_file(path: &Path, remote: Option<Remote>) -> Result<Store, StoreError> {
         let mut db = Db::open(path)?;
         let path = path.canonicalize()?;
         let log = WriteAheadLog::new(&mut db, &path)?;
-        Ok(Store::with_db(db, Some(path), log))
+        Ok(Store::with_db(db, Some(path), log, remote))
     }
 
     /// Opens a store in memory, which exists until its last clone is dropped.
@@ -206,10 +242,15 @@ impl Store {
     /// # Errors
     /// Returns an error if SQLite cannot be opened.
     pub fn in_memory() -> Result<Store, StoreError> {
-        Ok(Store::with_db(Db::in_memory()?, None, None))
+        Ok(Store::with_db(Db::in_memory()?, None, None, None))
     }
 
-    fn with_db(db: Db, path: Option<PathBuf>, log: Option<WriteAheadLog>) -> Store {
+    fn with_db(
+        db: Db,
+        path: Option<PathBuf>,
+        log: Option<WriteAheadLog>,
+        remote: Option<Remote>,
+    ) -> Store {
         Store {
             shared: Arc::new(StoreInner {
                 db: Mutex::new(db),
@@ -219,6 +260,7 @@ impl Store {
                 collecting: Mutex::default(),
                 collections: AtomicU64::default(),
                 exports: Mutex::default(),
+                remote,
             }),
         }
     }
@@ -232,10 +274,29 @@ impl Store {
     /// # Errors
     /// Returns an error if the store cannot be read.
     pub fn sessions(&self) -> Result<Vec<Info>, StoreError> {
+        if let Some(remote) = self.remote() {
+            remote.refresh_all(self)?;
+        }
         self.read_with(|db| {
             let mut all = db.0.prepare_cached(&format!("{SESSION} ORDER BY name"))?;
             let rows = all.query_map([], SessionRow::from_row)?;
             rows.map(|row| Store::info_of(db, &row?)).collect()
+        })
+    }
+
+    /// Returns the number of sessions whose names begin with `prefix`.
+    ///
+    /// # Errors
+    /// Returns an error if the store cannot be read.
+    pub fn count_sessions(&self, prefix: &str) -> Result<usize, StoreError> {
+        if let Some(remote) = self.remote() {
+            // Their heads need not be read.
+            return Ok(remote.names()?.iter().filter(|name| name.starts_with(prefix)).count());
+        }
+        self.read_with(|db| {
+            let sql = "SELECT count(*) FROM sessions WHERE substr(name, 1, length(?1)) = ?1";
+            let count: i64 = db.0.prepare_cached(sql)?.query_row([prefix], |row| row.get(0))?;
+            Ok(usize::try_from(count).unwrap_or(0))
         })
     }
 
@@ -249,6 +310,7 @@ impl Store {
     /// # Errors
     /// Returns an error if there is no session with that name.
     pub fn session_info(&self, name: &str) -> Result<Info, StoreError> {
+        self.refresh(name)?;
         let db = self.lock_db();
         Store::info_of(&db, &SessionRow::find_by_name(&db, name)?)
     }
@@ -259,6 +321,11 @@ impl Store {
     /// Returns an error if a session with that name exists, or the name is not valid.
     pub fn create(&self, name: &str, image: Option<Digest>) -> Result<StoreSession, StoreError> {
         check_name(name)?;
+        // A session that another worker has removed may still be in the cache.
+        match self.refresh(name) {
+            Err(StoreError::NoSession(_)) | Ok(()) => {}
+            Err(e) => return Err(e),
+        }
         self.transaction(|db| {
             let call = wasibox_snapshot::CallRecord { time: now_nanos(), ..Default::default() };
             let commit = Commit { number: 1, call, ..Commit::default() };
@@ -266,6 +333,9 @@ impl Store {
             let head = CommitRow::add(db, id, None, &commit, 0)?;
             Store::set_head(db, id, head, head)
         })?;
+        if let Some(remote) = self.remote() {
+            remote.publish_new(self, name, &HashSet::new())?;
+        }
         self.session(name)
     }
 
@@ -297,12 +367,21 @@ impl Store {
     /// # Errors
     /// Returns an error if there is no session with that name, or it is in use.
     pub fn session(&self, name: &str) -> Result<StoreSession, StoreError> {
+        // The row may be missing in the cache, but the lock of this machine needs its number.
+        if self.remote().is_some() && SessionRow::find_by_name(&self.lock_db(), name).is_err() {
+            self.refresh(name)?;
+        }
         let row = SessionRow::find_by_name(&self.lock_db(), name)?;
-        let lease = match &self.shared.path {
-            Some(path) => Lease::take_in_file(path, row.id, name)?,
-            None => Lease::take_in_memory(&self.shared.in_use, row.id, name)?,
+        let lease = match Lease::take(self, row.id, name) {
+            // Another process may be comparing the session with the bucket, for a moment.
+            Err(StoreError::Busy { .. }) if self.has_bucket() => {
+                std::thread::sleep(COMPARED);
+                Lease::take(self, row.id, name)?
+            }
+            lease => lease?,
         };
-        StoreSession::new(self.clone(), row.id, name, lease)
+        let hold = self.remote().map(|remote| remote.take(self, name)).transpose()?;
+        StoreSession::new(self.clone(), row.id, name, hold, lease)
     }
 
     /// Removes a session that is not in use. [`Store::collect_garbage`] then frees the objects that
@@ -313,6 +392,9 @@ impl Store {
     pub fn remove(&self, name: &str) -> Result<(), StoreError> {
         let held = self.session(name)?;
         let id = held.id();
+        if let Some(remote) = self.remote() {
+            remote.remove(name)?;
+        }
         self.transaction(|db| {
             for table in ["tags", "kv", "audit", "staged"] {
                 db.0.execute(&format!("DELETE FROM {table} WHERE session = ?"), [id])?;
@@ -345,6 +427,10 @@ impl Store {
         new: &[impl AsRef<str>],
     ) -> Result<(), StoreError> {
         new.iter().try_for_each(|new| check_name(new.as_ref()))?;
+        if let Some(remote) = self.remote() {
+            let new: Vec<&str> = new.iter().map(AsRef::as_ref).collect();
+            return remote.fork_many(self, name, at, &new);
+        }
         self.transaction(|db| {
             let row = SessionRow::find_by_name(db, name)?;
             let head = match at {
@@ -369,12 +455,16 @@ impl Store {
     /// # Errors
     /// Returns an error if there is no such session, or the value is damaged.
     pub fn value(&self, name: &str, key: &[u8]) -> Result<Option<Vec<u8>>, StoreError> {
-        let db = self.lock_db();
-        let row = SessionRow::find_by_name(&db, name)?;
-        let mut get = db.0.prepare_cached("SELECT value FROM kv WHERE session = ? AND key = ?")?;
-        let found = get.query_row((row.id, key), |r| r.get::<_, Vec<u8>>(0)).optional()?;
+        self.refresh(name)?;
+        let found = {
+            let db = self.lock_db();
+            let row = SessionRow::find_by_name(&db, name)?;
+            let sql = "SELECT value FROM kv WHERE session = ? AND key = ?";
+            let mut get = db.0.prepare_cached(sql)?;
+            get.query_row((row.id, key), |r| r.get::<_, Vec<u8>>(0)).optional()?
+        };
         let Some(blob) = found else { return Ok(None) };
-        Ok(Some(blob_of(&blob)?.load_bytes(&*db, MAX_VALUE as u64)?))
+        Ok(Some(blob_of(&blob)?.load_bytes(self, MAX_VALUE as u64)?))
     }
 
     /// Returns the keys of a session's table, sorted.
@@ -382,6 +472,7 @@ impl Store {
     /// # Errors
     /// Returns an error if there is no such session.
     pub fn keys(&self, name: &str) -> Result<Vec<Vec<u8>>, StoreError> {
+        self.refresh(name)?;
         let db = self.lock_db();
         let row = SessionRow::find_by_name(&db, name)?;
         let mut all = db.0.prepare_cached("SELECT key FROM kv WHERE session = ? ORDER BY key")?;
@@ -399,6 +490,7 @@ impl Store {
         name: &str,
         emit: &mut dyn FnMut(u64, &str) -> Result<(), StoreError>,
     ) -> Result<(), StoreError> {
+        self.refresh(name)?;
         self.read_with(|db| {
             let row = SessionRow::find_by_name(db, name)?;
             let sql = "SELECT time, entry FROM audit WHERE session = ? ORDER BY id";
@@ -416,7 +508,11 @@ impl Store {
 /// session needs are not removed meanwhile.
 impl Objects for Store {
     fn get(&self, digest: &Digest) -> Result<Option<StoredObject>, SnapshotError> {
-        self.with_reader(|db| db.get(digest)).map_err(SnapshotError::from)?
+        let found = self.with_reader(|db| db.get(digest)).map_err(SnapshotError::from)??;
+        match (found, self.remote()) {
+            (None, Some(remote)) => Ok(remote.fetch(self, digest)?),
+            (found, _) => Ok(found),
+        }
     }
 
     fn has_object(&self, digest: &Digest) -> Result<bool, SnapshotError> {

@@ -12,9 +12,10 @@ impl From<StoreError> for Refusal {
             E::HistoryFull(_) | E::DiskFull => RefusalKind::Limit,
             E::Name | E::TooLong | E::Snapshot(_) | E::NotAStore => RefusalKind::Invalid,
             E::Busy { .. } => RefusalKind::Busy,
-            E::Open { .. } | E::Io(_) | E::Database(_) => {
-                // The error may contain the store's path on the host, which remote clients do not
-                // get.
+            E::Lost(_) => RefusalKind::Closed,
+            E::Open { .. } | E::Io(_) | E::Database(_) | E::Bucket(_) => {
+                // The error may contain the store's path on the host or the bucket's address, which
+                // remote clients do not get.
                 let refusal = Refusal::new(RefusalKind::Internal, "the store of sessions failed");
                 return Refusal { detail: Some(e.to_string()), ..refusal };
             }

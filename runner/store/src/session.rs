@@ -4,6 +4,7 @@ use crate::db::{Db, to_signed};
 use crate::growth::{self, SessionGrowth};
 use crate::history;
 use crate::lease::Lease;
+use crate::remote::RemoteHold;
 use crate::staged::{self, StagedObjects};
 use crate::{CommitRow, MAX_KEY, MAX_VALUE, SessionRow, Store, StoreError, blob_of, now_nanos};
 use rusqlite::params;
@@ -24,6 +25,8 @@ pub struct StoreSession {
     /// Locked by the only change of the session at this time.
     changing: Mutex<()>,
     pub(crate) growth: Mutex<SessionGrowth>,
+    // Given back before the lock of this machine.
+    _hold: Option<RemoteHold>,
     _lease: Lease,
 }
 
@@ -32,6 +35,7 @@ impl StoreSession {
         store: Store,
         id: i64,
         name: &str,
+        hold: Option<RemoteHold>,
         lease: Lease,
     ) -> Result<StoreSession, StoreError> {
         // The row is read only after the lease is taken, because another process may have held the
@@ -55,6 +59,7 @@ impl StoreSession {
             head: Mutex::new(head),
             changing: Mutex::default(),
             growth: Mutex::default(),
+            _hold: hold,
             _lease: lease,
         })
     }
@@ -91,8 +96,32 @@ impl StoreSession {
     pub fn is_fork(&self) -> Result<bool, StoreError> {
         let db = self.store.lock_db();
         let head = self.row(&db)?.head;
-        let sql = "SELECT session <> ? FROM commits WHERE id = ?";
-        Ok(db.0.prepare_cached(sql)?.query_row((self.id, head), |row| row.get(0))?)
+        // In a store with a bucket each session has its commits for itself; the one that it was
+        // forked at is its base.
+        let sql = "SELECT c.session <> ?1 OR c.number <= b.number FROM commits c
+            LEFT JOIN sessions s ON s.id = ?1
+            LEFT JOIN commits b ON b.id = s.base AND b.session = ?1 WHERE c.id = ?2";
+        let is_fork: Option<bool> =
+            db.0.prepare_cached(sql)?.query_row((self.id, head), |row| row.get(0))?;
+        Ok(is_fork.unwrap_or(false))
+    }
+
+    /// Runs a change of the session in a transaction. In a store with a bucket, it has taken effect
+    /// there when this returns.
+    pub(crate) fn change<T, E: From<StoreError>>(
+        &self,
+        act: impl FnOnce(&Db) -> Result<T, E>,
+    ) -> Result<T, E> {
+        match self.store.remote() {
+            Some(remote) => remote.change(self, act),
+            None => self.store.transaction(act),
+        }
+    }
+
+    /// Returns whether another worker has taken the session up, or it is unknown whether its last
+    /// change took effect. It must then be opened again. False in a store without a bucket.
+    pub fn is_lost(&self) -> bool {
+        self.store.remote().is_some_and(|remote| remote.is_lost(&self.name))
     }
 
     pub(crate) fn set_head(&self, commit: Commit) -> Commit {
@@ -151,7 +180,7 @@ impl StoreSession {
         let CommitWriter { files, shell, cells, call, log, .. } = writer;
         let files = files.finish().map_err(StoreError::from)?;
         let state = CommitState { files, shell, cells };
-        self.store.transaction(|db| {
+        self.change(|db| {
             let row = self.row(db)?;
             let stored = growth::commit_bytes(objects.finish(db)?);
             log.iter().try_for_each(|entry| self.log(db, entry))?;
@@ -182,7 +211,7 @@ impl StoreSession {
     /// Returns an error if there is no earlier commit.
     pub fn undo(&self) -> Result<Commit, StoreError> {
         let _alone = self.lock_changes();
-        let commit = self.store.transaction(|db| {
+        let commit = self.change(|db| {
             let row = self.row(db)?;
             let parent = CommitRow::get(db, row.head)?.parent.ok_or(StoreError::Nothing("undo"))?;
             let commit = CommitRow::get(db, parent)?.commit;
@@ -198,7 +227,7 @@ impl StoreSession {
     /// Returns an error if nothing was undone.
     pub fn redo(&self) -> Result<Commit, StoreError> {
         let _alone = self.lock_changes();
-        let commit = self.store.transaction(|db| {
+        let commit = self.change(|db| {
             let row = self.row(db)?;
             let mut at = row.tip;
             while at != row.head {
@@ -223,7 +252,7 @@ impl StoreSession {
     /// Returns an error if there is no such commit.
     pub fn restore(&self, number: u64) -> Result<Commit, StoreError> {
         let _alone = self.lock_changes();
-        let commit = self.store.transaction(|db| {
+        let commit = self.change(|db| {
             let row = self.row(db)?;
             let at = history::find_commit(db, &row, number)?;
             let state = CommitRow::get(db, at)?.commit.state;
@@ -248,7 +277,7 @@ impl StoreSession {
     /// Returns an error if no earlier commit has this number.
     pub fn roll_back(&self, number: u64) -> Result<Commit, StoreError> {
         let _alone = self.lock_changes();
-        let commit = self.store.transaction(|db| {
+        let commit = self.change(|db| {
             let row = self.row(db)?;
             let mut at = CommitRow::get(db, row.head)?;
             while at.commit.number != number {
@@ -303,6 +332,10 @@ impl StoreSession {
         files: &FileTree,
         emit: &mut dyn FnMut(Delta) -> Result<(), StoreError>,
     ) -> Result<Vec<Vec<u8>>, StoreError> {
+        if self.store.has_bucket() {
+            // Reads what the bucket has; the rest is lost.
+            let _ = self.store.export(&self.name, false, std::io::sink());
+        }
         let db = self.store.lock_db();
         let lost = files::salvage_changes(&*db, files, emit)?;
         let mut paths = Vec::new();
@@ -331,7 +364,7 @@ impl StoreSession {
     /// Returns an error if there is no such commit, or the name is not valid.
     pub fn tag(&self, tag: &str, number: u64) -> Result<(), StoreError> {
         crate::check_name(tag)?;
-        self.store.transaction(|db| {
+        self.change(|db| {
             let target = history::find_commit(db, &self.row(db)?, number)?;
             self.check_tagged(db, target)?;
             let sql = "INSERT OR REPLACE INTO tags VALUES(?, ?, ?)";
@@ -345,7 +378,7 @@ impl StoreSession {
     /// # Errors
     /// Returns an error if there is no such tag.
     pub fn untag(&self, tag: &str) -> Result<(), StoreError> {
-        self.store.transaction(|db| {
+        self.change(|db| {
             let gone = db.0.execute(
                 "DELETE FROM tags WHERE session = ? AND name = ?",
                 params![self.id, tag],
@@ -362,7 +395,7 @@ impl StoreSession {
         if key.len() > MAX_KEY || value.len() > MAX_VALUE {
             return Err(StoreError::TooLong);
         }
-        self.store.transaction(|db| self.put_value(db, key, value))
+        self.change(|db| self.put_value(db, key, value))
     }
 
     /// Sets a value if the table then has at most `keys` keys, and at most `bytes` bytes of keys
@@ -380,7 +413,7 @@ impl StoreSession {
         if key.len() > MAX_KEY || value.len() > MAX_VALUE {
             return Err(StoreError::TooLong);
         }
-        self.store.transaction(|db| {
+        self.change(|db| {
             let (mut many, mut sum) = (1, (key.len() + value.len()) as u64);
             let mut all = db.0.prepare_cached("SELECT key, value FROM kv WHERE session = ?")?;
             let mut rows = all.query([self.id])?;
@@ -428,7 +461,7 @@ impl StoreSession {
     /// # Errors
     /// Returns an error if the store cannot be written.
     pub fn remove_value(&self, key: &[u8]) -> Result<bool, StoreError> {
-        self.store.transaction(|db| {
+        self.change(|db| {
             let mut remove = db.0.prepare_cached("DELETE FROM kv WHERE session = ? AND key = ?")?;
             Ok(remove.execute((self.id, key))? > 0)
         })
@@ -439,7 +472,7 @@ impl StoreSession {
     /// # Errors
     /// Returns an error if the entry is longer than 1 MiB.
     pub fn add_log_entry(&self, entry: &str) -> Result<(), StoreError> {
-        let done = self.store.transaction(|db| self.log(db, entry));
+        let done = self.change(|db| self.log(db, entry));
         done.inspect_err(|_| self.forget_growth())
     }
 
@@ -449,7 +482,7 @@ impl StoreSession {
     /// The same as [`StoreSession::add_log_entry`]; on an error no entry is added.
     pub fn log_all(&self, entries: &[String]) -> Result<(), StoreError> {
         let log = |db: &Db| entries.iter().try_for_each(|entry| self.log(db, entry));
-        self.store.transaction(log).inspect_err(|_| self.forget_growth())
+        self.change(log).inspect_err(|_| self.forget_growth())
     }
 }
 

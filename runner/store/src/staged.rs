@@ -93,8 +93,10 @@ impl<'a> StagedObjects<'a> {
     pub fn finish(&self, db: &Db) -> Result<u64, StoreError> {
         let before = db.added_bytes();
         for (digest, object) in self.waiting.take() {
+            db.touch([digest]);
             object.write(db, &digest)?;
         }
+        db.touch(self.written.borrow().iter().copied());
         if !self.written.borrow().is_empty() {
             forget_staged(db, self.session.id())?;
         }

@@ -7,6 +7,7 @@
 //! process removes some, because the session was compacted or removed there, the export fails.
 
 use crate::db::Db;
+use crate::remote::KnownSession;
 use crate::{CommitRow, SessionRow, Store, StoreError, blob_of, growth, history};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs::File;
@@ -39,6 +40,8 @@ struct RunningExport<'a> {
     store: &'a Store,
     number: u64,
     contents: Arc<SnapshotContents>,
+    /// Where the bucket has the session's objects.
+    _known: Option<Arc<KnownSession>>,
 }
 
 impl Drop for RunningExport<'_> {
@@ -69,12 +72,14 @@ impl Store {
     fn begin_export(&self, name: &str, all: bool) -> Result<RunningExport<'_>, StoreError> {
         // Locked while the commits are read, because a collection that begins after them must find
         // this export.
+        let known = self.remote().map(|remote| remote.known(name));
+        self.refresh(name)?;
         let mut exports = self.lock_exports();
         let contents = Arc::new(self.read_with(|db| read_contents(db, name, all))?);
         let number = exports.next;
         exports.next += 1;
         exports.all.insert(number, contents.clone());
-        Ok(RunningExport { store: self, number, contents })
+        Ok(RunningExport { store: self, number, contents, _known: known })
     }
 
     /// Returns a file without a name, on the disk of the store.
@@ -127,38 +132,59 @@ impl Store {
         from: &mut dyn Read,
         limits: &SnapshotLimits,
     ) -> Result<(), StoreError> {
-        self.transaction(|db| {
-            let before = db.added_bytes();
-            let contents = wbs::read(from, limits, db)?;
-            // All of it counts as added by the first commit.
-            let mut stored = growth::commit_bytes(db.added_bytes() - before);
-            let next = contents.commits.iter().map(|c| c.number).max().unwrap_or(0);
-            let next = next.checked_add(1).filter(|n| i64::try_from(*n).is_ok());
-            let next = next.ok_or(StoreError::Damaged("a commit's number"))?;
-            let id = Store::add_session(db, name, contents.image, next)?;
-            let mut places: HashMap<u64, i64> = HashMap::new();
-            for commit in &contents.commits {
-                let parent = commit.parent.and_then(|n| places.get(&n).copied());
-                places.insert(commit.number, CommitRow::add(db, id, parent, commit, stored)?);
-                stored = growth::commit_bytes(0);
+        match self.refresh(name) {
+            Ok(()) | Err(StoreError::NoSession(_)) => {}
+            Err(e) => return Err(e),
+        }
+        let touched = self.transaction(|db| {
+            db.begin_touched();
+            let done = self.import_contents(db, name, from, limits);
+            let touched = db.take_touched();
+            done.map(|()| touched)
+        })?;
+        match self.remote() {
+            Some(remote) => remote.publish_new(self, name, &touched),
+            None => Ok(()),
+        }
+    }
+
+    fn import_contents(
+        &self,
+        db: &Db,
+        name: &str,
+        from: &mut dyn Read,
+        limits: &SnapshotLimits,
+    ) -> Result<(), StoreError> {
+        let before = db.added_bytes();
+        let contents = wbs::read(from, limits, db)?;
+        // All of it counts as added by the first commit.
+        let mut stored = growth::commit_bytes(db.added_bytes() - before);
+        let next = contents.commits.iter().map(|c| c.number).max().unwrap_or(0);
+        let next = next.checked_add(1).filter(|n| i64::try_from(*n).is_ok());
+        let next = next.ok_or(StoreError::Damaged("a commit's number"))?;
+        let id = Store::add_session(db, name, contents.image, next)?;
+        let mut places: HashMap<u64, i64> = HashMap::new();
+        for commit in &contents.commits {
+            let parent = commit.parent.and_then(|n| places.get(&n).copied());
+            places.insert(commit.number, CommitRow::add(db, id, parent, commit, stored)?);
+            stored = growth::commit_bytes(0);
+        }
+        let place =
+            |n: &u64| places.get(n).copied().ok_or(StoreError::Damaged("a commit is missing"));
+        let head = place(&contents.head)?;
+        Store::set_head(db, id, head, head)?;
+        for (tag, number) in &contents.tags {
+            crate::check_name(tag)?;
+            db.0.execute("INSERT INTO tags VALUES(?, ?, ?)", (id, tag, place(number)?))?;
+        }
+        for (key, value) in contents.values {
+            let value = postcard::to_stdvec(&value).map_err(|_| StoreError::TooLong)?;
+            if key.len() > crate::MAX_KEY {
+                return Err(StoreError::TooLong);
             }
-            let place =
-                |n: &u64| places.get(n).copied().ok_or(StoreError::Damaged("a commit is missing"));
-            let head = place(&contents.head)?;
-            Store::set_head(db, id, head, head)?;
-            for (tag, number) in &contents.tags {
-                crate::check_name(tag)?;
-                db.0.execute("INSERT INTO tags VALUES(?, ?, ?)", (id, tag, place(number)?))?;
-            }
-            for (key, value) in contents.values {
-                let value = postcard::to_stdvec(&value).map_err(|_| StoreError::TooLong)?;
-                if key.len() > crate::MAX_KEY {
-                    return Err(StoreError::TooLong);
-                }
-                db.0.execute("INSERT INTO kv VALUES(?, ?, ?)", (id, key.into_vec(), value))?;
-            }
-            Ok(())
-        })
+            db.0.execute("INSERT INTO kv VALUES(?, ?, ?)", (id, key.into_vec(), value))?;
+        }
+        Ok(())
     }
 
     /// Reads an import to its end into a file, because the input may be slow.

@@ -7,6 +7,9 @@ mod common;
 
 use common::*;
 use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+use wasibox_bucket::FolderBucket;
 use wasibox_store::{SnapshotLimits, Store, StoreError, StoreSession};
 use wasibox_vfs::Vfs;
 use wasibox_vfs::delta::TreeVersion;
@@ -175,9 +178,31 @@ impl Live {
     }
 }
 
-fn sequence(seed: u64, file: Option<&std::path::Path>) {
+/// Where the sessions of a sequence are.
+enum Place {
+    Memory,
+    File(PathBuf),
+    /// A bucket in a folder, with a cache beside it.
+    Bucket(PathBuf),
+}
+
+impl Place {
+    fn open(&self, cache: &str) -> Store {
+        match self {
+            Place::Memory => Store::in_memory(),
+            Place::File(path) => Store::open(path),
+            Place::Bucket(path) => {
+                let bucket = FolderBucket::open(path).unwrap();
+                Store::open_remote(Arc::new(bucket), &path.with_extension(cache))
+            }
+        }
+        .unwrap()
+    }
+}
+
+fn sequence(seed: u64, place: &Place) {
     let mut random = Random(seed);
-    let store = file.map_or_else(Store::in_memory, Store::open).unwrap();
+    let store = place.open("first");
     let first = store.create("s0", None).unwrap();
     let beginning = (None, dump(&session()));
     let model = Model {
@@ -243,6 +268,18 @@ fn sequence(seed: u64, file: Option<&std::path::Path>) {
         let report = l.session.store().check().unwrap();
         assert!(report.is_whole(), "{report:?}");
     }
+    if let Place::Bucket(_) = place {
+        let models: Vec<_> =
+            live.into_iter().map(|l| (l.session.name().to_owned(), l.model)).collect();
+        // Another worker, which has read nothing so far, finds the same.
+        let other = place.open("second");
+        let there = other.sessions().unwrap();
+        for (name, model) in models {
+            if there.iter().any(|info| info.name == name) {
+                Live::new(other.session(&name).unwrap(), model).history();
+            }
+        }
+    }
 }
 
 #[test]
@@ -251,10 +288,13 @@ fn sequences_agree_with_the_model() {
     let (count, from) = (number("WASIBOX_SEQUENCES", 40), number("WASIBOX_SEED", 0));
     let dir = tempfile::tempdir().unwrap();
     for seed in from..from + count {
-        let run = || match seed % 10 {
-            0 => sequence(seed, Some(&dir.path().join(format!("{seed}.wbx")))),
-            _ => sequence(seed, None),
+        let path = dir.path().join(format!("{seed}.wbx"));
+        let place = match seed % 10 {
+            0 => Place::File(path),
+            1..=3 => Place::Bucket(path),
+            _ => Place::Memory,
         };
+        let run = || sequence(seed, &place);
         if std::panic::catch_unwind(run).is_err() {
             panic!("WASIBOX_SEED={seed} WASIBOX_SEQUENCES=1");
         }
