@@ -1,6 +1,7 @@
 //! A client and its current session.
 
 use crate::machine::SessionSpace;
+use crate::ports::PortDoor;
 use std::sync::{Arc, Mutex, MutexGuard};
 use wasibox::{MountSpec, Refusal, RefusalKind, Session};
 
@@ -10,6 +11,8 @@ pub struct Client {
     space: SessionSpace,
     /// Whether it may create sessions.
     can_make: bool,
+    /// Its way to ports of its sessions, if the server has one.
+    ports: Option<Arc<dyn PortDoor>>,
     current: Mutex<CurrentSession>,
 }
 
@@ -40,7 +43,7 @@ impl Client {
 
     fn with_name(space: SessionSpace, name: String, is_own: bool) -> Client {
         let current = Mutex::new(CurrentSession { name, session: None, is_own });
-        Client { space, can_make: true, current }
+        Client { space, can_make: true, ports: None, current }
     }
 
     /// Returns the client without the right to create sessions: it uses those that exist, and has
@@ -49,6 +52,18 @@ impl Client {
     pub fn without_making(mut self) -> Client {
         self.can_make = false;
         self
+    }
+
+    /// Returns the client with a way to ports of its sessions.
+    #[must_use]
+    pub fn with_port_door(mut self, door: Arc<dyn PortDoor>) -> Client {
+        self.ports = Some(door);
+        self
+    }
+
+    /// Returns its way to ports of its sessions.
+    pub(crate) fn port_door(&self) -> Option<&dyn PortDoor> {
+        self.ports.as_deref()
     }
 
     /// Returns the sessions that the client may use.

@@ -95,6 +95,12 @@ impl CallStop {
         Ok(outcome)
     }
 
+    /// Returns the streams of a request that waits until the call is stopped.
+    pub(crate) fn streams(&self, session: &Session) -> Streams<'_> {
+        let _ = self.target.set(session.interrupter());
+        Streams { cancel: Some(&self.cancel), ..Streams::default() }
+    }
+
     /// Returns the CPU time of the commands that the call has run.
     pub fn cpu_time(&self) -> Duration {
         Duration::from_micros(self.cpu.load(Ordering::Relaxed))

@@ -167,19 +167,26 @@ pub struct HistoryPosition {
     commit: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     name: Option<String>,
+    /// The processes that the move has ended, each with its number and command.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    ended: Vec<String>,
 }
 
 impl HistoryPosition {
-    fn position_at(number: u64, what: &str) -> ToolResult<HistoryPosition> {
-        let at = HistoryPosition { commit: number, name: None };
-        ToolResult::new(at, format!("{what} commit {number}"))
+    fn position_at(commit: CommitSummary, what: &str) -> ToolResult<HistoryPosition> {
+        let CommitSummary { number, ended, .. } = commit;
+        let mut text = format!("{what} commit {number}");
+        if !ended.is_empty() {
+            text += &format!("; this has ended processes: {}", ended.join("; "));
+        }
+        ToolResult::new(HistoryPosition { commit: number, name: None, ended }, text)
     }
 }
 
-/// Moves a session in its history, and returns the number of the commit that it is at then.
-fn move_session(session: &Session, request: HistoryRequest) -> Result<u64, Error> {
+/// Moves a session in its history, and returns the commit that it is at then.
+fn move_session(session: &Session, request: HistoryRequest) -> Result<CommitSummary, Error> {
     match session.apply(Request::History(request), Streams::default())? {
-        Answer::Commit(commit) => Ok(commit.number),
+        Answer::Commit(commit) => Ok(commit),
         _ => Err(Error::Refused(Refusal::mismatch().text)),
     }
 }
@@ -201,7 +208,10 @@ impl ToolAction for SnapshotArgs {
         let tag = HistoryRequest::Tag { name: self.name.clone(), number: commit };
         session.apply(Request::History(tag), Streams::default())?;
         let text = format!("commit {commit} is '{}'", self.name);
-        Ok(ToolResult::new(HistoryPosition { commit, name: Some(self.name) }, text))
+        Ok(ToolResult::new(
+            HistoryPosition { commit, name: Some(self.name), ended: Vec::new() },
+            text,
+        ))
     }
 }
 
@@ -222,7 +232,7 @@ impl ToolAction for Undo {
         let mut commit = move_session(&session, HistoryRequest::Undo)?;
         for _ in 1..self.steps.unwrap_or(1) {
             match move_session(&session, HistoryRequest::Undo) {
-                Ok(further) => commit = further,
+                Ok(further) => commit = CommitSummary { ended: commit.ended, ..further },
                 // There is no commit before the first one.
                 Err(Error::Store(store::StoreError::Nothing(_))) => break,
                 Err(e) => return Err(e.into()),

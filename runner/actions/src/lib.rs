@@ -10,6 +10,7 @@
 //! | `table` | all tools |
 //! | `registry` | the tools that a server offers, with schemas and descriptions that fit its image |
 //! | `python`, `packages`, `history`, `values`, `sessions`, `files`, `code`, `calculate` | the tools |
+//! | `ports` | a tool, too; [`PortDoor`]: a server's way to ports of sessions |
 //! | `code::modules` | the modules that programs of `execute_code` may import |
 //! | `show` | results for models: text, pictures, links |
 //! | `schema` | JSON Schemas as short as they can be |
@@ -32,6 +33,8 @@ mod files;
 mod history;
 mod machine;
 mod packages;
+mod ports;
+mod processes;
 mod python;
 mod registry;
 mod schema;
@@ -46,6 +49,7 @@ pub use client::Client;
 pub use exec::{CallStop, ClientCall};
 pub use history::diff_commits;
 pub use machine::{Machine, MachineOptions, SessionInfo, SessionSpace};
+pub use ports::{PortAddress, PortDoor, PortQuestion};
 pub use registry::{ListedTool, Registry, UnknownTool};
 pub use table::TOOLS;
 pub use tool::{AnswerPart, Hints, ToolEntry, ToolResult, ToolScope};

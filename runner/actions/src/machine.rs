@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use wasibox::diff::ImageFiles;
 use wasibox::policy::ToolSettings;
@@ -38,14 +38,43 @@ struct MachineInner {
     tools: ToolSettings,
     modules: ModuleLists,
     is_durable: bool,
-    open: Mutex<HashMap<String, OpenSession>>,
+    open: Mutex<HashMap<String, Arc<SessionSlot>>>,
+    /// By owner, locked while its sessions are counted and made, so that there are never too many.
+    making: Mutex<HashMap<String, Arc<Mutex<()>>>>,
     tenants: Mutex<HashMap<String, Arc<Tenant>>>,
     calculators: Calculators,
 }
 
+/// The place of a session that is open, or is being opened or removed. It is locked meanwhile, so
+/// that a slow store delays the clients of this session only.
+type SessionSlot = Mutex<Option<OpenSession>>;
+
 struct OpenSession {
     session: Arc<Session>,
     used: Instant,
+}
+
+impl OpenSession {
+    fn new(session: Session, tenant: Option<&Arc<Tenant>>) -> OpenSession {
+        if let Some(tenant) = tenant {
+            session.set_tenant(tenant);
+        }
+        OpenSession { session: Arc::new(session), used: Instant::now() }
+    }
+
+    /// Returns whether a call, or another part of this program, uses the session.
+    fn is_used(&self) -> bool {
+        Arc::strong_count(&self.session) > 1
+    }
+
+    /// Returns whether the session was not used for `idle`, and can be given up.
+    fn is_idle(&self, idle: Duration) -> bool {
+        !self.is_used() && !self.session.has_processes() && self.used.elapsed() >= idle
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// An entry in the list of sessions.
@@ -78,6 +107,7 @@ impl Machine {
             modules: ModuleLists::default(),
             is_durable: options.store.is_some(),
             open: Mutex::default(),
+            making: Mutex::default(),
             tenants: Mutex::default(),
             calculators: Calculators::default(),
         })))
@@ -148,8 +178,34 @@ impl Machine {
     /// Releases sessions that were not used for at least `idle`, so that other processes can open
     /// them.
     pub fn release_idle(&self, idle: Duration) {
-        self.lock_open()
-            .retain(|_, o| Arc::strong_count(&o.session) > 1 || o.used.elapsed() < idle);
+        let slots: Vec<Arc<SessionSlot>> = self.lock_open().values().cloned().collect();
+        for slot in slots {
+            // One that is locked is in use.
+            if let Ok(mut open) = slot.try_lock()
+                && open.as_ref().is_some_and(|open| open.is_idle(idle))
+            {
+                open.take();
+            }
+        }
+        self.lock_open().retain(|_, slot| {
+            Arc::strong_count(slot) > 1 || slot.try_lock().is_ok_and(|open| open.is_some())
+        });
+    }
+
+    /// Returns the CPU time of processes that continue from call to call and have ended since this
+    /// was last called, by owner.
+    pub fn take_process_cpu(&self) -> Vec<(String, Duration)> {
+        let slots: Vec<(String, Arc<SessionSlot>)> =
+            self.lock_open().iter().map(|(name, slot)| (name.clone(), slot.clone())).collect();
+        let mut taken = Vec::new();
+        for (name, slot) in slots {
+            let Some((owner, _)) = name.split_once('.') else { continue };
+            // That of a session that is being opened is taken the next time.
+            let Ok(open) = slot.try_lock() else { continue };
+            let cpu = open.as_ref().map(|open| open.session.take_process_cpu());
+            taken.extend(cpu.filter(|cpu| !cpu.is_zero()).map(|cpu| (owner.to_owned(), cpu)));
+        }
+        taken
     }
 
     /// Returns the bytes that the sessions of each owner take in the store.
@@ -162,7 +218,9 @@ impl Machine {
 
     /// Returns the number of sessions that this machine holds.
     pub fn held_sessions(&self) -> usize {
-        self.lock_open().len()
+        let is_held =
+            |slot: &&Arc<SessionSlot>| slot.try_lock().map_or(true, |open| open.is_some());
+        self.lock_open().values().filter(is_held).count()
     }
 
     /// Returns the time limit of a call that asks for none.
@@ -190,8 +248,19 @@ impl Machine {
         ImageFiles::new(self.engine().image().clone())
     }
 
-    fn lock_open(&self) -> MutexGuard<'_, HashMap<String, OpenSession>> {
-        self.0.open.lock().unwrap_or_else(|e| e.into_inner())
+    fn lock_open(&self) -> MutexGuard<'_, HashMap<String, Arc<SessionSlot>>> {
+        lock(&self.0.open)
+    }
+
+    /// Returns the place of a session.
+    fn slot(&self, full: &str) -> Arc<SessionSlot> {
+        self.lock_open().entry(full.to_owned()).or_default().clone()
+    }
+
+    /// Returns whether this machine holds a session.
+    fn has_open(&self, full: &str) -> bool {
+        let slot = self.lock_open().get(full).cloned();
+        slot.is_some_and(|slot| slot.try_lock().map_or(true, |open| open.is_some()))
     }
 }
 
@@ -240,7 +309,10 @@ impl SessionSpace {
 
     /// Releases a session. It can be opened again once no call uses it any more.
     pub(crate) fn release(&self, name: &str) {
-        self.machine.lock_open().remove(&self.full_name(name));
+        let slot = self.machine.lock_open().remove(&self.full_name(name));
+        if let Some(slot) = slot {
+            lock(&slot).take();
+        }
     }
 
     /// Opens an existing session.
@@ -257,14 +329,15 @@ impl SessionSpace {
     /// # Errors
     /// If the name is taken or invalid, or there are too many sessions.
     pub fn make(&self, name: &str) -> Result<Arc<Session>, Refusal> {
-        let mut open = self.machine.lock_open();
+        let making = self.making();
+        let _making = lock(&making);
         self.check_room(1)?;
         let full = self.full_name(name);
+        let slot = self.machine.slot(&full);
+        let mut open = lock(&slot);
         let made = self.machine.0.sessions.create(&full, self.policy());
-        let session = Arc::new(made.map_err(|e| self.name_refusal(name, e.into()))?);
-        self.tenant.iter().for_each(|tenant| session.set_tenant(tenant));
-        open.insert(full, OpenSession { session: session.clone(), used: Instant::now() });
-        Ok(session)
+        let made = made.map_err(|e| self.name_refusal(name, e.into()))?;
+        Ok(open.insert(OpenSession::new(made, self.tenant.as_ref())).session.clone())
     }
 
     /// Opens a session, or creates it if it does not exist.
@@ -288,15 +361,18 @@ impl SessionSpace {
         open: impl FnOnce(&str, Policy) -> Result<Session, Error>,
     ) -> Result<Arc<Session>, Refusal> {
         let full = self.full_name(name);
-        let mut all = self.machine.lock_open();
-        if let Some(found) = all.get_mut(&full) {
+        let slot = self.machine.slot(&full);
+        let mut place = lock(&slot);
+        if let Some(found) = &mut *place
+            && !found.session.is_lost()
+        {
             found.used = Instant::now();
             return Ok(found.session.clone());
         }
-        let session = Arc::new(open(&full, self.policy())?);
-        self.tenant.iter().for_each(|tenant| session.set_tenant(tenant));
-        all.insert(full, OpenSession { session: session.clone(), used: Instant::now() });
-        Ok(session)
+        // One that was lost is given up before it is opened again.
+        place.take();
+        let opened = OpenSession::new(open(&full, self.policy())?, self.tenant.as_ref());
+        Ok(place.insert(opened).session.clone())
     }
 
     /// Lists the sessions, sorted by name.
@@ -305,10 +381,9 @@ impl SessionSpace {
     /// If the store cannot be read.
     pub fn list_sessions(&self) -> Result<Vec<SessionInfo>, Refusal> {
         let all = self.store().sessions()?;
-        let open = self.machine.lock_open();
         let mine = all.into_iter().filter_map(|info| {
             let name = info.name.strip_prefix(&self.prefix)?.to_owned();
-            let is_open = open.contains_key(&info.name);
+            let is_open = self.machine.has_open(&info.name);
             Some(SessionInfo { name, created: info.created, commit: info.head, open: is_open })
         });
         Ok(mine.collect())
@@ -320,11 +395,12 @@ impl SessionSpace {
     /// If no session has this name, or it is in use.
     pub fn remove(&self, name: &str) -> Result<(), Refusal> {
         let full = self.full_name(name);
-        let mut open = self.machine.lock_open();
-        if open.get(&full).is_some_and(|o| Arc::strong_count(&o.session) > 1) {
+        let slot = self.machine.slot(&full);
+        let mut open = lock(&slot);
+        if open.as_ref().is_some_and(OpenSession::is_used) {
             return Err(Refusal::new(RefusalKind::Busy, format!("session '{name}' is in use")));
         }
-        open.remove(&full);
+        open.take();
         self.store().remove(&full).map_err(|e| self.name_refusal(name, e.into()))
     }
 
@@ -335,7 +411,8 @@ impl SessionSpace {
     /// If there is no such session or commit, a new name is taken, or there would be too many
     /// sessions.
     pub fn fork(&self, name: &str, at: Option<u64>, new: &[String]) -> Result<(), Refusal> {
-        let _open = self.machine.lock_open();
+        let making = self.making();
+        let _making = lock(&making);
         self.check_room(new.len())?;
         let full: Vec<_> = new.iter().map(|new| self.full_name(new)).collect();
         let forked = self.store().fork_many(&self.full_name(name), at, &full);
@@ -362,13 +439,17 @@ impl SessionSpace {
         taken.map_err(|e: Error| self.name_refusal(name, e.into()))
     }
 
+    /// Returns the lock of those that make sessions in this space.
+    fn making(&self) -> Arc<Mutex<()>> {
+        lock(&self.machine.0.making).entry(self.prefix.clone()).or_default().clone()
+    }
+
     /// Checks that there may be `more` sessions.
     fn check_room(&self, more: usize) -> Result<(), Refusal> {
         if self.most == usize::MAX {
             return Ok(());
         }
-        let all = self.store().sessions()?;
-        let count = all.iter().filter(|i| i.name.starts_with(&self.prefix)).count();
+        let count = self.store().count_sessions(&self.prefix)?;
         if count.saturating_add(more) <= self.most {
             Ok(())
         } else if more > 1 {

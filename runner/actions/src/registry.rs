@@ -21,9 +21,16 @@ pub struct ListedTool {
     pub output: Arc<Map<String, Value>>,
 }
 
+/// The name that stands for [`FEW_TOOLS`] in a list of tools.
+const FEW: &str = "small";
+/// The tools that suffice for commands, Python and files. Their schemas take little of a model's
+/// context.
+const FEW_TOOLS: &[&str] = &["execute_python", "read_file", "sandbox_exec", "write_file"];
+
 /// The tools of a server, by name, and their description.
 pub struct Registry {
     tools: Vec<ListedTool>,
+    describes_answers: bool,
     summary: String,
     description: String,
 }
@@ -48,14 +55,19 @@ impl Registry {
     pub fn new(machine: &Machine) -> Result<Registry, UnknownTool> {
         let settings = machine.tools();
         for name in settings.only.iter().flatten().chain(&settings.off) {
-            if !TOOLS.iter().any(|t| t.name == name) {
+            if name != FEW && !TOOLS.iter().any(|t| t.name == name) {
                 return Err(UnknownTool(name.clone()));
             }
         }
+        let is_named = |names: &[String], tool: &ToolEntry| {
+            names
+                .iter()
+                .any(|name| name == tool.name || name == FEW && FEW_TOOLS.contains(&tool.name))
+        };
         let is_wanted = |t: &&ToolEntry| {
             (!settings.read_only || t.scope == ToolScope::Read)
-                && !settings.off.iter().any(|name| name == t.name)
-                && settings.only.as_ref().is_none_or(|only| only.iter().any(|name| name == t.name))
+                && !is_named(&settings.off, t)
+                && settings.only.as_ref().is_none_or(|only| is_named(only, t))
                 && (t.is_there)(machine)
         };
         let listed = |tool: &'static ToolEntry| ListedTool {
@@ -66,12 +78,19 @@ impl Registry {
         let tools = TOOLS.iter().filter(is_wanted).map(listed).collect();
         let (summary, description) =
             (describe_machine(machine, false), describe_machine(machine, true));
-        Ok(Registry { tools, summary, description })
+        let describes_answers = !settings.only.iter().flatten().any(|name| name == FEW);
+        Ok(Registry { tools, describes_answers, summary, description })
     }
 
     /// Returns all tools.
     pub fn tools(&self) -> &[ListedTool] {
         &self.tools
+    }
+
+    /// Returns whether lists for models have the schemas of answers. They are left out with the
+    /// few tools.
+    pub fn describes_answers(&self) -> bool {
+        self.describes_answers
     }
 
     /// Returns the tool of that name.

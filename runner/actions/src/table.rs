@@ -7,6 +7,8 @@ use crate::files::FileToolNames;
 use crate::history::{HistoryArgs, Redo, Restore, SnapshotArgs, Undo};
 use crate::machine::Machine;
 use crate::packages::InstallPackages;
+use crate::ports::ExposePort;
+use crate::processes::{KillProcess, ListProcesses, ReadProcess, StartProcess, WriteProcess};
 use crate::python::{ExecuteJavascript, ExecutePython, Reset};
 use crate::sessions::{ForkArgs, UseSession};
 use crate::tool::{Hints, ToolEntry, ToolRunner, ToolScope};
@@ -35,6 +37,8 @@ pub const TOOLS: &[ToolEntry] = &[
     needs_python("python3", ToolEntry::from_action::<ExecutePython>("execute_python", "Run a Python cell",
         "Run code in the session's Python interpreter. Variables, imports and figures stay from call to call. Gives what is printed and the value of the last expression; plt.show() and files in /output/ are given back.",
         ToolScope::Run, Hints::RUNS)),
+    ToolEntry::from_action::<ExposePort>("expose_port", "Address of a port", "Get a URL at which the user's browser reaches a server that listens in the sandbox.",
+        ToolScope::Run, Hints { open_world: true, idempotent: true, ..Hints::ADDS }),
     ToolEntry::from_action::<ForkArgs>("fork", "Fork", "Make a second session that is what this one is (files, shell, interpreter), to try something.",
         ToolScope::Manage, Hints::ADDS),
     file_tool("glob", "Find files", "Find files by a pattern of their paths.",
@@ -46,12 +50,16 @@ pub const TOOLS: &[ToolEntry] = &[
     needs_python("python3", ToolEntry::from_action::<InstallPackages>("install_packages", "Install packages",
         "Install Python packages with pip, from an index if the sandbox may reach one, else from wheels in the sandbox.",
         ToolScope::Run, Hints { destructive: false, idempotent: true, ..Hints::RUNS })),
+    ToolEntry::from_action::<KillProcess>("kill_process", "End a process", "End a process that start_process has begun, with those that it has begun.",
+        ToolScope::Run, Hints::SETS),
     ToolEntry::from_action::<KvGet>("kv_get", "Get a value", "Get a value that was kept with kv_set, or list the keys. Undo does not touch them.",
         ToolScope::Read, Hints::LOOKS),
     ToolEntry::from_action::<KvSet>("kv_set", "Set a value", "Keep a text under a key, or remove it.",
         ToolScope::Write, Hints::SETS),
     file_tool("list_files", "List a directory", "List a directory's files.",
         ToolScope::Read, Hints::LOOKS, "ls", "entries"),
+    ToolEntry::from_action::<ListProcesses>("list_processes", "List processes", "List the processes that start_process has begun, and the ports at which programs listen.",
+        ToolScope::Read, Hints::LOOKS),
     file_tool("make_directory", "Make a directory", "Make a directory and those above it.",
         ToolScope::Write, Hints { idempotent: true, ..Hints::ADDS }, "make_dir", "made"),
     file_tool("move_file", "Move", "Rename or move a file or directory.",
@@ -60,6 +68,8 @@ pub const TOOLS: &[ToolEntry] = &[
         ToolScope::Write, Hints::CHANGES, "patch_lines", "edited"),
     file_tool("read_file", "Read", "Read a text file with line numbers, look at a picture, or list a directory.",
         ToolScope::Read, Hints::LOOKS, "read", "read"),
+    ToolEntry::from_action::<ReadProcess>("read_process", "Read a process's output", "Get new output of a process, or wait for some, for a port, or for text.",
+        ToolScope::Run, Hints { idempotent: false, destructive: false, ..Hints::CHANGES }),
     ToolEntry::from_action::<Redo>("redo", "Redo", "Go forward again after undo, if nothing was done since.",
         ToolScope::Manage, Hints::CHANGES),
     needs_python("python3", ToolEntry::from_action::<Reset>("reset", "Reset interpreters", "End the session's Python and JavaScript interpreters; the next cell begins a new one. Files stay.",
@@ -73,6 +83,9 @@ pub const TOOLS: &[ToolEntry] = &[
         ToolScope::Read, Hints::LOOKS, "search", "found"),
     ToolEntry::from_action::<SnapshotArgs>("snapshot", "Name a state", "Give the session's present state a name, for restore.",
         ToolScope::Manage, Hints::SETS),
+    ToolEntry::from_action::<StartProcess>("start_process", "Start a process",
+        "Start a process that continues while other calls run: a server, a watcher, a program that asks. It ends when the session moves to another state (undo, restore).",
+        ToolScope::Run, Hints::RUNS),
     file_tool("stat", "Look at a file", "Kind, size, permissions and time of a file.",
         ToolScope::Read, Hints::LOOKS, "stat", "stat"),
     ToolEntry::from_action::<Undo>("undo", "Undo", "Take back the last calls: files, shell and interpreter are as before them.",
@@ -83,6 +96,8 @@ pub const TOOLS: &[ToolEntry] = &[
         ToolScope::Manage, Hints { idempotent: true, ..Hints::ADDS }),
     file_tool("write_file", "Write", "Write a text file; folders above it are made.",
         ToolScope::Write, Hints::SETS, "write", "written"),
+    ToolEntry::from_action::<WriteProcess>("write_process", "Write to a process", "Write to the standard input of a process, or type at its terminal.",
+        ToolScope::Run, Hints::RUNS),
 ];
 
 const fn file_tool(
@@ -129,7 +144,10 @@ mod tests {
             for schema in [tool.input_schema(), tool.output_schema()] {
                 assert_eq!(schema["type"], "object", "{}", tool.name);
                 let properties = schema["properties"].as_object().unwrap();
-                assert!(tool.name == "redo" || tool.name == "reset" || !properties.is_empty());
+                assert!(
+                    ["list_processes", "redo", "reset"].contains(&tool.name)
+                        || !properties.is_empty()
+                );
                 let text = Value::Object(schema.clone()).to_string();
                 assert!(!text.contains("$ref") && !text.contains("$defs"), "{}: {text}", tool.name);
             }

@@ -145,6 +145,11 @@ pub enum ConnectFault {
     Unreachable,
     #[error("connection failed")]
     Other,
+    #[error("the proxy does not answer")]
+    Proxy,
+    /// The status with which the proxy has refused a tunnel.
+    #[error("the proxy refuses it with status {0}")]
+    ProxyRefused(u16),
 }
 
 /// The phase of a request that took too long.

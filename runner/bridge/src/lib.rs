@@ -19,14 +19,14 @@
 //! # Invariants
 //! - The default policy allows nothing.
 //! - The URL that is judged is the URL that is sent; the addresses that are judged are those that
-//!   are connected to.
+//!   are connected to. With a proxy ([`ProxySettings`]), the proxy resolves names again.
 //! - Certificates are verified, and nothing can turn that off.
 //! - No secret appears in a guest's response, in an error, in the log, or in a `Debug`.
 //! - The memory of a request is bounded, whatever guest and server do: 256 KiB in each direction,
 //!   the head, and as much of the body as [`BridgeLimits::kept_body`] allows.
 //!
 //! # Deliberately absent
-//! Proxies from the host's environment; cookies, caches, and decoding of bodies that need not be
+//! Proxies that the policy's owner has not asked for; cookies, caches, and decoding of bodies that need not be
 //! searched, because those are the guest's tasks. Trailers, upgrades, CONNECT. HTTP/3.
 #![forbid(unsafe_code)]
 // Some code is used only by the transport.
@@ -55,6 +55,6 @@ pub use rules::{RequestRule, RequestRules, RuleError, RuleFault, RuleSpec};
 #[cfg(feature = "transport")]
 pub use transport::{
     Bridge, BridgeExchange, BridgeNetwork, BridgePolicy, LogEntry, LogSink, NameResolver,
-    NetworkOptions, NoLog, RootsError, SecretError, SecretFn, SecretRule, SystemResolver, TlsRoots,
-    Zeroizing,
+    NetworkOptions, NoLog, ProxyError, ProxySettings, RootsError, SecretError, SecretFn,
+    SecretRule, SystemResolver, TlsRoots, Zeroizing,
 };

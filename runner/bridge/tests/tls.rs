@@ -165,6 +165,48 @@ fn both_versions_over_tls() {
     }
 }
 
+/// Starts a proxy that opens tunnels to `to`, whatever host it is asked for.
+fn tunnels(to: SocketAddr) -> Server {
+    Server::new(move |peer| {
+        let head = peer.head().unwrap();
+        assert!(head.starts_with("CONNECT far.example:443 HTTP/1.1\r\n"), "{head}");
+        peer.say(b"HTTP/1.1 200 OK\r\n\r\n");
+        let mut near = peer.stream.try_clone().unwrap();
+        let mut far = std::net::TcpStream::connect(to).unwrap();
+        let (mut from_far, mut to_near) = (far.try_clone().unwrap(), near.try_clone().unwrap());
+        std::thread::spawn(move || std::io::copy(&mut from_far, &mut to_near));
+        let _ = std::io::copy(&mut near, &mut far);
+    })
+}
+
+#[test]
+fn tls_goes_through_a_tunnel_of_a_proxy() {
+    let ca = Authority::new();
+    for h2 in [false, true] {
+        let server = ca.serve("far.example", h2, false);
+        let proxy = tunnels(server.address);
+        let policy = BridgePolicy {
+            proxy: Some(format!("http://{}", proxy.address).parse().unwrap()),
+            secrets: vec!["https://far.example: X-Key=0123456789abc".parse().unwrap()],
+            ..policy(&["* https://far.example/"])
+        };
+        let b = Box::with(policy, ca.roots());
+        for _ in 0..3 {
+            let (head, body) = b.get("https://far.example/a").unwrap();
+            assert_eq!(head.version, if h2 { HttpVersion::Http2 } else { HttpVersion::Http11 });
+            assert_eq!(String::from_utf8(body).unwrap(), "GET /a key=*************");
+        }
+        assert_eq!(proxy.connections(), 1, "one tunnel for all of them");
+    }
+    // The proxy cannot stand for the server.
+    let server = Authority::new().serve("far.example", false, false);
+    let proxy = tunnels(server.address);
+    let proxy = Some(format!("http://{}", proxy.address).parse().unwrap());
+    let b = Box::with(BridgePolicy { proxy, ..policy(&["* https://far.example/"]) }, ca.roots());
+    let error = b.get("https://far.example/").unwrap_err();
+    assert!(matches!(error, RequestError::Certificate { .. }), "{error}");
+}
+
 #[test]
 fn certificates_that_are_not_accepted() {
     let (ca, other) = (Authority::new(), Authority::new());

@@ -17,7 +17,7 @@ use wasibox::{
 /// Converts an error to a failure with its exit status.
 pub fn failure_from(e: Error) -> CliFailure {
     let status = match &e {
-        Error::Sandbox(SandboxError::NotFound(_)) => 127,
+        Error::Sandbox(SandboxError::NotFound { .. }) => 127,
         Error::Sandbox(SandboxError::NotExecutable { .. }) => 126,
         _ => 125,
     };
@@ -168,8 +168,13 @@ impl RunningCall {
 
 /// Ends calls when signals arrive. Ctrl-C ends the call and keeps this process and the session
 /// alive. A second Ctrl-C while the call is still ending, or any other signal, ends this process
-/// together with its worker.
-pub fn watch_signals(mut signals: Signals, interrupt: Interrupt, running: RunningCall) {
+/// together with its worker, after `leave` was called.
+pub fn watch_signals(
+    mut signals: Signals,
+    interrupt: Interrupt,
+    running: RunningCall,
+    leave: impl Fn() + Send + 'static,
+) {
     use signal_hook::consts::SIGINT;
     std::thread::spawn(move || {
         let mut asked = 0;
@@ -179,6 +184,7 @@ pub fn watch_signals(mut signals: Signals, interrupt: Interrupt, running: Runnin
                 continue;
             }
             if signal != SIGINT || std::mem::replace(&mut asked, call) == call {
+                leave();
                 signal_hook::low_level::exit(128 + signal);
             }
             interrupt.interrupt();

@@ -6,8 +6,7 @@ use crate::args::grants::{GrantSettings, PoolSettings};
 use crate::call::{self, failure_from};
 use crate::progress::compile_progress;
 use crate::session::{print_applied, print_diff};
-use crate::tools;
-use crate::{expose, inspect, installed};
+use crate::{expose, inspect, installed, terminal, tools};
 use signal_hook::iterator::Signals;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::process::CommandExt;
@@ -18,6 +17,7 @@ use std::sync::atomic::{AtomicI32, Ordering};
 use std::time::Duration;
 use wasibox::watchdog::{self, LastWords};
 use wasibox::{End, Error, Exec, Image, Interrupt, LimitHit, Outcome, Policy, Session};
+use wasibox_mcp::ToolServers;
 
 /// The time that the sandbox may take to end after a signal; after that the process exits anyway.
 const GRACE: Duration = Duration::from_millis(300);
@@ -35,6 +35,9 @@ pub fn run(o: ExecArgs) -> Result<u8, CliFailure> {
     let limits = policy.limits;
     if (o.diff || o.apply) && policy.workspace.is_none() {
         return Err(CliFailure::usage("--diff and --apply are for a --workspace that is a folder"));
+    }
+    if o.terminal {
+        return on_terminal(&o, path, policy, pool, &tools_from);
     }
     let asks = !policy.network.allow.is_empty() || !tools_from.is_empty();
     if policy.workspace.is_some() || asks || !o.expose.is_empty() {
@@ -77,16 +80,11 @@ fn in_worker(
     pool: PoolSettings,
     tools_from: &[String],
 ) -> Result<u8, CliFailure> {
-    let (_, argv) = o.image_and_command()?;
     let limits = policy.limits;
-    let engine = call::engine_of(image, pool)?;
-    let _servers = tools::connect_servers(&engine, tools_from)?;
-    let session = engine.session(policy)?;
+    let (_servers, session, exec) = open_worker(o, image, policy, pool, tools_from)?;
     let running = call::RunningCall::default();
-    call::watch_signals(call::take_signals()?, session.interrupter(), running.clone());
-    expose::listen_all(&session, &o.expose)?;
-    let mut exec = call::prepare_exec(Exec::new(argv), &o.call, &limits);
-    exec.list_files = o.call.json;
+    call::watch_signals(call::take_signals()?, session.interrupter(), running.clone(), || {});
+    let _exposed = expose::listen_all(&session, &o.expose)?;
     let outcome = running.run_during(|| session.exec(exec))?;
     call::report_left_out(&session);
     call::print_outcome(&outcome, o.call.json, &limits)?;
@@ -97,6 +95,39 @@ fn in_worker(
         return Ok(1);
     }
     Ok(outcome.exit_code)
+}
+
+/// Runs a command on a terminal of its own, in a worker.
+fn on_terminal(
+    o: &ExecArgs,
+    image: PathBuf,
+    policy: Policy,
+    pool: PoolSettings,
+    tools_from: &[String],
+) -> Result<u8, CliFailure> {
+    let timeout = policy.limits.timeout;
+    let (_servers, session, mut exec) = open_worker(o, image, policy, pool, tools_from)?;
+    let _exposed = expose::listen_all(&session, &o.expose)?;
+    exec.timeout = timeout;
+    Ok(terminal::run(&session, exec, o.call.raw)?.status)
+}
+
+/// Opens a session in a worker for the command. The tools last as long as their servers.
+fn open_worker(
+    o: &ExecArgs,
+    image: PathBuf,
+    policy: Policy,
+    pool: PoolSettings,
+    tools_from: &[String],
+) -> Result<(Option<ToolServers>, Session, Exec), CliFailure> {
+    let (_, argv) = o.image_and_command()?;
+    let limits = policy.limits;
+    let engine = call::engine_of(image, pool)?;
+    let servers = tools::connect_servers(&engine, tools_from)?;
+    let session = engine.session(policy)?;
+    let mut exec = call::prepare_exec(Exec::new(argv), &o.call, &limits);
+    exec.list_files = o.call.json;
+    Ok((servers, session, exec))
 }
 
 /// Ends the process at once. Guest threads may still be ending, and running exit handlers or

@@ -9,6 +9,7 @@
 //! | `call` | the parts shared by all commands that run something: engine, signals, messages about limits and errors |
 //! | `session` | `runner session ...`, a file for each kind of command |
 //! | `door` | `runner mcp`, `runner serve` |
+//! | `chat` | `runner chat`: a language model that works on a session |
 //! | `snapshot`, `kv`, `fs` | `runner snapshot ...`, `runner kv ...`, `runner fs ...` |
 //! | `shell` | `runner shell` |
 //! | `inspect`, `doctor` | `runner inspect` and `runner compile`, `runner doctor` |
@@ -28,6 +29,7 @@
 
 mod args;
 mod call;
+mod chat;
 mod doctor;
 mod door;
 mod exec;
@@ -46,6 +48,7 @@ mod session;
 mod shell;
 mod snapshot;
 mod table;
+mod terminal;
 mod tools;
 mod values;
 
@@ -126,6 +129,7 @@ fn run(parsed: CliRequest) -> Result<u8, CliFailure> {
         CliCommand::Fs(command) => fs::run(*command),
         CliCommand::Kv(command) => kv::run(command),
         CliCommand::Shell(args) => shell::run(&args),
+        CliCommand::Chat(args) => chat::run(&args),
         CliCommand::Mcp(args) => door::run_mcp(&args),
         CliCommand::Serve(args) => door::run_serve(&args),
         CliCommand::RunJson(args) => run_json::run(&args),

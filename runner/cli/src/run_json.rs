@@ -252,7 +252,7 @@ fn run_request(
     // A request cannot extend the time that the policy allows.
     exec.cap_timeout(limits.timeout);
     let running = call::RunningCall::default();
-    call::watch_signals(call::take_signals()?, session.interrupter(), running.clone());
+    call::watch_signals(call::take_signals()?, session.interrupter(), running.clone(), || {});
     let outcome = running.run_during(|| session.exec(exec))?;
     call::report_left_out(&session);
     let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();

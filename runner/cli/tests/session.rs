@@ -360,6 +360,48 @@ fn mistakes_are_one_clear_line_and_a_status() {
 }
 
 #[test]
+fn sessions_in_a_bucket_are_taken_up_by_another_machine() {
+    let place = Place::new();
+    let address = format!("file://{}", place.path("bucket").display());
+    let machine = |name: &'static str| {
+        let caches = place.path(name);
+        // Compiled before, so that the commands say nothing about it.
+        let mut compile = runner();
+        compile.env("XDG_CACHE_HOME", &caches).arg("compile").arg(&*IMAGE);
+        assert!(compile.output().unwrap().status.success());
+        let (place, address) = (&place, &address);
+        move |args: &[&str]| {
+            let mut c = place.command(args);
+            c.env("WASIBOX_STORE", address).env("XDG_CACHE_HOME", &caches);
+            let o = c.output().unwrap();
+            (o.status.code().unwrap(), out(&o), err(&o))
+        }
+    };
+    let (one, two) = (machine("one"), machine("two"));
+    let done = |text: &str| (0, text.to_owned(), String::new());
+    assert_eq!(one(&["session", "create", "b"]), done("b\n"));
+    let fill = ["session", "exec", "b", "--", "fill", "/tmp/f", "100000"];
+    assert_eq!(one(&fill), done("wrote 100000\n"));
+    assert_eq!(two(&["kv", "set", "b", "key", "value"]), done(""));
+    let cat = ["session", "exec", "b", "--", "wc", "/tmp/f"];
+    assert_eq!(two(&cat), one(&cat));
+    assert_eq!(one(&["kv", "get", "b", "key"]).1.trim_end(), "value");
+    for _ in 0..3 {
+        assert_eq!(two(&["session", "undo", "b"]).0, 0);
+    }
+    // The output is its name and an errno.
+    let gone = one(&["session", "exec", "b", "--", "cat", "/tmp/f"]).1;
+    assert!(gone.starts_with("/tmp/f"), "{gone}");
+    assert_eq!(one(&["session", "fork", "b", "c"]), done("c\n"));
+    let (status, names, _) = two(&["session", "list", "--json"]);
+    assert!(status == 0 && names.contains("\"b\"") && names.contains("\"c\""), "{names}");
+    assert!(two(&["session", "gc"]).1.contains("the bucket: 0 objects gone"));
+    assert!(two(&["session", "check"]).1.starts_with("whole: "));
+    let wrong = two(&["session", "list", "--store", "file://relative"]);
+    assert_eq!((wrong.0, wrong.2.lines().count()), (125, 1), "{wrong:?}");
+}
+
+#[test]
 fn one_process_has_a_session() {
     let place = Place::new();
     let spawn = || place.command(&["session", "exec", "a", "--", "sleep", "30"]).spawn().unwrap();

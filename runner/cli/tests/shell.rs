@@ -259,6 +259,26 @@ fn a_person_types() {
     t.types("basena\t/x/y\r");
     t.shows("\ny\r\n");
     t.shows(prompt);
+    // Programs have a terminal, and their changes are undone.
+    t.types("stty size\r");
+    t.shows("30 90\r\n");
+    t.shows(prompt);
+    t.types("touch new_file\r");
+    t.shows(prompt);
+    t.types("undo\r");
+    t.shows("  echo $COLUMNS\r\n");
+    t.shows(prompt);
+    t.types("ls\r");
+    t.shows("some_folder\r\n");
+    t.shows(prompt);
+    t.types("redo\r");
+    t.shows("touch new_file");
+    t.shows(prompt);
+    t.types("ls nothing\r");
+    t.shows(prompt);
+    t.types("echo \"status $?\"\r");
+    t.shows("\nstatus 2\r\n");
+    t.shows(prompt);
     // A command that reads gets the user's input.
     t.types("echo ready; read -r x; echo \"[$x]\"\r");
     t.shows("\nready\r\n");

@@ -111,7 +111,7 @@ async fn answer_in_sandbox(
     match target.port {
         ENVD_PORT => envd::answer_envd(app, running, request).await,
         INTERPRETER_PORT => interpreter::answer_interpreter(app, running, request).await,
-        port => ports::answer_port(running, port, request).await,
+        port => ports::answer_port(app, running, port, request).await,
     }
 }
 

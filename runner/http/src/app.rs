@@ -1,23 +1,26 @@
 //! The routes of the server.
 
 use crate::gate::{self, Gauge};
+use crate::links::LinkKey;
 use crate::metrics::{GaugeReadings, Metrics};
 use crate::problem::HttpProblem;
 use crate::tokens::{Owner, Tokens, anonymous_owner};
-use crate::{Door, files, openapi, sessions, terminal, tools};
+use crate::{Door, files, openapi, ports, sessions, terminal, tools};
 use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::http::{HeaderValue, Method, Response, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::IntoResponse;
-use axum::routing::{any_service, get, post, put};
+use axum::routing::{any, any_service, get, post, put};
 use axum::{Extension, Router, middleware};
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use tokio_util::sync::CancellationToken;
 use wasibox_actions::{Client, Machine, Refusal, Registry, ToolScope};
-use wasibox_mcp::{Bind, ConnectionClient, ConnectionTable, StreamableOptions, streamable_service};
+use wasibox_mcp::{
+    Bind, BindExtent, ConnectionClient, ConnectionTable, StreamableOptions, streamable_service,
+};
 
 /// The state that all requests share.
 pub struct HttpApp {
@@ -28,6 +31,9 @@ pub struct HttpApp {
     /// The host names that a request may use; any name if empty.
     pub hosts: Vec<String>,
     pub origins: Vec<String>,
+    /// The host below which ports of sessions have hosts of their own, in lower case.
+    pub ports_host: Option<String>,
+    pub links: LinkKey,
     pub metrics: Metrics,
     pub running: Gauge,
     pub connections: Arc<ConnectionTable>,
@@ -41,7 +47,14 @@ pub struct HttpApp {
 impl HttpApp {
     /// Creates the server's state. Without tokens a request's `Host` must be a name of the
     /// loopback, the listening address, or one of the configured hosts.
-    pub fn new(door: Door, tokens: Option<Tokens>, listen: SocketAddr) -> HttpApp {
+    ///
+    /// # Errors
+    /// If the system has no random bytes.
+    pub fn new(
+        door: Door,
+        tokens: Option<Tokens>,
+        listen: SocketAddr,
+    ) -> Result<HttpApp, getrandom::Error> {
         let mut hosts = door.hosts;
         if tokens.is_none() {
             let own =
@@ -51,20 +64,22 @@ impl HttpApp {
         let mut random = [0; 4];
         // A failure is ignored, because equal prefixes after a restart do no harm.
         let _ = getrandom::fill(&mut random);
-        HttpApp {
+        Ok(HttpApp {
             machine: door.machine,
             registry: door.registry,
             tokens,
             anybody: anonymous_owner(),
             hosts,
             origins: door.origins,
+            ports_host: door.ports_host.map(|host| host.to_ascii_lowercase()),
+            links: LinkKey::new()?,
             metrics: Metrics::default(),
             running: Gauge::default(),
             connections: Arc::default(),
             seed: u32::from_le_bytes(random),
             is_draining: AtomicBool::new(false),
             end: CancellationToken::new(),
-        }
+        })
     }
 }
 
@@ -79,9 +94,21 @@ pub fn build_router(app: &Arc<HttpApp>) -> Router {
     if app.tokens.is_some() {
         owned = owned.merge(rest_router());
         open = open
+            .route("/v1/sessions/{session}/ports/{port}", any(ports::answer_by_token))
+            .route("/v1/sessions/{session}/ports/{port}/", any(ports::answer_by_token))
+            .route("/v1/sessions/{session}/ports/{port}/{*path}", any(ports::answer_by_token))
+            .route("/v1/links/{link}", any(ports::answer_by_link))
+            .route("/v1/links/{link}/", any(ports::answer_by_link))
+            .route("/v1/links/{link}/{*path}", any(ports::answer_by_link))
             .route("/", get(|| async { html_response(include_str!("pages/index.html")) }))
             .route("/docs", get(|| async { html_response(include_str!("pages/docs.html")) }))
             .route("/page.js", get(|| async { script_response(include_str!("pages/page.js")) }))
+            .route(
+                "/terminals.js",
+                get(|| async { script_response(include_str!("pages/terminals.js")) }),
+            )
+            .route("/xterm.js", get(|| async { script_response(include_str!("pages/xterm.js")) }))
+            .route("/xterm.css", get(|| async { style_response(include_str!("pages/xterm.css")) }))
             .route("/docs.js", get(|| async { script_response(include_str!("pages/docs.js")) }))
             .route("/openapi.json", get(get_openapi));
     }
@@ -95,6 +122,7 @@ pub fn build_router(app: &Arc<HttpApp>) -> Router {
             HttpProblem::new(status, "method", "this path has other methods")
         })
         .layer(middleware::from_fn_with_state(state(), gate::check_origin))
+        .layer(middleware::from_fn_with_state(state(), ports::answer_host))
         .layer(middleware::from_fn_with_state(state(), gate::watch_request))
         .with_state(state())
 }
@@ -114,6 +142,8 @@ fn rest_router() -> Router<Arc<HttpApp>> {
             "/v1/sessions/{session}/snapshot",
             get(sessions::get_snapshot).put(sessions::put_snapshot),
         )
+        .route("/v1/sessions/{session}/ports", get(ports::list_ports))
+        .route("/v1/sessions/{session}/links", post(ports::make_link))
         .route("/v1/sessions/{session}/terminal", get(terminal::open_terminal))
 }
 
@@ -130,20 +160,25 @@ async fn end_without_content(request: Request, next: Next) -> Response<Body> {
 
 fn mcp_service(app: &Arc<HttpApp>) -> wasibox_mcp::Streamable {
     let theirs = app.clone();
-    let bind: Bind = Arc::new(move |head| bind_connection(&theirs, head));
+    let bind: Bind = Arc::new(move |head, extent| bind_client(&theirs, head, extent));
     let connections = app.connections.clone();
     let options = StreamableOptions { connections, body: tools::BODY, end: app.end.clone() };
     streamable_service(app.registry.clone(), bind, options)
 }
 
-/// Binds a connection to the session that its address names, or to a new one of its own.
-fn bind_connection(
-    app: &HttpApp,
+/// The session of requests that stand alone and whose address names no session.
+const SHARED_SESSION: &str = "mcp";
+
+/// Binds a connection or a request to the session that its address names. A connection without a
+/// name gets a new session of its own, a request [`SHARED_SESSION`].
+fn bind_client(
+    app: &Arc<HttpApp>,
     head: Option<&axum::http::request::Parts>,
+    extent: BindExtent,
 ) -> Result<ConnectionClient, Refusal> {
     let caller = head.and_then(|head| head.extensions.get::<gate::Caller>());
-    let (space, scopes) = match caller {
-        Some(caller) => (caller.space.clone(), caller.owner.scopes.clone()),
+    let (space, scopes, owner) = match caller {
+        Some(caller) => (caller.space.clone(), caller.owner.scopes.clone(), &caller.owner),
         None => return Err(Refusal::new(wasibox_actions::RefusalKind::Denied, "nobody asks")),
     };
     let query = head.and_then(|head| head.uri.query()).unwrap_or_default();
@@ -156,12 +191,20 @@ fn bind_connection(
             }
             Client::for_session(space, name)
         }
+        None if extent == BindExtent::Request => Client::for_session(space, SHARED_SESSION),
         None => Client::new(space)?,
     };
     // A token that may not create sessions must not create one by beginning a connection.
     let client = if can_make { client } else { client.without_making() };
+    // Without tokens there are no links.
+    let client = match head.filter(|_| app.tokens.is_some()) {
+        Some(head) => {
+            client.with_port_door(Arc::new(ports::LinkDoor::new(app, owner, &head.headers)))
+        }
+        None => client,
+    };
     tracing::debug!(session = %client.name(), held = app.machine.held_sessions(), "a client begins");
-    Ok(ConnectionClient { client: Arc::new(client), scopes })
+    Ok(ConnectionClient { client: Arc::new(client), scopes, extent })
 }
 
 async fn get_ready(State(app): State<Arc<HttpApp>>) -> Result<&'static str, HttpProblem> {
@@ -199,7 +242,7 @@ async fn get_openapi(State(app): State<Arc<HttpApp>>) -> Response<Body> {
 /// Returns a page of this server. It may not load anything from other origins, have inline code, or
 /// be framed.
 fn html_response(text: &'static str) -> Response<Body> {
-    let policy = "default-src 'none'; script-src 'self'; style-src 'unsafe-inline'; connect-src 'self'; \
+    let policy = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; connect-src 'self'; \
         img-src blob: data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
     let mut response = axum::response::Html(text).into_response();
     let headers = response.headers_mut();
@@ -209,4 +252,8 @@ fn html_response(text: &'static str) -> Response<Body> {
 
 fn script_response(text: &'static str) -> Response<Body> {
     ([(header::CONTENT_TYPE, "text/javascript; charset=utf-8")], text).into_response()
+}
+
+fn style_response(text: &'static str) -> Response<Body> {
+    ([(header::CONTENT_TYPE, "text/css; charset=utf-8")], text).into_response()
 }

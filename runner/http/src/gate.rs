@@ -2,6 +2,7 @@
 
 use crate::app::HttpApp;
 use crate::problem::HttpProblem;
+use crate::proxy::IN_PROTOCOL;
 use crate::tokens::{Owner, RunningRequest, TokenLimits};
 use axum::body::Body;
 use axum::extract::{MatchedPath, Request, State};
@@ -21,11 +22,10 @@ use wasibox_mcp::ConnectionOwner;
 const REQUEST_ID: &str = "x-request-id";
 /// The header that identifies a connection of the Model Context Protocol.
 const CONNECTION: &str = "mcp-session-id";
+/// The header that names the method of a request that stands alone (MCP 2026-07-28).
+const METHOD: &str = "mcp-method";
 /// The path at which such connections begin.
 pub const MCP: &str = "/mcp";
-/// The prefix of a token in the list of a WebSocket's protocols, for clients that cannot set
-/// headers.
-const IN_PROTOCOL: &str = "bearer.";
 
 /// The sender of a request.
 #[derive(Clone)]
@@ -135,8 +135,12 @@ pub async fn find_owner(
         name: (&*caller.owner.name).into(),
         most: caller.owner.limits.connections,
     };
-    // Connections begin only at the protocol's own path, by a message that names no connection.
-    if connection.is_none() && request.uri().path() == MCP && !app.connections.has_room(&owner) {
+    // Connections begin only at the protocol's own path, by a message that names no connection. The
+    // versions of the protocol that have this header have no connections.
+    let may_begin = connection.is_none()
+        && request.uri().path() == MCP
+        && !request.headers().contains_key(METHOD);
+    if may_begin && !app.connections.has_room(&owner) {
         return HttpProblem::limit("too many connections that are in use").into_response();
     }
     request.extensions_mut().insert(owner);
@@ -163,6 +167,10 @@ impl HttpApp {
             let text = "the server does not go by this name; --allow-host adds one";
             return Err(HttpProblem::forbidden(text));
         }
+        if uri.path().starts_with(crate::ports::LINKS) {
+            // A link is all that its address needs, so the page that has it does not matter.
+            return Ok(());
+        }
         for origin in headers.get_all(header::ORIGIN) {
             let origin = origin.to_str().unwrap_or_default();
             let authority = origin.strip_prefix("http://").or(origin.strip_prefix("https://"));
@@ -184,7 +192,14 @@ impl HttpApp {
         self.hosts.iter().any(is_one)
     }
 
-    fn find_caller(&self, headers: &HeaderMap) -> Result<Caller, HttpProblem> {
+    /// Returns the owner of a request's token, and the sessions that it may use.
+    ///
+    /// # Errors
+    /// If the token is missing or invalid.
+    pub fn find_space(
+        &self,
+        headers: &HeaderMap,
+    ) -> Result<(Arc<Owner>, SessionSpace), HttpProblem> {
         let owner = match &self.tokens {
             None => self.anybody.clone(),
             Some(tokens) => {
@@ -192,14 +207,24 @@ impl HttpApp {
                 tokens.owner_of(&token).ok_or_else(HttpProblem::unauthorized)?.clone()
             }
         };
-        let space = match self.tokens {
-            None => self.machine.space(),
-            Some(_) => {
-                let TokenLimits { sessions, awake, memory, .. } = owner.limits;
-                let together = TenantLimits { awake, memory };
-                self.machine.space_of(&owner.name, sessions, together)?
-            }
-        };
+        let space = self.space_of_owner(&owner)?;
+        Ok((owner, space))
+    }
+
+    /// Returns the sessions of an owner.
+    ///
+    /// # Errors
+    /// If the owner's name is invalid.
+    pub fn space_of_owner(&self, owner: &Owner) -> Result<SessionSpace, HttpProblem> {
+        if self.tokens.is_none() {
+            return Ok(self.machine.space());
+        }
+        let TokenLimits { sessions, awake, memory, .. } = owner.limits;
+        Ok(self.machine.space_of(&owner.name, sessions, TenantLimits { awake, memory })?)
+    }
+
+    fn find_caller(&self, headers: &HeaderMap) -> Result<Caller, HttpProblem> {
+        let (owner, space) = self.find_space(headers)?;
         let running = owner
             .begin_request()
             .map_err(|limit| HttpProblem::limit(format!("too many {limit}")))?;
@@ -209,7 +234,7 @@ impl HttpApp {
 
 /// Returns the name or address of a `Host` without its port, if it is well formed: what follows the
 /// last colon is a port, and nothing else follows an address in brackets (RFC 3986, 3.2.2).
-fn host_name(host: &str) -> Option<&str> {
+pub fn host_name(host: &str) -> Option<&str> {
     let (name, rest) = match host.strip_prefix('[') {
         Some(rest) => rest.split_once(']')?,
         None => host.split_at(host.find(':').unwrap_or(host.len())),

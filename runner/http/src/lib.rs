@@ -8,7 +8,12 @@
 //! | `tools` | a call of a tool, at once or as events |
 //! | `sessions` | creating, listing, removing sessions; snapshots of them |
 //! | `files` | uploads and downloads, in pieces |
+//! | `ports` | ports of sessions: their list, links, addresses |
+//! | `links` | signed links to ports |
+//! | `proxy` | a request passed on to a server in a session |
 //! | `terminal` | a shell for people, over a WebSocket |
+//! | `screen` | there a program on a terminal, which ends with the socket |
+//! | `kept` | there a terminal that outlives the socket |
 //! | `openapi` | the document that describes the interface, generated from the table of tools |
 //! | `problem` | refusals, as RFC 9457 has them |
 //! | `metrics` | counts, as Prometheus reads them |
@@ -24,20 +29,26 @@
 //! - With tokens, a request acts as its token's owner and sees no session of another owner; a
 //!   connection of the Model Context Protocol belongs to the owner that opened it.
 //! - A request's body is held in memory up to a limit, and streamed where it may be longer.
-//! - A guest's output is never served as a page: it is data for downloading.
+//! - A guest's output is never served as a page of this origin: files are for downloading, and pages
+//!   of ports have origins of their own.
 //!
 //! # Deliberately absent
-//! TLS and HTTP/2, which the reverse proxy in front of a server provides. Cookies.
+//! TLS and HTTP/2, which the reverse proxy in front of a server provides. Cookies of this origin.
 #![forbid(unsafe_code)]
 
 mod app;
 pub mod bridge;
 pub mod files;
 mod gate;
+mod kept;
+mod links;
 mod metrics;
 mod openapi;
+mod ports;
 mod problem;
+pub mod proxy;
 mod room;
+mod screen;
 mod server;
 mod sessions;
 #[cfg(feature = "opentelemetry")]
@@ -47,7 +58,7 @@ mod tokens;
 pub mod tools;
 
 pub use openapi::openapi_document;
-pub use server::{BesideDoor, HttpServer, LogLevel, Serve, ServeError, serve_door};
+pub use server::{BesideDoor, HttpServer, IDLE, LogLevel, Serve, ServeError, serve_door};
 pub use sessions::run_blocking;
 pub use tokens::{Owner, RunningRequest, TokenError, TokenLimits, Tokens};
 
@@ -63,4 +74,6 @@ pub struct Door {
     pub hosts: Vec<String>,
     /// The origins from which browsers may send requests, in addition to the server's own.
     pub origins: Vec<String>,
+    /// The host below which ports of sessions have hosts of their own: `8000-NAME.HOST`.
+    pub ports_host: Option<String>,
 }

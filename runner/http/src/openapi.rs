@@ -2,6 +2,7 @@
 //! table, other answers from the types that are sent.
 
 use crate::files::UploadedFile;
+use crate::ports::{LinkAnswer, LinkRequest, PortList};
 use crate::problem::ProblemDocument;
 use crate::sessions::{SessionList, SessionName};
 use crate::tools::{NOT_HERE, ToolList};
@@ -171,6 +172,21 @@ fn fixed_paths(schemas: &mut AnswerSchemas) -> Map<String, Value> {
                 "operationId": "put_file", "summary": "Write a file", "tags": ["write"],
                 "requestBody": { "content": bytes("application/octet-stream") },
                 "responses": uploaded,
+            },
+        },
+        "/v1/sessions/{session}/ports": {
+            "parameters": [name_parameter()],
+            "get": {
+                "operationId": "list_ports", "summary": "The ports at which programs listen", "tags": ["read"],
+                "responses": done_response(200, "The ports.", schemas.content_of::<PortList>()),
+            },
+        },
+        "/v1/sessions/{session}/links": {
+            "parameters": [name_parameter()],
+            "post": {
+                "operationId": "make_link", "summary": "A signed link to a port", "tags": ["run"],
+                "requestBody": { "required": true, "content": schemas.content_of::<LinkRequest>() },
+                "responses": done_response(201, "The link.", schemas.content_of::<LinkAnswer>()),
             },
         },
         "/v1/sessions/{session}/snapshot": {

@@ -1,6 +1,7 @@
 //! Connections: accepting them, their deadlines, and shutdown.
 
 use crate::app::{HttpApp, build_router};
+use crate::proxy::PeerAddress;
 use crate::room::{ConnectionPlace, ConnectionRoom, CountedBody};
 use crate::{Door, Tokens};
 use axum::body::Body;
@@ -28,10 +29,11 @@ const HEAD: Duration = Duration::from_secs(30);
 /// The size limit of a head in bytes. The last read may exceed the limit by up to the same number
 /// of bytes.
 const HEAD_BYTES: usize = 64 << 10;
-/// The interval at which idle sessions are released, and the idle time after which a session is
-/// released.
+/// The longest and the shortest interval at which idle sessions are released.
 const SWEEP: Duration = Duration::from_secs(30);
-const UNUSED: Duration = Duration::from_secs(600);
+const SHORTEST_SWEEP: Duration = Duration::from_millis(100);
+/// The idle time after which a session is released, unless the options name another.
+pub const IDLE: Duration = Duration::from_secs(600);
 /// The time limit for threads to end at shutdown.
 const GRACE: Duration = Duration::from_secs(5);
 
@@ -42,6 +44,8 @@ pub struct Serve {
     pub tokens: Option<Tokens>,
     /// The time that running calls have to end at shutdown.
     pub drain: Duration,
+    /// The time after the last call of a session after which other servers of the store can open it.
+    pub idle: Duration,
     pub log: Option<LogLevel>,
     /// Other doors over the same sessions, served until the shutdown.
     pub beside: Vec<BesideDoor>,
@@ -79,6 +83,8 @@ pub enum ServeError {
     Listen { address: SocketAddr, source: std::io::Error },
     #[error("cannot start threads: {0}")]
     Runtime(std::io::Error),
+    #[error("the system has no random bytes: {0}")]
+    Random(getrandom::Error),
     #[error("cannot handle signals: {0}")]
     Signals(std::io::Error),
 }
@@ -160,6 +166,7 @@ pub struct HttpServer {
     listener: TcpListener,
     address: SocketAddr,
     drain: Duration,
+    idle: Duration,
     ending: CancellationToken,
     beside: Vec<(&'static str, SocketAddr, TcpListener, axum::Router)>,
 }
@@ -176,12 +183,14 @@ impl HttpServer {
             let (listener, address) = bind_listener(listen).await?;
             beside.push((name, address, listener, router));
         }
-        let app = Arc::new(HttpApp::new(door, serve.tokens, address));
+        let app = HttpApp::new(door, serve.tokens, address).map_err(ServeError::Random)?;
+        let app = Arc::new(app);
         Ok(HttpServer {
             app,
             listener,
             address,
             drain: serve.drain,
+            idle: serve.idle,
             ending: CancellationToken::new(),
             beside,
         })
@@ -205,7 +214,7 @@ impl HttpServer {
 
     /// Serves until the shutdown, and returns when all connections have ended.
     pub async fn run(self) {
-        let HttpServer { app, listener, drain, ending, beside, .. } = self;
+        let HttpServer { app, listener, drain, idle, ending, beside, .. } = self;
         let connections = TaskTracker::new();
         let room = ConnectionRoom::new(CONNECTIONS);
         for (_, _, listener, router) in beside {
@@ -215,12 +224,16 @@ impl HttpServer {
         }
         let swept = app.clone();
         let sweep = async move {
-            let mut sweep = tokio::time::interval(SWEEP);
+            let mut sweep = tokio::time::interval((idle / 2).clamp(SHORTEST_SWEEP, SWEEP));
             loop {
                 sweep.tick().await;
                 swept.connections.sweep(&ConnectionTimes::default());
+                for (owner, cpu) in swept.machine.take_process_cpu() {
+                    let owner = swept.tokens.as_ref().and_then(|all| all.owner_named(&owner));
+                    owner.into_iter().for_each(|owner| owner.spend_cpu(cpu));
+                }
                 let machine = swept.machine.clone();
-                tokio::task::spawn_blocking(move || machine.release_idle(UNUSED));
+                tokio::task::spawn_blocking(move || machine.release_idle(idle));
             }
         };
         let router = build_router(&app);
@@ -234,6 +247,9 @@ impl HttpServer {
         app.end.cancel();
         connections.close();
         let _ = tokio::time::timeout(drain, connections.wait()).await;
+        // Other servers can open the sessions at once.
+        let machine = app.machine.clone();
+        let _ = tokio::task::spawn_blocking(move || machine.release_idle(Duration::ZERO)).await;
     }
 }
 
@@ -258,21 +274,24 @@ async fn accept_all(
             () = ending.cancelled() => return,
             accepted = accept_connection(&listener, &room) => accepted,
         };
-        let Some((stream, place)) = connection else { continue };
+        let Some((stream, peer, place)) = connection else { continue };
         let mut http = hyper::server::conn::http1::Builder::new();
         http.timer(TokioTimer::new()).header_read_timeout(HEAD).max_buf_size(HEAD_BYTES);
         let (ending, crowded) = (ending.clone(), place.ending_token());
         let (place, service) = (Arc::new(place), service.clone());
         let counted = place.clone();
-        let answer = hyper::service::service_fn(move |request| {
-            let request_guard = counted.begin_request();
-            let response = service.call(request);
-            async move {
-                let response = response.await?;
-                let count = |body| Body::new(CountedBody::new(body, request_guard));
-                Ok::<_, std::convert::Infallible>(response.map(count))
-            }
-        });
+        let answer = hyper::service::service_fn(
+            move |mut request: hyper::Request<hyper::body::Incoming>| {
+                request.extensions_mut().insert(PeerAddress(peer));
+                let request_guard = counted.begin_request();
+                let response = service.call(request);
+                async move {
+                    let response = response.await?;
+                    let count = |body| Body::new(CountedBody::new(body, request_guard));
+                    Ok::<_, std::convert::Infallible>(response.map(count))
+                }
+            },
+        );
         let served = http.serve_connection(TokioIo::new(stream), answer);
         connections.spawn(async move {
             tokio::pin! { let served = served.with_upgrades(); }
@@ -291,17 +310,17 @@ async fn accept_all(
     }
 }
 
-type Accepted = (tokio::net::TcpStream, ConnectionPlace);
+type Accepted = (tokio::net::TcpStream, SocketAddr, ConnectionPlace);
 
 /// Accepts the next connection, and finds room for it.
 async fn accept_connection(listener: &TcpListener, room: &Arc<ConnectionRoom>) -> Option<Accepted> {
     match listener.accept().await {
-        Ok((stream, _)) => {
+        Ok((stream, peer)) => {
             let place = room.enter().await;
             // Responses are short, so they are sent at once rather than collected in fuller
             // packets.
             let _ = stream.set_nodelay(true);
-            Some((stream, place))
+            Some((stream, peer, place))
         }
         Err(_) => {
             // Most often the process has no descriptors left, so other connections must end first.

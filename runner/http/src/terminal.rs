@@ -4,10 +4,23 @@
 //! `{"stdin": TEXT}`, `{"end": true}` (no more input) and `{"interrupt": true}`. It receives
 //! `{"stream": "stdout"|"stderr", "text": ...}`, and at the end of each script
 //! `{"exit_code": N, "commit": N, "cwd": DIR}` or `{"problem": ...}`. One script runs at a time.
+//!
+//! Instead of a script, a client may begin a program on a terminal of its own:
+//! `{"start": {"command": [WORDS], "rows": N, "columns": N}}`. It types by `{"keys": TEXT}`, sets the size
+//! by `{"size": {"rows": N, "columns": N}}`, and receives `{"screen": TEXT}`: text with control
+//! sequences, for a terminal emulator. Closing the socket hangs up.
+//!
+//! With `"keep": true` the terminal stays ([`crate::kept`]): the client receives
+//! `{"terminal": N, "position": P, "command": TEXT}`, then output as binary messages, of which it
+//! confirms what it has shown by `{"shown": POSITION}`, and in the end `{"ended": REPORT}`. The socket
+//! is for this terminal from then on. Another one attaches by
+//! `{"attach": {"terminal": N, "after": P, "rows": N, "columns": N}}`.
 
 use crate::app::HttpApp;
 use crate::gate::Caller;
+use crate::kept::{TerminalAttach, attach, serve_follower, start_kept};
 use crate::problem::HttpProblem;
+use crate::screen::{RunningScreen, ScreenStart};
 use crate::sessions::run_blocking;
 use crate::tools::{CallStopGuard, whole_characters};
 use axum::Extension;
@@ -21,7 +34,10 @@ use serde_json::{Value, json};
 use std::io::{PipeReader, Write};
 use std::sync::{Arc, Mutex};
 use tokio::sync::mpsc::{Sender, channel};
-use wasibox::{CallEvent, Exec, InheritedStreams, Input, Output, Session, Streams, lock_mutex};
+use wasibox::{
+    CallEvent, Exec, InheritedStreams, Input, Output, ProcessFollower, ScreenSize, Session,
+    Streams, lock_mutex,
+};
 use wasibox_actions::{CallStop, Refusal, ToolScope};
 
 /// The maximum size of a message in bytes.
@@ -39,6 +55,20 @@ enum TerminalMessage {
     Stdin(String),
     End(bool),
     Interrupt(bool),
+    Start(ScreenStart),
+    Attach(TerminalAttach),
+    Keys(String),
+    Size(ScreenSize),
+}
+
+impl TerminalMessage {
+    /// Returns whether it begins something that needs the socket for itself.
+    fn is_beginning(&self) -> bool {
+        matches!(
+            self,
+            TerminalMessage::Run(_) | TerminalMessage::Start(_) | TerminalMessage::Attach(_)
+        )
+    }
 }
 
 /// Serves `GET /v1/sessions/{session}/terminal`.
@@ -75,12 +105,13 @@ async fn serve_socket(socket: WebSocket, session: Arc<Session>, caller: Caller) 
     let (mut to, mut from) = socket.split();
     let (messages, mut outgoing) = channel::<Value>(WAITING);
     let mut script: Option<TerminalScript> = None;
+    let mut screen: Option<RunningScreen> = None;
     loop {
         tokio::select! {
             message = outgoing.recv() => {
                 let Some(message) = message else { return };
-                if message.get("stream").is_none() {
-                    script = None;
+                if message.get("stream").is_none() && message.get("screen").is_none() {
+                    (script, screen) = (None, None);
                 }
                 let text = Utf8Bytes::from(message.to_string());
                 if to.send(Message::Text(text)).await.is_err() {
@@ -94,9 +125,58 @@ async fn serve_socket(socket: WebSocket, session: Arc<Session>, caller: Caller) 
                     _ => return,
                 };
                 let problem = |why: String| json!({ "problem": HttpProblem::invalid(why).document() });
+                if script.is_none()
+                    && screen.is_none()
+                    && let Ok(message) = &said
+                    && let Some(begun) = begin_follower(&session, message).await
+                {
+                    match begun {
+                        Ok(follower) => {
+                            return serve_follower(to, from, &session, &caller, follower).await;
+                        }
+                        Err(e) => {
+                            let answer = json!({ "problem": e.document() }).to_string();
+                            if to.send(Message::Text(answer.into())).await.is_err() {
+                                return;
+                            }
+                            continue;
+                        }
+                    }
+                }
                 let answer = match (said, &mut script) {
                     (Err(e), _) => Some(problem(e.to_string())),
-                    (Ok(TerminalMessage::Run(_)), Some(_)) => Some(problem("a script runs already".into())),
+                    (Ok(message), _) if screen.is_some() && message.is_beginning() => {
+                        Some(problem("a program runs already".into()))
+                    }
+                    (Ok(TerminalMessage::Start(start)), None) => {
+                        let (session, caller, messages) =
+                            (session.clone(), caller.clone(), messages.clone());
+                        let begun = run_blocking(move || {
+                            RunningScreen::begin(&session, &caller, start, messages)
+                        });
+                        match begun.await {
+                            Ok(begun) => {
+                                screen = Some(begun);
+                                None
+                            }
+                            Err(e) => Some(json!({ "problem": e.document() })),
+                        }
+                    }
+                    (Ok(message), Some(_)) if message.is_beginning() => {
+                        Some(problem("a script runs already".into()))
+                    }
+                    (Ok(TerminalMessage::Keys(text)), _) => {
+                        if let Some(screen) = &screen {
+                            screen.type_text(text);
+                        }
+                        None
+                    }
+                    (Ok(TerminalMessage::Size(size)), _) => {
+                        if let Some(screen) = &screen {
+                            screen.resize(size);
+                        }
+                        None
+                    }
                     (Ok(TerminalMessage::Run(text)), None) => {
                         script = begin_script(&session, &caller, text, messages.clone());
                         script.is_none().then(|| problem("the script cannot be started".into()))
@@ -124,6 +204,20 @@ async fn serve_socket(socket: WebSocket, session: Arc<Session>, caller: Caller) 
                 }
             }
         }
+    }
+}
+
+/// Begins what follows a terminal that stays, if the message asks for it.
+async fn begin_follower(
+    session: &Arc<Session>,
+    message: &TerminalMessage,
+) -> Option<Result<ProcessFollower, HttpProblem>> {
+    match message {
+        TerminalMessage::Start(start) if start.keep => {
+            Some(start_kept(session, start.clone()).await)
+        }
+        TerminalMessage::Attach(to) => Some(attach(session, to)),
+        _ => None,
     }
 }
 

@@ -56,6 +56,8 @@ pub struct TokenLimits {
     pub memory: u64,
     /// The maximum number of requests at once.
     pub requests: usize,
+    /// The maximum number of requests to ports of its sessions at once, WebSockets included.
+    pub streams: usize,
     /// The maximum number of connections of the Model Context Protocol.
     pub connections: usize,
     /// The maximum number of CPU seconds of guests within an hour.
@@ -71,6 +73,7 @@ impl Default for TokenLimits {
             awake: 16,
             memory: 8 << 30,
             requests: 16,
+            streams: 128,
             connections: 100,
             cpu_seconds: 3600,
             bytes: 4 << 30,
@@ -89,6 +92,7 @@ pub struct Owner {
     pub scopes: Vec<ToolScope>,
     pub limits: TokenLimits,
     running: AtomicUsize,
+    streaming: AtomicUsize,
     used: Mutex<TokenUsage>,
 }
 
@@ -107,11 +111,20 @@ impl Drop for RunningRequest {
     }
 }
 
+/// A request to a port that counts until this is dropped.
+pub struct RunningStream(Arc<Owner>);
+
+impl Drop for RunningStream {
+    fn drop(&mut self) {
+        self.0.streaming.fetch_sub(1, Ordering::AcqRel);
+    }
+}
+
 impl Owner {
     fn new(name: String, scopes: Vec<ToolScope>, limits: TokenLimits) -> Owner {
         let used = TokenUsage { since: Instant::now(), cpu: Duration::ZERO, bytes: 0 };
-        let (running, used) = (AtomicUsize::new(0), Mutex::new(used));
-        Owner { name, scopes, limits, running, used }
+        let (running, streaming) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        Owner { name, scopes, limits, running, streaming, used: Mutex::new(used) }
     }
 
     /// Counts one more running request, or returns the limit that prevents it.
@@ -126,6 +139,21 @@ impl Owner {
                 return Err("CPU seconds within an hour");
             }
             Ok(running)
+        })
+    }
+
+    /// Counts one more request to a port of a session, or returns the limit that prevents it.
+    pub fn begin_stream(self: &Arc<Owner>) -> Result<RunningStream, &'static str> {
+        let before = self.streaming.fetch_add(1, Ordering::AcqRel);
+        let stream = RunningStream(self.clone());
+        if before >= self.limits.streams {
+            return Err("requests to ports at once");
+        }
+        self.with_used(|used| {
+            if used.cpu.as_secs() >= self.limits.cpu_seconds {
+                return Err("CPU seconds within an hour");
+            }
+            Ok(stream)
         })
     }
 
@@ -224,6 +252,11 @@ impl Tokens {
         found
     }
 
+    /// Returns the owner of that name.
+    pub fn owner_named(&self, name: &str) -> Option<&Arc<Owner>> {
+        self.all_owners().find(|owner| owner.name == name)
+    }
+
     /// Returns all owners.
     pub fn all_owners(&self) -> impl Iterator<Item = &Arc<Owner>> {
         self.0.iter().map(|(_, owner)| owner)
@@ -237,6 +270,7 @@ pub fn anonymous_owner() -> Arc<Owner> {
         awake: usize::MAX,
         memory: u64::MAX,
         requests: 256,
+        streams: 1000,
         connections: 1000,
         cpu_seconds: u64::MAX,
         bytes: u64::MAX,

@@ -3,6 +3,7 @@
 use crate::app::HttpApp;
 use crate::bridge;
 use crate::gate::Caller;
+use crate::ports::LinkDoor;
 use crate::problem::HttpProblem;
 use axum::Extension;
 use axum::body::{Body, to_bytes};
@@ -90,8 +91,9 @@ pub async fn call_tool(
         listed.ok_or_else(|| HttpProblem::missing(format!("there is no tool '{name}'")))?.tool;
     caller.check_scope(tool.scope)?;
     let wants_events = accepts_type(request.headers(), "text/event-stream");
+    let door = Arc::new(LinkDoor::new(&app, &caller.owner, request.headers()));
     let arguments = read_arguments(&caller, request).await?;
-    let job = ToolCallJob { app, caller, session, tool, arguments, stop: Arc::default() };
+    let job = ToolCallJob { app, caller, session, door, tool, arguments, stop: Arc::default() };
     if wants_events { Ok(job.answer_events()) } else { job.answer_once().await }
 }
 
@@ -128,6 +130,7 @@ struct ToolCallJob {
     app: Arc<HttpApp>,
     caller: Caller,
     session: String,
+    door: Arc<LinkDoor>,
     tool: &'static ToolEntry,
     arguments: Map<String, Value>,
     stop: Arc<CallStop>,
@@ -136,13 +139,13 @@ struct ToolCallJob {
 impl ToolCallJob {
     /// Runs the call, and blocks until it has ended.
     fn run(self, emit: Option<&(dyn Fn(CallEvent<'_>) + Sync)>) -> Result<ToolResult, HttpProblem> {
-        let ToolCallJob { app, caller, session, tool, arguments, stop } = self;
+        let ToolCallJob { app, caller, session, door, tool, arguments, stop } = self;
         // A session that does not exist is not created.
         let _held = caller.space.open(&session)?;
         let span =
             tracing::info_span!("tool", name = tool.name, session, owner = caller.owner.name);
         let _in = span.entered();
-        let client = Client::for_session(caller.space.clone(), session);
+        let client = Client::for_session(caller.space.clone(), session).with_port_door(door);
         let done = tool.run(arguments, &ClientCall { client: &client, stop: &stop, emit });
         caller.owner.spend_cpu(stop.cpu_time());
         app.metrics.count_call(tool.name, done.is_ok(), stop.cpu_time());

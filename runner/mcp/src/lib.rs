@@ -20,11 +20,13 @@
 //! - A refusal of a tool is a result with `isError`, so that the model reads the reason. Protocol
 //!   errors are for invalid requests.
 //!
+//! - Over HTTP, each request of a protocol version without a handshake (2026-07-28 and later) has a
+//!   handler and a client of its own. Its session is the one that its address names.
+//!
 //! # Deliberately absent
-//! Protocol versions without a handshake (2026-07-28 and later) over HTTP, because they have no
-//! connection that a session could belong to; clients receive the list of supported versions. Over
-//! standard streams all versions are supported. Roots of HTTP clients are not mounted, because the
-//! server's policy, not a client, decides which parts of its host guests see.
+//! `subscriptions/listen`, because a request without a connection has no client that lasts. Roots of
+//! HTTP clients are not mounted, because the server's policy, not a client, decides which parts of
+//! its host guests see.
 #![forbid(unsafe_code)]
 
 mod client;
@@ -41,7 +43,7 @@ pub use client::{ToolServer, ToolServerError, ToolServers, name_cryptography};
 pub use connections::{ConnectionOwner, ConnectionTable, ConnectionTimes};
 pub use content::{call_result, refusal_result, resource_contents};
 pub use roots::{FOLDER as ROOTS, RootsMode};
-pub use server::{Bind, ConnectionClient, McpServer};
+pub use server::{Bind, BindExtent, ConnectionClient, McpServer};
 pub use stdio::{StdioError, serve_stdio};
 pub use streamable::{
     ConnectionError, ConnectionManager, Streamable, StreamableOptions, handler_service,

@@ -9,6 +9,7 @@ use rmcp::ErrorData;
 use rmcp::ServerHandler;
 use rmcp::model::*;
 use rmcp::service::{NotificationContext, Peer, RequestContext, RoleServer};
+use serde_json::json;
 use std::borrow::Cow;
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -25,10 +26,21 @@ pub struct ConnectionClient {
     pub client: Arc<Client>,
     /// The scopes of the tools that the client can see.
     pub scopes: Vec<ToolScope>,
+    pub extent: BindExtent,
+}
+
+/// The extent of a client's requests that have the same client.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BindExtent {
+    /// All requests of a connection.
+    Connection,
+    /// One request, of a protocol version in which each request stands alone.
+    Request,
 }
 
 /// Identifies the client that has sent a request, from the request's head where there is one.
-pub type Bind = Arc<dyn Fn(Option<&Parts>) -> Result<ConnectionClient, Refusal> + Send + Sync>;
+pub type Bind =
+    Arc<dyn Fn(Option<&Parts>, BindExtent) -> Result<ConnectionClient, Refusal> + Send + Sync>;
 
 /// The state of a connection, which stays while the connection has no handler.
 #[derive(Default)]
@@ -86,8 +98,7 @@ pub struct McpServer {
     /// The connection's state, set by the handshake. The state of an HTTP connection outlives the
     /// handler.
     state: OnceLock<Arc<ConnectionState>>,
-    /// Whether all requests come over one connection. Over HTTP they do not, so protocol versions
-    /// without a handshake are refused, because there would be no connection to bind a session to.
+    /// Whether all requests come over one connection. Over HTTP they do so only after a handshake.
     has_connection: bool,
     roots: RootsMode,
     /// Whether the client's roots have been asked for.
@@ -147,19 +158,33 @@ impl McpServer {
         self.state.get_or_init(Arc::default)
     }
 
+    /// Returns the extent of the handler's client. Over HTTP the state of a connection is set by
+    /// its handshake, so a handler without a state has one request.
+    fn extent(&self) -> BindExtent {
+        if self.has_connection || self.state.get().is_some() {
+            BindExtent::Connection
+        } else {
+            BindExtent::Request
+        }
+    }
+
     fn bound(&self, context: &Context) -> Result<&ConnectionClient, ErrorData> {
+        let extent = self.extent();
         let bound = &self.state().bound;
         if let Some(bound) = bound.get() {
             return Ok(bound);
         }
-        let made =
-            (self.bind)(context.extensions.get::<Parts>()).map_err(|e| protocol_error(&e))?;
+        let head = context.extensions.get::<Parts>();
+        let made = (self.bind)(head, extent).map_err(|e| protocol_error(&e))?;
         Ok(bound.get_or_init(|| made))
     }
 
     /// Returns the tools that this client may use.
     fn tools<'a>(&'a self, bound: &'a ConnectionClient) -> impl Iterator<Item = &'a ListedTool> {
-        self.registry.tools().iter().filter(|t| bound.scopes.contains(&t.tool.scope))
+        self.registry.tools().iter().filter(|listed| {
+            let lasts = bound.extent == BindExtent::Connection;
+            bound.scopes.contains(&listed.tool.scope) && (lasts || listed.tool.name != SWITCH)
+        })
     }
 
     /// Runs a blocking function for the client, as long as the client waits.
@@ -214,7 +239,7 @@ impl McpServer {
         });
         match ran.await? {
             Ok(done) => {
-                if tool.scope != ToolScope::Read {
+                if tool.scope != ToolScope::Read && has_notifications(context) {
                     self.notify_changes(&done, &context.peer).await;
                 }
                 Ok(content::call_result(done))
@@ -240,6 +265,12 @@ impl McpServer {
     }
 }
 
+/// Returns whether the client hears of changes that it has not asked for. From 2026-07-28 on it
+/// asks by `subscriptions/listen`, which this server does not have.
+fn has_notifications(context: &Context) -> bool {
+    context.meta.protocol_version().is_none_or(|version| version.has_initialize())
+}
+
 /// Converts a refusal of a request other than a tool call.
 fn protocol_error(refusal: &Refusal) -> ErrorData {
     let text = refusal.text.clone();
@@ -250,11 +281,16 @@ fn protocol_error(refusal: &Refusal) -> ErrorData {
     }
 }
 
-fn describe_tool(listed: &ListedTool) -> Tool {
+fn missing_resource(uri: &str) -> ErrorData {
+    ErrorData::resource_not_found(format!("{uri}: no such resource"), Some(json!({ "uri": uri })))
+}
+
+/// Describes a tool, with the schema of its answer if `has_answer`.
+fn describe_tool(listed: &ListedTool, has_answer: bool) -> Tool {
     let (tool, hints) = (listed.tool, listed.tool.hints);
     let mut made = Tool::new(tool.name, tool.text, listed.input.clone());
     made.title = Some(tool.title.to_owned());
-    made.output_schema = Some(listed.output.clone());
+    made.output_schema = has_answer.then(|| listed.output.clone());
     made.annotations = Some(
         ToolAnnotations::new()
             .read_only(hints.read_only)
@@ -267,6 +303,12 @@ fn describe_tool(listed: &ListedTool) -> Tool {
 
 /// The name of the prompt that describes the machine.
 const PROMPT: &str = "machine";
+/// The tool that switches to another session, which has an effect only on later requests of a
+/// connection.
+const SWITCH: &str = "use_session";
+/// The time in milliseconds for which a client may keep a list of tools or prompts. They change
+/// when the server starts again.
+const LIST_KEPT: u64 = 300_000;
 
 impl ServerHandler for McpServer {
     fn get_info(&self) -> ServerConfig {
@@ -290,11 +332,20 @@ impl ServerHandler for McpServer {
     }
 
     fn supported_protocol_versions(&self) -> Cow<'static, [ProtocolVersion]> {
-        if self.has_connection {
-            Cow::Borrowed(ProtocolVersion::KNOWN_VERSIONS)
-        } else {
-            ProtocolVersion::known_up_to(&ProtocolVersion::LATEST_WITH_INITIALIZE).into()
+        Cow::Borrowed(ProtocolVersion::KNOWN_VERSIONS)
+    }
+
+    async fn discover(&self, context: Context) -> Result<DiscoverResult, ErrorData> {
+        self.bound(&context)?;
+        let mut info = self.get_info();
+        // These are notifications, which clients of these versions do not get.
+        if let Some(resources) = &mut info.capabilities.resources {
+            (resources.subscribe, resources.list_changed) = (None, None);
         }
+        let versions = self.supported_protocol_versions().into_owned();
+        let mut made = DiscoverResult::from_server_info(versions, info);
+        made.ttl_ms = LIST_KEPT;
+        Ok(made)
     }
 
     async fn initialize(
@@ -323,7 +374,11 @@ impl ServerHandler for McpServer {
         context: Context,
     ) -> Result<ListToolsResult, ErrorData> {
         let bound = self.bound(&context)?;
-        Ok(ListToolsResult::with_all_items(self.tools(bound).map(describe_tool).collect()))
+        let has_answers = self.registry.describes_answers();
+        let tools = self.tools(bound).map(|listed| describe_tool(listed, has_answers)).collect();
+        let mut listed = ListToolsResult::with_all_items(tools);
+        (listed.ttl_ms, listed.cache_scope) = (Some(LIST_KEPT), Some(CacheScope::Private));
+        Ok(listed)
     }
 
     async fn call_tool(
@@ -368,14 +423,17 @@ impl ServerHandler for McpServer {
         context: Context,
     ) -> Result<ReadResourceResponse, ErrorData> {
         let uri = request.uri;
-        let missing = || ErrorData::resource_not_found(format!("{uri}: no such resource"), None);
+        let missing = || missing_resource(&uri);
         let path = resources::uri_path(&uri).ok_or_else(missing)?;
         if !self.bound(&context)?.scopes.contains(&ToolScope::Read) {
             return Err(missing());
         }
         let read =
             self.blocking(&context, move |client, _| resources::read(&*client.session()?, &path));
-        let (mime, data) = read.await?.map_err(|e| protocol_error(&e))?;
+        let (mime, data) = read.await?.map_err(|refusal| match refusal.kind {
+            RefusalKind::Missing => missing(),
+            _ => protocol_error(&refusal),
+        })?;
         Ok(ReadResourceResult::new(vec![content::resource_contents(&uri, &mime, data)]).into())
     }
 
@@ -398,10 +456,7 @@ impl ServerHandler for McpServer {
                 Ok(())
             }
             Some(_) => Err(ErrorData::invalid_params("too many subscriptions", None)),
-            None => {
-                let text = format!("{}: no such resource", request.uri);
-                Err(ErrorData::resource_not_found(text, None))
-            }
+            None => Err(missing_resource(&request.uri)),
         }
     }
 

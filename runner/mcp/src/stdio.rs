@@ -2,7 +2,7 @@
 //! disconnects.
 
 use crate::roots::RootsMode;
-use crate::server::{ConnectionClient, McpServer};
+use crate::server::{BindExtent, ConnectionClient, McpServer};
 use rmcp::ServiceExt;
 use rmcp::service::ServerInitializeError;
 use std::sync::Arc;
@@ -33,8 +33,12 @@ pub fn serve_stdio(
 ) -> Result<(), StdioError> {
     let runtime =
         tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
-    let bound = ConnectionClient { client: Arc::new(client), scopes: ToolScope::ALL.to_vec() };
-    let server = McpServer::new(registry, Arc::new(move |_| Ok(bound.clone())), false);
+    let bound = ConnectionClient {
+        client: Arc::new(client),
+        scopes: ToolScope::ALL.to_vec(),
+        extent: BindExtent::Connection,
+    };
+    let server = McpServer::new(registry, Arc::new(move |_, _| Ok(bound.clone())), false);
     let server = server.with_roots(roots);
     let served = runtime.block_on(async {
         match server.serve(rmcp::transport::io::stdio_pipes()).await {

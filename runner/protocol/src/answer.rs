@@ -2,6 +2,7 @@
 
 use crate::files::{FileAnswer, FileBytes};
 use crate::outcome::Outcome;
+use crate::process::{ProcessOutput, ProcessReport};
 use serde::{Serialize, Serializer};
 use std::collections::BTreeMap;
 
@@ -42,6 +43,10 @@ pub enum Answer {
         left: Vec<(String, String)>,
     },
     Tools(Vec<ToolSummary>),
+    Ports(Vec<PortSummary>),
+    Process(ProcessReport),
+    ProcessOutput(Box<ProcessOutput>),
+    Processes(Vec<ProcessReport>),
     /// The request was carried out, and has no other answer.
     Done,
 }
@@ -70,6 +75,8 @@ pub struct CommitSummary {
     pub duration: u64,
     pub changed_files: u32,
     pub tags: Vec<String>,
+    /// The processes that a move to the commit has ended, each with its number and command.
+    pub ended: Vec<String>,
 }
 
 /// Maximum bytes of a command in a [`CommitReport`].
@@ -93,6 +100,8 @@ pub struct CommitReport {
     pub changed_files: u32,
     /// The names that the commit was given.
     pub tags: Vec<String>,
+    /// The processes that a move to the commit has ended, each with its number and command.
+    pub ended: Vec<String>,
 }
 
 impl From<CommitSummary> for CommitReport {
@@ -108,6 +117,7 @@ impl From<CommitSummary> for CommitReport {
             duration: commit.duration as f64 / 1e9,
             changed_files: commit.changed_files,
             tags: commit.tags,
+            ended: commit.ended,
         }
     }
 }
@@ -117,6 +127,20 @@ impl From<CommitSummary> for CommitReport {
 pub struct ToolSummary {
     pub name: String,
     pub description: String,
+}
+
+/// A port at which a program of the session listens for connections (TCP).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct PortSummary {
+    pub port: u16,
+    /// The address at which it listens, `0.0.0.0` or `::` for all of the session's.
+    pub address: String,
+    /// The number of the process that made it listen.
+    pub pid: u32,
+    /// The beginning of that process's command; `null` if it has ended, or belongs to a call that
+    /// runs.
+    pub command: Option<String>,
 }
 
 /// An event of a running call.

@@ -44,6 +44,11 @@ pub enum RequestFault {
     /// A path has a NUL or is too long.
     #[error("'{0}' is not a valid path")]
     Path(String),
+    /// A regular expression is malformed or too long.
+    #[error("until: {0}")]
+    Pattern(String),
+    #[error("a signal is a number from 1 to 64")]
+    Signal,
     #[error("there are {count} paths, {MAX_PATHS} at most")]
     PathCount { count: usize },
 }
@@ -76,13 +81,15 @@ impl Request {
             Request::Workspace(WorkspaceRequest::Diff(paths) | WorkspaceRequest::Apply(paths)) => {
                 check_paths(paths)
             }
+            Request::Processes(request) => request.check(),
             // A request about files is checked where the files are, because its errors describe
             // them.
             Request::Files(_)
             | Request::History(_)
             | Request::Values(_)
             | Request::Reset
-            | Request::Tools => Ok(()),
+            | Request::Tools
+            | Request::Ports => Ok(()),
         }
     }
 }

@@ -20,6 +20,7 @@
 //! | checks of requests | `check` |
 //! | the end of a call: [`Outcome`], [`End`], [`LimitHit`]; the files that it changed | `outcome` |
 //! | answers to requests; events of a running call | `answer` |
+//! | processes that continue from call to call | `process` |
 //! | refusals, for clients: kinds, texts | `refusal` |
 //! | requests about files, their answers and errors | `files` |
 //!
@@ -40,13 +41,19 @@ mod check;
 pub mod files;
 mod options;
 mod outcome;
+mod process;
 mod refusal;
 mod request;
 
-pub use answer::{Answer, CallEvent, CommitReport, CommitSummary, ToolSummary};
+pub use answer::{Answer, CallEvent, CommitReport, CommitSummary, PortSummary, ToolSummary};
 pub use check::{MAX_COMMAND, MAX_WORDS, OWN_KEYS, RequestFault, checked_seconds, is_own_key};
 pub use options::CallOptions;
 pub use outcome::{End, FileChange, FileChangeKind, LimitHit, Outcome};
+pub use process::{
+    KEPT_OUTPUT, MAX_READ, MAX_WAIT, ProcessKill, ProcessOutput, ProcessRead, ProcessReport,
+    ProcessRequest, ProcessStart, ProcessStatus, ProcessWrite, READ_OUTPUT, ScreenSize,
+    checked_wait,
+};
 pub use refusal::{Refusal, RefusalKind};
 pub use request::{
     CAPTURE, Command, Exec, HistoryRequest, Input, JAVASCRIPT, Language, Output, PYTHON, Request,

@@ -1,6 +1,7 @@
 //! The requests that a session takes.
 
 use crate::files::FileRequest;
+use crate::process::ProcessRequest;
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
 use std::time::Duration;
@@ -32,6 +33,10 @@ pub enum Request {
     /// Lists the functions of the embedder that guests may call. Answered by
     /// [`Answer::Tools`](crate::Answer::Tools).
     Tools,
+    Processes(ProcessRequest),
+    /// Lists the ports at which programs of the session listen. Answered by
+    /// [`Answer::Ports`](crate::Answer::Ports).
+    Ports,
 }
 
 impl<E: Into<Exec>> From<E> for Request {

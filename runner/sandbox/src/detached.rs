@@ -6,11 +6,12 @@
 
 use crate::host::{Background, Kernel};
 use crate::outcome::RunResult;
+use crate::relay::TerminalStart;
 use crate::sandbox::{RunSpec, SandboxError, SessionSandbox};
 use std::sync::Arc;
-use std::time::Instant;
-use wasibox_kernel::{CellOrigin, ChildStart, Cwd, RunEnd, SpawnError};
-use wasibox_vfs::{Errno, Loc};
+use std::time::{Duration, Instant};
+use wasibox_kernel::{CellOrigin, ChildStart, Cwd, OpenDescription, RunEnd, SpawnError};
+use wasibox_vfs::{Errno, Loc, VfsFile};
 
 /// A handle that sends signals to the processes between and beside calls.
 #[derive(Clone)]
@@ -22,6 +23,23 @@ impl ProcessSignals {
     pub fn send_signal(&self, pid: u32, signal: u8) -> bool {
         self.0.send_signal(pid, signal)
     }
+}
+
+/// A command that has a terminal for its standard streams.
+pub struct TerminalRun {
+    pub argv: Vec<Vec<u8>>,
+    pub env: Vec<Vec<u8>>,
+    pub cwd: Vec<u8>,
+    pub timeout: Option<Duration>,
+    pub terminal: TerminalStart,
+}
+
+/// The parts of a detached command that do not depend on its streams.
+struct DetachedStart {
+    argv: Vec<Vec<u8>>,
+    env: Vec<Vec<u8>>,
+    cwd: Vec<u8>,
+    timeout: Option<Duration>,
 }
 
 impl SessionSandbox {
@@ -36,6 +54,38 @@ impl SessionSandbox {
         spec: RunSpec,
         ended: impl FnOnce(RunResult) + Send + 'static,
     ) -> Result<u32, SandboxError> {
+        let RunSpec { argv, env, cwd, timeout, stdin, stdout, stderr, .. } = spec;
+        let start = DetachedStart { argv, env, cwd, timeout };
+        self.begin_with(start, || self.first_files(stdin, stdout, stderr), ended)
+    }
+
+    /// Does the same for a command on a new terminal, whose session and foreground group it leads.
+    /// The limit of output does not apply: the terminal holds a bounded amount, and its programs
+    /// wait for the client.
+    ///
+    /// # Errors
+    /// The same as [`SessionSandbox::begin_detached`]; also if the session has too many terminals.
+    pub fn begin_on_terminal(
+        &self,
+        run: TerminalRun,
+        ended: impl FnOnce(RunResult) + Send + 'static,
+    ) -> Result<u32, SandboxError> {
+        let TerminalRun { argv, env, cwd, timeout, terminal } = run;
+        let start = DetachedStart { argv, env, cwd, timeout };
+        let opens = || {
+            let slave = terminal.open(self.vfs())?;
+            let open = OpenDescription::new(VfsFile::Slave(slave), true, true);
+            Ok([open.clone(), open.clone(), open, OpenDescription::root(self.vfs())?])
+        };
+        self.begin_with(start, opens, ended)
+    }
+
+    fn begin_with(
+        &self,
+        spec: DetachedStart,
+        opens: impl FnOnce() -> Result<[Arc<OpenDescription>; 4], Errno>,
+        ended: impl FnOnce(RunResult) + Send + 'static,
+    ) -> Result<u32, SandboxError> {
         self.check_stuck()?;
         let limits = crate::policy::Limits { timeout: spec.timeout, ..self.policy().limits };
         let root = Loc::Tree(wasibox_vfs::tree::ROOT);
@@ -43,13 +93,13 @@ impl SessionSandbox {
             path: String::from_utf8_lossy(&spec.cwd).into_owned(),
             why,
         })?;
-        let found = self.find_program(&spec, &loc)?;
+        let found = self.find_program(&spec.argv, &spec.env, &loc)?;
         let name = String::from_utf8_lossy(&spec.argv[0]).into_owned();
         let cannot =
             |why: Errno| SandboxError::NotExecutable { name: name.clone(), why: why.text().into() };
-        let opens = self.first_files(spec.stdin, spec.stdout, spec.stderr).map_err(cannot)?;
         self.programs.get(found.program)?;
-        let start = found.to_start(self.vfs(), spec.argv, spec.env);
+        let opens = opens().map_err(cannot)?;
+        let start = found.to_start(self.vfs(), spec.argv, self.environment(spec.env));
         let kernel = Kernel::new(
             self.vfs().clone(),
             self.programs.clone(),

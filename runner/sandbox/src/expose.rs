@@ -4,6 +4,8 @@
 //! which passes it by its control socket. The first byte of the reply says whether there is a
 //! listener ([`ACCEPTED`], [`REFUSED`]); then bytes go both ways until both sides have ended.
 
+use crate::host::Background;
+use serde::{Deserialize, Serialize};
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, Ipv6Addr, Shutdown, SocketAddr};
 use std::os::unix::net::UnixStream;
@@ -12,7 +14,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 use wasibox_vfs::Errno;
 use wasibox_vfs::net::{
-    Family, LoopbackNetwork, ReceiveOptions, Socket, SocketAddress, SocketKind,
+    Family, ListeningSocket, LoopbackNetwork, ReceiveOptions, Socket, SocketAddress, SocketKind,
 };
 
 /// The reply that there is a listener at the port.
@@ -27,12 +29,26 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 /// The longest wait of a thread before it checks again; a change wakes it earlier.
 const LOOK: Duration = Duration::from_secs(60);
 const PART: usize = 64 << 10;
+/// The maximum number of sockets in a list of those that listen.
+pub const MAX_PORTS: usize = 256;
+/// The maximum bytes of a command in that list.
+pub const MAX_COMMAND: usize = 200;
 
 /// The way into a session's loopback.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct LoopbackGate {
     network: LoopbackNetwork,
     open: Arc<AtomicUsize>,
+    processes: Option<Arc<Background>>,
+}
+
+/// A socket that listens, and the command of its process.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OpenPort {
+    pub address: SocketAddr,
+    pub pid: u32,
+    /// The beginning of the command; `None` while the process belongs to a call that runs.
+    pub command: Option<Vec<u8>>,
 }
 
 /// A connection's place in the count.
@@ -48,7 +64,25 @@ impl Drop for ConnectionPlace {
 impl LoopbackGate {
     /// Creates a gate to that network.
     pub fn new(network: &LoopbackNetwork) -> LoopbackGate {
-        LoopbackGate { network: network.clone(), open: Arc::default() }
+        LoopbackGate { network: network.clone(), open: Arc::default(), processes: None }
+    }
+
+    /// Returns the gate with the processes whose commands it finds.
+    #[must_use]
+    pub fn with_processes(self, processes: Arc<Background>) -> LoopbackGate {
+        LoopbackGate { processes: Some(processes), ..self }
+    }
+
+    /// Returns the sockets that listen for connections, by port, [`MAX_PORTS`] at most.
+    pub fn open_ports(&self) -> Vec<OpenPort> {
+        let all = self.network.listening_sockets().into_iter().take(MAX_PORTS);
+        let command = |pid| {
+            let mut command = self.processes.as_ref()?.command_of(pid)?;
+            command.truncate(MAX_COMMAND);
+            Some(command)
+        };
+        all.map(|ListeningSocket { address, pid }| OpenPort { address, pid, command: command(pid) })
+            .collect()
     }
 
     /// Connects `stream` to the port; does not wait.
@@ -196,7 +230,7 @@ mod tests {
             _ => Ipv4Addr::LOCALHOST.into(),
         };
         s.bind(SocketAddress::Ip(SocketAddr::new(ip, port))).unwrap();
-        s.listen(1).unwrap();
+        s.listen(1, 9).unwrap();
         s
     }
 
@@ -244,6 +278,16 @@ mod tests {
             assert_eq!(answer, b"answer");
             writing.join().unwrap();
         }
+    }
+
+    #[test]
+    fn sockets_that_listen_are_listed_by_port() {
+        let network = LoopbackNetwork::new(Budget::new(64 << 20));
+        let gate = LoopbackGate::new(&network);
+        let _open = (listener(&network, Family::V6, 8000), listener(&network, Family::V4, 80));
+        let port =
+            |address: &str| OpenPort { address: address.parse().unwrap(), pid: 9, command: None };
+        assert_eq!(gate.open_ports(), [port("127.0.0.1:80"), port("[::1]:8000")]);
     }
 
     #[test]

@@ -60,11 +60,14 @@ pub mod key;
 mod linear;
 mod loaded;
 mod memory;
+mod missing;
 pub mod outcome;
 pub mod policy;
 mod programs;
+pub mod relay;
 mod sandbox;
 pub mod schedule;
+pub mod screen;
 mod snapshot;
 mod stack;
 pub mod streams;
@@ -75,10 +78,12 @@ mod trusted;
 pub mod watchdog;
 
 pub use cell::{CellAnswer, CellChange, CellError, CellRun, MAX_CELLS};
-pub use detached::ProcessSignals;
+pub use detached::{ProcessSignals, TerminalRun};
 pub use host_tools::HostToolPolicy;
 pub use outcome::{LimitHit, ProcessStatus, RunResult};
-pub use policy::{GrowthLimits, Limits, NetworkPolicy, Policy, Workspace, WorkspaceKind};
+pub use policy::{
+    GrowthLimits, Limits, NetworkLimits, NetworkPolicy, Policy, Workspace, WorkspaceKind,
+};
 pub use programs::{ProgramError, compile_all, compile_program};
 pub use sandbox::{
     PreparedImage, RunSpec, SandboxError, SandboxInterrupt, SessionSandbox, image_files,

@@ -3,6 +3,7 @@
 use crate::host_tools::HostToolPolicy;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
+use std::time::Duration;
 use wasibox_vfs::MountSpec;
 
 pub use wasibox_kernel::Limits;
@@ -31,6 +32,10 @@ pub struct Policy {
     /// functions, `vm` or modules of `data:` URLs. Guests cannot change it
     /// ([`wasibox_vfs::Vfs::forbid_code_from_strings`]).
     pub no_javascript_eval: bool,
+    /// The budget with which shells start (`docs/budgets.md`), as for the shell's `--budget`; `None`
+    /// is the shell's default. A script may choose another one.
+    #[serde(default)]
+    pub shell_budget: Option<String>,
     /// Absolute paths of the image that guests do not see.
     pub hidden: Vec<String>,
     /// The limits of the session's history and log in its store. Only the store's owner uses them.
@@ -65,6 +70,7 @@ impl Default for Policy {
             limits: Limits::default(),
             fresh_programs: false,
             no_javascript_eval: false,
+            shell_budget: None,
             hidden: Vec::new(),
             growth: GrowthLimits::default(),
         }
@@ -83,6 +89,48 @@ pub struct NetworkPolicy {
     pub deny: Vec<String>,
     /// Headers that guests do not see: `HOST: NAME=VALUE`, with `${env:KEY}` and `${file:PATH}`.
     pub secrets: Vec<String>,
+    /// The proxy through which requests go: `http://HOST:PORT`, or `environment` for the proxies
+    /// that the host's environment names.
+    #[serde(default)]
+    pub proxy: Option<String>,
+    #[serde(default)]
+    pub limits: NetworkLimits,
+}
+
+/// Limits of the requests to hosts outside that replace the bridge's own (`docs/network.md`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NetworkLimits {
+    /// The number of requests of a session.
+    pub requests: Option<u64>,
+    /// The number of requests of one call.
+    pub requests_per_call: Option<u64>,
+    /// The number of requests that run at the same time.
+    pub concurrent: Option<u32>,
+    /// The bytes of a request's body, and of a response's.
+    pub upload: Option<u64>,
+    pub download: Option<u64>,
+    /// The bytes of all bodies of a session.
+    pub session_upload: Option<u64>,
+    pub session_download: Option<u64>,
+    /// The time of a request with its redirects.
+    pub timeout: Option<Duration>,
+}
+
+impl NetworkLimits {
+    /// Returns the limits, with those of `other` where these have none.
+    #[must_use]
+    pub fn merge_over(&self, other: &NetworkLimits) -> NetworkLimits {
+        NetworkLimits {
+            requests: self.requests.or(other.requests),
+            requests_per_call: self.requests_per_call.or(other.requests_per_call),
+            concurrent: self.concurrent.or(other.concurrent),
+            upload: self.upload.or(other.upload),
+            download: self.download.or(other.download),
+            session_upload: self.session_upload.or(other.session_upload),
+            session_download: self.session_download.or(other.session_download),
+            timeout: self.timeout.or(other.timeout),
+        }
+    }
 }
 
 /// A folder of the session that starts with files of the host; the guest does not write to those.

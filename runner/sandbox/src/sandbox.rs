@@ -39,8 +39,12 @@ pub enum SandboxError {
     #[error(transparent)]
     Program(#[from] ProgramError),
     /// The command does not exist: a shell reports status 127.
-    #[error("{0}: command not found")]
-    NotFound(String),
+    #[error("{name}: command not found{}", advice_part(advice.as_deref()))]
+    NotFound {
+        name: String,
+        /// The replacement, or commands with a similar name.
+        advice: Option<String>,
+    },
     /// The command cannot be run: a shell reports status 126.
     #[error("{name}: {why}")]
     NotExecutable { name: String, why: String },
@@ -55,6 +59,11 @@ pub enum SandboxError {
     /// Processes of an earlier command did not end; see [`RunResult::stuck`].
     #[error("{0} processes of an earlier command cannot be ended")]
     Stuck(usize),
+}
+
+/// Returns the end of a message with the advice.
+fn advice_part(advice: Option<&str>) -> String {
+    advice.map_or_else(String::new, |advice| format!("; {advice}"))
 }
 
 /// A command to run.
@@ -341,7 +350,7 @@ impl SessionSandbox {
 
     /// Returns the gate into the session's loopback from outside.
     pub fn doors(&self) -> LoopbackGate {
-        LoopbackGate::new(self.vfs.network())
+        LoopbackGate::new(self.vfs.network()).with_processes(self.background.clone())
     }
 
     /// Returns the session's files.
@@ -425,19 +434,32 @@ impl SessionSandbox {
         ])
     }
 
+    /// Returns the environment of a process with the policy's variables, which `env` may replace.
+    pub(crate) fn environment(&self, mut env: Vec<Vec<u8>>) -> Vec<Vec<u8>> {
+        /// The variable of the shell's budget.
+        const BUDGET: &str = "BOX_BUDGET=";
+        if let Some(budget) = &self.policy.shell_budget
+            && !env.iter().any(|variable| variable.starts_with(BUDGET.as_bytes()))
+        {
+            env.push([BUDGET, budget].concat().into_bytes());
+        }
+        env
+    }
+
     /// Finds a command: a name along `PATH` of the environment, or a path.
     pub(crate) fn find_program(
         &self,
-        spec: &RunSpec,
+        argv: &[Vec<u8>],
+        env: &[Vec<u8>],
         cwd: &Loc,
     ) -> Result<ProgramMatch, SandboxError> {
-        let name = spec.argv.first().cloned().unwrap_or_default();
+        let name = argv.first().cloned().unwrap_or_default();
         let shown = String::from_utf8_lossy(&name).into_owned();
-        let path = spec.env.iter().find_map(|e| e.strip_prefix(b"PATH=".as_slice()));
+        let path = env.iter().find_map(|e| e.strip_prefix(b"PATH=".as_slice()));
+        let path = path.unwrap_or(b"/usr/local/bin:/usr/bin:/bin");
         let candidates: Vec<Vec<u8>> = if name.contains(&b'/') {
             vec![name.clone()]
         } else {
-            let path = path.unwrap_or(b"/usr/local/bin:/usr/bin:/bin");
             path.split(|b| *b == b':').map(|d| [d, b"/", &name].concat()).collect()
         };
         let mut why = Errno::NOENT;
@@ -452,7 +474,10 @@ impl SessionSandbox {
             }
         }
         Err(match why {
-            Errno::NOENT => SandboxError::NotFound(shown),
+            Errno::NOENT => {
+                let advice = crate::missing::advice_for(&self.vfs, &name, path);
+                SandboxError::NotFound { name: shown, advice }
+            }
             Errno::NOEXEC => SandboxError::NotExecutable {
                 name: shown,
                 why: "cannot execute binary file".into(),
@@ -485,9 +510,9 @@ impl SessionSandbox {
             path: String::from_utf8_lossy(&spec.cwd).into_owned(),
             why,
         })?;
-        let found = self.find_program(&spec, &loc)?;
+        let found = self.find_program(&spec.argv, &spec.env, &loc)?;
         let program = found.program;
-        let start = found.to_start(&self.vfs, spec.argv, spec.env);
+        let start = found.to_start(&self.vfs, spec.argv, self.environment(spec.env));
         let argv = start.argv.clone();
         let cannot = |why: Errno| SandboxError::NotExecutable {
             name: String::from_utf8_lossy(&argv[0]).into_owned(),

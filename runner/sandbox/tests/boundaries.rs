@@ -73,7 +73,7 @@ const U64: &[u64] = &[
 /// signal to itself, a sleep.
 fn spared(name: &str, arguments: &[u64]) -> bool {
     match name {
-        "proc_raise" => (1..64).contains(&arguments[0]),
+        "proc_raise" | "proc_raise_interval" => (1..64).contains(&arguments[0]),
         "proc_signal" => (1..64).contains(&arguments[1]),
         "thread_sleep" => arguments[0] > 1000,
         // Such a call would touch gigabytes of the larger memory.

@@ -107,7 +107,7 @@ fn write(sandbox: &SessionSandbox, path: &str, text: &str) {
         wasibox_vfs::OpenResult::File(f) => {
             assert_eq!(f.write(0, false, text.as_bytes()).unwrap().0, text.len())
         }
-        wasibox_vfs::OpenResult::Descriptor(_) => panic!("{path}"),
+        _ => panic!("{path}"),
     }
 }
 

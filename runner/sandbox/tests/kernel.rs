@@ -93,7 +93,7 @@ fn every_exit_code_is_exact() {
 #[test]
 fn commands_that_cannot_be_run_have_distinct_errors() {
     let missing = start(&["nope"], Policy::default(), b"").err();
-    assert!(matches!(missing, Some(SandboxError::NotFound(n)) if n == "nope"));
+    assert!(matches!(missing, Some(SandboxError::NotFound { name, .. }) if name == "nope"));
     for (path, why) in [("/bin", "Permission denied"), ("/tmp/f", "cannot execute binary file")] {
         let b = sandbox(Policy::default());
         let root = wasibox_vfs::Loc::Tree(wasibox_vfs::tree::ROOT);

@@ -2,16 +2,28 @@
 //! connecting to a port.
 
 use crate::worker::link;
-use std::io::Read;
+use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use wasibox_sandbox::ProcessSignals;
-use wasibox_sandbox::expose::{self, LoopbackGate};
+use wasibox_sandbox::expose::{self, LoopbackGate, OpenPort};
 use wasibox_vfs::lock_mutex;
 
 /// The time that a session may take to say whether a server listens at a port.
 const CONNECT: Duration = Duration::from_secs(10);
+
+/// The maximum bytes of a list of listening sockets.
+const MAX_LIST: usize = expose::MAX_PORTS * (expose::MAX_COMMAND + 64);
+const PART: usize = 16 << 10;
+
+/// Writes the list of listening sockets to a stream, and closes it.
+pub(crate) fn send_ports(gate: &LoopbackGate, mut stream: UnixStream) {
+    // The reader may be gone.
+    if let Ok(bytes) = postcard::to_stdvec(&gate.open_ports()) {
+        let _ = stream.write_all(&bytes);
+    }
+}
 
 /// A handle that ends a session's running call from another thread.
 #[derive(Clone, Default)]
@@ -42,6 +54,14 @@ impl SandboxControl {
         match self {
             SandboxControl::Threads(_, doors, _) => doors.connect(port, stream),
             SandboxControl::Process(i) => i.connect(port, &stream),
+        }
+    }
+
+    fn list_ports(&self, stream: UnixStream) {
+        match self {
+            // A list fits the stream's buffer, so nobody has to read it meanwhile.
+            SandboxControl::Threads(_, doors, _) => send_ports(doors, stream),
+            SandboxControl::Process(i) => i.list_ports(&stream),
         }
     }
 
@@ -94,6 +114,34 @@ impl Interrupt {
         }
         mine.set_read_timeout(None)?;
         Ok(mine)
+    }
+
+    /// Returns the listening sockets of the running sandbox; none if the session sleeps.
+    pub(crate) fn open_ports(&self) -> std::io::Result<Vec<OpenPort>> {
+        let (mut mine, theirs) = UnixStream::pair()?;
+        // It is set here, because a worker's jail does not allow it.
+        theirs.set_write_timeout(Some(CONNECT))?;
+        match &lock_mutex(&self.0).control {
+            Some(control) => control.list_ports(theirs),
+            None => return Ok(Vec::new()),
+        }
+        let until = Instant::now() + CONNECT;
+        let (mut bytes, mut part) = (Vec::new(), vec![0; PART]);
+        while bytes.len() < MAX_LIST {
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Err(std::io::ErrorKind::TimedOut.into());
+            }
+            mine.set_read_timeout(Some(left))?;
+            match mine.read(&mut part)? {
+                0 => break,
+                n => bytes.extend_from_slice(&part[..n]),
+            }
+        }
+        // A worker that is gone has closed the stream, and its ports.
+        let mut all: Vec<OpenPort> = postcard::from_bytes(&bytes).unwrap_or_default();
+        all.truncate(expose::MAX_PORTS);
+        Ok(all)
     }
 
     /// Sends a signal to a process that runs beside calls, if the session is awake.

@@ -105,6 +105,11 @@ impl CallNote {
         CallNote { begun: Instant::now(), time, command }
     }
 
+    /// Returns the command.
+    pub fn command(&self) -> &[u8] {
+        &self.command
+    }
+
     /// Returns the log entry of a process that ran beside calls.
     pub fn process_entry(&self) -> String {
         let ms = self.begun.elapsed().as_secs_f64() * 1000.0;

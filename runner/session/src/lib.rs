@@ -44,10 +44,12 @@ pub mod bundle;
 mod control;
 pub mod diff;
 mod engine;
+mod expose;
 mod history;
 mod kept;
 mod live;
 pub mod policy;
+mod processes;
 mod refusal;
 mod requests;
 mod run;
@@ -65,9 +67,13 @@ mod workspace;
 pub use builder::{Builder, Sandbox};
 pub use control::Interrupt;
 pub use engine::{Engine, EngineOptions, Isolation, Sessions};
+pub use expose::ExposedPort;
+pub use processes::{FollowedOutput, ProcessFollower};
 pub use run::InheritedStreams;
 pub use session::{Cancel, Error, Session, Streams};
-pub use spawned::{ProcessEnd, ProcessEndReader, SpawnedProcess};
+pub use spawned::{
+    ProcessEnd, ProcessEndReader, SpawnedProcess, TerminalKeyboard, TerminalProcess, TerminalSize,
+};
 pub use tenant::{Tenant, TenantLimits};
 pub use tools::{HostTool, ToolContext, ToolDefinitionError, ToolError};
 pub use wasibox_files as files;
@@ -75,17 +81,18 @@ pub use wasibox_image::{Image, ImageError};
 pub use wasibox_protocol::{
     Answer, CAPTURE, CallEvent, CallOptions, Command, CommitReport, CommitSummary, End, Exec,
     FileChange, FileChangeKind, HistoryRequest, Input, JAVASCRIPT, Language, LimitHit, Outcome,
-    Output, PYTHON, Refusal, RefusalKind, Request, RequestFault, ToolSummary, ValueRequest,
-    WorkspaceRequest, checked_seconds,
+    Output, PYTHON, PortSummary, ProcessKill, ProcessOutput, ProcessRead, ProcessReport,
+    ProcessRequest, ProcessStart, ProcessStatus, ProcessWrite, Refusal, RefusalKind, Request,
+    RequestFault, ScreenSize, ToolSummary, ValueRequest, WorkspaceRequest, checked_seconds,
 };
 pub use wasibox_sandbox::artifact::default_dir as default_artifact_dir;
 pub use wasibox_sandbox::heap::use_huge_pages;
 pub use wasibox_sandbox::schedule::use_short_turns;
 pub use wasibox_sandbox::{
-    DiskLimits, HostToolPolicy, Limits, MountSpec, NetworkPolicy, Policy, SandboxError, Workspace,
-    WorkspaceKind, compile_all, compile_program,
+    DiskLimits, HostToolPolicy, Limits, MountSpec, NetworkLimits, NetworkPolicy, Policy,
+    SandboxError, Workspace, WorkspaceKind, compile_all, compile_program,
 };
-pub use wasibox_sandbox::{terminal, value, watchdog};
+pub use wasibox_sandbox::{screen, terminal, value, watchdog};
 pub use wasibox_store as store;
 pub use wasibox_vfs::around::HOME;
 #[doc(hidden)]

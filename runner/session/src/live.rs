@@ -2,7 +2,7 @@
 
 use crate::run::{self, InheritedStreams};
 use crate::session::Error;
-use crate::spawned::{self, SpawnEnds};
+use crate::spawned::{self, SpawnEnds, TerminalSize};
 use crate::worker::link::WorkerLink;
 use crate::worker::message::{Answered, Asked, CellHead, CellTail};
 use crate::workspace;
@@ -216,12 +216,17 @@ impl RunningSandbox {
     ///
     /// # Errors
     /// If it cannot be started, or the worker is gone.
-    pub fn spawn_process(&mut self, exec: PlacedExec, ends: SpawnEnds) -> Result<u32, Error> {
+    pub fn spawn_process(
+        &mut self,
+        exec: PlacedExec,
+        terminal: Option<TerminalSize>,
+        ends: SpawnEnds,
+    ) -> Result<u32, Error> {
         match self {
             RunningSandbox::Threads(here) => {
-                spawned::begin_process(&here.sandbox, exec, ends, || {})
+                spawned::begin_process(&here.sandbox, exec, terminal, ends, || {})
             }
-            RunningSandbox::Process(link) => link.spawn_process(exec, &ends),
+            RunningSandbox::Process(link) => link.spawn_process(exec, terminal, &ends),
         }
     }
 

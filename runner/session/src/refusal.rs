@@ -17,7 +17,9 @@ impl From<Error> for Refusal {
             Error::Cell(_) | Error::Unfit(_) | Error::Workspace(_) | Error::NoHistory => {
                 RefusalKind::Conflict
             }
-            Error::Sandbox(SandboxError::NotFound(_)) => RefusalKind::Missing,
+            Error::NoProcess(_) | Error::Sandbox(SandboxError::NotFound { .. }) => {
+                RefusalKind::Missing
+            }
             Error::Sandbox(SandboxError::NotExecutable { .. }) => {
                 let code = Some("EACCES".to_owned());
                 return Refusal { code, ..Refusal::new(RefusalKind::Internal, e) };

@@ -14,9 +14,9 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 use wasibox_bridge::{
-    BodyLength, Bridge, BridgeExchange, BridgeNetwork, Header, HttpVersion, LogEntry, LogSink,
-    NetworkOptions, RedirectPolicy, RequestHead, RequestRule, RequestRules, ResponseHead,
-    SecretRule,
+    BodyLength, Bridge, BridgeExchange, BridgeLimits, BridgeNetwork, Header, HttpVersion, LogEntry,
+    LogSink, NetworkOptions, ProxySettings, RedirectPolicy, RequestHead, RequestRule, RequestRules,
+    ResponseHead, SecretRule,
 };
 use wasibox_sandbox::NetworkPolicy;
 use wasibox_vfs::lock_mutex;
@@ -61,9 +61,25 @@ pub fn parse_policy(policy: &NetworkPolicy) -> Result<wasibox_bridge::BridgePoli
     let secret = |text: &String| {
         text.parse::<SecretRule>().map_err(|e| Error::Network(format!("a secret: {e}")))
     };
+    let proxy =
+        |text: &str| text.parse::<ProxySettings>().map_err(|e| Error::Network(e.to_string()));
+    let (own, limits) = (BridgeLimits::default(), policy.limits);
+    let limits = BridgeLimits {
+        requests: limits.requests.unwrap_or(own.requests),
+        requests_per_call: limits.requests_per_call.unwrap_or(own.requests_per_call),
+        concurrent: limits.concurrent.unwrap_or(own.concurrent),
+        upload: limits.upload.unwrap_or(own.upload),
+        download: limits.download.unwrap_or(own.download),
+        session_upload: limits.session_upload.unwrap_or(own.session_upload),
+        session_download: limits.session_download.unwrap_or(own.session_download),
+        total: limits.timeout.unwrap_or(own.total),
+        ..own
+    };
     Ok(wasibox_bridge::BridgePolicy {
+        limits,
         rules: RequestRules { allow: rules(&policy.allow)?, deny: rules(&policy.deny)? },
         secrets: policy.secrets.iter().map(secret).collect::<Result<_, _>>()?,
+        proxy: policy.proxy.as_deref().map(proxy).transpose()?,
         ..wasibox_bridge::BridgePolicy::default()
     })
 }

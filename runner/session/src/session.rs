@@ -15,6 +15,7 @@ use crate::awake::{AwakeGuard, Sleeper};
 use crate::control::{Interrupt, SandboxControl};
 use crate::kept::{CallNote, StateLocation};
 use crate::live::{self, FilesResult, LocalSandbox, RunningSandbox, Touched};
+use crate::processes::ManagedTable;
 use crate::requests::{BridgeRequests, BridgeThread, Services};
 use crate::run::InheritedStreams;
 use crate::tenant::Tenant;
@@ -75,6 +76,9 @@ pub enum Error {
     /// The caller gave up on the call before it could begin.
     #[error("the caller no longer waits for the call")]
     Cancelled,
+    /// The session has no process of that number, or has forgotten it.
+    #[error("there is no process {0}")]
+    NoProcess(u64),
     /// Another call of the session is running ([`Session::try_exec`]).
     #[error("the session is busy")]
     Busy,
@@ -129,6 +133,8 @@ pub(crate) struct SessionInner {
     inner: Mutex<SessionRuntime>,
     tenant: OnceLock<Arc<Tenant>>,
     interrupt: Interrupt,
+    /// The processes that requests have begun.
+    pub(crate) processes: ManagedTable,
     /// The process ID of the worker, 0 for none. It is atomic so that it can be read while the
     /// session is busy.
     pid: AtomicU32,
@@ -269,6 +275,7 @@ impl Session {
             inner: Mutex::new(inner),
             tenant: OnceLock::new(),
             interrupt: Interrupt::default(),
+            processes: ManagedTable::default(),
             pid: AtomicU32::new(0),
         }))
     }
@@ -338,6 +345,24 @@ impl Session {
     /// ```
     pub fn policy(&self) -> &Policy {
         &self.0.policy
+    }
+
+    /// Returns whether the session must be opened again, because another worker has taken it up, or
+    /// its bucket did not answer. False while a call runs.
+    ///
+    /// ```no_run
+    /// # let engine = wasibox::Engine::open("image.webc".as_ref())?;
+    /// let sessions = engine.store("s3://agents/sessions".as_ref())?;
+    /// let mut session = sessions.session("a", wasibox::Policy::default())?;
+    /// if session.is_lost() {
+    ///     drop(session);
+    ///     session = sessions.session("a", wasibox::Policy::default())?;
+    /// }
+    /// # Ok::<(), wasibox::Error>(())
+    /// ```
+    pub fn is_lost(&self) -> bool {
+        let inner = self.0.try_lock();
+        inner.is_some_and(|inner| inner.kept.in_store().is_some_and(|(stored, _)| stored.is_lost()))
     }
 
     pub(crate) fn has_workspace(&self) -> bool {
@@ -437,6 +462,7 @@ impl SessionInner {
     }
 
     fn drop_live(&self, inner: &mut SessionRuntime) -> bool {
+        self.processes.lose_all();
         self.interrupt.set(None);
         self.pid.store(0, Ordering::Relaxed);
         inner.kept.note_asleep();
@@ -641,6 +667,8 @@ impl SessionInner {
             let error = answer.as_ref().err().map(ToString::to_string);
             has_changed = !changed.is_empty();
             self.note_touched(inner, touched)?;
+            let beside = inner.spawned.note_of_changes(request).filter(|_| has_changed);
+            let note = beside.unwrap_or(note);
             inner.kept.keep_files(changed, &note, error, &self.policy.limits)?;
             Ok(answer?)
         });
@@ -661,8 +689,13 @@ impl SessionInner {
         act: impl FnOnce(&wasibox_store::StoreSession) -> Result<T, wasibox_store::StoreError>,
     ) -> Result<T, Error> {
         let mut inner = lock_mutex(&self.inner);
+        let running = self.processes.running();
         let SessionRuntime { live, kept, .. } = &mut *inner;
-        let (done, is_broken) = kept.turn_to(live.as_mut(), act)?;
+        // A caller that waits for their ends must not see them before the reason is known.
+        running.iter().for_each(|process| process.set_lost(true));
+        let turned = kept.turn_to(live.as_mut(), act);
+        let (done, is_broken) =
+            turned.inspect_err(|_| running.iter().for_each(|process| process.set_lost(false)))?;
         if is_broken {
             self.drop_live(&mut inner);
         }

@@ -10,6 +10,7 @@ use wasibox_kernel::border::{
     CloseOnExec, Domain, Fd, GuestBuf, GuestList, GuestStr, LookupFlags, Opening, PathAt,
     ProcessChanges, ProgramRequest, ReceiveResult, SetTimes, SocketTransfer,
 };
+use wasibox_protocol::ScreenSize;
 
 mod imports {
     #[link(wasm_import_module = "host")]
@@ -433,6 +434,19 @@ extern "C" fn wasibox_input(at: *mut u8, len: usize) -> usize {
 #[unsafe(no_mangle)]
 extern "C" fn wasibox_input_end() {
     crate::streams::end_input();
+}
+
+/// Sets the size of the running call's terminal.
+#[unsafe(no_mangle)]
+extern "C" fn wasibox_resize(rows: u32, columns: u32) {
+    let most = |n: u32| u16::try_from(n).unwrap_or(u16::MAX);
+    crate::terminal::resize(ScreenSize { rows: most(rows), columns: most(columns) });
+}
+
+/// Records that the page has shown so many further bytes of the running call's terminal.
+#[unsafe(no_mangle)]
+extern "C" fn wasibox_shown(bytes: u32) {
+    crate::terminal::confirm(bytes.into());
 }
 
 /// Ends the run; `by_timeout` is the reason.

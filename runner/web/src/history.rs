@@ -388,6 +388,8 @@ impl PageHistory {
             duration: call.duration,
             changed_files: call.changed_count,
             tags: tags.map(|(name, _)| name.clone()).collect(),
+            // A page has no processes beside calls.
+            ended: Vec::new(),
         }
     }
 

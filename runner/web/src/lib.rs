@@ -45,6 +45,7 @@ mod requests;
 mod session;
 mod slots;
 mod streams;
+mod terminal;
 mod thread;
 
 use wasibox_vfs::lock_mutex;

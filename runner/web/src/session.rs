@@ -8,6 +8,7 @@ use crate::outcome::{self, CallEnd};
 use crate::parts::PageImage;
 use crate::prepare::{self, PageTemplate};
 use crate::streams::{self, PageInput, PageMeter, PageOutput};
+use crate::terminal::CallTerminal;
 use crate::thread::IdleWorkers;
 use crate::{lock_mutex, requests, slots};
 use serde::Deserialize;
@@ -23,7 +24,10 @@ use wasibox_kernel::{
     ChildStart, Cwd, Descriptor, Descriptors, LimitHit, Limits, OpenDescription, PlacedExec,
     ProgramMatch, command_text, find_program, image_files, limit_of_quota,
 };
-use wasibox_protocol::{CallOptions, Command, End, Exec, Outcome, Refusal, RefusalKind};
+use wasibox_protocol::{
+    CallOptions, Command, End, Exec, Outcome, Refusal, RefusalKind, ScreenSize,
+};
+use wasibox_vfs::terminal::SlaveEnd;
 use wasibox_vfs::{
     BaseFile, Budget, ChangeBounds, DiskLimits, Errno, Loc, ProgramMark, ProtectedPaths, ROOT, Vfs,
     VfsFile,
@@ -133,6 +137,13 @@ static ANSWER: Mutex<Vec<u8>> = Mutex::new(Vec::new());
 struct PreparePart {
     #[serde(default)]
     prepare: bool,
+}
+
+/// A request for a call on a terminal.
+#[derive(Deserialize)]
+struct TerminalCall {
+    terminal: ScreenSize,
+    call: CallOptions,
 }
 
 /// A call whose parts were resolved.
@@ -257,9 +268,9 @@ pub fn run(asked: &[u8]) -> Vec<u8> {
     let ran = if is_preparation {
         prepare::prepare_all().map(|()| Outcome::default())
     } else {
-        read_call(asked).and_then(|exec| {
+        read_call(asked).and_then(|(exec, size)| {
             prepare::call_begins();
-            let ran = run_command(exec);
+            let ran = run_command(exec, size);
             prepare::call_ended();
             ran
         })
@@ -270,12 +281,23 @@ pub fn run(asked: &[u8]) -> Vec<u8> {
     })
 }
 
-/// Returns the call that a page describes, if it is valid.
-fn read_call(asked: &[u8]) -> Result<Exec, Refusal> {
-    let options: CallOptions = serde_json::from_slice(asked)?;
-    let exec = options.into_exec(Vec::new())?;
+/// Returns the call that a page describes, if it is valid, and the size of its terminal.
+fn read_call(asked: &[u8]) -> Result<(Exec, Option<ScreenSize>), Refusal> {
+    let (options, size) = match serde_json::from_slice::<TerminalCall>(asked) {
+        Ok(TerminalCall { terminal, call }) => (call, Some(terminal)),
+        Err(_) => (serde_json::from_slice(asked)?, None),
+    };
+    let mut exec = options.into_exec(Vec::new())?;
     exec.check()?;
-    Ok(exec)
+    if size.is_some() {
+        if matches!(exec.command, Command::Cell { .. }) {
+            return Err(Refusal::new(RefusalKind::Invalid, "a cell has no terminal"));
+        }
+        if !exec.env.iter().any(|(name, _)| name == b"TERM") {
+            exec.env.push((b"TERM".to_vec(), b"xterm-256color".to_vec()));
+        }
+    }
+    Ok((exec, size))
 }
 
 /// Time limit of the search for changed files.
@@ -293,7 +315,7 @@ fn begin_bounded() -> Result<HeapGuard, Refusal> {
     Ok(heap::begin_guard())
 }
 
-fn run_command(exec: Exec) -> Result<Outcome, Refusal> {
+fn run_command(exec: Exec, size: Option<ScreenSize>) -> Result<Outcome, Refusal> {
     let session = get()?;
     let _bounded = begin_bounded()?;
     let PageSession { vfs, budget, limits, .. } = session;
@@ -306,8 +328,18 @@ fn run_command(exec: Exec) -> Result<Outcome, Refusal> {
     let limit = limits.output.map_or(asked, |most| most.min(asked));
     let meter = Arc::new(PageMeter::new(Some(limit)));
     let mut going = PendingCall::new(exec, vfs)?;
-    let (kernel, program) = begin_command(session, &mut going, &meter)?;
-    let end = kernel.finish_run();
+    let terminal = size.map(|size| CallTerminal::open(vfs, size)).transpose();
+    let (terminal, slave) = terminal
+        .map_err(|e| Refusal::new(RefusalKind::Limit, format!("no terminal: {}", e.text())))?
+        .unzip();
+    let ran = begin_command(session, &mut going, &meter, slave).map(|(kernel, program)| {
+        let end = kernel.finish_run();
+        (kernel, program, end)
+    });
+    if let Some(terminal) = terminal {
+        terminal.end();
+    }
+    let (kernel, program, end) = ran?;
     requests::end_call();
     vfs.command_ended();
     *lock_mutex(&KERNEL) = None;
@@ -375,6 +407,7 @@ fn begin_command(
     session: &PageSession,
     going: &mut PendingCall,
     meter: &Arc<PageMeter>,
+    slave: Option<SlaveEnd>,
 ) -> Result<(Arc<Kernel>, ProgramMark), Refusal> {
     let PageSession { vfs, limits, budget, .. } = session;
     let (loc, cwd) = vfs.chdir(&Loc::Tree(ROOT), &going.cwd).map_err(|e| {
@@ -394,12 +427,19 @@ fn begin_command(
         return Err(Refusal::new(RefusalKind::Conflict, "another program runs under this name"));
     }
     let output = |stream| VfsFile::Stream(Arc::new(PageOutput { stream, meter: meter.clone() }));
-    let opens = [
-        OpenDescription::new(VfsFile::Stream(Arc::new(PageInput)), true, false),
-        OpenDescription::new(output(1), false, true),
-        OpenDescription::new(output(2), false, true),
-        OpenDescription::root(vfs).map_err(cannot)?,
-    ];
+    let root = OpenDescription::root(vfs).map_err(cannot)?;
+    let opens = match slave {
+        Some(slave) => {
+            let open = OpenDescription::new(VfsFile::Slave(slave), true, true);
+            [open.clone(), open.clone(), open, root]
+        }
+        None => [
+            OpenDescription::new(VfsFile::Stream(Arc::new(PageInput)), true, false),
+            OpenDescription::new(output(1), false, true),
+            OpenDescription::new(output(2), false, true),
+            root,
+        ],
+    };
     let before = going.cell.as_ref().map(cell::PendingCell::cell_origin).unwrap_or_default();
     let kernel = Kernel::new(
         vfs.clone(),

@@ -1,5 +1,6 @@
 //! A run's standard streams: output goes to the page at once, input arrives from it in a buffer.
 
+use crate::terminal::{self, PageTerminal};
 use crate::{ffi, lock_mutex};
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -29,13 +30,27 @@ pub fn begin_input() {
 /// notified when there is room again.
 pub fn put_input(bytes: &[u8]) -> usize {
     let mut input = lock_mutex(&INPUT);
+    if let Some(terminal) = terminal::current() {
+        type_all(&mut input, &terminal);
+        return if input.bytes.is_empty() { terminal.type_bytes(bytes) } else { 0 };
+    }
     let n = bytes.len().min(ROOM - input.bytes.len());
     input.bytes.extend(&bytes[..n]);
     MORE.notify_all();
     n
 }
 
-/// Ends the input.
+/// Types the input that has come before the call's terminal was there.
+pub fn type_waiting(terminal: &PageTerminal) {
+    type_all(&mut lock_mutex(&INPUT), terminal);
+}
+
+fn type_all(input: &mut WaitingInput, terminal: &PageTerminal) {
+    let n = terminal.type_bytes(input.bytes.make_contiguous());
+    input.bytes.drain(..n);
+}
+
+/// Ends the input, except that of a terminal, which has none.
 pub fn end_input() {
     lock_mutex(&INPUT).is_over = true;
     MORE.notify_all();

@@ -12,6 +12,7 @@ use crate::transport::exchange::{ReplySender, RequestJob};
 use crate::transport::log::{LogSink, NoLog};
 use crate::transport::network::BridgeNetwork;
 use crate::transport::pipe::{BodyPipe, OnceSlot};
+use crate::transport::proxy::ProxySettings;
 use crate::transport::secret::{SecretError, SecretFn, SecretRule, Secrets};
 use bytes::Bytes;
 use std::collections::BTreeMap;
@@ -29,6 +30,8 @@ pub struct BridgePolicy {
     pub functions: BTreeMap<String, SecretFn>,
     /// Whether the log omits the values of queries.
     pub hide_query: bool,
+    /// The proxies; without them hosts are connected to directly.
+    pub proxy: Option<ProxySettings>,
 }
 
 impl std::fmt::Debug for BridgePolicy {
@@ -53,6 +56,7 @@ pub(crate) struct BridgeInner {
     pub(crate) rules: RequestRules,
     pub(crate) limits: Arc<BridgeLimits>,
     pub(crate) secrets: Secrets,
+    pub(crate) proxy: Option<ProxySettings>,
     pub(crate) sink: Arc<dyn LogSink>,
     pub(crate) log_query: bool,
     pub(crate) counters: Arc<RequestCounters>,
@@ -89,6 +93,7 @@ impl Bridge {
             rules: policy.rules,
             limits: Arc::new(policy.limits),
             secrets: Secrets::new(policy.secrets, policy.functions)?,
+            proxy: policy.proxy,
             sink,
             log_query: !policy.hide_query,
             counters: Arc::default(),

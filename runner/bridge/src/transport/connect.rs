@@ -7,6 +7,7 @@ use crate::limits::BridgeLimits;
 use crate::rules::{Permit, is_localhost};
 use crate::transport::body::BodySending;
 use crate::transport::network::BridgeNetwork;
+use crate::transport::proxy::{ProxyServer, ProxySettings};
 use crate::transport::resolve::{MAX_ADDRESSES, localhost_addresses};
 use crate::transport::tls::server_name;
 use hyper::body::Incoming;
@@ -67,6 +68,7 @@ pub(crate) struct SendFailed {
 #[derive(Clone, PartialEq, Eq)]
 struct ConnectionKey {
     tls: bool,
+    proxied: bool,
     host: String,
     port: u16,
 }
@@ -79,9 +81,10 @@ pub(crate) struct ConnectionPool {
 }
 
 impl ConnectionKey {
-    fn from_url(url: &Url) -> Self {
+    fn new(url: &Url, route: &Route) -> Self {
         Self {
             tls: url.scheme() == "https",
+            proxied: matches!(route, Route::Proxy(_)),
             host: url.host_str().unwrap_or_default().to_string(),
             port: url.port_or_known_default().unwrap_or_default(),
         }
@@ -89,13 +92,19 @@ impl ConnectionKey {
 }
 
 impl ConnectionPool {
-    /// Takes an open connection whose address the permit allows.
-    pub(crate) fn take_idle(&self, url: &Url, permit: &Permit<'_>) -> Option<HttpConnection> {
-        let key = ConnectionKey::from_url(url);
+    /// Takes an open connection on the route whose address the permit allows.
+    pub(crate) fn take_idle(
+        &self,
+        url: &Url,
+        route: &Route,
+        permit: &Permit<'_>,
+    ) -> Option<HttpConnection> {
+        let key = ConnectionKey::new(url, route);
         let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
         idle.retain(|(c, since)| since.elapsed() < IDLE && !c.is_closed());
         let fits = |c: &HttpConnection| {
-            c.key == key && c.is_ready() && permit.check_address(c.address.ip()).is_ok()
+            let is_judged = key.proxied || permit.check_address(c.address.ip()).is_ok();
+            c.key == key && c.is_ready() && is_judged
         };
         let at = idle.iter().rposition(|(c, _)| fits(c))?;
         if let Some(shared) = idle[at].0.share_connection() {
@@ -144,12 +153,12 @@ impl ConnectionPool {
     pub(crate) async fn connect_new(
         self: &Arc<Self>,
         network: &BridgeNetwork,
-        url: &Url,
+        (url, route): (&Url, &Route),
         permit: &Permit<'_>,
         limits: &BridgeLimits,
         time: Duration,
     ) -> Result<HttpConnection, RequestError> {
-        let connecting = self.connect_now(network, url, permit, limits, time);
+        let connecting = self.connect_now(network, (url, route), permit, limits, time);
         let late = |_| RequestError::Timeout(RequestPhase::Connect);
         tokio::time::timeout(time, connecting).await.map_err(late)?
     }
@@ -157,14 +166,19 @@ impl ConnectionPool {
     async fn connect_now(
         self: &Arc<Self>,
         network: &BridgeNetwork,
-        url: &Url,
+        (url, route): (&Url, &Route),
         permit: &Permit<'_>,
         limits: &BridgeLimits,
         time: Duration,
     ) -> Result<HttpConnection, RequestError> {
-        let key = ConnectionKey::from_url(url);
-        let addresses = permitted_addresses(network, url, permit).await?;
-        let stream = open_tcp(&key, &addresses, time).await?;
+        let key = ConnectionKey::new(url, route);
+        let stream = match route {
+            Route::Direct => {
+                let addresses = permitted_addresses(network, url, permit).await?;
+                open_tcp(&key, &addresses, time).await?
+            }
+            Route::Proxy(proxy) => proxy.connect(&key.host).await?,
+        };
         let failed = |e: io::Error| RequestError::Connect {
             host: key.host.clone(),
             fault: connect_fault(&e),
@@ -180,6 +194,10 @@ impl ConnectionPool {
         let tls_failed = |text: String| RequestError::Tls { host: key.host.clone(), text };
         let config = shared.clone().map_err(tls_failed)?;
         let name = server_name(url).ok_or_else(|| tls_failed("not a name for TLS".into()))?;
+        let stream: Box<dyn ByteStream> = match route {
+            Route::Direct => Box::new(stream),
+            Route::Proxy(proxy) => Box::new(proxy.open_tunnel(stream, &key.host, key.port).await?),
+        };
         let stream = TlsConnector::from(config)
             .connect(name, stream)
             .await
@@ -194,6 +212,53 @@ impl ConnectionPool {
             self.keep_idle(shared);
         }
         Ok(connection)
+    }
+}
+
+/// The way to the host of a URL.
+pub(crate) enum Route {
+    Direct,
+    Proxy(ProxyServer),
+}
+
+/// The form of a request's target (RFC 9112, 3.2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TargetForm {
+    /// Path and query.
+    Path,
+    /// The whole address, for a proxy.
+    Proxied,
+    /// The whole address, which HTTP/2 sends in parts.
+    Http2,
+}
+
+/// A stream below TLS: a socket, or a tunnel through a proxy.
+trait ByteStream: AsyncRead + AsyncWrite + Send + Unpin {}
+
+impl<S: AsyncRead + AsyncWrite + Send + Unpin> ByteStream for S {}
+
+/// The time for resolving the name of a host that a proxy connects to.
+const PROXIED_NAME: Duration = Duration::from_secs(2);
+
+/// Returns the way to the URL's host. A host behind a proxy is judged as far as this host can
+/// resolve its name: it is refused if none of its addresses is permitted, but not if it has none
+/// here, because a network that demands a proxy often resolves no names of other networks.
+///
+/// # Errors
+/// Returns an error if the permit allows none of the host's addresses.
+pub(crate) async fn find_route(
+    proxy: Option<&ProxySettings>,
+    network: &BridgeNetwork,
+    url: &Url,
+    permit: &Permit<'_>,
+) -> Result<Route, RequestError> {
+    let Some(server) = proxy.and_then(|proxy| proxy.server_for(url)) else {
+        return Ok(Route::Direct);
+    };
+    let judged = permitted_addresses(network, url, permit);
+    match tokio::time::timeout(PROXIED_NAME, judged).await {
+        Ok(Err(refused @ RequestError::Address { .. })) => Err(refused),
+        _ => Ok(Route::Proxy(server)),
     }
 }
 
@@ -327,8 +392,12 @@ where
 }
 
 impl HttpConnection {
-    pub(crate) fn is_http2(&self) -> bool {
-        matches!(self.sender, HttpSender::Many(_))
+    pub(crate) fn target_form(&self) -> TargetForm {
+        match self.sender {
+            HttpSender::Many(_) => TargetForm::Http2,
+            HttpSender::One(_) if self.key.proxied && !self.key.tls => TargetForm::Proxied,
+            HttpSender::One(_) => TargetForm::Path,
+        }
     }
 
     fn is_closed(&self) -> bool {

@@ -15,10 +15,11 @@ use crate::request::{GuestRequest, hop_by_hop};
 use crate::rules::Permit;
 use crate::transport::body::BodySource;
 use crate::transport::bridge::BridgeInner;
-use crate::transport::connect::{HttpConnection, SendFailed};
+use crate::transport::connect::{HttpConnection, Route, SendFailed, TargetForm, find_route};
 use crate::transport::decode::{BodyDecoder, PIECE};
 use crate::transport::log::{self, OpenLogEntry};
 use crate::transport::pipe::{BodyPipe, OnceSlot};
+use crate::transport::proxy::ProxyServer;
 use crate::transport::scrub::{Scrubber, SecretForms};
 use crate::transport::secret::plain_allowed;
 use bytes::Bytes;
@@ -187,27 +188,37 @@ impl RequestJob {
         RequestError,
     > {
         let (bridge, request) = (&self.bridge, &self.request);
-        let kept = if fresh { None } else { bridge.pool.take_idle(&request.url, permit) };
+        let proxy = bridge.proxy.as_ref();
+        let route = find_route(proxy, &bridge.network, &request.url, permit).await?;
+        let kept = if fresh { None } else { bridge.pool.take_idle(&request.url, &route, permit) };
         let mut connection = match kept {
             Some(kept) => kept,
             None => {
-                let (url, time) = (&request.url, request.connect);
-                bridge.pool.connect_new(&bridge.network, url, permit, &bridge.limits, time).await?
+                let (way, time) = ((&request.url, &route), request.connect);
+                bridge.pool.connect_new(&bridge.network, way, permit, &bridge.limits, time).await?
             }
         };
         if let Some(log) = &mut self.log {
             log.entry.address = Some(connection.address);
         }
         let plain = request.url.scheme() == "http";
-        if plain && !secrets.is_empty() && !plain_allowed(connection.address.ip()) {
+        // A proxy would read the secrets of a request that is not encrypted.
+        let is_read = connection.target_form() == TargetForm::Proxied
+            || !plain_allowed(connection.address.ip());
+        if plain && !secrets.is_empty() && is_read {
             return Err(RequestError::Secret);
         }
         let (sent, done) = (Arc::new(AtomicU64::new(0)), Arc::new(Notify::new()));
         let body = self.source.begin_sending(request.body, Arc::clone(&sent), Arc::clone(&done))?;
+        let form = connection.target_form();
+        let mut whole = write_request(request, form, secrets, !bridge.secrets.is_empty())?;
+        if let Route::Proxy(ProxyServer { authorization: Some(value), .. }) = &route
+            && form == TargetForm::Proxied
+        {
+            whole = whole.header(header::PROXY_AUTHORIZATION, value);
+        }
         let whole =
-            write_request(request, connection.is_http2(), secrets, !bridge.secrets.is_empty())?
-                .body(body)
-                .map_err(|_| RequestError::Url(crate::error::UrlFault::Syntax))?;
+            whole.body(body).map_err(|_| RequestError::Url(crate::error::UrlFault::Syntax))?;
         let late = async {
             done.notified().await;
             tokio::time::sleep(bridge.limits.first_byte).await;
@@ -395,19 +406,19 @@ async fn secret_headers(
 /// Builds the outgoing request.
 fn write_request(
     request: &GuestRequest,
-    http2: bool,
+    form: TargetForm,
     secrets: &[(HeaderName, HeaderValue)],
     searched: bool,
 ) -> Result<http::request::Builder, RequestError> {
     let url = &request.url;
-    let target = if http2 {
-        url.as_str().to_string()
-    } else {
+    let target = if form == TargetForm::Path {
         let query = url.query().map(|q| format!("?{q}")).unwrap_or_default();
         format!("{}{query}", url.path())
+    } else {
+        url.as_str().to_string()
     };
     let mut headers = request.headers.clone();
-    if !http2 {
+    if form != TargetForm::Http2 {
         let port = url.port().map(|p| format!(":{p}")).unwrap_or_default();
         let host = format!("{}{port}", url.host_str().unwrap_or_default());
         let host = HeaderValue::from_str(&host)

@@ -17,9 +17,9 @@ Examples:
   runner mcp --image image.webc --store work.wbx --input data.csv
   runner mcp --image image.webc --http 127.0.0.1:8931 --read-only --mount project:/work";
 
-// The options of all doors.
+// The options of everything that offers tools.
 #[derive(Args)]
-pub struct DoorArgs {
+pub struct ToolArgs {
     #[command(flatten)]
     pub image: ImageArg,
     #[command(flatten)]
@@ -29,12 +29,20 @@ pub struct DoorArgs {
     /// Offer only tools that change nothing
     #[arg(long)]
     pub read_only: bool,
-    /// Offer only these tools, a list separated by commas
+    /// Offer only these tools, a list separated by commas; "small" stands for execute_python,
+    /// read_file, sandbox_exec and write_file, without schemas of their answers
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     pub tools: Option<Vec<String>>,
     /// Time limit of calls that do not set one; at most the policy's
     #[arg(long, value_name = "SECONDS", default_value_t = 120)]
     pub call_timeout: u32,
+}
+
+// The options of all doors.
+#[derive(Args)]
+pub struct DoorArgs {
+    #[command(flatten)]
+    pub tools: ToolArgs,
     /// Also accept this name as the Host of requests, in addition to the address and localhost
     #[arg(long, value_name = "HOST")]
     pub allow_host: Vec<String>,
@@ -58,6 +66,9 @@ pub struct McpArgs {
     /// Mount the roots of the client at standard input below /roots
     #[arg(long, value_name = "ro|rw", value_enum, conflicts_with = "http")]
     pub roots: Option<RootsArg>,
+    /// Let the client expose ports of its sessions at 127.0.0.1, for everybody on this machine
+    #[arg(long, conflicts_with = "http")]
+    pub expose_ports: bool,
 }
 
 /// How a client's roots are mounted.
@@ -96,6 +107,9 @@ pub struct ServeArgs {
     /// Also serve E2B's interface at this address; its API keys are the tokens (docs/e2b.md)
     #[arg(long, value_name = "ADDRESS")]
     pub e2b: Option<SocketAddr>,
+    /// Also serve ports of sessions at hosts of their own, such as 8000-NAME.HOST
+    #[arg(long, value_name = "HOST")]
+    pub ports_host: Option<String>,
     /// Tokens, and the sessions and tools that each may use
     #[arg(long, value_name = "FILE", required = true)]
     pub token_file: PathBuf,
@@ -105,6 +119,9 @@ pub struct ServeArgs {
     /// How long running calls may continue after SIGTERM
     #[arg(long, value_name = "SECONDS", default_value_t = 30)]
     pub drain: u32,
+    /// How long after its last call a session is given up, so that other servers can open it
+    #[arg(long, value_name = "SECONDS", default_value_t = 600.0)]
+    pub idle: f64,
     /// The least severity that is logged to standard error: error, warn, info, debug
     #[arg(long, value_name = "LEVEL", default_value = "info")]
     pub log: String,

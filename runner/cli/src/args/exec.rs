@@ -3,7 +3,7 @@
 use super::grants::{CallArgs, GrantArgs};
 use super::stored::{ImageArg, ImageFileArg};
 use crate::CliFailure;
-use crate::expose::ExposedPort;
+use crate::expose::PortMapping;
 use clap::parser::ValueSource;
 use clap::{Args, Command, FromArgMatches};
 use std::ffi::OsString;
@@ -27,6 +27,7 @@ Examples:
   runner exec --timeout 5 --memory 256M --json image.webc -- python3 -c 'print(6*7)'
   runner exec --limits strict --input data.csv image.webc -- head -3 /mnt/input/data.csv
   runner exec --expose 8000 image.webc -- python3 -m http.server 8000
+  runner exec -t image.webc -- bash
   runner exec --workspace project --diff --apply image.webc -- sed -i s/a/b/ notes.txt
   runner exec --workspace project.zip image.webc -- python3 make.py
   echo '{\"a\":[1,2]}' | runner exec image.webc -- jq .a[1]
@@ -49,10 +50,19 @@ pub struct ExecArgs {
     /// Apply the command's changes to the workspace's folder
     #[arg(long)]
     pub apply: bool,
+    /// Run the command on a terminal of its own, for shells, editors and other programs that talk to
+    /// a person; -i is accepted and means the same
+    #[arg(
+        short = 't',
+        long = "tty",
+        short_alias = 'i',
+        conflicts_with_all = ["json", "diff", "apply", "no_stdin"]
+    )]
+    pub terminal: bool,
     /// Listen on the host's 127.0.0.1, at HOSTPORT (by default PORT), and connect clients to PORT on
     /// the command's own loopback
     #[arg(long, value_name = "PORT[:HOSTPORT]")]
-    pub expose: Vec<ExposedPort>,
+    pub expose: Vec<PortMapping>,
     #[command(flatten)]
     pub image: ImageArg,
     /// The image, unless --image names it or -- comes first; then the command and its arguments

@@ -7,7 +7,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 use wasibox::policy::{LimitChanges, PolicyFile, Preset, ToolSettings};
-use wasibox::{MountSpec, Policy, PoolOptions, Workspace};
+use wasibox::{MountSpec, NetworkLimits, Policy, PoolOptions, Workspace};
 
 /// The error that a value does not fit the option; [`super::wrong`] reports it.
 #[derive(Debug)]
@@ -68,6 +68,10 @@ pub struct GrantArgs {
     /// Add a header that guests do not see: HOST: NAME=VALUE, with ${env:KEY} and ${file:PATH}
     #[arg(long, value_name = "HEADER")]
     pub secret: Vec<String>,
+    /// Send requests through this proxy, http://HOST:PORT, or through those that HTTPS_PROXY,
+    /// HTTP_PROXY and NO_PROXY name, with the word environment
+    #[arg(long, value_name = "PROXY")]
+    pub proxy: Option<String>,
     /// Let guests call the tools of an MCP server (stdio:COMMAND or an http(s) address), as
     /// NAME.TOOL if NAME is given
     #[arg(long, value_name = "[NAME=]SOURCE")]
@@ -177,6 +181,7 @@ impl GrantArgs {
             // A preset on the command line replaces all limits of the file, so that strict limits
             // really are strict.
             (file.preset, file.limits) = (self.limits, LimitChanges::default());
+            (file.shell_budget, file.network.limits) = (None, NetworkLimits::default());
         }
         let count = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
         let own = LimitChanges {
@@ -197,6 +202,7 @@ impl GrantArgs {
         policy.network.allow.extend(self.allow.iter().cloned());
         policy.network.deny.extend(self.deny.iter().cloned());
         policy.network.secrets.extend(self.secret.iter().cloned());
+        policy.network.proxy = self.proxy.clone().or(policy.network.proxy);
         policy.workspace = self.workspace.workspace.clone().or(policy.workspace);
         for mount in self.mount.iter().cloned().chain(self.input_mounts()?) {
             // If both mount something at the same path of the guest, the command line takes

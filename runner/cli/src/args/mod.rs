@@ -14,6 +14,7 @@
 //! Only the command in use is built, because building a table of all of them takes longer than a
 //! call.
 
+pub mod chat;
 pub mod door;
 pub mod exec;
 pub mod fs;
@@ -63,6 +64,8 @@ pub enum CliCommand {
     Kv(stored::KvCommand),
     /// A shell for a person at a terminal
     Shell(Box<session::ShellArgs>),
+    /// Chat with a language model that works on a session
+    Chat(Box<chat::ChatArgs>),
     /// Serve sessions to a chat client by the Model Context Protocol
     Mcp(Box<door::McpArgs>),
     /// Serve sessions by HTTP

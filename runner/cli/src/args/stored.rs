@@ -5,7 +5,7 @@ use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{Args, Subcommand, ValueEnum};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use wasibox::store::Store;
+use wasibox::store::{Store, is_address};
 
 /// Returns a parser of paths that accepts an empty path, because a variable may be set to an empty
 /// string.
@@ -16,7 +16,7 @@ fn path() -> impl TypedValueParser<Value = PathBuf> {
 // The path of the store.
 #[derive(Args)]
 pub struct StoreArg {
-    /// The store of sessions, a file
+    /// The store of sessions: a file, or the address of a bucket, such as s3://NAME/PREFIX
     #[arg(long, value_name = "FILE", env = "WASIBOX_STORE", hide_env_values = true, value_parser = path())]
     pub store: Option<PathBuf>,
 }
@@ -39,7 +39,8 @@ impl StoreArg {
     /// If the store does not exist or cannot be opened.
     pub fn open(&self) -> Result<Store, CliFailure> {
         let path = self.path()?;
-        if !path.exists() {
+        let is_bucket = path.to_str().is_some_and(is_address);
+        if !is_bucket && !path.exists() {
             return Err(CliFailure::new(125, format!("{}: no such store", path.display())));
         }
         self.open_or_make()

@@ -48,7 +48,7 @@ fn run(
     call::note_image(name, begun, sessions.engine());
     let exec = call::prepare_exec(exec, options, &limits);
     let running = call::RunningCall::default();
-    call::watch_signals(call::take_signals()?, session.interrupter(), running.clone());
+    call::watch_signals(call::take_signals()?, session.interrupter(), running.clone(), || {});
     let outcome = running.run_during(|| session.exec(exec))?;
     call::report_left_out(&session);
     if let Some(value) = outcome.value.as_ref().filter(|_| !options.json) {

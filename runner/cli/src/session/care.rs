@@ -3,7 +3,7 @@
 use crate::args::session::SessionNameArgs;
 use crate::message::escape_text;
 use crate::{CliFailure, print_text};
-use wasibox::store::{Damage, LostPart, Store};
+use wasibox::store::{Damage, LostPart, RemoteReport, Store};
 
 /// Removes old commits.
 pub fn compact_history(named: &SessionNameArgs, keep: usize) -> Result<u8, CliFailure> {
@@ -19,6 +19,12 @@ pub fn collect_garbage(store: &Store) -> Result<u8, CliFailure> {
         "{} commits and {} objects gone, {} bytes\n",
         gone.commits, gone.objects, gone.bytes
     ))?;
+    if store.has_bucket() {
+        let RemoteReport { removed, bytes, listed } = store.collect_remote_garbage()?;
+        print_text(&format!(
+            "the bucket: {removed} objects gone, {bytes} bytes; {listed} go in an hour or later\n"
+        ))?;
+    }
     Ok(0)
 }
 

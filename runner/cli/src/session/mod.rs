@@ -20,6 +20,7 @@ mod turn;
 mod workspace;
 
 pub use diff::files_of;
+pub use turn::position_text;
 pub use workspace::{print_applied, print_diff};
 
 use crate::CliFailure;

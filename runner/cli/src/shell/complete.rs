@@ -7,6 +7,7 @@ use rustyline::hint::Hinter;
 use rustyline::validate::{ValidationContext, ValidationResult, Validator};
 use rustyline::{Context, Helper};
 use sh_syntax::parse::is_complete;
+use sh_syntax::word::{WordToComplete, word_at_end};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use wasibox::diff::{ImageFiles, list_names};
@@ -16,7 +17,7 @@ use wasibox::{Image, MountSpec, Session};
 const MOST: usize = 1000;
 
 /// The shell's builtins and reserved words that people type.
-const BUILTINS: &[&str] = &[
+pub const BUILTINS: &[&str] = &[
     "alias", "bg", "break", "case", "cd", "command", "continue", "declare", "dirs", "do", "done",
     "echo", "elif", "else", "esac", "eval", "exec", "exit", "export", "false", "fg", "fi", "for",
     "function", "getopts", "hash", "help", "if", "in", "jobs", "kill", "let", "local", "mapfile",
@@ -32,16 +33,6 @@ pub struct Completions {
     mounts: Vec<MountSpec>,
     commands: BTreeSet<String>,
     dir: String,
-}
-
-/// A word that is being typed.
-struct WordToComplete<'a> {
-    /// The offset in the line at which it begins.
-    start: usize,
-    /// The word as typed.
-    text: &'a str,
-    quote: Option<char>,
-    is_command: bool,
 }
 
 impl Completions {
@@ -63,7 +54,7 @@ impl Completions {
     }
 
     fn find_candidates(&self, word: &WordToComplete<'_>) -> Vec<Pair> {
-        let plain = unescape_word(word.text, word.quote);
+        let plain = word.plain_text();
         let mut out = Vec::new();
         if word.is_command && !plain.contains('/') {
             let fitting = self.commands.iter().filter(|c| c.starts_with(&plain));
@@ -134,108 +125,7 @@ impl Completions {
 }
 
 fn completion_pair(display: String, text: &str, end: &str, word: &WordToComplete<'_>) -> Pair {
-    let mut replacement = String::new();
-    match word.quote {
-        Some(quote) => {
-            replacement.push(quote);
-            replacement += &quote_word(text, quote);
-        }
-        None => replacement += &escape_word(text),
-    }
-    Pair { display, replacement: replacement + end }
-}
-
-/// Removes quotes and backslashes from a word.
-fn unescape_word(text: &str, quote: Option<char>) -> String {
-    let mut out = String::new();
-    let mut chars = text.chars();
-    while let Some(c) = chars.next() {
-        match (c, quote) {
-            ('\\', None | Some('"')) => out.extend(chars.next()),
-            _ => out.push(c),
-        }
-    }
-    out
-}
-
-/// Escapes a word so that the shell reads it back unchanged.
-fn escape_word(text: &str) -> String {
-    let mut out = String::new();
-    for c in text.chars() {
-        if " \t\"'`$&|;<>()[]{}*?!#\\".contains(c) {
-            out.push('\\');
-        }
-        out.push(c);
-    }
-    out
-}
-
-fn quote_word(text: &str, quote: char) -> String {
-    let mut out = String::new();
-    for c in text.chars() {
-        match (quote, c) {
-            ('"', '"' | '$' | '`' | '\\') => out.extend(['\\', c]),
-            ('\'', '\'') => out.push_str("'\\''"),
-            _ => out.push(c),
-        }
-    }
-    out
-}
-
-/// Returns the word at the end of the typed text.
-fn word_at_end(typed: &str) -> WordToComplete<'_> {
-    // The state of the scan: the word's start, its quote, whether a command is expected.
-    let (mut start, mut quote, mut is_command, mut begun) = (0, None, true, false);
-    let mut quote_at = 0;
-    let mut chars = typed.char_indices();
-    while let Some((at, c)) = chars.next() {
-        if let Some(q) = quote {
-            if c == '\\' && q == '"' {
-                chars.next();
-            } else if c == q {
-                quote = None;
-            }
-            continue;
-        }
-        if !begun {
-            start = at;
-        }
-        match c {
-            ' ' | '\t' | '\n' => {
-                let done = &typed[start..at];
-                // Another command begins after these words.
-                let goes_on = matches!(
-                    done,
-                    "if" | "then" | "else" | "elif" | "do" | "while" | "until" | "time" | "!" | "{"
-                );
-                is_command =
-                    if begun { is_command && (goes_on || done.contains('=')) } else { is_command };
-                is_command |= c == '\n';
-                begun = false;
-            }
-            ';' | '|' | '&' | '(' | '`' => (is_command, begun) = (true, false),
-            '<' | '>' => (is_command, begun) = (false, false),
-            '\\' => {
-                chars.next();
-                begun = true;
-            }
-            '\'' | '"' => {
-                (quote, quote_at) = (Some(c), at);
-                begun = true;
-            }
-            _ => begun = true,
-        }
-    }
-    if !begun {
-        start = typed.len();
-    }
-    match quote {
-        // A quote in the middle of a word: the text inside it is completed.
-        Some(_) => {
-            WordToComplete { start: quote_at, text: &typed[quote_at + 1..], quote, is_command }
-        }
-        None => WordToComplete { start, text: &typed[start..], quote, is_command },
-    }
+    Pair { display, replacement: word.replacement(text) + end }
 }
 
 impl Completer for Completions {
@@ -268,37 +158,3 @@ impl Hinter for Completions {
 
 impl Highlighter for Completions {}
 impl Helper for Completions {}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_word_at_the_end_is_found() {
-        let is = |typed: &str| {
-            let w = word_at_end(typed);
-            (w.start, w.text.to_owned(), w.quote, w.is_command)
-        };
-        assert_eq!(is(""), (0, "".into(), None, true));
-        assert_eq!(is("ec"), (0, "ec".into(), None, true));
-        assert_eq!(is("cat a"), (4, "a".into(), None, false));
-        assert_eq!(is("cat "), (4, "".into(), None, false));
-        assert_eq!(is("cat x; l"), (7, "l".into(), None, true));
-        assert_eq!(is("a | b"), (4, "b".into(), None, true));
-        assert_eq!(is("A=1 gr"), (4, "gr".into(), None, true));
-        assert_eq!(is("if tr"), (3, "tr".into(), None, true));
-        assert_eq!(is("cat a\\ b"), (4, "a\\ b".into(), None, false));
-        assert_eq!(is("cat 'a b"), (4, "a b".into(), Some('\''), false));
-        assert_eq!(is("cat > o"), (6, "o".into(), None, false));
-        assert_eq!(is("echo é/ü"), (5, "é/ü".into(), None, false));
-    }
-
-    #[test]
-    fn words_are_read_back() {
-        assert_eq!(escape_word("a b$"), "a\\ b\\$");
-        assert_eq!(unescape_word("a\\ b", None), "a b");
-        assert_eq!(unescape_word("a\\ b", Some('\'')), "a\\ b");
-        assert_eq!(quote_word("it's", '\''), "it'\\''s");
-        assert_eq!(quote_word("a\"$", '"'), "a\\\"\\$");
-    }
-}

@@ -4,27 +4,36 @@
 //! |---|---|
 //! | `complete` | commands and paths for the Tab key; whether a command is complete |
 //! | `lines` | the line editor and its history |
+//! | `programs` | which lines run on a terminal of the session |
+//! | `words` | lines for the prompt itself: `undo`, `redo`, `fork`, `help` |
 //!
-//! Each command is a separate call of the session's shell, and therefore a commit that can be
-//! undone. It gets the user's input through a pipe and not the terminal itself, because a guest
-//! must not be able to control that.
+//! Each command is a commit that can be undone. A line of programs alone runs on a terminal of the
+//! session, which the user's terminal shows; any other is a call of the session's shell, which gets
+//! the user's input through a pipe and not the terminal itself, because a guest must not be able to
+//! control that.
 //!
 //! # Deliberately absent
-//! Programs that need the whole terminal; typing ahead while a command runs, because the command
-//! receives that input.
+//! Job control: each line ends before the next prompt. Typing ahead while a command runs, because
+//! the command receives that input.
 
 mod complete;
 mod lines;
+mod programs;
+mod words;
 
 use crate::args::grants::GrantSettings;
 use crate::args::session::ShellArgs;
 use crate::call::{self, RunningCall};
+use crate::terminal::{self, SavedTerminal};
 use crate::{CliFailure, message, tools};
 use complete::Completions;
 use lines::{EditedLine, LineEditor};
+use programs::is_for_terminal;
 use sh_syntax::parse::is_complete;
+use std::collections::BTreeSet;
 use std::io::{BufRead, IsTerminal};
 use wasibox::{Exec, Input, Limits, Output, Session};
+use words::PromptWord;
 
 /// The name in the prompt for a session without a name.
 const UNNAMED: &str = "box";
@@ -36,6 +45,10 @@ struct InteractiveShell {
     is_raw: bool,
     /// The status of the last command.
     status: u8,
+    /// The names of programs, which run on a terminal.
+    programs: BTreeSet<String>,
+    /// Whether the last command was none of the session's shell, so that its `$?` is another.
+    was_beside: bool,
 }
 
 /// Runs commands until the user leaves, and returns the status of the last one.
@@ -53,30 +66,48 @@ pub fn run(args: &ShellArgs) -> Result<u8, CliFailure> {
         }
     };
     let running = RunningCall::default();
-    let mut shell = InteractiveShell { session, running, limits, is_raw: args.raw, status: 0 };
+    let names = engine.image().commands().iter().map(|c| c.name.clone());
+    let programs = names.filter(|name| !complete::BUILTINS.contains(&name.as_str())).collect();
+    let mut shell = InteractiveShell {
+        session,
+        running,
+        limits,
+        is_raw: args.raw,
+        status: 0,
+        programs,
+        was_beside: false,
+    };
     if std::io::stdin().is_terminal() && std::io::stdout().is_terminal() {
         let completions = Completions::new(&shell.session, engine.image(), policy.mounts)?;
         let lines = LineEditor::new(completions, &shell.session)?;
         // The handler is installed here, because the editor has its own handler for Ctrl-C while it
         // exists.
-        shell.watch_signals()?;
+        let terminal = SavedTerminal::save()?;
+        // A signal may end this process while the editor or a program has the terminal. The editor
+        // has asked it for brackets around pasted text.
+        shell.watch_signals(move || {
+            terminal.restore();
+            // Not by the buffer of standard output, whose lock another thread may have.
+            let _ = rustix::io::write(std::io::stdout(), b"\x1b[?2004l\r\n");
+        })?;
         shell.run_interactive(name, lines)?;
     } else {
-        shell.watch_signals()?;
+        shell.watch_signals(|| {})?;
         shell.read()?;
     }
     Ok(shell.status)
 }
 
 impl InteractiveShell {
-    fn watch_signals(&self) -> Result<(), CliFailure> {
+    fn watch_signals(&self, leave: impl Fn() + Send + 'static) -> Result<(), CliFailure> {
         let interrupt = self.session.interrupter();
-        call::watch_signals(call::take_signals()?, interrupt, self.running.clone());
+        call::watch_signals(call::take_signals()?, interrupt, self.running.clone(), leave);
         Ok(())
     }
 
     /// Runs commands that a user types.
     fn run_interactive(&mut self, name: &str, mut lines: LineEditor) -> Result<(), CliFailure> {
+        message::print_hint(words::GREETING);
         loop {
             let dir = String::from_utf8_lossy(&self.session.directory()?).into_owned();
             let prompt = format!("{name}:{}$ ", message::escape_text(&dir));
@@ -93,8 +124,53 @@ impl InteractiveShell {
                 self.status = status;
                 return Ok(());
             }
-            self.run_script(&line, Input::Inherit);
+            if let Some(word) = PromptWord::parse(&line) {
+                self.move_session(&word);
+            } else if is_for_terminal(&line, &self.programs) {
+                self.run_programs(&line);
+            } else {
+                self.run_typed(&line);
+            }
         }
+    }
+
+    /// Acts on a line for the prompt.
+    fn move_session(&mut self, word: &PromptWord) {
+        self.status = match word.act(&self.session) {
+            Ok(()) => 0,
+            Err(failure) => {
+                message::say_message(&failure.text);
+                failure.status
+            }
+        };
+        self.was_beside = false;
+    }
+
+    /// Runs programs on a terminal of the session.
+    fn run_programs(&mut self, line: &str) {
+        let mut exec = Exec::new(["bash", "-c", line]);
+        exec.timeout = self.limits.timeout;
+        self.status = match terminal::run(&self.session, exec, self.is_raw) {
+            Ok(end) => {
+                if end.is_within_line {
+                    message::print_hint("");
+                }
+                end.status
+            }
+            Err(failure) => {
+                message::say_message(&failure.text);
+                failure.status
+            }
+        };
+        self.was_beside = true;
+    }
+
+    /// Runs a line in the session's shell, which learns the status of programs that ran beside it.
+    fn run_typed(&mut self, line: &str) {
+        let sees_status = std::mem::take(&mut self.was_beside) && line.contains("$?");
+        let script =
+            if sees_status { format!("(exit {})\n{line}", self.status) } else { line.to_owned() };
+        self.call_bytes(script.into_bytes(), Input::Inherit);
     }
 
     /// Runs commands from standard input.
@@ -117,10 +193,6 @@ impl InteractiveShell {
                 return Ok(());
             }
         }
-    }
-
-    fn run_script(&mut self, script: &str, input: Input) {
-        self.call_bytes(script.as_bytes().to_vec(), input);
     }
 
     /// Runs a command. An error is reported, and the session continues.

@@ -2,13 +2,13 @@
 
 use super::ServiceCall;
 use super::paths::ensure_home;
-use super::processes::BoxProcess;
+use super::processes::{BegunProcess, BoxProcess};
 use crate::control::is_variable;
 use crate::fault::{Fault, RpcCode, run_blocking};
 use crate::rpc::process::{
     Empty, EventKind, EventResponse, InputBytes, InputEvent, ListResponse, ProcessConfig,
     ProcessInput, ProcessRequest, ProcessSelector, Selector, SendInputRequest, SendSignalRequest,
-    StartEvent, StartRequest, StreamInputRequest,
+    StartEvent, StartRequest, StreamInputRequest, UpdateRequest,
 };
 use crate::rpc::{self, AnswerSender, MessageStream, answer_stream};
 use axum::body::Body;
@@ -17,11 +17,9 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc::Receiver;
 use tokio::time::Instant;
-use wasibox::{Exec, Input};
+use wasibox::{Exec, Input, TerminalSize};
 use wasibox_actions::ToolScope;
 
-/// The answer to everything about terminals.
-const NO_TERMINAL: &str = "this sandbox has no terminals yet: begin the process without pty";
 /// The maximum number of arguments and variables, and their bytes together.
 const WORDS: usize = 4096;
 const WORD_BYTES: usize = 2 << 20;
@@ -43,7 +41,7 @@ pub async fn answer(call: ServiceCall, method: &str, body: Body) -> Response<Bod
         "StreamInput" => rpc::answer(form, stream_input(&call, body).await),
         "CloseStdin" => rpc::answer(form, close_input(&call, body).await),
         "SendSignal" => rpc::answer(form, send_signal(&call, body).await),
-        "Update" => rpc::answer::<Empty>(form, Err(Fault::unimplemented(NO_TERMINAL))),
+        "Update" => rpc::answer(form, resize(&call, body).await),
         _ => fail(form, Fault::unimplemented("the service has no such method")),
     }
 }
@@ -68,9 +66,6 @@ type Begun = (Arc<BoxProcess>, Receiver<EventKind>, Option<Instant>);
 async fn begin(call: &ServiceCall, body: Body) -> Result<Begun, Fault> {
     call.check_scope(ToolScope::Run)?;
     let asked: StartRequest = rpc::read_message(call.form, body).await?;
-    if asked.pty.is_some() {
-        return Err(Fault::unimplemented(NO_TERMINAL));
-    }
     let timeout = rpc::call_timeout(&call.headers)?;
     let config = asked.process.ok_or_else(|| Fault::invalid("the request has no process"))?;
     let mut exec = make_exec(call, &config)?;
@@ -79,12 +74,17 @@ async fn begin(call: &ServiceCall, body: Body) -> Result<Begun, Fault> {
         exec.input = Input::Inherit;
     }
     exec.timeout = timeout;
+    let terminal = asked.pty.map(|pty| terminal_size(pty.size));
     let deadline = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
     let running = call.running.clone();
     let cwd = exec.cwd.clone().unwrap_or_default();
     let spawned = run_blocking(move || {
         ensure_home(&running, &cwd)?;
-        running.session.spawn(exec).map_err(|e| match e {
+        let begun = match terminal {
+            Some(size) => running.session.spawn_terminal(exec, size).map(BegunProcess::OnTerminal),
+            None => running.session.spawn(exec).map(BegunProcess::Piped),
+        };
+        begun.map_err(|e| match e {
             wasibox::Error::Sandbox(wasibox::SandboxError::Cwd { .. }) => {
                 Fault::invalid(format!("cwd '{cwd}' does not exist"))
             }
@@ -95,6 +95,30 @@ async fn begin(call: &ServiceCall, body: Body) -> Result<Begun, Fault> {
     let spawned = spawned.await?;
     let (process, from) = call.running.processes.add(&call.running, spawned, config, asked.tag)?;
     Ok((process, from, deadline))
+}
+
+/// Returns the size of a terminal; a client that names none gets the usual one.
+fn terminal_size(asked: Option<rpc::process::TerminalSize>) -> TerminalSize {
+    let usual = TerminalSize::default();
+    let bounded = |n: u32, usual: u16| match n {
+        0 => usual,
+        n => u16::try_from(n).unwrap_or(u16::MAX),
+    };
+    asked.map_or(usual, |size| TerminalSize {
+        rows: bounded(size.rows, usual.rows),
+        columns: bounded(size.cols, usual.columns),
+    })
+}
+
+/// Sets the size of a process's terminal.
+async fn resize(call: &ServiceCall, body: Body) -> Result<Empty, Fault> {
+    call.check_scope(ToolScope::Run)?;
+    let asked: UpdateRequest = rpc::read_message(call.form, body).await?;
+    let process = call.running.processes.find_running(selector(asked.process))?;
+    let size = asked.pty.and_then(|pty| pty.size);
+    let size = size.ok_or_else(|| Fault::invalid("the request has no size"))?;
+    run_blocking(move || process.resize(terminal_size(Some(size)))).await?;
+    Ok(Empty {})
 }
 
 /// Returns the call that begins a process.
@@ -207,7 +231,10 @@ async fn send_events(
 async fn write_input(process: Arc<BoxProcess>, input: Option<ProcessInput>) -> Result<(), Fault> {
     let bytes = match input.and_then(|input| input.input) {
         Some(InputBytes::Stdin(bytes)) => bytes,
-        Some(InputBytes::Pty(_)) => return Err(Fault::unimplemented(NO_TERMINAL)),
+        Some(InputBytes::Pty(bytes)) if process.has_terminal() => bytes,
+        Some(InputBytes::Pty(_)) => {
+            return Err(Fault::invalid("the process has no terminal: begin it with pty"));
+        }
         None => return Err(Fault::invalid("the request has no input")),
     };
     run_blocking(move || process.write_input(&bytes)).await

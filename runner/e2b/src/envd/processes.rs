@@ -15,7 +15,10 @@ use tokio::io::AsyncReadExt;
 use tokio::net::unix::pipe::Receiver as PipeReceiver;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 use tokio::sync::oneshot;
-use wasibox::{End, LimitHit, ProcessEnd, SpawnedProcess, lock_mutex};
+use wasibox::{
+    End, LimitHit, ProcessEnd, SpawnedProcess, TerminalKeyboard, TerminalProcess, TerminalSize,
+    lock_mutex,
+};
 use wasibox_http::Owner;
 
 /// The maximum bytes of output in one event.
@@ -38,12 +41,24 @@ pub struct ProcessTable {
     log: Mutex<VecDeque<(u64, String)>>,
 }
 
+/// A process as the session has begun it.
+pub enum BegunProcess {
+    Piped(SpawnedProcess),
+    OnTerminal(TerminalProcess),
+}
+
+/// The way to a process's standard input.
+enum ProcessInput {
+    Pipe(PipeWriter),
+    Terminal(TerminalKeyboard),
+}
+
 /// A process that a client has begun.
 pub struct BoxProcess {
     pub pid: u32,
     pub tag: Option<String>,
     pub config: ProcessConfig,
-    stdin: Mutex<Option<Arc<PipeWriter>>>,
+    input: Mutex<Option<Arc<ProcessInput>>>,
     readers: Mutex<Vec<Sender<EventKind>>>,
     end: OnceLock<EndEvent>,
 }
@@ -57,20 +72,33 @@ impl ProcessTable {
     pub fn add(
         &self,
         holder: &Arc<RunningBox>,
-        spawned: SpawnedProcess,
+        begun: BegunProcess,
         config: ProcessConfig,
         tag: Option<String>,
     ) -> Result<(Arc<BoxProcess>, Receiver<EventKind>), Fault> {
-        let SpawnedProcess { pid, stdin, stdout, stderr, end } = spawned;
         let cannot = |_| Fault::internal();
-        let stdout = PipeReceiver::from_owned_fd(OwnedFd::from(stdout)).map_err(cannot)?;
-        let stderr = PipeReceiver::from_owned_fd(OwnedFd::from(stderr)).map_err(cannot)?;
+        let open = |pipe| PipeReceiver::from_owned_fd(OwnedFd::from(pipe)).map_err(cannot);
+        let (pid, input, output, end) = match begun {
+            BegunProcess::Piped(SpawnedProcess { pid, stdin, stdout, stderr, end }) => {
+                let output = OutputPipes {
+                    first: open(stdout)?,
+                    second: Some(open(stderr)?),
+                    wrap: OutputBytes::Stdout,
+                };
+                (pid, stdin.map(ProcessInput::Pipe), output, end)
+            }
+            BegunProcess::OnTerminal(TerminalProcess { pid, keyboard, screen, end }) => {
+                let output =
+                    OutputPipes { first: open(screen)?, second: None, wrap: OutputBytes::Pty };
+                (pid, Some(ProcessInput::Terminal(keyboard)), output, end)
+            }
+        };
         let (to, from) = channel(WAITING);
         let process = Arc::new(BoxProcess {
             pid,
             tag,
             config,
-            stdin: Mutex::new(stdin.map(Arc::new)),
+            input: Mutex::new(input.map(Arc::new)),
             readers: Mutex::new(vec![to]),
             end: OnceLock::new(),
         });
@@ -87,7 +115,7 @@ impl ProcessTable {
         lock_mutex(&self.all).insert(pid, process.clone());
         let (theirs, holder) = (process.clone(), holder.clone());
         tokio::spawn(async move {
-            let end = pass_output(&theirs, stdout, stderr, ended).await;
+            let end = pass_output(&theirs, output, ended).await;
             spend_cpu(&holder.owner, &end);
             holder.processes.end(&theirs, &end);
         });
@@ -101,7 +129,7 @@ impl ProcessTable {
         let _ = process.end.set(event);
         // The readers see the end of their channels, and find the event.
         lock_mutex(&process.readers).clear();
-        *lock_mutex(&process.stdin) = None;
+        *lock_mutex(&process.input) = None;
         let mut all = lock_mutex(&self.all);
         let ended: Vec<u32> =
             all.values().filter(|p| p.end.get().is_some()).map(|p| p.pid).collect();
@@ -200,13 +228,44 @@ impl BoxProcess {
     /// # Errors
     /// If it has no input, or has closed it.
     pub fn write_input(&self, bytes: &[u8]) -> Result<(), Fault> {
-        let stdin = lock_mutex(&self.stdin).clone();
-        let Some(stdin) = stdin else {
-            let text = "the process has no standard input: begin it with stdin";
-            return Err(Fault::new(RpcCode::FailedPrecondition, text));
+        let input = lock_mutex(&self.input).clone();
+        let written = match input.as_deref() {
+            Some(ProcessInput::Pipe(pipe)) => {
+                let mut pipe: &PipeWriter = pipe;
+                pipe.write_all(bytes)
+            }
+            Some(ProcessInput::Terminal(keyboard)) => keyboard.type_bytes(bytes),
+            None => {
+                let text = "the process has no standard input: begin it with stdin";
+                return Err(Fault::new(RpcCode::FailedPrecondition, text));
+            }
         };
         let closed = "the process has closed its standard input";
-        (&*stdin).write_all(bytes).map_err(|_| Fault::new(RpcCode::FailedPrecondition, closed))
+        written.map_err(|_| Fault::new(RpcCode::FailedPrecondition, closed))
+    }
+
+    /// Returns whether the process has a terminal.
+    pub fn has_terminal(&self) -> bool {
+        matches!(lock_mutex(&self.input).as_deref(), Some(ProcessInput::Terminal(_)))
+    }
+
+    /// Sets the size of its terminal.
+    ///
+    /// # Errors
+    /// If it has none.
+    pub fn resize(&self, size: TerminalSize) -> Result<(), Fault> {
+        let input = lock_mutex(&self.input).clone();
+        match input.as_deref() {
+            Some(ProcessInput::Terminal(keyboard)) => {
+                // A failure means that the terminal has just ended.
+                let _ = keyboard.resize(size);
+                Ok(())
+            }
+            _ => {
+                let text = "the process has no terminal: begin it with pty";
+                Err(Fault::new(RpcCode::FailedPrecondition, text))
+            }
+        }
     }
 
     /// Waits a while for the end of the process.
@@ -221,7 +280,7 @@ impl BoxProcess {
 
     /// Ends the standard input.
     pub fn close_input(&self) {
-        *lock_mutex(&self.stdin) = None;
+        *lock_mutex(&self.input) = None;
     }
 
     async fn send(&self, event: EventKind) {
@@ -238,15 +297,31 @@ fn spend_cpu(owner: &Owner, end: &ProcessEnd) {
     owner.spend_cpu(end.cpu);
 }
 
+/// The pipes of a process's output: standard output and error, or the screen of a terminal.
+struct OutputPipes {
+    first: PipeReceiver,
+    second: Option<PipeReceiver>,
+    /// Makes the bytes of the first pipe a part of an event.
+    wrap: fn(Vec<u8>) -> OutputBytes,
+}
+
+/// Reads from a pipe, if there is one.
+async fn read_some(pipe: &mut Option<PipeReceiver>, buf: &mut [u8]) -> std::io::Result<usize> {
+    match pipe {
+        Some(pipe) => pipe.read(buf).await,
+        None => std::future::pending().await,
+    }
+}
+
 /// Passes a process's output to its readers until it has ended.
 async fn pass_output(
     process: &BoxProcess,
-    mut stdout: PipeReceiver,
-    mut stderr: PipeReceiver,
+    output: OutputPipes,
     ended: oneshot::Receiver<ProcessEnd>,
 ) -> ProcessEnd {
     let (mut out, mut err) = (vec![0; CHUNK], vec![0; CHUNK]);
-    let (mut out_open, mut err_open) = (true, true);
+    let OutputPipes { mut first, mut second, wrap } = output;
+    let (mut out_open, mut err_open) = (true, second.is_some());
     tokio::pin!(ended);
     let mut end = None;
     loop {
@@ -258,14 +333,14 @@ async fn pass_output(
         };
         tokio::select! {
             biased;
-            read = stdout.read(&mut out), if out_open => match read {
+            read = first.read(&mut out), if out_open => match read {
                 Ok(n) if n > 0 => {
-                    let output = Some(OutputBytes::Stdout(out[..n].to_vec()));
+                    let output = Some(wrap(out[..n].to_vec()));
                     process.send(EventKind::Data(OutputData { output })).await;
                 }
                 _ => out_open = false,
             },
-            read = stderr.read(&mut err), if err_open => match read {
+            read = read_some(&mut second, &mut err), if err_open => match read {
                 Ok(n) if n > 0 => {
                     let output = Some(OutputBytes::Stderr(err[..n].to_vec()));
                     process.send(EventKind::Data(OutputData { output })).await;

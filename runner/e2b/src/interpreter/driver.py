@@ -33,6 +33,10 @@ _FORMATS = (
 )
 _FIELDS = {media: field for field, media, _ in _FORMATS}
 
+#: Whether results are shown as IPython shows them, with the quotes of texts, and without pictures
+#: that a program only saves. The kernel for Jupyter sets it.
+IS_JUPYTER = globals().get("IS_JUPYTER", False)
+
 _mark = b""
 _loop = None
 
@@ -88,7 +92,7 @@ def _bundle(value):
         found = found[0] if isinstance(found, tuple) else found
         if found is not None:
             fields[field] = _as_text(found)
-    if isinstance(value, (dict, list)) and "json" not in fields:
+    if isinstance(value, (dict, list)) and "json" not in fields and not IS_JUPYTER:
         try:
             json.dumps(value)
             fields["json"] = value
@@ -137,7 +141,8 @@ def _raw(data):
 
 def _show_result(fields, is_main):
     text = fields.get("text")
-    if isinstance(text, str) and len(text) > 1 and text[0] == text[-1] and text[0] in "'\"":
+    has_quotes = isinstance(text, str) and len(text) > 1 and text[0] == text[-1] and text[0] in "'\""
+    if has_quotes and not IS_JUPYTER:
         fields["text"] = text[1:-1]
     _report("result", is_main_result=is_main, **fields)
 
@@ -146,6 +151,12 @@ def display(*values, raw=False, **_options):
     """Shows objects as results, as IPython's `display` does."""
     for value in values:
         _show_result(_raw(value) if raw else _bundle(value), False)
+
+
+def clear_output(wait=False):
+    """Clears what was shown, in a notebook; E2B's interface has nothing like it."""
+    if IS_JUPYTER:
+        _report("clear_output", wait=bool(wait))
 
 
 def show(*_args, **_options):
@@ -197,7 +208,7 @@ def _ipython(name):
     module = types.ModuleType(name)
     module.__path__ = []
     module.display = display
-    module.clear_output = lambda *_args, **_options: None
+    module.clear_output = clear_output
     module.get_ipython = lambda: None
     for kind, method in (
         ("HTML", "_repr_html_"),
@@ -287,7 +298,8 @@ def _change_images(_module):
     def show_shown(self, title=None):
         display(self)
 
-    image.save = save_shown
+    if not IS_JUPYTER:
+        image.save = save_shown
     image.show = show_shown
 
 

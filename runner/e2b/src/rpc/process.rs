@@ -148,6 +148,16 @@ pub struct StreamInputRequest {
     pub event: Option<InputEvent>,
 }
 
+/// Changes a process's terminal.
+#[derive(Clone, PartialEq, prost::Message, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct UpdateRequest {
+    #[prost(message, optional, tag = "1")]
+    pub process: Option<ProcessSelector>,
+    #[prost(message, optional, tag = "2")]
+    pub pty: Option<Terminal>,
+}
+
 /// The signals that clients send.
 pub struct SignalNames;
 

@@ -1,8 +1,9 @@
-// The page for people, with sessions, a terminal, files and history. It uses the public HTTP
+// The page for people, with sessions, terminals, files and history. It uses the public HTTP
 // interface, and inserts data from guests only as text or as pictures.
-"use strict";
+import { Terminals } from "./terminals.js";
+
 const $ = (id) => document.getElementById(id);
-const state = { token: sessionStorage.getItem("token") || "", session: null, folder: "/home/user", socket: null, runs: false, typed: [], at: 0 };
+const state = { token: sessionStorage.getItem("token") || "", session: null, folder: "/home/user" };
 
 function element(name, properties = {}, ...children) {
   const made = Object.assign(document.createElement(name), properties);
@@ -43,60 +44,42 @@ async function listSessions(wanted) {
 }
 async function make(name) { await ask("PUT", `/v1/sessions/${encodeURIComponent(name)}`); await listSessions(name); }
 async function enter(name) {
-  if (state.session === name && state.socket) return refresh();
+  if (state.session === name) return refresh();
   state.session = name;
-  $("screen").replaceChildren();
-  connect();
+  terminals.enter((await running()).filter((process) => process.terminal));
   await refresh();
 }
 const refresh = () => Promise.all([listFiles(), listPast()]);
 
-// The terminal.
-function connect() {
-  if (state.socket) { state.socket.onclose = null; state.socket.close(); }
-  const address = new URL(here("/terminal"), location.href);
-  address.protocol = address.protocol.replace("http", "ws");
-  state.socket = new WebSocket(address, ["wasibox", `bearer.${encodeURIComponent(state.token)}`]);
-  state.socket.onmessage = (event) => heard(JSON.parse(event.data));
-  state.socket.onclose = () => { runs(false); state.socket = null; };
-}
-function runs(does) { state.runs = does; $("stop").hidden = !does; $("prompt").textContent = does ? "<" : "$"; }
-function print(text, kind) {
-  $("screen").append(element("span", { textContent: text, className: kind || "" }));
-  // Endless output would otherwise use up the memory.
-  while ($("screen").childNodes.length > 5000) $("screen").firstChild.remove();
-  $("screen").scrollTop = $("screen").scrollHeight;
-}
-function heard(message) {
-  if (message.stream) return print(message.text.replace(/\x1b\[[0-9;?]*[ -/]*[@-~]/g, ""), message.stream);
-  runs(false);
-  if (message.problem) return print(`${message.problem.detail}\n`, "stderr");
-  if (message.exit_code) print(`[${message.exit_code}${message.limit_hit ? ", " + message.limit_hit : ""}]\n`, "dim");
-  if (message.cwd) state.folder = message.cwd;
-  does(refresh)();
-}
-$("line").onsubmit = does(() => {
-  const text = $("run").value;
-  $("run").value = "";
-  if (!state.socket) { connect(); throw new Error("the connection was lost; try again"); }
-  if (state.runs) { print(text + "\n", "dim"); return state.socket.send(JSON.stringify({ stdin: text + "\n" })); }
-  if (!text.trim()) return;
-  state.typed.push(text); state.at = state.typed.length;
-  print(`$ ${text}\n`, "said");
-  runs(true);
-  const send = () => state.socket.send(JSON.stringify({ run: text }));
-  if (state.socket.readyState === WebSocket.OPEN) send(); else state.socket.addEventListener("open", send, { once: true });
+// Terminals.
+const terminals = new Terminals({
+  tabs: $("tabs"), screens: $("screens"), keys: $("keys"),
+  open() {
+    const address = new URL(here("/terminal"), location.href);
+    address.protocol = address.protocol.replace("http", "ws");
+    return new WebSocket(address, ["wasibox", `bearer.${encodeURIComponent(state.token)}`]);
+  },
+  changed: does(refresh),
+  end: (process) => tool("kill_process", { process, signal: "HUP" }),
 });
-$("run").onkeydown = (event) => {
-  const step = { ArrowUp: -1, ArrowDown: 1 }[event.key];
-  if (event.ctrlKey && event.key === "c" && state.runs) $("stop").click();
-  if (event.ctrlKey && event.key === "d" && state.runs) { event.preventDefault(); state.socket.send(JSON.stringify({ end: true })); }
-  if (!step || state.runs) return;
-  event.preventDefault();
-  state.at = Math.max(0, Math.min(state.typed.length, state.at + step));
-  $("run").value = state.typed[state.at] || "";
-};
-$("stop").onclick = () => state.socket && state.socket.send(JSON.stringify({ interrupt: true }));
+window.terminals = terminals;
+$("add").onclick = () => state.session && terminals.add();
+
+/// Returns the session's processes that run.
+async function running() {
+  const { processes } = await tool("list_processes");
+  return processes.filter((process) => process.status === "running");
+}
+/// Moves the session to another of its states, which ends what runs. Asks first, unless that is only
+/// shells that wait for a command.
+async function move(name, input) {
+  const busy = terminals.busy.map((one) => one.command);
+  const others = (await running()).filter((process) => !terminals.has(process.process)).map((process) => process.command);
+  const all = [...busy, ...others];
+  if (all.length > 0 && !confirm(`This ends what runs in the session:\n${all.join("\n")}`)) return;
+  await tool(name, input);
+  await refresh();
+}
 
 // Files.
 async function listFiles() {
@@ -152,7 +135,7 @@ async function listPast() {
     const text = `${c.number} ${c.command.split("\n")[0] || "begun"}`;
     return element("li", {}, element("button", { textContent: text, className: c.number === past.commit ? "now" : "", onclick: does(() => showDiff(c)) }),
       element("span", { className: "dim", textContent: c.changed_files ? `${c.changed_files} files` : "" }),
-      element("button", { className: "small", textContent: "restore", onclick: does(async () => { await tool("restore", { commit: c.number }); await refresh(); }) }));
+      element("button", { className: "small", textContent: "restore", onclick: does(() => move("restore", { commit: c.number })) }));
   }));
 }
 async function showDiff(commit) {
@@ -161,7 +144,7 @@ async function showDiff(commit) {
   const lines = (diff || "no file was changed").split("\n").map((line) => element("span", { textContent: line + "\n", className: kinds[line[0]] || "" }));
   show(`commit ${commit.number}: ${commit.command}`, element("pre", {}, ...lines));
 }
-for (const name of ["undo", "redo"]) $(name).onclick = does(async () => { await tool(name); await refresh(); });
+for (const name of ["undo", "redo"]) $(name).onclick = does(() => move(name));
 
 $("enter").onsubmit = does(async () => {
   state.token = $("token").value || state.token;
@@ -173,10 +156,10 @@ $("sessions").onchange = does(() => enter($("sessions").value));
 $("new").onclick = does(async () => { const name = prompt("Name of the session", "work"); if (name) await make(name); });
 $("remove").onclick = does(async () => {
   if (!state.session || !confirm(`Remove '${state.session}' with all its files?`)) return;
-  if (state.socket) { state.socket.onclose = null; state.socket.close(); state.socket = null; }
+  terminals.leave();
   await ask("DELETE", here());
   state.session = null;
-  for (const id of ["files", "past", "screen"]) $(id).replaceChildren();
+  for (const id of ["files", "past"]) $(id).replaceChildren();
   await listSessions();
 });
 if (state.token) does(listSessions)();

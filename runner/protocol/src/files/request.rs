@@ -70,6 +70,27 @@ impl FileRequest {
         };
         format!("{what} {of}").trim_end().to_owned()
     }
+
+    /// Returns whether it changes nothing.
+    pub fn is_reading(&self) -> bool {
+        match self {
+            FileRequest::Read(_)
+            | FileRequest::Ls(_)
+            | FileRequest::Glob(_)
+            | FileRequest::Grep(_)
+            | FileRequest::Search(_)
+            | FileRequest::Download { .. }
+            | FileRequest::Stat { .. } => true,
+            FileRequest::Write(_)
+            | FileRequest::Edit(_)
+            | FileRequest::PatchLines(_)
+            | FileRequest::ApplyPatch(_)
+            | FileRequest::Delete { .. }
+            | FileRequest::Move { .. }
+            | FileRequest::MakeDir { .. }
+            | FileRequest::Upload(_) => false,
+        }
+    }
 }
 
 fn yes() -> bool {

@@ -6,10 +6,12 @@ use serde::de::{Error as _, Unexpected, Visitor};
 use serde::{Deserialize, Deserializer};
 use std::fmt;
 use std::io::Read;
+use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use wasibox_sandbox::{
-    HostToolPolicy, Limits, MountSpec, NetworkPolicy, Policy, Workspace, WorkspaceKind,
+    HostToolPolicy, Limits, MountSpec, NetworkLimits, NetworkPolicy, Policy, Workspace,
+    WorkspaceKind,
 };
 
 /// Maximum size in bytes of a policy file.
@@ -34,6 +36,8 @@ pub struct PolicyFile {
     /// Whether JavaScript is kept from running code from strings: `eval`, `Function`, `vm`, modules
     /// from `data:` URLs.
     pub no_javascript_eval: bool,
+    /// The preset of the shell's budget, if it is not that of `preset`.
+    pub shell_budget: Option<Preset>,
     /// Whether sessions are refused on a host that lacks a wall
     /// ([`PoolOptions::require_walls`](crate::PoolOptions::require_walls)).
     pub require_walls: bool,
@@ -130,6 +134,7 @@ impl PolicyFile {
             host_tools: written.host_tools.policy(),
             fresh_programs: written.fresh_python,
             no_javascript_eval: written.no_javascript_eval,
+            shell_budget: written.shell_budget.map(|p| p.0),
             require_walls: written.require_walls,
             prepare_timeout: written.prepare_timeout.map(|t| t.0),
             tools: written.tools,
@@ -146,11 +151,18 @@ impl PolicyFile {
         Policy {
             mounts: self.mounts.clone(),
             workspace: self.workspace.clone(),
-            network: self.network.clone(),
+            network: NetworkPolicy {
+                limits: self
+                    .network
+                    .limits
+                    .merge_over(&self.preset.unwrap_or_default().network_limits()),
+                ..self.network.clone()
+            },
             host_tools: self.host_tools.clone(),
             limits: self.limits(),
             fresh_programs: self.fresh_programs,
             no_javascript_eval: self.no_javascript_eval,
+            shell_budget: self.shell_budget.or(self.preset).unwrap_or_default().shell_budget(),
             hidden: Vec::new(),
             growth: self.limits.apply_to_growth(self.preset.unwrap_or_default().growth()),
         }
@@ -181,6 +193,7 @@ struct WrittenPolicy {
     fresh_python: bool,
     #[serde(default)]
     no_javascript_eval: bool,
+    shell_budget: Option<PresetName>,
     #[serde(default)]
     require_walls: bool,
     prepare_timeout: Option<WrittenTime>,
@@ -202,14 +215,39 @@ struct NetworkTexts {
     allow: Vec<String>,
     deny: Vec<String>,
     secrets: Vec<String>,
+    proxy: Option<String>,
+    limits: WrittenNetworkLimits,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields, default, rename_all = "kebab-case")]
+struct WrittenNetworkLimits {
+    requests: Option<u64>,
+    requests_per_call: Option<u64>,
+    concurrent: Option<NonZeroU32>,
+    upload: Option<WrittenSize>,
+    download: Option<WrittenSize>,
+    session_upload: Option<WrittenSize>,
+    session_download: Option<WrittenSize>,
+    timeout: Option<WrittenTime>,
 }
 
 impl TryFrom<NetworkTexts> for WrittenNetwork {
     type Error = String;
 
     fn try_from(texts: NetworkTexts) -> Result<WrittenNetwork, String> {
-        let NetworkTexts { allow, deny, secrets } = texts;
-        let policy = NetworkPolicy { allow, deny, secrets };
+        let NetworkTexts { allow, deny, secrets, proxy, limits } = texts;
+        let limits = NetworkLimits {
+            requests: limits.requests,
+            requests_per_call: limits.requests_per_call,
+            concurrent: limits.concurrent.map(NonZeroU32::get),
+            upload: limits.upload.map(|n| n.0),
+            download: limits.download.map(|n| n.0),
+            session_upload: limits.session_upload.map(|n| n.0),
+            session_download: limits.session_download.map(|n| n.0),
+            timeout: limits.timeout.map(|t| t.0.unwrap_or(Duration::MAX)),
+        };
+        let policy = NetworkPolicy { allow, deny, secrets, proxy, limits };
         crate::requests::parse_policy(&policy).map_err(|e| e.to_string())?;
         Ok(WrittenNetwork(policy))
     }
@@ -388,7 +426,7 @@ mod tests {
     fn every_setting_can_be_written() {
         let file = parse(
             "preset = 'strict'\nfresh-python = true\nrequire-walls = true\n\
-            no-javascript-eval = true\n[limits]\ntimeout = 2.5\ncpu = 0\nmemory = '1G'\ndisk = 4096\ninodes = 7\noutput = 'none'\n\
+            no-javascript-eval = true\nshell-budget = 'permissive'\n[limits]\ntimeout = 2.5\ncpu = 0\nmemory = '1G'\ndisk = 4096\ninodes = 7\noutput = 'none'\n\
             processes = 3\nspawns = 4\ndescriptors = 5\nhost-descriptors = 6\n\
             file-size = '1M'\npipes = 8\nhistory = '3G'\naudit = '5M'\n\
             [[mount]]\nhost = 'data'\nguest = '/data'\n\
@@ -397,6 +435,7 @@ mod tests {
         let file = file.unwrap();
         assert!(file.fresh_programs && file.require_walls);
         assert!(file.policy().no_javascript_eval);
+        assert_eq!(file.policy().shell_budget.as_deref(), Some("permissive"));
         let l = file.limits();
         assert_eq!((l.timeout, l.cpu), (Some(Duration::from_millis(2500)), None));
         assert_eq!((l.memory, l.disk.bytes, l.disk.entries, l.output), (1 << 30, 4096, 7, None));
@@ -408,6 +447,24 @@ mod tests {
         assert_eq!((policy.mounts[0].writable, policy.mounts[0].quota), (false, None));
         assert_eq!(policy.mounts[1].host, Path::new("/abs"));
         assert_eq!((policy.mounts[1].writable, policy.mounts[1].quota), (true, Some(10 << 20)));
+    }
+
+    #[test]
+    fn limits_of_the_network_are_laid_over_those_of_the_preset() {
+        let of = |text: &str| parse(text).map(|f| f.policy().network.limits);
+        let strict = of("preset = 'strict'\n[network.limits]\nrequests = 7\ntimeout = 0").unwrap();
+        assert_eq!((strict.requests, strict.timeout), (Some(7), Some(Duration::MAX)));
+        assert_eq!(strict.download, Preset::Strict.network_limits().download);
+        assert_eq!(of("").unwrap(), NetworkLimits::default());
+        assert!(of("[network.limits]\nconcurrent = 0").is_err());
+    }
+
+    #[test]
+    fn the_shells_budget_is_that_of_the_preset() {
+        let of = |text: &str| parse(text).map(|f| f.policy().shell_budget).unwrap();
+        assert_eq!(of("preset = 'strict'").as_deref(), Some("strict"));
+        assert_eq!(of(""), None);
+        assert_eq!(of("preset = 'strict'\nshell-budget = 'normal'"), None);
     }
 
     #[test]

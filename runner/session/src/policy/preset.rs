@@ -1,7 +1,7 @@
 //! Named sets of limits.
 
 use std::time::Duration;
-use wasibox_sandbox::{DiskLimits, GrowthLimits, Limits};
+use wasibox_sandbox::{DiskLimits, GrowthLimits, Limits, NetworkLimits};
 
 /// A set of limits for a purpose.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -31,6 +31,38 @@ impl Preset {
     /// Returns the preset with this name.
     pub fn from_name(name: &str) -> Option<Preset> {
         Preset::ALL.into_iter().find(|p| p.name() == name)
+    }
+
+    /// Returns the budget with which shells start.
+    pub fn shell_budget(self) -> Option<String> {
+        (self != Preset::Normal).then(|| self.name().to_owned())
+    }
+
+    /// Returns the preset's limits of requests to hosts outside.
+    pub fn network_limits(self) -> NetworkLimits {
+        match self {
+            Preset::Normal => NetworkLimits::default(),
+            Preset::Strict => NetworkLimits {
+                requests: Some(1000),
+                requests_per_call: Some(100),
+                concurrent: Some(4),
+                upload: Some(8 << 20),
+                download: Some(32 << 20),
+                session_upload: Some(64 << 20),
+                session_download: Some(256 << 20),
+                timeout: Some(Duration::from_secs(60)),
+            },
+            Preset::Permissive => NetworkLimits {
+                requests: Some(u64::MAX),
+                requests_per_call: Some(u64::MAX),
+                concurrent: Some(64),
+                upload: Some(4 << 30),
+                download: Some(16 << 30),
+                session_upload: Some(u64::MAX),
+                session_download: Some(u64::MAX),
+                timeout: Some(Duration::from_secs(3600)),
+            },
+        }
     }
 
     /// Returns the preset's limits of a session's history and log.

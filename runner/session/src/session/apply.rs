@@ -10,6 +10,7 @@ use wasibox_store::snapshot::{Commit, SnapshotError};
 use wasibox_vfs::lock_mutex;
 
 use super::{Error, Session, SessionRuntime, Streams};
+use crate::processes::process_words;
 
 /// Maximum bytes of a command in a [`CommitSummary`].
 const MAX_COMMAND: u64 = 1 << 20;
@@ -52,6 +53,8 @@ impl Session {
                 kept.reset_cells(live.as_mut(), &[PYTHON, JAVASCRIPT])?;
                 Ok(Answer::Done)
             }
+            Request::Processes(request) => self.apply_process(&request, streams.cancel),
+            Request::Ports => Ok(Answer::Ports(self.ports()?)),
             Request::Tools => {
                 Ok(Answer::Tools(self.tools().iter().map(ToolSummary::from).collect()))
             }
@@ -59,7 +62,7 @@ impl Session {
     }
 
     fn apply_history(&self, request: HistoryRequest) -> Result<Answer, Error> {
-        let commit = match request {
+        let running = match request {
             HistoryRequest::List { last } => {
                 let (all, tags) = (self.history()?, self.tags()?);
                 let first = last.map_or(0, |last| all.len().saturating_sub(last));
@@ -75,13 +78,27 @@ impl Session {
                 return Ok(Answer::Done);
             }
             HistoryRequest::Tags => return Ok(Answer::Tags(self.tags()?.into_iter().collect())),
-            HistoryRequest::Head => self.head()?,
+            HistoryRequest::Head => return self.answer_commit(&self.head()?, Vec::new()),
+            HistoryRequest::Undo
+            | HistoryRequest::Redo
+            | HistoryRequest::Restore(_)
+            | HistoryRequest::RollBack(_) => self.0.processes.running(),
+        };
+        let ended = process_words(&running);
+        let commit = match request {
             HistoryRequest::Undo => self.undo()?,
             HistoryRequest::Redo => self.redo()?,
             HistoryRequest::Restore(number) => self.restore(number)?,
             HistoryRequest::RollBack(number) => self.roll_back(number)?,
+            _ => self.head()?,
         };
-        Ok(Answer::Commit(self.summarize(&commit, &self.tags()?)?))
+        self.answer_commit(&commit, ended)
+    }
+
+    /// Returns the answer with a commit, a move to which has ended processes.
+    fn answer_commit(&self, commit: &Commit, ended: Vec<String>) -> Result<Answer, Error> {
+        let summary = self.summarize(commit, &self.tags()?)?;
+        Ok(Answer::Commit(CommitSummary { ended, ..summary }))
     }
 
     /// Returns a commit in the form in which clients get it.
@@ -103,6 +120,7 @@ impl Session {
             duration: call.duration,
             changed_files: call.changed_count,
             tags: tags.iter().filter(is_its).map(|tag| tag.0.clone()).collect(),
+            ended: Vec::new(),
         })
     }
 

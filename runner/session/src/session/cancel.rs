@@ -46,6 +46,11 @@ impl Cancel {
         }
     }
 
+    /// Returns whether the call was cancelled.
+    pub(crate) fn is_cancelled(&self) -> bool {
+        lock_mutex(&self.0).is_cancelled
+    }
+
     pub(super) fn begin_call(&self) -> bool {
         let mut waited = lock_mutex(&self.0);
         waited.is_running = !waited.is_cancelled;

@@ -2,6 +2,8 @@
 
 use std::os::unix::net::UnixStream;
 use std::sync::atomic::Ordering;
+use wasibox_protocol::PortSummary;
+use wasibox_sandbox::expose::OpenPort;
 use wasibox_vfs::lock_mutex;
 use wasibox_worker::filter::NewCode;
 use wasibox_worker::jail::{Jail, Walls};
@@ -22,6 +24,34 @@ impl Session {
     /// ```
     pub fn interrupter(&self) -> Interrupt {
         self.0.interrupt.clone()
+    }
+
+    /// Lists the ports at which programs of the session listen for connections, 256 at most. This
+    /// also works from another thread while a call runs. A session that sleeps has none.
+    ///
+    /// ```no_run
+    /// # let engine = wasibox::Engine::open("image.webc".as_ref())?;
+    /// # let session = engine.session(wasibox::Policy::default())?;
+    /// use wasibox::Exec;
+    ///
+    /// let _server = session.spawn(Exec::new(["python3", "-m", "http.server", "8000"]))?;
+    /// while !session.ports()?.iter().any(|open| open.port == 8000) {
+    ///     std::thread::sleep(std::time::Duration::from_millis(20));
+    /// }
+    /// # Ok::<(), wasibox::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If the session's process does not answer.
+    pub fn ports(&self) -> Result<Vec<PortSummary>, Error> {
+        let all = self.0.interrupt.open_ports()?;
+        let summary = |open: OpenPort| PortSummary {
+            port: open.address.port(),
+            address: open.address.ip().to_string(),
+            pid: open.pid,
+            command: open.command.map(|c| String::from_utf8_lossy(&c).into_owned()),
+        };
+        Ok(all.into_iter().map(summary).collect())
     }
 
     /// Connects to a port on the session's own loopback, where a guest's server listens. This also

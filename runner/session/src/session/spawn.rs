@@ -12,7 +12,7 @@ use wasibox_vfs::lock_mutex;
 use super::{Error, RunningSandbox, Session, SessionInner, SessionRuntime};
 use crate::kept::{CallNote, StateLocation};
 use crate::live::FilesResult;
-use crate::spawned::{self, SpawnedProcess};
+use crate::spawned::{self, Pipes, SpawnEnds, SpawnedProcess, TerminalProcess, TerminalSize};
 
 /// The interval at which the thread checks the session's processes.
 const LOOK: Duration = Duration::from_millis(50);
@@ -33,10 +33,25 @@ struct SpawnedEntry {
     begun: Instant,
 }
 
+/// A process that is to be begun, with both ends of its pipes.
+struct ProcessStart {
+    exec: Exec,
+    terminal: Option<TerminalSize>,
+    ends: SpawnEnds,
+    pipes: Pipes,
+}
+
 impl SpawnedTable {
     /// Returns whether there are any.
     pub fn is_empty(&self) -> bool {
         self.alive.is_empty()
+    }
+
+    /// Returns the note for changes that a request about files has found without making them: they are
+    /// of a program that runs.
+    pub fn note_of_changes(&self, request: &wasibox_files::Request) -> Option<CallNote> {
+        let entry = self.alive.first().filter(|_| request.is_reading())?;
+        Some(CallNote::from_command(entry.note.command().to_vec()))
     }
 
     /// Removes those that have ended, and returns their notes.
@@ -97,7 +112,58 @@ impl Session {
         exec.output = Output::Inherit;
         let note = CallNote::begin(&exec.command);
         let mut inner = lock_mutex(&self.0.inner);
-        self.0.spawn_process(&mut inner, exec, has_input, note)
+        let (ends, pipes) = spawned::make_pipes(has_input)?;
+        let start = ProcessStart { exec, terminal: None, ends, pipes };
+        let (pid, pipes, is_over) = self.0.spawn_process(&mut inner, start, note)?;
+        Ok(pipes.into_process(pid, is_over))
+    }
+
+    /// Begins a program on a terminal of its own, which it controls; otherwise as
+    /// [`Session::spawn`]. `TERM` is `xterm-256color` unless the command sets it. The limit of
+    /// output does not apply: the terminal keeps 64 KiB, and programs wait until the screen is
+    /// read.
+    ///
+    /// The terminal hangs up when the keyboard is dropped, and when its first process ends. It is
+    /// no part of the session's state: after sleep, undo or a fork there is none.
+    ///
+    /// ```no_run
+    /// # let engine = wasibox::Engine::open("image.webc".as_ref())?;
+    /// # let session = engine.session(wasibox::Policy::default())?;
+    /// use std::io::Read;
+    /// use wasibox::{Exec, TerminalSize};
+    ///
+    /// let size = TerminalSize { rows: 30, columns: 100 };
+    /// let mut process = session.spawn_terminal(Exec::new(["sh"]), size)?;
+    /// process.keyboard.type_bytes(b"test -t 0 && echo a terminal; exit\n").expect("typed");
+    /// let mut screen = String::new();
+    /// process.screen.read_to_string(&mut screen).expect("its screen");
+    /// assert!(screen.contains("\r\na terminal\r\n"));
+    /// # Ok::<(), wasibox::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// The same as [`Session::spawn`]; also if the session has 64 terminals.
+    pub fn spawn_terminal(
+        &self,
+        exec: impl Into<Exec>,
+        size: TerminalSize,
+    ) -> Result<TerminalProcess, Error> {
+        let mut exec = exec.into();
+        exec.check()?;
+        if !matches!(exec.command, Command::Program(_)) {
+            return Err(RequestFault::NoCommand.into());
+        }
+        exec.input = Input::Inherit;
+        exec.output = Output::Inherit;
+        if !exec.env.iter().any(|(name, _)| name == b"TERM") {
+            exec.env.push((b"TERM".to_vec(), b"xterm-256color".to_vec()));
+        }
+        let note = CallNote::begin(&exec.command);
+        let mut inner = lock_mutex(&self.0.inner);
+        let (ends, pipes) = spawned::make_terminal_pipes()?;
+        let start = ProcessStart { exec, terminal: Some(size), ends, pipes };
+        let (pid, pipes, is_over) = self.0.spawn_process(&mut inner, start, note)?;
+        pipes.into_terminal(pid, is_over).ok_or(Error::NoWorker)
     }
 
     /// Sends a signal to a process that [`Session::spawn`] has begun, and to those that it began;
@@ -123,10 +189,10 @@ impl SessionInner {
     fn spawn_process(
         self: &Arc<SessionInner>,
         inner: &mut SessionRuntime,
-        mut exec: Exec,
-        has_input: bool,
+        start: ProcessStart,
         note: CallNote,
-    ) -> Result<SpawnedProcess, Error> {
+    ) -> Result<(u32, Pipes, Arc<AtomicBool>), Error> {
+        let ProcessStart { mut exec, terminal, ends, pipes } = start;
         self.live_or_begin(inner)?;
         self.keep_ended(inner)?;
         if inner.spawned.alive.len() >= MOST {
@@ -136,7 +202,6 @@ impl SessionInner {
             exec.cwd.get_or_insert_with(|| self.home_dir().to_owned());
         }
         let placed = PlacedExec::new(exec, inner.kept.shell());
-        let (ends, pipes) = spawned::make_pipes(has_input)?;
         if inner.spawned.is_empty() {
             if let Some(requests) = self.requests.get().cloned().flatten() {
                 requests.begin_call();
@@ -145,7 +210,7 @@ impl SessionInner {
             inner.kept.begin_values();
         }
         let Some(live) = &mut inner.live else { return Err(Error::NoWorker) };
-        let pid = match live.spawn_process(placed, ends) {
+        let pid = match live.spawn_process(placed, terminal, ends) {
             Ok(pid) => pid,
             Err(e) => {
                 if matches!(e, Error::Worker(_)) {
@@ -168,7 +233,7 @@ impl SessionInner {
             let serve = move || serve_processes(&weak, wake);
             std::thread::Builder::new().name("wasibox-beside".into()).spawn(serve)?;
         }
-        Ok(pipes.into_process(pid, is_over))
+        Ok((pid, pipes, is_over))
     }
 
     /// Keeps the changes of processes that have ended, and ends their requests.

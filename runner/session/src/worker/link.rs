@@ -8,7 +8,7 @@ use super::pump::OutputPump;
 use crate::live::{CallResult, CellUpdate, FilesResult, Touched};
 use crate::run::InheritedStreams;
 use crate::session::Error;
-use crate::spawned::SpawnEnds;
+use crate::spawned::{SpawnEnds, TerminalSize};
 use crate::tenant::{Tenant, TenantWorker};
 use crate::workspace::WorkspaceSource;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -87,6 +87,12 @@ impl WorkerInterrupt {
     pub fn connect(&self, port: u16, stream: &UnixStream) {
         // A failure is ignored, because a dropped stream is noticed at its other end.
         let _ = self.control.send_with(&ControlMessage::Connect(port), &[stream.as_fd()]);
+    }
+
+    /// Asks for the list of listening sockets, which the worker writes to the stream.
+    pub fn list_ports(&self, stream: &UnixStream) {
+        // A failure is ignored, because a dropped stream is noticed at its other end.
+        let _ = self.control.send_with(&ControlMessage::Ports, &[stream.as_fd()]);
     }
 
     /// Sends a signal to a process that runs beside calls.
@@ -334,12 +340,17 @@ impl WorkerLink {
     ///
     /// # Errors
     /// If it cannot be started, or the worker is gone.
-    pub fn spawn_process(&mut self, placed: PlacedExec, ends: &SpawnEnds) -> Result<u32, Error> {
+    pub fn spawn_process(
+        &mut self,
+        placed: PlacedExec,
+        terminal: Option<TerminalSize>,
+        ends: &SpawnEnds,
+    ) -> Result<u32, Error> {
         let SpawnEnds { stdin, stdout, stderr, report } = ends;
         let fds = [stdin.as_fd(), stdout.as_fd(), stderr.as_fd(), report.as_fd()];
         // Compiling programs counts, too.
         let deadline = Instant::now() + AMPLE;
-        let sent = self.worker.channel.send(&WorkerRequest::Spawn(placed), &fds);
+        let sent = self.worker.channel.send(&WorkerRequest::Spawn(placed, terminal), &fds);
         sent.map_err(|_| Error::Worker(self.worker.end().to_string()))?;
         match self.receive_reply(deadline)? {
             Some(WorkerReply::Spawned(pid)) => Ok(pid),

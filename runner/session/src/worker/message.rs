@@ -3,6 +3,7 @@
 use super::check::ForeignFile;
 use crate::live::Touched;
 use crate::session::Error;
+use crate::spawned::TerminalSize;
 use serde::{Deserialize, Serialize};
 use serde_bytes::ByteBuf;
 use std::path::PathBuf;
@@ -16,7 +17,7 @@ use wasibox_worker::jail::Walls;
 pub const PART: usize = 1 << 20;
 
 /// The version of these messages. Every change of a message raises it.
-const VERSION: u32 = 3;
+const VERSION: u32 = 5;
 
 /// The first message to a worker. Its form never changes, so that a program of another version
 /// understands it.
@@ -119,10 +120,11 @@ pub enum WorkerRequest {
     /// [`WorkerReply::Shell`], [`WorkerReply::Layer`]s and [`WorkerReply::Cell`],
     /// [`WorkerReply::Output`]s and [`WorkerReply::Done`].
     Call(PlacedExec),
-    /// Begins a program that runs beside calls. Four descriptors are attached: its standard input,
+    /// Begins a program that runs beside calls, on a terminal if there is a size: its standard
+    /// input and output are then the keyboard and the screen. Four descriptors are attached: its standard input,
     /// output and error, and one that receives a [`ProcessReport`](crate::spawned::ProcessReport)
     /// when it has ended. Answered by [`WorkerReply::Spawned`].
-    Spawn(PlacedExec),
+    Spawn(PlacedExec, Option<TerminalSize>),
 }
 
 /// A request about files, and the directory from which its relative paths start.
@@ -158,6 +160,8 @@ pub enum ControlMessage {
     Interrupt,
     /// Connects the attached descriptor to this port of the session's loopback.
     Connect(u16),
+    /// Writes the list of listening sockets to the attached descriptor.
+    Ports,
     /// Sends a signal to a process that runs beside calls.
     Signal { pid: u32, signal: u8 },
     /// The answer to the request with this number, or an errno.
@@ -221,7 +225,7 @@ pub enum WorkerReply {
 /// distinguish, and text for all others.
 #[derive(Debug, Serialize, Deserialize)]
 pub enum ErrorMessage {
-    NotFound(String),
+    NotFound { name: String, advice: Option<String> },
     NotExecutable { name: String, why: String },
     Damaged(String),
     Cwd { path: String, why: u16 },
@@ -233,7 +237,9 @@ impl ErrorMessage {
     pub fn cut_texts(self) -> ErrorMessage {
         let cut = super::bounds::cut_text;
         match self {
-            ErrorMessage::NotFound(name) => ErrorMessage::NotFound(cut(name)),
+            ErrorMessage::NotFound { name, advice } => {
+                ErrorMessage::NotFound { name: cut(name), advice: advice.map(cut) }
+            }
             ErrorMessage::NotExecutable { name, why } => {
                 ErrorMessage::NotExecutable { name: cut(name), why: cut(why) }
             }
@@ -247,7 +253,9 @@ impl ErrorMessage {
 impl From<Error> for ErrorMessage {
     fn from(e: Error) -> ErrorMessage {
         match e {
-            Error::Sandbox(SandboxError::NotFound(name)) => ErrorMessage::NotFound(name),
+            Error::Sandbox(SandboxError::NotFound { name, advice }) => {
+                ErrorMessage::NotFound { name, advice }
+            }
             Error::Sandbox(SandboxError::NotExecutable { name, why }) => {
                 ErrorMessage::NotExecutable { name, why }
             }
@@ -263,7 +271,9 @@ impl From<Error> for ErrorMessage {
 impl From<ErrorMessage> for Error {
     fn from(f: ErrorMessage) -> Error {
         match f {
-            ErrorMessage::NotFound(name) => SandboxError::NotFound(name).into(),
+            ErrorMessage::NotFound { name, advice } => {
+                SandboxError::NotFound { name, advice }.into()
+            }
             ErrorMessage::NotExecutable { name, why } => {
                 SandboxError::NotExecutable { name, why }.into()
             }
@@ -283,6 +293,6 @@ mod tests {
         assert!(WorkerHello::own().check_version().is_ok());
         let other = WorkerHello { version: VERSION + 1, program: "9.9".into() };
         let text = other.check_version().unwrap_err().to_string();
-        assert!(text.contains("instead of 9.9 (messages 4)"), "{text}");
+        assert!(text.contains("instead of 9.9 (messages 6)"), "{text}");
     }
 }

@@ -137,6 +137,11 @@ fn serve_parent(hole: Option<fn(&Vfs)>) -> Result<(), WorkerError> {
                         doors.connect(port, stream.into());
                     }
                 }
+                ControlMessage::Ports => {
+                    if let Some(stream) = fds.into_iter().next() {
+                        crate::control::send_ports(&doors, stream.into());
+                    }
+                }
                 ControlMessage::Signal { pid, signal } => {
                     signals.send_signal(pid, signal);
                 }
@@ -379,14 +384,15 @@ fn serve_calls(
                 }
             }
             Some((WorkerRequest::ForgetCell(name), _)) => drop(here.sandbox.forget_cell(&name)),
-            Some((WorkerRequest::Spawn(exec), fds)) => {
+            Some((WorkerRequest::Spawn(exec, size), fds)) => {
                 let [stdin, stdout, stderr, report] =
                     <[OwnedFd; 4]>::try_from(fds).map_err(|_| WorkerError::Order)?;
                 let ends = SpawnEnds { stdin, stdout, stderr, report };
                 let (open, ended) = (asks.clone(), asks.clone());
                 open.begin_call();
-                let began =
-                    spawned::begin_process(&here.sandbox, exec, ends, move || ended.end_call());
+                let began = spawned::begin_process(&here.sandbox, exec, size, ends, move || {
+                    ended.end_call();
+                });
                 match began {
                     Ok(pid) => channel.send(&WorkerReply::Spawned(pid), &[])?,
                     Err(e) => {
