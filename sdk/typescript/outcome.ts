@@ -3,8 +3,8 @@
 import { CommandError, WasiboxError } from "./errors.js";
 import { OutcomeFields, toEntryFields, type EntryFields, type FileEntry, type OutcomeJson } from "./protocol.js";
 
-export { toCommit } from "./protocol.js";
-export type { Commit, CommitReport, FileChange } from "./protocol.js";
+export { toCommit, toPort, toProcess } from "./protocol.js";
+export type { Commit, CommitReport, FileChange, Port, Process } from "./protocol.js";
 
 /** The maximum number of pictures of one outcome, and the maximum number of bytes of each. */
 const PICTURES = 16;

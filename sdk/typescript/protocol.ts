@@ -207,6 +207,76 @@ export interface UploadOf {
   mode?: number | null;
 }
 
+/** The process to begin: a script or a program. */
+export interface ProcessStart {
+  /**
+   * A script for a bash of its own, which begins in the session's directory with its exported variables. A process
+   * has either `script` or `argv`.
+   */
+  script?: string | null;
+  /** A program with its arguments. */
+  argv?: readonly string[] | null;
+  env?: Readonly<Record<string, string>>;
+  /** The directory in which it starts, as an absolute path. */
+  cwd?: string | null;
+  /** The time limit in seconds; none by default. */
+  timeout?: number | null;
+  /** Whether it has a terminal. Without one its standard input is a pipe. */
+  terminal?: boolean;
+  /** The size of the terminal: 24 rows of 80 columns by default. */
+  size?: ScreenSize | null;
+}
+
+/** The size of a terminal. */
+export interface ScreenSize {
+  rows: number;
+  columns: number;
+}
+
+/**
+ * What is read of a process's output, and what is waited for. Without any of `until`, `port` and `wait` nothing
+ * is waited for.
+ */
+export interface ProcessRead {
+  process?: number;
+  /**
+   * The position from which output is returned, `next` of an earlier answer; by default where the last read
+   * without a position has ended.
+   */
+  after?: number | null;
+  /**
+   * Seconds to wait: for `until` or `port`, or without them for any output. The end of the process ends every
+   * wait.
+   */
+  wait?: number | null;
+  /** A regular expression to wait for in the output from that position on. */
+  until?: string | null;
+  /** A port to wait for, until a program of the session listens at it. */
+  port?: number | null;
+  /** The maximum bytes of output, 32 KiB by default. */
+  max_output?: number | null;
+}
+
+/** Input for a process. */
+export interface ProcessWrite {
+  process?: number;
+  /** What is written, or typed at its terminal. */
+  text?: string;
+  /** Whether the input ends; a terminal hangs up. */
+  end?: boolean;
+  /** The new size of its terminal. */
+  size?: ScreenSize | null;
+}
+
+/** A signal for a process and those that it has begun. */
+export interface ProcessKill {
+  process?: number;
+  /** The number of the signal. Without one it is SIGTERM, and SIGKILL if the process still runs after `wait`. */
+  signal?: number | null;
+  /** Seconds to wait for the end of the process; 5 by default. */
+  wait?: number | null;
+}
+
 /**
  * The outcome of a command. In JSON, invalid bytes of output that is not UTF-8 are replaced, and `stdout_base64`
  * or `stderr_base64` has the exact bytes in addition. In binary form all fields are written as they are.
@@ -299,6 +369,56 @@ export interface CommitReport {
   changed_files: number;
   /** The names that the commit was given. */
   tags: readonly string[];
+  /** The processes that a move to the commit has ended, each with its number and command. */
+  ended: readonly string[];
+}
+
+/** A port at which a program of the session listens for connections (TCP). */
+export interface PortSummary {
+  port: number;
+  /** The address at which it listens, `0.0.0.0` or `::` for all of the session's. */
+  address: string;
+  /** The number of the process that made it listen. */
+  pid: number;
+  /** The beginning of that process's command; `null` if it has ended, or belongs to a call that runs. */
+  command: string | null;
+}
+
+/** A process that continues from call to call. */
+export interface ProcessReport {
+  /** The number that requests name it by. It is not used again in the session. */
+  process: number;
+  /** Its number as programs of the session see it. */
+  pid: number;
+  /** The beginning of its script or command. */
+  command: string;
+  terminal: boolean;
+  status: ProcessStatus;
+  /** As a shell would report it; `null` while it runs. */
+  exit_code: number | null;
+  /** Seconds since it began, until it ended. */
+  seconds: number;
+  /** Bytes of output that it has written. The last MiB is kept. */
+  written: number;
+}
+
+/** The state of a process. */
+export type ProcessStatus = "running" | "exited" | "signaled" | "limited" | "lost";
+
+/** Output of a process. */
+export interface ProcessOutput {
+  report: ProcessReport;
+  /**
+   * Standard output and standard error as they came, or what the terminal shows. Bytes that are no UTF-8 are
+   * replaced.
+   */
+  output: string;
+  /** The position behind this output. */
+  next: number;
+  /** Bytes before this output that are no longer kept. */
+  dropped: number;
+  /** Whether what was waited for has come: `until`, `port`, or some output. */
+  found: boolean;
 }
 
 /** The answer to a request. */
@@ -481,6 +601,8 @@ export interface Commit {
   readonly changedFiles: number;
   /** The names that the commit was given. */
   readonly tags: readonly string[];
+  /** The processes that a move to the commit has ended, each with its number and command. */
+  readonly ended: readonly string[];
 }
 
 export const toCommit = (json: CommitReport): Commit => {
@@ -493,6 +615,7 @@ export const toCommit = (json: CommitReport): Commit => {
     duration: json.duration,
     changedFiles: json.changed_files,
     tags: json.tags,
+    ended: json.ended,
   };
 };
 
@@ -518,6 +641,57 @@ export const toEntryFields = (json: FileEntry): EntryFields => {
     mode: json.mode,
     modified: json.modified / 1e9,
     target: json.target,
+  };
+};
+
+/** A port at which a program of the session listens for connections (TCP). */
+export interface Port {
+  readonly port: number;
+  /** The address at which it listens, `0.0.0.0` or `::` for all of the session's. */
+  readonly address: string;
+  /** The number of the process that made it listen. */
+  readonly pid: number;
+  /** The beginning of that process's command; `null` if it has ended, or belongs to a call that runs. */
+  readonly command: string | null;
+}
+
+export const toPort = (json: PortSummary): Port => {
+  return {
+    port: json.port,
+    address: json.address,
+    pid: json.pid,
+    command: json.command,
+  };
+};
+
+/** A process that continues from call to call. */
+export interface Process {
+  /** The number that requests name it by. It is not used again in the session. */
+  readonly process: number;
+  /** Its number as programs of the session see it. */
+  readonly pid: number;
+  /** The beginning of its script or command. */
+  readonly command: string;
+  readonly terminal: boolean;
+  readonly status: ProcessStatus;
+  /** As a shell would report it; `null` while it runs. */
+  readonly exitCode: number | null;
+  /** Seconds since it began, until it ended. */
+  readonly seconds: number;
+  /** Bytes of output that it has written. The last MiB is kept. */
+  readonly written: number;
+}
+
+export const toProcess = (json: ProcessReport): Process => {
+  return {
+    process: json.process,
+    pid: json.pid,
+    command: json.command,
+    terminal: json.terminal,
+    status: json.status,
+    exitCode: json.exit_code,
+    seconds: json.seconds,
+    written: json.written,
   };
 };
 

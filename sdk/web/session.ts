@@ -75,7 +75,24 @@ type Stdin = Data | Iterable<Data> | AsyncIterable<Data>;
 /** The options of a cell. */
 export type CellOptions = AnyCellOptions<Stdin>;
 /** The options of a command. */
-export type ExecOptions = Omit<AnyExecOptions<Stdin>, "keepBackground">;
+export interface ExecOptions extends Omit<AnyExecOptions<Stdin>, "keepBackground"> {
+  /**
+   * Runs the command on a terminal of this size. `stdin` is then what is typed, and has no end;
+   * Ctrl+C is the character U+0003. `Session.resize` changes the size. The outcome has no output.
+   */
+  terminal?: TerminalSize;
+  /**
+   * Called with what the terminal shows: text with control sequences, as UTF-8 that may be cut
+   * anywhere. Programs wait while promises that it has returned for 128 KiB are not settled.
+   */
+  onScreen?: (bytes: Uint8Array) => unknown;
+}
+
+/** The size of a terminal. */
+export interface TerminalSize {
+  rows: number;
+  columns: number;
+}
 
 /** A file that a commit has changed. */
 export interface Changed {
@@ -225,7 +242,9 @@ export class Session extends SessionBase {
   #call(what: Command, options: ExecOptions): Promise<Outcome> {
     // The page itself measures the time and writes the input, so these are not part of the request.
     const { timeout, stdin, ...rest } = options;
-    return this.#way.turn(() => this.#run(callOf(what, rest), { ...rest, timeout, stdin }));
+    const call = callOf(what, rest);
+    const asked = rest.terminal === undefined ? call : { terminal: rest.terminal, call };
+    return this.#way.turn(() => this.#run(asked, { ...rest, timeout, stdin }));
   }
 
   async #run(asked: object, options: ExecOptions): Promise<Outcome> {
@@ -246,12 +265,29 @@ export class Session extends SessionBase {
         this.interrupt();
       }
     };
+    const show = async (bytes: Uint8Array) => {
+      try {
+        if (!thrown) await options.onScreen?.(bytes);
+      } catch (error) {
+        thrown ??= { error };
+        this.interrupt();
+      }
+      // The call may have ended, and the session may be closed.
+      await this.#way.machine.ask("shown", { bytes: bytes.length }).catch(() => {});
+    };
+    // The screen is shown part after part, and the call's outcome comes after its last part.
+    let screen = Promise.resolve();
     const output = (stream: number, bytes: Uint8Array) => {
+      if (options.terminal !== undefined) {
+        screen = screen.then(() => show(bytes));
+        return;
+      }
       parts[stream]?.push(bytes);
       give(stream, bytes, true);
     };
     const json = await this.#way.machine.run(asked, { stdin, timeout, signal, output });
     for (const stream of [1, 2]) give(stream, new Uint8Array(0), false);
+    if (!signal?.aborted) await screen;
     if (thrown) throw (thrown as { error: unknown }).error;
     signal?.throwIfAborted();
     const outcome = new Outcome(json, joined(parts[1]!), joined(parts[2]!), (path) => this.read(path));
@@ -262,6 +298,11 @@ export class Session extends SessionBase {
   /** Ends the running call, if there is one. */
   interrupt(): void {
     this.#way.machine.interrupt();
+  }
+
+  /** Sets the size of the terminal of the running call, if it has one. */
+  async resize({ rows, columns }: TerminalSize): Promise<void> {
+    await this.#way.machine.ask("resize", { rows, columns });
   }
 
   /**

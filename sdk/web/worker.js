@@ -537,6 +537,8 @@ const answers = {
   },
   input: ({ bytes }) => kernel.exports.wasibox_input(...give(bytes)) >>> 0,
   inputEnd: () => kernel.exports.wasibox_input_end(),
+  resize: ({ rows, columns }) => kernel.exports.wasibox_resize(rows, columns),
+  shown: ({ bytes }) => kernel.exports.wasibox_shown(bytes),
   interrupt: ({ byTimeout }) => kernel.exports.wasibox_interrupt(byTimeout ? 1 : 0),
   reap: ({ slot }) => kernel.exports.wasibox_reap(slot),
   prepareByItself: () => kernel.exports.wasibox_prepare_by_itself(),

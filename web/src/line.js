@@ -34,7 +34,7 @@ export class Line {
   end(after = '') {
     this.#at = this.#text.length;
     this.#draw();
-    this.#screen.write(`${after}\n`);
+    this.#screen.write(`${after}\r\n`);
     this.isActive = false;
     return this.#text.join('');
   }
@@ -50,7 +50,7 @@ export class Line {
 
   /** Shows a text above the line. */
   above(text) {
-    this.#screen.write(`\n${text}\n`);
+    this.#screen.write(`\r\n${text}\r\n`);
     this.#row = 0;
     this.#draw();
   }

@@ -1,9 +1,9 @@
-// The terminal pane. Lines are edited here and run by the session's shell. While a command runs,
-// the lines are its input.
+// The terminal pane. Lines are edited here and run by the session's shell, each on a terminal of the
+// session: programs of the whole screen, prompts and colours work, and keys go to what runs. So each
+// line is a commit, which can be undone.
 
-import { FitAddon } from '@xterm/addon-fit';
-import { Terminal as Screen } from '@xterm/xterm';
 import { Line } from './line.js';
+import { FitAddon, Terminal as Screen } from './xterm.js';
 
 const THEMES = {
   light: { background: '#ffffff', foreground: '#17201d', cursor: '#0b5d4e', selectionBackground: '#bcd8cd', green: '#0b5d4e', red: '#9f1d1d' },
@@ -11,7 +11,10 @@ const THEMES = {
 };
 const HOME = '/home/user';
 
-/** The input of a command: the text that is typed, until the input is ended. */
+/** Modes that a program may have left: the other screen, the pointer's reports, keys, the cursor. */
+const RESET = '\x1b[?1000;1002;1003;1004;1006;2004l\x1b[?1l\x1b>\x1b[?25h\x1b[0m';
+
+/** The keys that are typed for a command, until it has ended. */
 class Input {
   #parts = [];
   #wake = () => {};
@@ -37,7 +40,7 @@ class Input {
 }
 
 export class Terminal {
-  #screen = new Screen({ convertEol: true, fontSize: 13, scrollback: 5000, fontFamily: 'ui-monospace, monospace' });
+  #screen = new Screen({ fontSize: 13, scrollback: 5000, fontFamily: 'ui-monospace, monospace' });
   #fit = new FitAddon();
   /** The animation frame in which the terminal takes its size. */
   #frame = 0;
@@ -63,6 +66,8 @@ export class Terminal {
     this.#screen.textarea.setAttribute('aria-describedby', 'terminal-hint');
     this.#line = new Line(this.#screen);
     this.#screen.onData((data) => this.#typed(data));
+    this.#screen.onBinary((data) => this.#typed(data));
+    this.#screen.onResize((size) => this.#input && this.#session().resize(sizeOf(size)));
     this.#screen.attachCustomKeyEventHandler((event) => this.#key(event));
     new ResizeObserver(() => this.fit()).observe(parent);
     this.#reader(document.getElementById('reader'));
@@ -112,7 +117,7 @@ export class Terminal {
   /** Clears the terminal and begins with the session that is open now. */
   async begin() {
     this.#screen.reset();
-    this.#screen.write('bash, Unix tools, Python and JavaScript, in this page alone.\n');
+    this.#screen.write('bash, Unix tools, Python and JavaScript, in this page alone.\r\n');
     await this.#prompt();
   }
 
@@ -132,13 +137,14 @@ export class Terminal {
 
   #typed(data) {
     // Pasted text arrives in one piece, with all its lines.
+    if (this.#input !== null) return this.#input.push(data);
     const [first, ...rest] = data.length > 1 && !data.startsWith('\x1b') ? data.split(/(?<=\r)/) : [data];
     this.#pasted.push(...rest);
     this.#one(first);
   }
 
   #one(data) {
-    if (this.#input !== null) return this.#fed(data);
+    if (this.#input !== null) return this.#input.push(data);
     if (!this.#line.isActive) return void this.#ahead.push(data);
     if (data === '\t') return void this.#complete();
     if (data === '\x03') {
@@ -149,16 +155,7 @@ export class Terminal {
     const ends = data.endsWith('\r');
     const text = ends ? data.slice(0, -1) : data;
     if (text !== '') this.#line.key(text);
-    if (ends) this.#enter().catch((error) => this.#screen.write(`\x1b[31m${error.message}\x1b[0m\n`));
-  }
-
-  /** Handles what is typed while a command runs: its input, Ctrl+C or Ctrl+D. */
-  #fed(data) {
-    if (data === '\x03') return this.#session().interrupt();
-    if (data === '\x04') return this.#input.end();
-    const text = data.replaceAll('\r', '\n');
-    this.#screen.write(text);
-    this.#input.push(text);
+    if (ends) this.#enter().catch((error) => this.#screen.write(`\x1b[31m${error.message}\x1b[0m\r\n`));
   }
 
   async #enter() {
@@ -192,20 +189,25 @@ export class Terminal {
 
   async #command(text) {
     this.#input = new Input();
-    for (const data of this.#ahead.splice(0)) this.#fed(data);
-    let last = '\n';
-    const write = (told) => {
-      last = told.at(-1) ?? last;
-      this.#screen.write(told);
-    };
+    for (const data of this.#ahead.splice(0)) this.#input.push(data);
+    const onScreen = (bytes) => new Promise((resolve) => this.#screen.write(bytes, resolve));
     try {
-      const outcome = await this.#run(text, { stdin: this.#input, onStdout: write, onStderr: write });
-      if (outcome.limitHit) write(`\x1b[31mended: ${outcome.limitHit}\x1b[0m\n`);
+      const outcome = await this.#run(text, { stdin: this.#input, terminal: sizeOf(this.#screen), onScreen });
+      if (outcome.limitHit) this.#screen.write(`\x1b[31mended: ${outcome.limitHit}\x1b[0m\r\n`);
     } finally {
       this.#input.end();
       this.#input = null;
-      if (last !== '\n') this.#screen.write('\n');
+      await this.#tidy();
     }
+  }
+
+  /** Leaves the modes of a program that has ended, and the line in which its output ends. */
+  async #tidy() {
+    const write = (text) => new Promise((resolve) => this.#screen.write(text, resolve));
+    await write('');
+    const { active } = this.#screen.buffer;
+    await write(`${active.type === 'alternate' ? '\x1b[?1049l' : ''}${RESET}`);
+    if (this.#screen.buffer.active.cursorX > 0) await write('\r\n');
   }
 
   /** Completes the name of a command or a file. */
@@ -236,3 +238,6 @@ export class Terminal {
     else this.#line.above(names.slice(0, 60).join('  '));
   }
 }
+
+/** Returns the size of a screen as the session has it. */
+const sizeOf = ({ rows, cols: columns }) => ({ rows, columns });

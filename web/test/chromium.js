@@ -13,7 +13,8 @@ export async function open(program) {
   const profile = mkdtempSync(join(tmpdir(), 'wasibox-page-'));
   // Chromium has no sandbox for root, and it opens only our own pages here.
   const args = ['--headless', '--no-sandbox', '--no-first-run', '--disable-gpu', '--disable-dev-shm-usage', '--hide-scrollbars'];
-  args.push('--disable-background-networking', '--remote-debugging-port=0', `--user-data-dir=${profile}`, 'about:blank');
+  args.push('--disable-background-networking', '--disable-component-update', '--disable-sync', '--disable-quic');
+  args.push('--remote-debugging-port=0', `--user-data-dir=${profile}`, 'about:blank');
   const browser = spawn(program, args, { stdio: 'ignore', detached: true });
   const kill = () => {
     try {

@@ -80,6 +80,59 @@ test('a line of the terminal, input of a command, lines that belong together', a
   assert.equal(await page.value(`document.getElementById('redo').disabled`), true);
 });
 
+const ROWS = `[...document.querySelectorAll('.xterm-rows > div')].map((row) => row.textContent.trimEnd())`;
+const key = (letter) => page.press(letter, { code: `Key${letter.toUpperCase()}`, number: letter.toUpperCase().charCodeAt(0), modifiers: 2 });
+
+/** Waits until a row of the terminal matches. */
+const shows = (pattern) =>
+  page.until(`${ROWS}.some((row) => ${pattern}.test(row))`, 60).catch(async (error) => {
+    throw new Error(`${error.message}\n${await screen()}`);
+  });
+
+test('a line has a terminal: its size, colours, Ctrl+C, programs of the whole screen', async () => {
+  await typed('clear', '$');
+  await typed('test -t 0 && tty', '/dev/pts/0');
+  await typed('echo $(stty size) size', ' size');
+  await shows('/^[0-9]+ [0-9]+ size$/');
+  await page.until(`playground.terminal.isReady`);
+  const [, size] = /^(\d+ \d+) size$/m.exec(await screen());
+  assert.equal(Number(size.split(' ')[0]), await page.value(`${ROWS}.length`));
+  await typed('mkdir -p /tmp/d/folder; ls --color=auto /tmp/d', 'folder');
+  await page.until(`[...document.querySelectorAll('.xterm-rows .xterm-bold')].some((part) => part.textContent === 'folder')`);
+  await typed('sleep 100', 'sleep 100');
+  await page.until(`!playground.terminal.isReady`);
+  await key('c');
+  await page.until(`playground.terminal.isReady`, 20);
+  await typed('echo größe 日本語; echo "en""d"', 'end');
+  await shows('/^größe 日本語$/');
+  await typed('seq 1 500 > /tmp/n; less /tmp/n', '/tmp/n');
+  await shows('/^1$/');
+  await page.type('/321');
+  await page.enter();
+  await page.until(`${ROWS}[0] === '321'`, 60);
+  await page.type('q');
+  await typed('vim /tmp/note', '~');
+  await shows('/^~$/');
+  await page.type('iwritten here');
+  await shows('/^written here$/');
+  await picture('desktop-vim');
+  await page.press('Escape', { number: 27 });
+  await page.type(':wq');
+  await page.enter();
+  await typed('clear', '$');
+  await typed('cat /tmp/note', 'written here');
+  await typed('python3', '>>>');
+  await page.type('6 * 7');
+  await page.enter();
+  await shows('/^42$/');
+  await page.type('exit()');
+  await page.enter();
+  await page.until(`playground.terminal.isReady`, 60);
+  await typed('seq 300000; echo al""l', 'all');
+  await typed('clear', '$');
+  await page.until(READY);
+});
+
 test('an example is one commit, which one undo takes back and one redo makes again', async () => {
   const names = () => text('#entries');
   const before = await page.value(`document.querySelectorAll('#commits li').length`);

@@ -26,7 +26,7 @@ mod tools;
 
 pub use call::{Chunk, outcome_parts, parse_call, run};
 pub use engine::{OpenMode, Opener, engine_from_options, fork_session, fork_sessions};
-pub use files::{apply_request, export_file, read_file, write_file};
+pub use files::{apply_request, apply_until, export_file, expose_port, read_file, write_file};
 pub use past::session_log;
 pub use policy::policy_from;
 pub use threads::spawn_job;

@@ -46,6 +46,7 @@ pub fn policy_from(
     policy.network.allow.extend(said.network.allow);
     policy.network.deny.extend(said.network.deny);
     policy.network.secrets.extend(said.network.secrets);
+    policy.network.proxy = said.network.proxy.or(policy.network.proxy);
     if said.host_tools != HostToolPolicy::default() {
         policy.host_tools = said.host_tools;
     }

@@ -27,10 +27,13 @@ export type {
 } from "./options.cjs";
 export { Outcome } from "./outcome.cjs";
 export type { Applied, Figure } from "./outcome.cjs";
-export type { Commit, Entry, FileChange, Match } from "./shared/outcome.js";
+export type { Commit, Entry, FileChange, Match, Port, Process } from "./shared/outcome.js";
 export { Stream } from "./output.cjs";
 export type { Chunk } from "./output.cjs";
+export { ExposedPort, Processes } from "./processes.cjs";
+export type { ProcessOptions, ProcessOutput, ReadOptions, ScreenSize } from "./processes.cjs";
 export { KeyValues, Session } from "./session.cjs";
+export type { MapOptions } from "./session.cjs";
 export { ToolError, tool } from "./tools.cjs";
 export type { HostTool, JsonSchema, StandardResult, StandardSchema, ToolContext } from "./tools.cjs";
 

@@ -41,6 +41,12 @@ export interface NativeToolCalls {
   settle(call: number, ok: boolean, text: string): void;
 }
 
+/** A port of the host that leads to a port of a session. */
+export interface NativeExposedPort {
+  port(): number;
+  close(): void;
+}
+
 export interface NativeSession {
   call(
     options: string,
@@ -64,6 +70,7 @@ export interface NativeSession {
   setValue(key: string, value: Buffer): Promise<void>;
   removeValue(key: string): Promise<boolean>;
   keys(): Promise<string[]>;
+  expose(port: number, hostPort: number): Promise<NativeExposedPort>;
   park(): Promise<void>;
   isAwake(): Promise<boolean>;
   missingWalls(): Promise<string[] | null>;

@@ -2,15 +2,22 @@
 
 import path = require("node:path");
 import { defaultEngine, load, open, type Engine } from "./engine.cjs";
+import { mapOverForks, type Turns } from "./forks.cjs";
 import { native, type NativeCall, type NativeSession } from "./native.cjs";
 import { bytes, opener, type Grants, type SessionOptions, type StreamOptions } from "./options.cjs";
 import { Outcome, type Applied } from "./outcome.cjs";
 import { Callbacks, Output, Stream, type Tell } from "./output.cjs";
+import { ExposedPort, Processes } from "./processes.cjs";
 import { raising, raisingNow } from "./raising.cjs";
 import { CommandError } from "./shared/errors.js";
 import { callOf, command, type CellOptions, type Command, type ExecOptions } from "./shared/options.js";
+import { toPort, type Port } from "./shared/outcome.js";
+import type { PortSummary } from "./shared/protocol.js";
 import { SessionBase, type Transport } from "./shared/session.js";
 import { nativeTools, type HostTool } from "./tools.cjs";
+
+/** The options of `map`: those of `exec` for each command, and how many run at once. */
+export interface MapOptions extends ExecOptions, Turns {}
 
 /** Passes requests to the native module. */
 class NativeTransport implements Transport<Buffer> {
@@ -61,6 +68,8 @@ export class Session extends SessionBase<Buffer> {
    * command `kv`.
    */
   readonly kv: KeyValues;
+  /** Processes that continue while other calls run. */
+  readonly processes: Processes;
 
   private constructor(engine: Engine, made: NativeSession) {
     const way = new NativeTransport(made);
@@ -69,6 +78,7 @@ export class Session extends SessionBase<Buffer> {
     this.#engine = engine;
     this.#native = made;
     this.kv = new KeyValues(made);
+    this.processes = new Processes(way);
   }
 
   /** Creates or opens a session. */
@@ -190,6 +200,22 @@ export class Session extends SessionBase<Buffer> {
     return raising(() => this.#native.write(path, bytes(data), options.mode));
   }
 
+  // Ports.
+
+  /** Returns the ports at which programs of the session listen. */
+  async ports(): Promise<Port[]> {
+    const all: PortSummary[] = await this.#way.apply("ports");
+    return all.map(toPort);
+  }
+
+  /**
+   * Listens at a port of the host's 127.0.0.1 that leads to a port of the session. Everybody on the
+   * host can use it until it is closed. Host port 0 stands for any free port.
+   */
+  async expose(port: number, hostPort = 0): Promise<ExposedPort> {
+    return new ExposedPort(await raising(() => this.#native.expose(port, hostPort)));
+  }
+
   // History.
 
   /** The session's name. */
@@ -223,6 +249,23 @@ export class Session extends SessionBase<Buffer> {
   async forkMany(count: number): Promise<Session[]> {
     const forks = await raising(() => this.#native.forkMany(count));
     return forks.map((fork) => new Session(this.#engine, fork));
+  }
+
+  /**
+   * Runs each command in a fork of its own, and yields `[index, outcome]` as each ends. The session
+   * itself does not change. An error of a call, as with `check`, is thrown here. Leaving the loop
+   * early ends the commands that run:
+   *
+   *     for await (const [index, outcome] of s.map(["make test", "make lint"], { timeout: 60 }))
+   *       console.log(index, outcome.exitCode);
+   */
+  map(
+    commands: Iterable<string | readonly string[]>,
+    options: MapOptions = {},
+  ): AsyncGenerator<[index: number, outcome: Outcome], void, undefined> {
+    const { atOnce, signal: all, ...rest } = options;
+    const calls = Array.from(commands, (what) => (fork: Session, signal: AbortSignal) => fork.exec(what, { ...rest, signal }));
+    return mapOverForks(this, calls, { atOnce, signal: all });
   }
 
   /**

@@ -21,6 +21,24 @@ pub struct NativeOutcome {
     pub rest: String,
 }
 
+/// A port of the host that leads to a port of a session.
+#[napi]
+pub struct NativeExposedPort(Mutex<Option<wasibox::ExposedPort>>);
+
+#[napi]
+impl NativeExposedPort {
+    #[napi]
+    pub fn port(&self) -> u32 {
+        lock_mutex(&self.0).as_ref().map_or(0, |exposed| exposed.address().port().into())
+    }
+
+    /// Closes the port.
+    #[napi]
+    pub fn close(&self) {
+        drop(lock_mutex(&self.0).take());
+    }
+}
+
 /// A session.
 #[napi]
 pub struct NativeSession {
@@ -209,6 +227,18 @@ impl NativeSession {
     pub fn keys<'env>(&self, env: &'env Env) -> Result<Object<'env>> {
         let text = |key: Vec<u8>| String::from_utf8_lossy(&key).into_owned();
         self.with(env, move |s| Ok(s.keys()?.into_iter().map(text).collect::<Vec<String>>()))
+    }
+
+    /// Listens at a port of the host that leads to a port of the session.
+    #[napi(ts_return_type = "Promise<NativeExposedPort>")]
+    pub fn expose<'env>(&self, env: &'env Env, port: u32, host_port: u32) -> Result<Object<'env>> {
+        self.with(env, move |s| {
+            let number = |n: u32| {
+                u16::try_from(n).map_err(|_| Refusal::invalid_request(format!("{n} is no port")))
+            };
+            let exposed = wasibox_sdk::expose_port(s, number(port)?, number(host_port)?)?;
+            Ok(NativeExposedPort(Mutex::new(Some(exposed))))
+        })
     }
 
     /// Frees the session's process and memory until the next call.

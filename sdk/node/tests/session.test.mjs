@@ -147,6 +147,46 @@ test("history, forks, snapshots, values", () =>
     assert.ok((await s.log()).length > 0);
   }));
 
+test("commands run in forks", () =>
+  using({}, async (s) => {
+    const collect = async (outcomes) => {
+      const all = [];
+      for await (const one of outcomes) all.push(one);
+      return all;
+    };
+    await s.exec("echo 1 > f; v=1");
+    const ended = await collect(s.map(["echo $v; rm f", ["cat", "f"], "sleep 0.3; exit 3"], { atOnce: 3 }));
+    const shown = ended.map(([n, o]) => [n, o.stdout, o.exitCode]);
+    assert.deepEqual(shown.sort(([a], [b]) => a - b), [[0, "1\n", 0], [1, "1\n", 0], [2, "", 3]]);
+    assert.equal(ended[2][0], 2);
+    assert.equal(await s.readText("f"), "1\n");
+    assert.deepEqual(await collect(s.map([])), []);
+    // More commands than run at once.
+    const many = await collect(s.map(Array.from({ length: 6 }, (_, n) => `echo ${n}`), { atOnce: 2 }));
+    assert.deepEqual(many.map(([n, o]) => o.stdout === `${n}\n`), Array(6).fill(true));
+    await assert.rejects(collect(s.map(["false", "sleep 60"], { check: true })), CommandError);
+    await assert.rejects(collect(s.map(["true"], { atOnce: 0 })), RangeError);
+  }));
+
+test("leaving a map early, or its signal, ends its commands", () =>
+  using({}, async (s) => {
+    const begun = performance.now();
+    for await (const [index] of s.map(["true", "sleep 60", "sleep 60", "sleep 60"], { atOnce: 2 })) {
+      assert.equal(index, 0);
+      break;
+    }
+    const reason = new RangeError("enough");
+    const ending = new AbortController();
+    setTimeout(() => ending.abort(reason), 300);
+    const loop = async () => {
+      for await (const _ of s.map(["sleep 60", "sleep 60", "sleep 60"], { atOnce: 2, signal: ending.signal }));
+    };
+    await assert.rejects(loop(), reason);
+    await assert.rejects(loop(), reason);
+    assert.ok(performance.now() - begun < 30_000);
+    assert.equal((await s.exec("echo on")).stdout, "on\n");
+  }));
+
 test("mounts, workspaces, stores, policies", async () => {
   const dir = fs.mkdtempSync(path.join(os.tmpdir(), "wasibox-"));
   const file = (name, text) => {

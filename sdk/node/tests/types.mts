@@ -14,6 +14,7 @@ const text: string = outcome.check().stdout;
 const bytes: Buffer = await s.read("/tmp/a");
 const packed: Buffer = await s.export();
 const nothing: void = await s.export("a.wbs", { history: true });
+for await (const [index, { exitCode }] of s.map(["true", ["false"]], { atOnce: 2, timeout: 1 })) console.log(index + exitCode);
 const cell: unknown = (await s.javascript("1 + 1")).value;
 for (const figure of await outcome.figures()) console.log(figure.mimeType, figure.data.length);
 await using output = s.stream(["echo", text]);

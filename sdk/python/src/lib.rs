@@ -28,7 +28,7 @@ mod _native {
     #[pymodule_export]
     use crate::failure::NativeError;
     #[pymodule_export]
-    use crate::session::{Cancel, Session};
+    use crate::session::{Cancel, ExposedPort, Session};
     #[pymodule_export]
     use crate::tools::ToolCall;
     #[pymodule_export]

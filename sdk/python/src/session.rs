@@ -1,4 +1,4 @@
-//! The classes `_native.Session` and `_native.Cancel`.
+//! The classes `_native.Session`, `_native.ExposedPort` and `_native.Cancel`.
 
 use crate::failure::python_error;
 use crate::own::ForkSafe;
@@ -30,6 +30,22 @@ impl Cancel {
     fn cancel(&self) {
         let interrupt = lock_mutex(&self.interrupt).clone().unwrap_or_default();
         self.cancel.cancel(&interrupt);
+    }
+}
+
+/// A port of the host that leads to a port of a session.
+#[pyclass(frozen, module = "wasibox._native")]
+pub struct ExposedPort(Mutex<Option<wasibox_sdk::wasibox::ExposedPort>>);
+
+#[pymethods]
+impl ExposedPort {
+    fn port(&self) -> u16 {
+        lock_mutex(&self.0).as_ref().map_or(0, |exposed| exposed.address().port())
+    }
+
+    fn close(&self, py: Python<'_>) {
+        let exposed = lock_mutex(&self.0).take();
+        py.detach(move || drop(exposed));
     }
 }
 
@@ -130,6 +146,20 @@ impl Session {
         self.with(py, |s| wasibox_sdk::apply_request(s, request))
     }
 
+    /// Carries out a request that may wait; Ctrl-C ends the wait.
+    fn apply_until(
+        &self,
+        py: Python<'_>,
+        request: String,
+        cancel: &Cancel,
+        is_main: bool,
+    ) -> PyResult<String> {
+        let (session, waiting) = (self.get()?, cancel.cancel.clone());
+        let run = move || wasibox_sdk::apply_until(&session, &request, &waiting);
+        let end = || cancel.cancel.cancel(&wasibox::Interrupt::default());
+        wait_for(py, is_main, end, run)?.map_err(python_error)
+    }
+
     fn read<'py>(&self, py: Python<'py>, path: &str) -> PyResult<Bound<'py, PyBytes>> {
         let bytes = self.with(py, |s| wasibox_sdk::read_file(s, path))?;
         Ok(PyBytes::new(py, &bytes))
@@ -194,6 +224,12 @@ impl Session {
     fn keys<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyBytes>>> {
         let keys = self.with(py, |s| Ok(s.keys()?))?;
         Ok(keys.iter().map(|k| PyBytes::new(py, k)).collect())
+    }
+
+    /// Listens at a port of the host that leads to a port of the session.
+    fn expose(&self, port: u16, host_port: u16) -> PyResult<ExposedPort> {
+        let exposed = wasibox_sdk::expose_port(&self.get()?, port, host_port);
+        Ok(ExposedPort(Mutex::new(Some(exposed.map_err(python_error)?))))
     }
 
     /// Frees the session's process and memory until the next call.

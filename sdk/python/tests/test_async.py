@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import time
 
 import pytest
@@ -100,5 +101,40 @@ def test_streams():
             await s.exec("echo x", on_stdout=seen.append)
             await asyncio.sleep(0)
             assert seen == ["x\n"]
+
+    run(main())
+
+
+def test_commands_run_in_forks():
+    async def main():
+        async with wasibox.AsyncSession() as s:
+            await s.exec("echo 1 > f; v=1")
+            commands = ["echo $v; rm f", ["cat", "f"], "sleep 0.3; exit 3"]
+            ended = [one async for one in s.map(commands, at_once=3)]
+            assert sorted((n, o.stdout, o.exit_code) for n, o in ended) == [(0, "1\n", 0), (1, "1\n", 0), (2, "", 3)]
+            assert ended[-1][0] == 2 and await s.read("f") == b"1\n"
+            assert [one async for one in s.map([])] == []
+            with pytest.raises(wasibox.CommandError):
+                async for _ in s.map(["false", "sleep 60"], check=True):
+                    pass
+            with pytest.raises(ValueError):
+                await anext(s.map(["true"], at_once=0))
+
+    run(main())
+
+
+def test_leaving_a_map_early_ends_its_commands():
+    async def main():
+        async with wasibox.AsyncSession() as s:
+            await s.exec("true")
+            begun = time.monotonic()
+            async with contextlib.aclosing(s.map(["true", *["sleep 60"] * 3], at_once=2)) as outcomes:
+                assert (await anext(outcomes))[0] == 0
+            with pytest.raises(asyncio.TimeoutError):
+                await asyncio.wait_for(collect(s.map(["sleep 60"] * 3, at_once=2)), 0.5)
+            assert time.monotonic() - begun < 30
+
+    async def collect(outcomes):
+        return [one async for one in outcomes]
 
     run(main())

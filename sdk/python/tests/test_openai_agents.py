@@ -10,6 +10,7 @@ import io
 import itertools
 import json
 import tarfile
+import urllib.request
 from pathlib import Path
 
 import pytest
@@ -39,7 +40,6 @@ from agents.sandbox.errors import (
 from agents.sandbox.files import EntryKind
 from agents.sandbox.types import User
 from agents.testing import ScriptedModel, assistant_message, function_call
-from wasibox.adapters._openai_processes import _End, _Signal, _Typed, shown
 from wasibox.adapters.openai_agents import (
     WasiboxSandboxClient,
     WasiboxSandboxClientOptions,
@@ -244,9 +244,22 @@ async def test_buckets_are_refused_before_anything_is_made():
         await WasiboxSandboxClient().create(manifest=Manifest(entries={"data": bucket}))
 
 
-async def test_ports_are_not_exposed(sandbox):
+async def test_ports_are_exposed_if_the_options_name_them(sandbox):
     with pytest.raises(ExposedPortUnavailableError):
         await sandbox.resolve_exposed_port(80)
+    client = WasiboxSandboxClient()
+    options = WasiboxSandboxClientOptions(exposed_ports=(8000,))
+    async with await client.create(options=options) as exposing:
+        inner = exposing._inner.wasibox
+        server = await inner.start_process(["python3", "-m", "http.server", "8000"], cwd="/")
+        assert (await inner.read_process(server.process, port=8000, wait=60)).found
+        endpoint = await exposing.resolve_exposed_port(8000)
+        assert endpoint.host == "127.0.0.1" and not endpoint.tls
+        assert await exposing.resolve_exposed_port(8000) == endpoint
+        page = await asyncio.to_thread(urllib.request.urlopen, endpoint.url_for("http"))
+        assert b"Directory listing for /" in page.read()
+        with pytest.raises(ExposedPortUnavailableError):
+            await exposing.resolve_exposed_port(8001)
 
 
 # Snapshots and resuming.
@@ -326,7 +339,7 @@ async def test_a_process_reads_what_is_typed(sandbox):
     # Meanwhile, the sandbox runs other commands.
     assert (await sandbox.exec("echo on")).stdout == b"on\n"
     told = await sandbox.pty_write_stdin(session_id=begun.process_id, chars="hello there\n", yield_time_s=5)
-    assert told.output.replace(b"\r\n", b"\n") == b"hello there\ngot:hello there\n"
+    assert told.output == b"hello there\r\ngot:hello there\r\n"
     assert (told.process_id, told.exit_code) == (None, 5)
     for gone in (begun.process_id, 999_999):
         with pytest.raises(PtySessionNotFoundError):
@@ -367,15 +380,15 @@ async def test_keys_that_are_signals(sandbox, char, status):
 async def test_the_key_that_is_the_end_of_input(sandbox):
     begun = await sandbox.pty_exec_start("wc", "-l", shell=False, tty=True, yield_time_s=0.25)
     ended = await sandbox.pty_write_stdin(session_id=begun.process_id, chars="a\nb\n\x04", yield_time_s=5)
-    assert ended.exit_code == 0 and ended.output.endswith(b"2\n")
+    assert ended.exit_code == 0 and ended.output == b"a\r\nb\r\n2\r\n"
 
 
 async def test_an_interpreter_is_talked_to(sandbox):
-    begun = await sandbox.pty_exec_start("python3 -i -q", tty=True, yield_time_s=3)
-    assert begun.output.endswith(b">>> ")
+    begun = await sandbox.pty_exec_start("python3 -q", tty=True, yield_time_s=3)
+    assert b">>> " in begun.output
     await sandbox.pty_write_stdin(session_id=begun.process_id, chars="x = 6\n", yield_time_s=1)
     told = await sandbox.pty_write_stdin(session_id=begun.process_id, chars="x * 7\n", yield_time_s=1)
-    assert b"42\n" in told.output
+    assert b"42\r\n" in told.output
     ended = await sandbox.pty_write_stdin(session_id=begun.process_id, chars="exit(3)\n", yield_time_s=5)
     assert ended.exit_code == 3
 
@@ -403,14 +416,46 @@ async def test_a_process_that_vanishes_has_ended():
         assert (ended.process_id, ended.exit_code) == (None, 137)
 
 
-async def test_what_a_terminals_driver_does():
-    parts = list(_Typed().parts("a\rb\x04\x04\x03c\x1c"))
-    assert parts[0] == b"a\nb" and isinstance(parts[1], _End)
-    assert parts[2:] == [_Signal("INT"), b"c", _Signal("QUIT")]
-    typed = _Typed()
-    assert list(typed.parts("half")) == [b"half"] and list(typed.parts("\x04")) == []
-    assert [type(part) for part in typed.parts("\x04")] == [_End]
-    assert shown("a\n\x03\x04\x1c") == b"a\r\n^C^\\"
+async def test_a_process_has_a_terminal():
+    manifest = Manifest(environment={"value": {"GREETING": "hello"}})
+    async with await WasiboxSandboxClient().create(manifest=manifest) as s:
+        told = await s.pty_exec_start(
+            "tty; stty size; echo $TERM $GREETING $PWD", tty=True, yield_time_s=10
+        )
+        shown = b"/dev/pts/0\r\n24 80\r\nxterm-256color hello /workspace\r\n"
+        assert (told.output, told.exit_code) == (shown, 0)
+        without = await s.pty_exec_start("test -t 0 || test -t 1; echo $?; cat", yield_time_s=10)
+        assert (without.output, without.exit_code) == (b"1\n", 0)
+        missing = await s.pty_exec_start("no-such-command", shell=False, tty=True, yield_time_s=10)
+        assert missing.exit_code == 127 and b"not found" in missing.output
+
+
+async def test_a_shell_has_job_control(sandbox):
+    begun = await sandbox.pty_exec_start("bash", "--norc", shell=False, tty=True, yield_time_s=1)
+    shell = begun.process_id
+
+    async def type_keys(chars: str) -> bytes:
+        return (await sandbox.pty_write_stdin(session_id=shell, chars=chars, yield_time_s=1)).output
+
+    await type_keys("sleep 60\n")
+    assert b"Stopped" in await type_keys("\x1a")
+    assert b"sleep 60" in await type_keys("fg\n")
+    await type_keys("\x03")
+    assert b"status 130" in await type_keys("echo status $?\n")
+    assert b"no jobs" in await type_keys("test -z \"$(jobs)\" && echo no jobs\n")
+    ended = await sandbox.pty_write_stdin(session_id=shell, chars="exit 7\n", yield_time_s=5)
+    assert (ended.process_id, ended.exit_code) == (None, 7)
+
+
+async def test_output_that_nobody_reads_is_bounded(sandbox):
+    begun = await sandbox.pty_exec_start("sleep 1; seq 400000; sleep 60", tty=True, yield_time_s=0.25)
+    await asyncio.sleep(4)
+    late = await sandbox.pty_write_stdin(session_id=begun.process_id, chars="", yield_time_s=5)
+    note, rest = late.output.split(b" bytes are no longer kept]\r\n", 1)
+    # Each of the lines has two bytes for its end.
+    written = sum(len(str(n)) + 2 for n in range(1, 400_001))
+    assert int(note.removeprefix(b"\r\n[")) + len(rest) == written
+    assert rest.endswith(b"\r\n399999\r\n400000\r\n")
 
 
 # Agents.

@@ -96,6 +96,48 @@ export function define(sdk, at, test, native, world) {
     assert.deepEqual(await out('true', { stdin: large }), ok(''));
   });
 
+  test('a command on a terminal', async () => {
+    const terminal = { rows: 20, columns: 70 };
+    /** Runs a command, types when the screen shows a text, and returns the outcome and the screen. */
+    const run = async (command, typed = []) => {
+      let screen = '';
+      let wake = () => {};
+      const decoder = new TextDecoder();
+      async function* keys() {
+        for (const [shown, text] of typed) {
+          while (!screen.includes(shown)) await new Promise((resolve) => (wake = resolve));
+          if (typeof text === 'string') yield text;
+          else await box.resize(text);
+        }
+      }
+      const onScreen = (bytes) => {
+        screen += decoder.decode(bytes, { stream: true });
+        wake();
+      };
+      const outcome = await box.exec(command, { terminal, stdin: keys(), onScreen });
+      assert.equal(outcome.stdout, '');
+      return [outcome.exitCode, screen];
+    };
+    assert.deepEqual(await run('test -t 0 -a -t 1 && stty size; tty; echo $TERM'), [0, '20 70\r\n/dev/pts/0\r\nxterm-256color\r\n']);
+    assert.deepEqual(await run('read -p "> " x; echo "<$x>"', [['> ', 'äx\x7f\r']]), [0, '> äx\b \b\r\n<ä>\r\n']);
+    assert.deepEqual(await run('cat; echo $?', [['', 'a\n\x04']]), [0, 'a\r\na\r\n0\r\n']);
+    const interrupted = await run('echo begun; exec sleep 100', [['begun', '\x03']]);
+    assert.deepEqual(interrupted, [130, 'begun\r\n^C']);
+    const resized = await run('trap "stty size; exit" WINCH; echo wait; while :; do sleep 0.05; done', [['wait', { rows: 9, columns: 33 }]]);
+    assert.deepEqual(resized, [0, 'wait\r\n9 33\r\n']);
+    // Programs wait for a screen that does not follow.
+    let shown = 0;
+    const onScreen = async (bytes) => {
+      await new Promise((resolve) => setTimeout(resolve, 1));
+      shown += bytes.length;
+    };
+    assert.equal((await box.exec('seq 100000', { terminal, onScreen })).exitCode, 0);
+    assert.equal(shown, 688895);
+    await assert.rejects(box.exec('yes', { terminal, onScreen: () => Promise.reject(new RangeError('no more')) }), RangeError);
+    // Without a terminal there is none, and the shell continues.
+    assert.deepEqual(await out('test -t 0; echo $?'), ok('1\n'));
+  });
+
   test('output comes whole and in order, and as it is made', async () => {
     const { stdoutBytes } = await box.exec('seq 200000');
     const expected = Array.from({ length: 200000 }, (_, n) => `${n + 1}\n`).join('');

@@ -26,6 +26,8 @@ from ._errors import (
 )
 from ._options import Mount, Network, Workspace
 from ._outcome import Applied, Chunk, Commit, Entry, Figure, FileChange, Match, Outcome
+from ._processes import ExposedPort, ProcessOutput
+from ._protocol import Port, Process
 from ._session import KeyValues, Session
 
 TYPE_CHECKING = False
@@ -53,6 +55,7 @@ __all__ = [
     "Engine",
     "Entry",
     "Figure",
+    "ExposedPort",
     "FileChange",
     "FileError",
     "InvalidError",
@@ -62,6 +65,9 @@ __all__ = [
     "Network",
     "NotFoundError",
     "Outcome",
+    "Port",
+    "Process",
+    "ProcessOutput",
     "Session",
     "Stream",
     "Tool",

@@ -10,8 +10,13 @@ from importlib.util import find_spec
 def main() -> None:
     """Replaces this process with the program of the command line.
 
-    The program uses the image of the package ``wasibox-image``.
+    The program uses the image of the package ``wasibox-image``. Only ``wasibox kernel`` is a part of
+    this package, because the kernel is a program in Python.
     """
+    if sys.argv[1:2] == ["kernel"]:
+        from .jupyter import _install
+
+        return _install.main(sys.argv[2:])
     program = os.path.join(os.path.dirname(__file__), "bin", "runner")
     if not os.path.isfile(program):
         sys.exit("wasibox: this package has no program for the command line")

@@ -15,9 +15,9 @@ from ._outcome import Chunk, Outcome
 from ._session import KeyValues, Session
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+    from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Iterable, Mapping, Sequence
     from types import TracebackType
-    from typing import Any, Literal
+    from typing import Any, Literal, Tuple
 
     from ._options import Network, Workspace
     from ._tools import AnyTool
@@ -221,6 +221,26 @@ class AsyncSession(SessionCoroutines):
     async def fork_many(self, count: int) -> list[AsyncSession]:
         """Returns ``count`` copies of the session; see :meth:`Session.fork_many`."""
         return [type(self).of(fork) for fork in await self._do(Session.fork_many, count)]
+
+    def map(
+        self, commands: Iterable[Command], *, at_once: int | None = None, **options: Any
+    ) -> AsyncGenerator[Tuple[int, Outcome], None]:
+        """Runs each command in a fork of its own, and yields ``(index, outcome)`` as each ends.
+
+        See :meth:`Session.map`. Cancelling the task that reads ends the commands that run, and so
+        does closing the iterator::
+
+            async with contextlib.aclosing(s.map(commands, timeout=60)) as outcomes:
+                async for index, outcome in outcomes:
+                    if outcome.ok:
+                        break  # the others are ended before the block is left
+        """
+        from ._aio_forks import map_over_forks
+
+        def call_of(command: Command) -> Callable[[AsyncSession], Coroutine[Any, Any, Outcome]]:
+            return lambda fork: fork.exec(command, **options)
+
+        return map_over_forks(self, [call_of(command) for command in commands], at_once)
 
     @property
     def kv(self) -> AsyncKeyValues:

@@ -52,6 +52,8 @@ class Commit(Record):
     changed_files: int
     #: The names that the commit was given.
     tags: list[str]
+    #: The processes that a move to the commit has ended, each with its number and command.
+    ended: list[str]
 
 
 def commit_of(record: dict[str, Any]) -> Commit:
@@ -65,6 +67,7 @@ def commit_of(record: dict[str, Any]) -> Commit:
         duration=record["duration"],
         changed_files=record["changed_files"],
         tags=record["tags"],
+        ended=record["ended"],
     )
 
 
@@ -92,6 +95,61 @@ def entry_fields_of(record: dict[str, Any]) -> EntryFields:
         mode=record["mode"],
         modified=record["modified"] / 1e9,
         target=record["target"],
+    )
+
+
+class Port(Record):
+    """A port at which a program of the session listens for connections (TCP)."""
+
+    port: int
+    #: The address at which it listens, ``0.0.0.0`` or ``::`` for all of the session's.
+    address: str
+    #: The number of the process that made it listen.
+    pid: int
+    #: The beginning of that process's command; ``null`` if it has ended, or belongs to a call that runs.
+    command: str | None = None
+
+
+def port_of(record: dict[str, Any]) -> Port:
+    """Makes the record of the JSON."""
+    return Port(
+        port=record["port"],
+        address=record["address"],
+        pid=record["pid"],
+        command=record["command"],
+    )
+
+
+class Process(Record):
+    """A process that continues from call to call."""
+
+    #: The number that requests name it by. It is not used again in the session.
+    process: int
+    #: Its number as programs of the session see it.
+    pid: int
+    #: The beginning of its script or command.
+    command: str
+    terminal: bool
+    status: Literal["running", "exited", "signaled", "limited", "lost"]
+    #: As a shell would report it; ``null`` while it runs.
+    exit_code: int | None
+    #: Seconds since it began, until it ended.
+    seconds: float
+    #: Bytes of output that it has written. The last MiB is kept.
+    written: int
+
+
+def process_of(record: dict[str, Any]) -> Process:
+    """Makes the record of the JSON."""
+    return Process(
+        process=record["process"],
+        pid=record["pid"],
+        command=record["command"],
+        terminal=record["terminal"],
+        status=record["status"],
+        exit_code=record["exit_code"],
+        seconds=record["seconds"],
+        written=record["written"],
     )
 
 

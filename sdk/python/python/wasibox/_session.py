@@ -14,6 +14,7 @@ from . import _native, _options, _outcome, _protocol
 from ._engine import Engine, default_engine
 from ._errors import NotFoundError, raising
 from ._outcome import Applied, Commit, Entry, Match, Outcome
+from ._processes import SessionProcesses
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -68,7 +69,7 @@ class _Texts:
         self(True, b"", True)
 
 
-class Session:
+class Session(SessionProcesses):
     """Files, a shell, interpreters that stay between calls, and the history of them all.
 
     A session may use only what it is granted when it is opened. Its methods may be called on any

@@ -1,13 +1,8 @@
 """Processes that continue from call to call, for :mod:`wasibox.adapters.openai_agents`.
 
-The calls of a session run one after another, so a process that outlives its call is a background
-process of the session. It writes to a file, which is read as it grows. A process with ``tty`` reads
-its input from a named pipe.
-
-The machine has no terminal: ``isatty()`` is false. This module does what a terminal's driver would
-do with typed characters (:meth:`_Typed.parts`): ``^C`` and ``^\\`` are signals, ``^D`` at the
-beginning of a line is the end of input, a carriage return ends a line, and typed characters are
-shown.
+They are processes of the session (:meth:`wasibox.Session.start_process`), which keep it awake. One
+with ``tty`` has a terminal. One without has no input, and writes to a file, because of the output
+that nobody has read the session keeps only the last part.
 """
 
 from __future__ import annotations
@@ -19,8 +14,7 @@ import dataclasses
 import logging
 import time
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Union
+from collections.abc import Mapping, Sequence
 
 from agents.sandbox.errors import ExecTransportError
 from agents.sandbox.session.pty_output import collect_pty_output
@@ -34,111 +28,34 @@ from agents.sandbox.session.pty_types import (
     resolve_pty_write_yield_time_ms,
 )
 
-from .. import AsyncSession, WasiboxError
+from .. import AsyncSession, NotFoundError, WasiboxError
 
 logger = logging.getLogger(__name__)
 
-#: A script that begins a process. Its arguments are the folder of the process, whether it has input
-#: (`1`), and the command. It prints the process id of the shell that waits for the process.
-#:
-#: A second process holds the pipe open between two writes, and ending it is the end of input.
-#: Without `set -m`, background processes would ignore SIGINT and SIGQUIT.
-_BEGIN = """
-set -m
-d=$1 tty=$2; shift 2
-mkdir -p "$d" && : > "$d/out" || exit
-in=/dev/null
-if [ "$tty" = 1 ]; then
-    in=$d/in
-    mkfifo "$in" || exit
-    sleep 2147483647 > "$in" 2> /dev/null &
-    echo $! > "$d/holder"
-fi
-{
-    setsid sh -c 'd=$1; shift; echo $$ > "$d/pid"; exec "$@"' sh "$d" "$@" < "$in" > "$d/out" 2>&1
-    echo $? > "$d/.status" && mv "$d/.status" "$d/status"
-} > /dev/null 2>&1 &
-echo $!
-"""
+#: Scripts that begin a command, so that a missing one has the shell's message and status. `$0` is the
+#: file for its output.
+_ON_TERMINAL = 'exec "$@"'
+_IN_FILE = 'exec "$@" < /dev/null > "$0" 2>&1'
 
-#: A script that ends a process with its whole group, and removes its folder.
-_END = """
-d=$1
-kill -KILL -- "-$(cat "$d/pid")"
-kill -KILL "$(cat "$d/holder")" "$2"
-rm -rf "$d"
-"""
-
-#: The number of seconds for which a process may leave its input unread.
-_WRITE_TIMEOUT = 10.0
-#: The minimum and the maximum number of seconds between two looks at the output.
+#: The maximum number of bytes of one read.
+_PART = 1 << 20
+#: The minimum and the maximum number of seconds between two looks at a file.
 _SOON, _LATE = 0.005, 0.1
-#: The interval in seconds at which a session with processes gets a request. Without requests it
-#: would go to sleep, which ends its processes.
-_AWAKE = 15.0
-#: The exit code of a process that ended with its session's process.
+#: The maximum number of seconds of one wait, because a wait continues when its task is cancelled.
+_WAIT = 1.0
+#: The exit code of a process that is no longer known.
 _KILLED = 137
-
-_SIGNALS = {"\x03": "INT", "\x1c": "QUIT"}
-_SHOWN = {"\x03": "^C", "\x1c": "^\\", "\x04": "", "\n": "\r\n"}
-
-
-@dataclasses.dataclass(frozen=True)
-class _Signal:
-    name: str
-
-
-class _End:
-    """The end of input."""
-
-
-Part = Union[bytes, _Signal, _End]
-
-
-class _Typed:
-    """The state of a terminal's driver: interprets typed characters."""
-
-    def __init__(self) -> None:
-        self._is_line_empty = True
-
-    def parts(self, chars: str) -> Iterator[Part]:
-        """Yields bytes, signals and the end of input, in order."""
-        text = ""
-        for char in chars.replace("\r", "\n"):
-            if char in _SIGNALS:
-                # A driver would drop the incomplete line. Here it is written, because an earlier
-                # part of it may already have been.
-                if text:
-                    yield text.encode()
-                yield _Signal(_SIGNALS[char])
-                text, self._is_line_empty = "", True
-            elif char == "\x04":
-                if text:
-                    yield text.encode()
-                if self._is_line_empty:
-                    yield _End()
-                text, self._is_line_empty = "", True
-            else:
-                text += char
-                self._is_line_empty = char == "\n"
-        if text:
-            yield text.encode()
-
-
-def shown(chars: str) -> bytes:
-    """Returns what a terminal shows for typed characters."""
-    return "".join(_SHOWN.get(char, char) for char in chars.replace("\r", "\n")).encode()
+_SIGKILL = 9
 
 
 @dataclasses.dataclass
 class Entry:
     """A process."""
 
-    folder: str
-    #: The process id of the shell that waits for it.
-    waiter: str
-    tty: bool
-    typed: _Typed = dataclasses.field(default_factory=_Typed)
+    #: Its number in the session.
+    number: int
+    #: The file for its output; none if it has a terminal.
+    file: str | None
     last_used: float = dataclasses.field(default_factory=time.monotonic)
     #: The number of bytes of its output that were read.
     offset: int = 0
@@ -155,7 +72,6 @@ class Processes:
         self._session = session
         self._reserved: set[int] = set()
         self._begun = 0
-        self._watch: asyncio.Task[None] | None = None
         #: The processes by the framework's numbers for them.
         self.alive: dict[int, Entry] = {}
 
@@ -170,24 +86,20 @@ class Processes:
         max_tokens: int | None,
     ) -> PtyExecUpdate:
         """Begins a process, and returns the output of its first `seconds`."""
+        await self._make_room()
         self._begun += 1
-        folder = f"/tmp/.wasibox-process-{self._begun}-{time.time_ns():x}"
-        command = ["sh", "-c", _BEGIN, "sh", folder, "1" if tty else "0", *argv]
+        file = None if tty else f"/tmp/.wasibox-process-{self._begun}-{time.time_ns():x}"
+        begin = [_ON_TERMINAL, "sh"] if file is None else [_IN_FILE, file]
         try:
-            outcome = await self._session.exec(
-                command, cwd=cwd, env=env, list_files=False, keep_background=True
+            begun = await self._session.start_process(
+                ["sh", "-c", *begin, *argv], cwd=cwd, env=env, terminal=tty
             )
         except WasiboxError as e:
             raise ExecTransportError(command=list(argv), cause=e, message=str(e)) from e
-        if not outcome.ok:
-            why = outcome.stderr.strip() or f"exit code {outcome.exit_code}"
-            raise ExecTransportError(command=list(argv), message=f"the process could not begin: {why}")
-        entry = Entry(folder=folder, waiter=outcome.stdout.strip(), tty=tty)
+        entry = Entry(number=begun.process, file=file)
         process_id = allocate_pty_process_id(self._reserved)
         self._reserved.add(process_id)
-        await self._make_room()
         self.alive[process_id] = entry
-        self._stay_awake()
         milliseconds = 10_000 if seconds is None else int(seconds * 1000)
         return await self._update(
             process_id, entry, clamp_pty_yield_time_ms(milliseconds), max_tokens
@@ -202,14 +114,19 @@ class Processes:
         seconds: float | None,
         max_tokens: int | None,
     ) -> PtyExecUpdate:
-        """Writes to a process, and returns its output of the next `seconds`."""
+        """Types at a process's terminal, and returns its output of the next `seconds`."""
         if chars:
-            if not entry.tty:
+            if entry.file is not None:
                 # The framework's own tool recognises this text.
                 raise RuntimeError("stdin is not available for this process")
-            entry.chunks.append(shown(chars))
-            for part in entry.typed.parts(chars):
-                await self._type(entry, part)
+            try:
+                await self._session.write_process(entry.number, chars)
+            except NotFoundError:
+                entry.exit_code = _KILLED
+            except WasiboxError as e:
+                # A process that has just ended reads nothing more. Its output says why.
+                if await self._is_running(entry):
+                    raise ExecTransportError(command=["write_stdin"], cause=e, message=str(e)) from e
         milliseconds = 250 if seconds is None else int(seconds * 1000)
         update = await self._update(
             process_id,
@@ -220,43 +137,24 @@ class Processes:
         entry.last_used = time.monotonic()
         return update
 
-    async def _type(self, entry: Entry, part: Part) -> None:
-        if isinstance(part, _Signal):
-            script = f'kill -{part.name} -- "-$(cat "$1/pid")"'
-        elif isinstance(part, _End):
-            script = 'kill "$(cat "$1/holder")"'
-        else:
-            # If the process has ended, opening the pipe would wait for ever.
-            script = '[ -e "$1/status" ] || exec cat > "$1/in"'
-        outcome = await self._session.exec(
-            ["sh", "-c", script, "sh", entry.folder],
-            stdin=part if isinstance(part, bytes) else None,
-            timeout=_WRITE_TIMEOUT,
-            list_files=False,
-        )
-        if outcome.limit_hit == "timeout":
-            raise ExecTransportError(
-                command=["write_stdin"],
-                message=f"the process has not read its input in {_WRITE_TIMEOUT:g} s",
-            )
+    async def _is_running(self, entry: Entry) -> bool:
+        known = {process.process: process for process in await self._session.processes()}
+        return entry.number in known and known[entry.number].status == "running"
 
     async def end_all(self) -> None:
         """Ends all processes."""
         entries = list(self.alive.values())
         self.alive.clear()
         self._reserved.clear()
-        if self._watch is not None:
-            self._watch.cancel()
-            self._watch = None
         for entry in entries:
             await self._end(entry)
 
     async def _end(self, entry: Entry) -> None:
         # If the session is closed, its processes have already ended.
         with contextlib.suppress(WasiboxError):
-            await self._session.exec(
-                ["sh", "-c", _END, "sh", entry.folder, entry.waiter], list_files=False
-            )
+            await self._session.kill_process(entry.number, _SIGKILL)
+            if entry.file is not None:
+                await self._session.delete(entry.file)
 
     async def _make_room(self) -> None:
         """Ends the least recently used process if there are too many."""
@@ -274,19 +172,15 @@ class Processes:
         self, process_id: int, entry: Entry, milliseconds: int, max_tokens: int | None
     ) -> PtyExecUpdate:
         pause = _SOON
-        await self._look(entry)
-        if entry.exit_code is None and not await self._is_alive(entry):
-            # The process may have ended since the first look.
-            await self._look(entry)
-            if entry.exit_code is None:
-                entry.exit_code = _KILLED
 
         async def look(_deadline: float) -> None:
-            nonlocal pause
-            pause = _SOON if await self._look(entry) else min(pause * 2, _LATE)
+            await self._look(entry, None)
 
         async def wait(remaining: float) -> None:
-            await asyncio.sleep(min(pause, remaining))
+            nonlocal pause
+            # Output in a file does not end a wait, the end of the process does.
+            longest = _WAIT if entry.file is None else pause
+            pause = _SOON if await self._look(entry, min(longest, remaining)) else min(pause * 2, _LATE)
 
         output, tokens, is_over = await collect_pty_output(
             output_chunks=entry.chunks,
@@ -312,47 +206,45 @@ class Processes:
             original_token_count=tokens,
         )
 
-    async def _look(self, entry: Entry) -> bool:
+    async def _look(self, entry: Entry, wait: float | None) -> bool:
         """Reads the new output of a process, and its exit code if it has ended.
 
-        Returns whether there was output.
+        Waits for at most `wait` seconds. Returns whether there was output.
         """
         if entry.exit_code is not None:
             return False
-        files = {}
-        with contextlib.suppress(FileNotFoundError):
-            files = {file.path: file for file in await self._session.list(entry.folder)}
         before = entry.offset
-        size = files["out"].size if "out" in files else 0
-        while entry.offset < size:
-            part = await self.download(f"{entry.folder}/out", entry.offset)
-            if not part:
-                break
-            entry.chunks.append(part)
-            entry.offset += len(part)
-        if "status" in files:
-            # The list of files was made after the end of the process, so all output was read.
-            entry.exit_code = int(await self._session.read(f"{entry.folder}/status"))
+        after = entry.offset if entry.file is None else None
+        try:
+            read = await self._session.read_process(
+                entry.number, wait=wait, after=after, max_output=_PART
+            )
+        except NotFoundError:
+            entry.exit_code = _KILLED
+            return False
+        if entry.file is not None:
+            await self._read_file(entry, entry.file)
+        else:
+            if read.dropped:
+                entry.chunks.append(b"\r\n[%d bytes are no longer kept]\r\n" % read.dropped)
+            if read.output:
+                entry.chunks.append(read.output.encode())
+            entry.offset = read.next
+        # The state is later than the output, so more may have come.
+        is_read = entry.file is not None or read.next >= read.process.written
+        if read.process.status != "running" and is_read:
+            entry.exit_code = _KILLED if read.process.status == "lost" else read.process.exit_code
         return entry.offset > before
 
-    async def _is_alive(self, entry: Entry) -> bool:
-        outcome = await self._session.exec(["kill", "-0", entry.waiter], list_files=False)
-        return outcome.ok
+    async def _read_file(self, entry: Entry, file: str) -> None:
+        # A process that has not begun has no file yet.
+        with contextlib.suppress(FileNotFoundError):
+            while part := await self.download(file, entry.offset):
+                entry.chunks.append(part)
+                entry.offset += len(part)
 
-    async def download(self, path: str, offset: int, limit: int = 1 << 20) -> bytes:
+    async def download(self, path: str, offset: int, limit: int = _PART) -> bytes:
         """Returns at most `limit` bytes of a file, from an offset."""
-        request = {"path": path, "offset": offset, "limit": min(limit, 1 << 20)}
+        request = {"path": path, "offset": offset, "limit": min(limit, _PART)}
         answer = await self._session.files({"download": request})
         return base64.b64decode(answer["data"]["data"])
-
-    def _stay_awake(self) -> None:
-        if self._watch is None or self._watch.done():
-            self._watch = asyncio.create_task(self._stay())
-
-    async def _stay(self) -> None:
-        while self.alive:
-            await asyncio.sleep(_AWAKE)
-            if self._session.sync.closed:
-                return
-            with contextlib.suppress(WasiboxError):
-                await self._session.stat("/")

@@ -33,6 +33,7 @@ from agents.sandbox.entries import Mount as MountEntry
 from agents.sandbox.errors import (
     ExecTimeoutError,
     ExecTransportError,
+    ExposedPortUnavailableError,
     MountConfigError,
     WorkspaceArchiveReadError,
     WorkspaceArchiveWriteError,
@@ -54,7 +55,7 @@ from agents.sandbox.session.runtime_helpers import (
 from agents.sandbox.session.sandbox_client import BaseSandboxClient, BaseSandboxClientOptions
 from agents.sandbox.session.tar_workspace import shell_tar_exclude_args
 from agents.sandbox.snapshot import SnapshotBase, SnapshotSpec, resolve_snapshot
-from agents.sandbox.types import ExecResult, User
+from agents.sandbox.types import ExecResult, ExposedPortEndpoint, User
 from agents.sandbox.util.tar_utils import UnsafeTarMemberError, validate_tar_bytes
 from agents.sandbox.workspace_paths import (
     coerce_posix_path,
@@ -67,6 +68,7 @@ from agents.sandbox.workspace_paths import (
 from .. import (
     AsyncSession,
     Engine,
+    ExposedPort,
     FileError,
     Mount,
     Network,
@@ -93,6 +95,8 @@ class WasiboxSandboxClientOptions(BaseSandboxClientOptions):
     #: the end of each run. A resumed run then continues with the whole session, and not only with
     #: the workspace from a snapshot.
     keep: bool = False
+    #: The ports of the sandbox that ``resolve_exposed_port`` may expose at 127.0.0.1.
+    exposed_ports: tuple[int, ...] = ()
 
 
 class WasiboxSandboxSessionState(SandboxSessionState):
@@ -114,6 +118,7 @@ class WasiboxSandboxSession(BaseSandboxSession):
         #: ``session._inner.wasibox.python("1 + 1")``.
         self.wasibox = session
         self._processes = Processes(session)
+        self._exposed: dict[int, ExposedPort] = {}
 
     # Starting and stopping.
 
@@ -129,7 +134,24 @@ class WasiboxSandboxSession(BaseSandboxSession):
             raise WorkspaceStartError(path=posix_path_for_error(root), cause=e) from e
 
     async def _shutdown_backend(self) -> None:
+        for exposed in self._exposed.values():
+            exposed.close()
+        self._exposed.clear()
         await self.wasibox.close()
+
+    async def _resolve_exposed_port(self, port: int) -> ExposedPortEndpoint:
+        if port not in self._exposed:
+            try:
+                self._exposed[port] = await self.wasibox.expose(port)
+            except WasiboxError as e:
+                raise ExposedPortUnavailableError(
+                    port=port,
+                    exposed_ports=self.state.exposed_ports,
+                    reason="backend_unavailable",
+                    context={"backend": "wasibox", "detail": str(e)},
+                    cause=e,
+                ) from e
+        return ExposedPortEndpoint(host="127.0.0.1", port=self._exposed[port].port, tls=False)
 
     async def _validate_manifest_application(
         self,
@@ -194,10 +216,7 @@ class WasiboxSandboxSession(BaseSandboxSession):
             raise WorkspaceRootNotFoundError(path=posix_path_for_error(root))
 
     def supports_pty(self) -> bool:
-        """Returns true, because processes may continue from call to call.
-
-        There is no terminal; docs/sdk-python.md explains what ``tty`` means.
-        """
+        """Returns true: processes may continue from call to call, and with ``tty`` have a terminal."""
         return True
 
     async def pty_exec_start(
@@ -409,6 +428,7 @@ class WasiboxSandboxClient(BaseSandboxClient[WasiboxSandboxClientOptions | None]
             snapshot=resolve_snapshot(snapshot, str(session_id)),
             name=options.name or f"agents-{session_id.hex}",
             keep=options.keep,
+            exposed_ports=options.exposed_ports,
         )
         session = await self._open(state.name, manifest, "create")
         return self._wrap(state, session)

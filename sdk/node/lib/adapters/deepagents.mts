@@ -1,0 +1,3 @@
+// The adapter as an ECMAScript module.
+
+export * from "./deepagents.cjs";
