@@ -5,6 +5,7 @@ import errno
 import os
 import pty
 import resource
+import select
 import sys
 import syslog
 import termios
@@ -35,6 +36,20 @@ show("raw", lambda: tty.setraw(read))
 show("numbers", lambda: (termios.ECHO, termios.ICANON, termios.TIOCGWINSZ, termios.VMIN, termios.NCCS))
 show("isatty", lambda: (os.isatty(read), pty.STDIN_FILENO))
 show("terminal size", lambda: os.get_terminal_size(read))
+
+master, slave = os.openpty()
+tty.setraw(slave)
+show("written", lambda: os.write(slave, b"abcdef"))
+show("read", lambda: os.read(master, 2))
+show("output of the master is flushed", lambda: termios.tcflush(master, termios.TCOFLUSH))
+show("which is what was typed", lambda: os.read(master, 2))
+show("input of the master is flushed", lambda: termios.tcflush(master, termios.TCIFLUSH))
+show("written again", lambda: os.write(slave, b"ABCDEF"))
+show("read again", lambda: os.read(master, 100))
+show("typed", lambda: os.write(master, b"line"))
+show("there it is", lambda: select.select([slave], [], [], 10)[0] == [slave])
+show("both are flushed", lambda: termios.tcflush(master, termios.TCIOFLUSH))
+show("read by the program", lambda: os.read(slave, 100))
 
 show("no such limit", lambda: resource.getrlimit(99))
 show("raised", lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (1 << 40, 1 << 40)))

@@ -8,25 +8,17 @@ code-interpreter. Prints a line for each suite, and ends with 1 if a test fails 
 
 import collections
 import json
-import os
 import pathlib
 import shutil
-import signal
-import socket
 import subprocess
 import sys
 import tempfile
-import time
 import tomllib
 import xml.etree.ElementTree
 
+from server import serving
+
 OWN = pathlib.Path(__file__).parent
-KEY = "e2b_0000000000000000000000000000000000000000"
-TOKENS = f"""[[token]]
-name = "suites"
-token = "{KEY}"
-limits = {{ sessions = 1000, requests = 1000, cpu-seconds = 100000 }}
-"""
 #: The suites with a server: name, folder, the parts that are run.
 PYTHON = (
     (
@@ -49,28 +41,6 @@ export default defineConfig({ test: {
   testTimeout: 30_000, environment: 'node', env: { ...process.env },
 } })
 """
-
-
-def free_address():
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return "127.0.0.1:%d" % listener.getsockname()[1]
-
-
-def begin_server(runner, image, folder):
-    (folder / "tokens.toml").write_text(TOKENS)
-    address = free_address()
-    command = [runner, "serve", "--image", image, "--listen", free_address(), "--e2b", address]
-    command += ["--token-file", folder / "tokens.toml", "--log", "error"]
-    server = subprocess.Popen(command, stdout=subprocess.DEVNULL)
-    host, port = address.split(":")
-    for _ in range(300):
-        try:
-            socket.create_connection((host, int(port))).close()
-            return server, f"http://{address}"
-        except OSError:
-            time.sleep(0.1)
-    raise SystemExit("the server does not begin")
 
 
 def copy_suite(sources, path, folder):
@@ -111,15 +81,10 @@ def run_vitest(suite, paths, env, folder, modules):
 def main():
     runner, image, modules, sources = (pathlib.Path(arg).resolve() for arg in sys.argv[1:5])
     excluded = tomllib.loads((OWN / "excluded.toml").read_text())
-    # The server ends with this program, however it is ended.
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     bad = 0
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        server, url = begin_server(runner, image, folder)
-        env = {k: v for k, v in os.environ.items() if not k.startswith("E2B_")}
-        env |= {"E2B_API_KEY": KEY, "E2B_API_URL": url, "E2B_SANDBOX_URL": url}
-        try:
+        with serving(runner, image, folder) as env:
             for suite, path, paths in PYTHON + JAVASCRIPT:
                 copy = copy_suite(sources, path, folder)
                 if (suite, path, paths) in PYTHON:
@@ -127,9 +92,6 @@ def main():
                 else:
                     results = list(run_vitest(copy, paths, env, folder, modules))
                 bad += show(suite, results, excluded[suite])
-        finally:
-            server.terminate()
-            server.wait()
     raise SystemExit(1 if bad or not results else 0)
 
 

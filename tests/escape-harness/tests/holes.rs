@@ -90,7 +90,7 @@ fn hole(vfs: &Vfs) {
 fn open(vfs: &Vfs, path: &[u8], how: OpenFlags) -> Result<wasibox_vfs::VfsFile, Errno> {
     match vfs.open(&Loc::Tree(ROOT), path, how, 0o644)? {
         OpenResult::File(file) => Ok(file),
-        OpenResult::Descriptor(_) => Err(Errno::BADF),
+        OpenResult::Descriptor(_) | OpenResult::ControllingTerminal => Err(Errno::BADF),
     }
 }
 

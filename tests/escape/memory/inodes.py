@@ -3,7 +3,7 @@
 #: timeout = 5
 #: memory = 64M
 #: disk = 1M
-#: grows = 40M
+#: grows = 80M
 #: status = 124
 import os
 while True:

@@ -1,6 +1,5 @@
 #: attacks = native code by ctypes and relatives
-#: status = 0
-#: says = contained
+#: status = 0 139
 import importlib
 for name in ("_ctypes", "cffi", "_posixshmem", "_multiprocessing", "resource", "socket", "ssl", "_socket", "spwd", "nis", "ossaudiodev", "msvcrt"):
     try:

@@ -53,6 +53,7 @@ fn oracle() {
         ("GNU make", "make", "GNU Make 4.4"),
         ("SQLite", "sqlite3", "3.54."),
         ("Lua", "lua", "Lua 5.4"),
+        ("less", "less", "less 668"),
         ("ripgrep", "rg", "ripgrep 15.2"),
         ("Perl's shasum", "shasum", "6.04"),
     ];

@@ -243,7 +243,7 @@ fn anchors(text: &str) -> BTreeSet<String> {
 fn links_lead_somewhere() {
     let mut wrong = Vec::new();
     let mut all = documents();
-    all.extend([root().join("ARCHITECTURE.md"), root().join("docs/SUMMARY.md")]);
+    all.extend(["ARCHITECTURE.md", "docs/SUMMARY.md", "llms.txt"].map(|name| root().join(name)));
     for page in all {
         for link in links(&text(&page)) {
             if link.contains("://") {
@@ -312,11 +312,15 @@ fn blocks_of_code_have_a_test() {
 }
 
 #[test]
-fn the_book_has_every_page() {
+fn the_book_and_the_list_for_models_have_every_page() {
     let listed: BTreeSet<String> =
         links(&text(&root().join("docs/SUMMARY.md"))).into_iter().collect();
     let missing: Vec<String> = pages().into_iter().filter(|p| !listed.contains(p)).collect();
     assert!(missing.is_empty(), "not in docs/SUMMARY.md: {missing:?}");
+    let listed: BTreeSet<String> = links(&text(&root().join("llms.txt"))).into_iter().collect();
+    let missing: Vec<String> =
+        pages().into_iter().filter(|p| !listed.contains(&format!("docs/{p}"))).collect();
+    assert!(missing.is_empty(), "not in llms.txt: {missing:?}");
 }
 
 #[test]

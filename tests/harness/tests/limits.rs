@@ -52,9 +52,33 @@ fn disk_is_bounded() {
     assert!(done.stderr.contains("No space left on device"), "{done:?}");
 }
 
+/// `df`, `stat -f` and statvfs(3) tell of the limit and of what is used.
+#[test]
+fn free_space_is_shown() {
+    let script = "head -c 20M /dev/zero > f; df -B1M --output=size,used,avail . | tail -1
+        stat -f -c '%S %b' .
+        python3 -c 'import shutil; u = shutil.disk_usage(\".\"); print(u.total >> 20, u.used >> 20)'";
+    let done = Exec::sh(script).opt(&["--disk", "64M"]).ok();
+    let numbers: Vec<u64> = done.split_whitespace().map(|n| n.parse().unwrap()).collect();
+    let [size, used, free, block, blocks, total, taken] = numbers[..] else { panic!("{done}") };
+    assert_eq!((size, block * blocks, total), (64, 64 << 20, 64), "{done}");
+    assert!((20..=22).contains(&used) && free <= 44 && (20..=22).contains(&taken), "{done}");
+}
+
 #[test]
 fn output_is_bounded() {
     let done = Exec::sh("yes").opt(&["--output-limit", "1M", "--timeout", "20"]).run();
     assert!(done.stdout.len() <= 1 << 20, "{}", done.stdout.len());
     assert_ne!(done.status, 0);
+}
+
+#[test]
+fn a_preset_bounds_the_shells_loops() {
+    // docs/budgets.md: strict allows 1,000,000 rounds of loops.
+    let script = "for ((i = 0; i < 1100000; i++)); do :; done; echo all";
+    let strict = Exec::sh(script).opt(&["--limits", "strict"]).run();
+    assert_eq!((strict.status, &*strict.stdout), (1, ""), "{strict:?}");
+    assert!(strict.stderr.contains("limit reached: too many"), "{strict:?}");
+    let own = ["--limits", "strict", "--env", "BOX_BUDGET=normal"];
+    assert_eq!(Exec::sh(script).opt(&own).run().stdout, "all\n");
 }

@@ -58,6 +58,19 @@ fn executors() {
     same_as_native("executors.py");
 }
 
+/// Compares some hundred expressions over integers in NumPy and pandas with what they give on x86-64
+/// (tests/python/integers.py).
+#[test]
+fn integers() {
+    let dir = root().join("tests/python");
+    let expected = std::fs::read_to_string(dir.join("integers.expected")).expect("the values");
+    let done = Exec::new(&["python3", "/t/integers.py"]).mount(&dir, "/t:ro").run();
+    for (ours, native) in done.stdout.lines().zip(expected.lines()) {
+        assert_eq!(ours, native);
+    }
+    assert_eq!(done.stdout.lines().count(), expected.lines().count(), "{}", done.stderr);
+}
+
 /// Tests termios, resource and syslog without a terminal or a system log, and the texts of errors.
 #[test]
 fn terminals_and_limits() {

@@ -53,8 +53,15 @@ fn begin_server(machine: Machine, tokens: Option<Tokens>, is_e2b: bool) -> TestS
     });
     let beside = beside.collect();
     let registry = Registry::new(&machine).expect("tools").into();
-    let door = Door { machine, registry, hosts: Vec::new(), origins: Vec::new() };
-    let serve = Serve { listen, tokens, drain: WAIT, log: None, beside };
+    let door = Door {
+        machine,
+        registry,
+        hosts: Vec::new(),
+        origins: Vec::new(),
+        ports_host: Some("ports.test".into()),
+    };
+    let idle = wasibox_http::IDLE;
+    let serve = Serve { listen, tokens, drain: WAIT, idle, log: None, beside };
     let (sender, receiver) = std::sync::mpsc::channel();
     let thread = std::thread::spawn(move || {
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
@@ -142,7 +149,8 @@ pub struct Answer {
 }
 
 impl Answer {
-    fn of(all: &[u8]) -> Answer {
+    /// Reads an answer from the bytes of a connection.
+    pub fn of(all: &[u8]) -> Answer {
         let cut = all.windows(4).position(|w| w == b"\r\n\r\n").unwrap_or(all.len());
         let head = String::from_utf8_lossy(&all[..cut]).to_ascii_lowercase();
         let status = head.split(' ').nth(1).and_then(|s| s.parse().ok()).unwrap_or(0);

@@ -6,6 +6,7 @@ pub mod faults;
 pub mod http;
 pub mod mcp;
 pub mod server;
+pub mod wheels;
 
 use std::path::PathBuf;
 use std::time::Duration;

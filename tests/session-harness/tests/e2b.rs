@@ -1,7 +1,9 @@
 //! E2B's interface, byte by byte: requests as its packages send them, and hostile ones.
 
 use serde_json::{Value, json};
+use std::io::{Read, Write};
 use wasibox_sessions::http::{Answer, TestServer, serve_e2b};
+use wasibox_sessions::wheels::download_wheels;
 
 const KEY: &str = "e2b_0123456789abcdef";
 const OTHER: &str = "e2b_fedcba9876543210";
@@ -206,6 +208,90 @@ fn servers_in_a_sandbox_are_reached_by_host() {
     assert_eq!((answer.status, &*answer.body), (200, &b"served"[..]));
 }
 
+/// As an agent does it with E2B's packages: `commands.run("pip install ...")`, a server in the
+/// background, `get_host(8000)`.
+#[test]
+fn fastapi_is_reached_by_host() {
+    let server = serve_e2b(TOKENS, None);
+    let sandbox = create(&server);
+    for (name, bytes) in download_wheels("dev_servers.txt") {
+        let path = format!("/files?path=wheels/{name}");
+        assert_eq!(sandbox.envd("POST", &path, BYTES, &bytes).status, 200);
+    }
+    let app = "from fastapi import FastAPI\napp = FastAPI()\n\
+        @app.get('/items/{n}')\nasync def item(n: int): return {'n': n}\n";
+    sandbox.envd("POST", "/files?path=api.py", BYTES, app.as_bytes());
+    let script =
+        "pip install -q --no-index --find-links wheels fastapi uvicorn && exec uvicorn api:app";
+    let start = json!({ "process": { "cmd": "bash", "args": ["-lc", script] }, "tag": "api" });
+    std::thread::scope(|scope| {
+        let stream = scope.spawn(|| {
+            sandbox.stream("json", "process.Process/Start", start.to_string().as_bytes())
+        });
+        let host = format!("8000-{}.example.org", sandbox.id);
+        let request = format!("GET /items/7 HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n");
+        let begun = std::time::Instant::now();
+        let answer = loop {
+            let answer = server.raw(request.as_bytes());
+            if answer.status != 502 || begun.elapsed().as_secs() > 60 {
+                break answer;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(50));
+        };
+        assert_eq!((answer.status, answer.text().as_str()), (200, "{\"n\":7}"));
+        let signal = json!({ "process": { "tag": "api" }, "signal": "SIGNAL_SIGTERM" });
+        assert_eq!(sandbox.call("process.Process/SendSignal", &signal).status, 200);
+        stream.join().unwrap();
+    });
+}
+
+/// A server whose answer to the request for a WebSocket is followed by what it gets.
+const SOCKET: &str = "import socket\n\
+    s = socket.create_server(('', 8001)); print('begun', flush=True)\n\
+    while True:\n  c, _ = s.accept(); head = b''\n  \
+    while not head.endswith(b'\\r\\n\\r\\n'):\n    part = c.recv(1)\n    if not part: break\n    head += part\n  \
+    if not head: continue\n  \
+    c.sendall(b'HTTP/1.1 101 Switching Protocols\\r\\nUpgrade: websocket\\r\\nConnection: upgrade\\r\\n\\r\\n')\n  \
+    c.sendall(c.recv(100).upper()); c.close(); break";
+
+#[test]
+fn websockets_reach_servers_in_a_sandbox() {
+    let server = serve_e2b(TOKENS, None);
+    let sandbox = create(&server);
+    let run = json!({ "code": SOCKET, "context_id": null });
+    std::thread::scope(|scope| {
+        let serve = scope
+            .spawn(|| sandbox.request(49999, "POST", "/execute", JSON, run.to_string().as_bytes()));
+        let head = format!(
+            "GET /ws HTTP/1.1\r\nHost: 8001-{}.example.org\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\
+             Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n",
+            sandbox.id
+        );
+        let begun = std::time::Instant::now();
+        let (mut stream, answer) = loop {
+            let mut stream = std::net::TcpStream::connect(server.address).unwrap();
+            stream.set_read_timeout(Some(std::time::Duration::from_secs(60))).unwrap();
+            stream.write_all(head.as_bytes()).unwrap();
+            let (mut answer, mut byte) = (Vec::new(), [0]);
+            while !answer.ends_with(b"\r\n\r\n") {
+                stream.read_exact(&mut byte).unwrap();
+                answer.push(byte[0]);
+            }
+            let answer = String::from_utf8(answer).unwrap();
+            if answer.starts_with("HTTP/1.1 101") || begun.elapsed().as_secs() > 60 {
+                break (stream, answer);
+            }
+            std::thread::sleep(std::time::Duration::from_millis(50));
+        };
+        assert!(answer.starts_with("HTTP/1.1 101"), "{answer}");
+        stream.write_all(b"frame").unwrap();
+        let mut shown = String::new();
+        stream.read_to_string(&mut shown).unwrap();
+        assert_eq!(shown, "FRAME");
+        assert_eq!(serve.join().unwrap().status, 200);
+    });
+}
+
 #[test]
 fn nobody_reaches_what_is_not_theirs() {
     let server = serve_e2b(TOKENS, None);
@@ -252,7 +338,7 @@ const NONSENSE: &[(u16, &str, &str, &str, &str, u16)] = &[
     (49983, "POST", "/process.Process/SendInput", JSON, "{}", 400),
     (49983, "POST", "/process.Process/SendSignal", JSON, "{\"signal\":99}", 400),
     (49983, "POST", "/process.Process/CloseStdin", JSON, "{\"process\":{\"pid\":99}}", 404),
-    (49983, "POST", "/process.Process/Update", JSON, "{}", 501),
+    (49983, "POST", "/process.Process/Update", JSON, "{}", 400),
     (49983, "POST", "/files", "Content-Type: multipart/form-data", "x", 400),
     (49983, "POST", "/files", "Content-Type: multipart/form-data; boundary=B", "--B\r\n", 400),
     (49983, "POST", "/files?path=a", "Content-Type: text/plain", "x", 400),
@@ -334,7 +420,6 @@ fn streams_tell_their_errors_at_their_end() {
         ("{\"process\":{\"cmd\":\"true\",\"envs\":{\"\":\"x\"}}}", "invalid_argument"),
         ("{\"process\":{\"cmd\":\"true\",\"cwd\":\"/nothing\"}}", "invalid_argument"),
         ("{\"process\":{\"cmd\":\"no-such-program\"}}", "invalid_argument"),
-        ("{\"process\":{\"cmd\":\"true\"},\"pty\":{\"size\":{\"cols\":1}}}", "unimplemented"),
     ] {
         let (messages, end) = sandbox.stream("json", "process.Process/Start", message.as_bytes());
         assert_eq!((messages.len(), &end["error"]["code"]), (0, &json!(code)), "{message}");
@@ -364,4 +449,170 @@ fn streams_tell_their_errors_at_their_end() {
     let run = envelope(0, b"{\"process\":{\"cmd\":\"sleep\",\"args\":[\"60\"]}}");
     let answer = sandbox.envd("POST", start, &headers, &run);
     assert!(answer.text().contains("deadline_exceeded"), "{}", answer.text());
+}
+
+fn decode_base64(text: &str) -> Vec<u8> {
+    const LETTERS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let (mut out, mut bits, mut count) = (Vec::new(), 0u32, 0);
+    for c in text.bytes().filter(|c| *c != b'=') {
+        bits = bits << 6 | LETTERS.iter().position(|l| *l == c).expect("base64") as u32;
+        count += 6;
+        if count >= 8 {
+            count -= 8;
+            out.push((bits >> count) as u8);
+        }
+    }
+    out
+}
+
+/// Returns the output in a terminal's events, and the exit code of its process.
+fn screen_of(messages: &[Vec<u8>]) -> (String, Value) {
+    let (mut shown, mut exit) = (String::new(), Value::Null);
+    for message in messages {
+        let event: Value = serde_json::from_slice(message).unwrap();
+        if let Some(bytes) = event["event"]["data"]["pty"].as_str() {
+            shown += &String::from_utf8(decode_base64(bytes)).unwrap();
+        }
+        if let Some(code) = event["event"]["end"].get("exitCode") {
+            exit = code.clone();
+        }
+    }
+    (shown, exit)
+}
+
+/// Waits until the first process of a sandbox has a tag.
+fn wait_for_process(sandbox: &WireBox, tag: &str) {
+    let until = std::time::Instant::now() + std::time::Duration::from_secs(20);
+    loop {
+        let listed = sandbox.call("process.Process/List", &json!({})).value();
+        if listed["processes"][0]["tag"] == tag {
+            return;
+        }
+        assert!(std::time::Instant::now() < until, "{listed}");
+    }
+}
+
+#[test]
+fn a_process_has_a_terminal_if_it_asks_for_one() {
+    let server = serve_e2b(TOKENS, None);
+    let sandbox = create(&server);
+    let size = json!({ "size": { "cols": 77, "rows": 33 } });
+    let script = "stty size; read line; echo \"got $line\"; stty size; exit 5";
+    let start = json!({
+        "process": { "cmd": "/bin/bash", "args": ["-c", script] },
+        "pty": size,
+        "tag": "t",
+    });
+    let process = json!({ "tag": "t" });
+    let (messages, end) = std::thread::scope(|scope| {
+        let stream = scope.spawn(|| {
+            sandbox.stream("json", "process.Process/Start", start.to_string().as_bytes())
+        });
+        wait_for_process(&sandbox, "t");
+        let new = json!({ "process": process, "pty": { "size": { "cols": 99, "rows": 44 } } });
+        assert_eq!(sandbox.call("process.Process/Update", &new).status, 200);
+        // "hi" and a return, as a keyboard sends it.
+        let input = json!({ "process": process, "input": { "pty": "aGkN" } });
+        assert_eq!(sandbox.call("process.Process/SendInput", &input).status, 200);
+        stream.join().unwrap()
+    });
+    let (shown, exit) = screen_of(&messages);
+    assert_eq!((exit, end), (json!(5), json!({})), "{shown:?}");
+    // The echo of what is typed may come before the program's first line.
+    let sizes = ["33 77\r\n", "44 99\r\n"];
+    let either = |size: &str| [[size, "hi\r\n"].concat(), ["hi\r\n", size].concat()];
+    let mut begins = sizes.iter().flat_map(|size| either(size));
+    let rest = begins.find_map(|begin| shown.strip_prefix(begin.as_str()));
+    assert_eq!(rest, Some("got hi\r\n44 99\r\n"), "{shown:?}");
+    // A process without a terminal takes no size.
+    let start = json!({ "process": { "cmd": "cat" }, "tag": "plain" });
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            sandbox.stream("json", "process.Process/Start", start.to_string().as_bytes())
+        });
+        let process = json!({ "tag": "plain" });
+        let until = std::time::Instant::now() + std::time::Duration::from_secs(20);
+        let answer = loop {
+            let new = json!({ "process": process, "pty": size });
+            let answer = sandbox.call("process.Process/Update", &new);
+            if answer.status != 404 || std::time::Instant::now() > until {
+                break answer;
+            }
+        };
+        assert!(answer.text().contains("failed_precondition"), "{}", answer.text());
+        let signal = json!({ "process": process, "signal": "SIGNAL_SIGKILL" });
+        assert_eq!(sandbox.call("process.Process/SendSignal", &signal).status, 200);
+    });
+}
+
+#[test]
+fn a_terminal_is_typed_to_by_a_stream_and_ends_with_its_time() {
+    let server = serve_e2b(TOKENS, None);
+    let sandbox = create(&server);
+    let script = "echo $A $PWD $TERM; read a; read b; echo \"$a-$b\"; exec sleep 60";
+    let start = json!({
+        "process": {
+            "cmd": "bash", "args": ["-c", script], "envs": { "A": "b c" }, "cwd": "/tmp",
+        },
+        "pty": { "size": { "cols": 80, "rows": 24 } },
+        "tag": "t",
+    });
+    let kind = "Content-Type: application/connect+json";
+    let (first, again) = std::thread::scope(|scope| {
+        let first = scope.spawn(|| {
+            sandbox.stream("json", "process.Process/Start", start.to_string().as_bytes())
+        });
+        wait_for_process(&sandbox, "t");
+        let process = json!({ "process": { "tag": "t" } });
+        let again = scope.spawn(|| {
+            let process = json!({ "process": { "tag": "t" } }).to_string();
+            sandbox.stream("json", "process.Process/Connect", process.as_bytes())
+        });
+        // Lines, as a keyboard sends them.
+        let mut body = envelope(0, json!({ "start": process }).to_string().as_bytes());
+        for keys in ["b25lDQ==", "dHdvDQ=="] {
+            let data = json!({ "data": { "input": { "pty": keys } } });
+            body.extend(envelope(0, data.to_string().as_bytes()));
+        }
+        let sent = sandbox.envd("POST", "/process.Process/StreamInput", kind, &body);
+        assert_eq!(sent.status, 200, "{}", sent.text());
+        let until = std::time::Instant::now() + std::time::Duration::from_secs(20);
+        while !sandbox_runs(&sandbox, "sleep") {
+            assert!(std::time::Instant::now() < until, "no sleep");
+        }
+        // Ctrl-C.
+        let key = json!({ "process": { "tag": "t" }, "input": { "pty": "Aw==" } });
+        assert_eq!(sandbox.call("process.Process/SendInput", &key).status, 200);
+        (first.join().unwrap(), again.join().unwrap())
+    });
+    let ((shown, exit), (rest, same)) = (screen_of(&first.0), screen_of(&again.0));
+    // Go's exit code of a process that a signal has ended.
+    assert_eq!((&exit, &first.1, &same), (&json!(-1), &json!({}), &json!(-1)), "{shown:?}");
+    assert!(shown.contains("b c /tmp xterm-256color\r\n"), "{shown:?}");
+    assert!(shown.ends_with("one-two\r\n^C"), "{shown:?}");
+    assert!(shown.ends_with(&rest), "{rest:?} is no end of {shown:?}");
+
+    let limited = json!({
+        "process": { "cmd": "sh", "args": ["-c", "echo begun; exec sleep 60"] },
+        "pty": {},
+    });
+    let headers = format!("{kind}\nConnect-Timeout-Ms: 1500");
+    let body = envelope(0, limited.to_string().as_bytes());
+    let answer = sandbox.envd("POST", "/process.Process/Start", &headers, &body);
+    assert!(answer.text().contains("deadline_exceeded"), "{}", answer.text());
+    let messages: Vec<_> =
+        envelopes(&answer.body).into_iter().map(|(_, message)| message).collect();
+    assert_eq!(screen_of(&messages).0, "begun\r\n");
+    let until = std::time::Instant::now() + std::time::Duration::from_secs(20);
+    while sandbox_runs(&sandbox, "sleep") {
+        assert!(std::time::Instant::now() < until, "the process still runs");
+    }
+}
+
+/// Returns whether a program of that name runs in a sandbox.
+fn sandbox_runs(sandbox: &WireBox, name: &str) -> bool {
+    let look = json!({ "process": { "cmd": "pgrep", "args": ["-x", name] } });
+    let (messages, _) =
+        sandbox.stream("json", "process.Process/Start", look.to_string().as_bytes());
+    screen_of(&messages).1 == json!(0)
 }

@@ -286,14 +286,44 @@ impl Terminal {
     }
 
     fn say(&mut self, message: Value) {
+        self.try_say(message).unwrap();
+    }
+
+    fn try_say(&mut self, message: Value) -> std::io::Result<()> {
         let text = message.to_string();
         // The frame is masked with zeros.
         let len = u8::try_from(text.len()).unwrap();
         assert!(len < 126);
-        self.0.write_all(&[&[0x81, 0x80 | len, 0, 0, 0, 0], text.as_bytes()].concat()).unwrap();
+        self.0.write_all(&[&[0x81, 0x80 | len, 0, 0, 0, 0], text.as_bytes()].concat())
     }
 
     fn until(&mut self, is_it: impl Fn(&Value) -> bool) -> Value {
+        loop {
+            let (kind, body) = self.hear();
+            assert_eq!(kind, 0x81, "{}", String::from_utf8_lossy(&body));
+            let message = serde_json::from_slice(&body).unwrap();
+            if is_it(&message) {
+                return message;
+            }
+        }
+    }
+
+    /// Reads output of a terminal that stays, until it has this text; returns all of it.
+    fn output_until(&mut self, text: &str) -> String {
+        let mut all = Vec::new();
+        loop {
+            let (kind, body) = self.hear();
+            assert_eq!(kind, 0x82, "{}", String::from_utf8_lossy(&body));
+            all.extend(body);
+            let seen = String::from_utf8_lossy(&all);
+            if seen.contains(text) {
+                return seen.into_owned();
+            }
+        }
+    }
+
+    /// Returns the next frame that is no ping: its kind and content.
+    fn hear(&mut self) -> (u8, Vec<u8>) {
         loop {
             let mut head = [0; 2];
             self.0.read_exact(&mut head).unwrap();
@@ -305,13 +335,93 @@ impl Terminal {
             }
             let mut body = vec![0; len];
             self.0.read_exact(&mut body).unwrap();
-            assert_eq!(head[0], 0x81, "{}", String::from_utf8_lossy(&body));
-            let message = serde_json::from_slice(&body).unwrap();
-            if is_it(&message) {
-                return message;
+            if head[0] != 0x89 {
+                return (head[0], body);
             }
         }
     }
+}
+
+#[test]
+fn a_terminal_that_stays_is_found_again() {
+    let s = served();
+    let mut t = Terminal::open(&s, A);
+    let size = json!({"command": ["bash"], "rows": 30, "columns": 100, "keep": true});
+    t.say(json!({"start": size}));
+    let begun = t.until(|m| !m["terminal"].is_null());
+    assert_eq!((&begun["position"], &begun["command"]), (&json!(0), &json!("bash")));
+    t.say(json!({"keys": "v=kept; stty size; echo beg''un\r"}));
+    let mut shown = t.output_until("begun\r\n");
+    assert!(shown.contains("30 100\r\n"), "{shown}");
+    t.say(json!({"keys": "sleep 1; echo mean''while\r"}));
+    shown += &t.output_until("while\r\n");
+    // The connection is cut. The next one gets the output since then, and nothing twice.
+    drop(t);
+    std::thread::sleep(Duration::from_secs(2));
+    let mut t = Terminal::open(&s, A);
+    let number = &begun["terminal"];
+    t.say(json!({"attach": {"terminal": number, "after": shown.len(), "rows": 20, "columns": 90}}));
+    assert_eq!(t.until(|m| !m["terminal"].is_null())["position"], shown.len());
+    let rest = t.output_until("meanwhile\r\n");
+    assert!(!rest.contains("begun"), "{rest}");
+    // One that names no position gets the last lines again.
+    let mut other = Terminal::open(&s, A);
+    other.say(json!({"attach": {"terminal": number}}));
+    other.until(|m| !m["terminal"].is_null());
+    assert!(other.output_until("meanwhile\r\n").contains("\nbegun\r\n"));
+    t.say(json!({"keys": "stty size; echo it is $v\r"}));
+    let seen = t.output_until("it is kept\r\n");
+    assert!(seen.contains("20 90\r\n"), "{seen}");
+    other.output_until("it is kept\r\n");
+    t.say(json!({"frob": 1}));
+    let mut problem = t.hear();
+    while problem.0 != 0x81 {
+        problem = t.hear();
+    }
+    assert!(String::from_utf8_lossy(&problem.1).contains("unknown variant"));
+    t.say(json!({"keys": "exit 3\r"}));
+    let ended = loop {
+        if let (0x81, body) = other.hear() {
+            break serde_json::from_slice::<Value>(&body).unwrap();
+        }
+    };
+    assert_eq!(
+        (&ended["ended"]["status"], &ended["ended"]["exit_code"]),
+        (&json!("exited"), &json!(3))
+    );
+    let mut t = Terminal::open(&s, A);
+    t.say(json!({"attach": {"terminal": 77}}));
+    assert_eq!(t.until(|m| !m["problem"].is_null())["problem"]["status"], 404);
+    // The socket can still be used.
+    t.say(json!({"attach": {"terminal": number}}));
+    t.until(|m| !m["terminal"].is_null());
+}
+
+#[test]
+fn a_program_waits_for_a_client_that_does_not_read() {
+    let s = served();
+    let mut t = Terminal::open(&s, A);
+    let script = "while :; do echo line; done & sleep 3; kill $!; echo end";
+    t.say(json!({"start": {"command": ["sh", "-c", script], "keep": true}}));
+    let number = t.until(|m| !m["terminal"].is_null())["terminal"].clone();
+    std::thread::sleep(Duration::from_secs(5));
+    let list = s.tool(A, "w", "list_processes", &json!({}));
+    let report = list["processes"].as_array().unwrap().iter().find(|p| p["process"] == number);
+    // 256 KiB that are not confirmed, and as much ahead; not the megabytes of three seconds.
+    let written = report.unwrap()["written"].as_u64().unwrap();
+    assert!((256 << 10..600 << 10).contains(&written), "{written}");
+    let mut got = 0;
+    loop {
+        let (kind, body) = t.hear();
+        if kind == 0x81 {
+            break;
+        }
+        got += body.len();
+        // The server may have sent the end, and closed the connection.
+        let _ = t.try_say(json!({ "shown": got }));
+    }
+    let list = s.tool(A, "w", "list_processes", &json!({}));
+    assert_eq!(list["processes"][0]["written"], got);
 }
 
 #[test]
@@ -338,7 +448,7 @@ fn the_description_of_the_server_is_complete() {
         let described = schemas[name]["properties"].as_object().unwrap();
         assert_eq!(described.keys().collect::<Vec<_>>(), fields, "{name}");
     }
-    for path in ["/", "/docs", "/page.js", "/docs.js"] {
+    for path in ["/", "/docs", "/page.js", "/terminals.js", "/docs.js"] {
         let page = open(path);
         assert_eq!(page.status, 200, "{path}");
         // The page fetches nothing from elsewhere.

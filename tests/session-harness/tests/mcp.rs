@@ -4,8 +4,10 @@
 //! answers.
 
 use serde_json::{Value, json};
+use std::io::{Read, Write};
+use std::net::TcpStream;
 use wasibox::policy::ToolSettings;
-use wasibox_sessions::http::serve;
+use wasibox_sessions::http::{Answer, serve};
 use wasibox_sessions::mcp::{Connection, Stdio, hello};
 
 fn text(result: &Value) -> &str {
@@ -230,6 +232,11 @@ fn only_wanted_tools_are_there() {
         json!({"name": "write_file", "arguments": {"path": "a", "content": ""}}),
     );
     assert_eq!(e.unwrap_err()["code"], -32602);
+    let mut c = Stdio::begin(&["--tools", "small"]);
+    assert_eq!(names(&mut c), ["execute_python", "read_file", "sandbox_exec", "write_file"]);
+    let few = c.ask("tools/list", json!({})).unwrap()["tools"].to_string();
+    // A token of a schema has three to five characters.
+    assert!(few.len() < 4000 && !few.contains("outputSchema"), "{} bytes", few.len());
     let mut c = Stdio::begin(&["--read-only"]);
     let all = c.ask("tools/list", json!({})).unwrap();
     for tool in all["tools"].as_array().unwrap() {
@@ -446,4 +453,111 @@ fn by_http_each_client_has_a_session_of_its_own() {
         assert_eq!(server.request("GET", path, "", b"").status, 404, "{path}");
     }
     server.end();
+}
+
+/// Begins a server of one file, `a`, at port 8000 of the session.
+const FILES: &str =
+    "mkdir d && cd d && printf 'from within\\n' > a && exec python3 -m http.server 8000";
+
+/// Gets a path below an address that `expose_port` has given.
+fn get_exposed(url: &Value, path: &str) -> Answer {
+    let rest = url.as_str().and_then(|url| url.strip_prefix("http://")).expect("an address");
+    let (host, prefix) = rest.split_at(rest.find('/').expect("a path"));
+    let mut stream = TcpStream::connect(host).expect("a server");
+    let request =
+        format!("GET {prefix}{path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n");
+    stream.write_all(request.as_bytes()).unwrap();
+    let mut all = Vec::new();
+    stream.read_to_end(&mut all).unwrap();
+    Answer::of(&all)
+}
+
+#[test]
+fn ports_are_exposed_at_the_loopback_if_that_is_granted() {
+    let mut c = Stdio::begin(&[]);
+    let refused = c.call("expose_port", json!({"port": 8000}));
+    assert_eq!(refused["isError"], true);
+    assert!(text(&refused).contains("--expose-ports"), "{refused}");
+    assert_eq!(c.close(), Some(0));
+
+    let mut c = Stdio::begin(&["--expose-ports"]);
+    let early = c.call("expose_port", json!({"port": 8000}));
+    assert_eq!(early["structuredContent"]["listening"], false);
+    assert!(text(&early).contains("nothing listens there yet"), "{early}");
+    let began = c.done("start_process", json!({"command": FILES, "port": 8000}));
+    assert_eq!(began["found"], true, "{began}");
+    let exposed = c.done("expose_port", json!({"port": 8000}));
+    assert_eq!((&exposed["listening"], &exposed["expires"]), (&json!(true), &Value::Null));
+    // The address of a port is always the same.
+    assert_eq!(exposed["url"], early["structuredContent"]["url"]);
+    let answer = get_exposed(&exposed["url"], "a");
+    assert_eq!((answer.status, answer.text().as_str()), (200, "from within\n"));
+    assert_eq!(get_exposed(&exposed["url"], "b").status, 404);
+    assert_eq!(c.call("expose_port", json!({"port": 0}))["isError"], true);
+    // The same port of another session is another address.
+    c.done("use_session", json!({"name": "other", "create": true}));
+    let other = c.done("expose_port", json!({"port": 8000}));
+    assert_ne!(other["url"], exposed["url"]);
+    assert_eq!(c.close(), Some(0));
+}
+
+#[test]
+fn ports_are_exposed_by_links_of_the_server() {
+    const TOKENS: &str = "
+        [[token]]
+        name = 'a'
+        token = 'aaaaaaaaaaaaaaaa'
+        [[token]]
+        name = 'r'
+        token = 'rrrrrrrrrrrrrrrr'
+        scopes = ['read']
+    ";
+    const A: &str = "aaaaaaaaaaaaaaaa";
+    let s = serve(Some(TOKENS), None, ToolSettings::default());
+    // A name that cannot be a part of a host's name has a link that is a path.
+    let mut c = Connection::begin(&s, A, "/mcp?session=W");
+    let began = c.call("start_process", json!({"command": FILES, "port": 8000}));
+    assert_eq!(began["structuredContent"]["found"], true, "{began}");
+    let made = c.call("expose_port", json!({"port": 8000, "seconds": 60}));
+    let link = &made["structuredContent"];
+    let left = link["expires"].as_u64().unwrap() as i64 - now();
+    assert!((55..=60).contains(&left), "{left}");
+    let answer = get_exposed(&link["url"], "a");
+    assert_eq!((answer.status, answer.text().as_str()), (200, "from within\n"));
+    // The same by HTTP; neither other tokens nor other times make links.
+    let by_http = s.tool(A, "W", "expose_port", &json!({"port": 8000}));
+    assert_eq!(get_exposed(&by_http["url"], "a").text(), "from within\n");
+    let path = "/v1/sessions/W/tools/expose_port";
+    assert_eq!(s.json("rrrrrrrrrrrrrrrr", "POST", path, &json!({"port": 8000})).status, 403);
+    // Other names have hosts of their own; the link becomes a cookie there.
+    let mut c = Connection::begin(&s, A, "/mcp?session=w");
+    c.call("start_process", json!({"command": FILES, "port": 8000}));
+    let made = c.call("expose_port", json!({"port": 8000}));
+    let url = made["structuredContent"]["url"].as_str().unwrap();
+    let (host, link) = url.strip_prefix("http://8000-w-").unwrap().split_once("/?").unwrap();
+    let head = |path: &str, more: &str| {
+        let host = format!("Host: 8000-w-{host}");
+        s.raw(
+            format!("GET {path} HTTP/1.1\r\n{host}\r\n{more}Connection: close\r\n\r\n").as_bytes(),
+        )
+    };
+    assert_eq!(head(&format!("/?{link}"), "").status, 303);
+    assert_eq!(head("/a", &format!("Cookie: {link}\r\n")).text(), "from within\n");
+    assert_eq!(head("/a", "").status, 401);
+    for seconds in [0, 604_801] {
+        let input = json!({"port": 8000, "seconds": seconds});
+        assert_eq!(s.json(A, "POST", path, &input).status, 422);
+    }
+    // A server without tokens has no links.
+    let open = serve(None, None, ToolSettings::default());
+    let mut c = Connection::begin(&open, "", "/mcp");
+    let refused = c.call("expose_port", json!({"port": 8000}));
+    assert_eq!(refused["isError"], true, "{refused}");
+    assert!(text(&refused).contains("runner serve"), "{refused}");
+}
+
+/// Returns the seconds since the epoch.
+fn now() -> i64 {
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    now.unwrap().as_secs() as i64
 }

@@ -6,6 +6,7 @@ use std::sync::Mutex;
 use std::sync::mpsc::{Receiver, channel};
 use wasibox::{Engine, Isolation, Limits, NetworkPolicy, Policy, Session};
 use wasibox_sessions::server::{Body, Reply, Request, serve};
+use wasibox_sessions::wheels::download_wheels;
 use wasibox_sessions::*;
 
 /// `gzip.compress(b"plain\n", mtime=0)`
@@ -347,35 +348,13 @@ type Wheels = Vec<(String, String, Vec<u8>)>;
 
 /// Returns the wheels of `wheels.txt`, which this machine's pip has downloaded.
 fn wheels() -> Wheels {
-    let folder = tempfile::tempdir().unwrap();
-    let list = concat!(env!("CARGO_MANIFEST_DIR"), "/wheels.txt");
-    let got = std::process::Command::new("python3")
-        .args([
-            "-m",
-            "pip",
-            "download",
-            "-q",
-            "--no-deps",
-            "--require-hashes",
-            "--only-binary",
-            ":all:",
-        ])
-        .args(["--python-version", "3.13", "-r", list, "-d"])
-        .arg(folder.path())
-        .output()
-        .expect("python3 with pip");
-    let errors = String::from_utf8_lossy(&got.stderr);
-    assert!(got.status.success(), "the wheels cannot be had from this machine's index: {errors}");
-    let hashes = std::fs::read_to_string(list).unwrap();
-    let wheel = |entry: std::io::Result<std::fs::DirEntry>| {
-        let entry = entry.unwrap();
-        let name = entry.file_name().into_string().unwrap();
+    let hashes = include_str!("../wheels.txt");
+    let with_hash = |(name, bytes): (String, Vec<u8>)| {
         let stem: String = name.splitn(3, '-').take(2).collect::<Vec<_>>().join("==");
         let line = hashes.lines().find(|l| l.split(' ').next() == Some(&stem)).expect("its hash");
-        let hash = line.rsplit(':').next().unwrap().to_owned();
-        (name, hash, std::fs::read(entry.path()).unwrap())
+        (name, line.rsplit(':').next().unwrap().to_owned(), bytes)
     };
-    std::fs::read_dir(folder.path()).unwrap().map(wheel).collect()
+    download_wheels("wheels.txt").into_iter().map(with_hash).collect()
 }
 
 /// Starts an index that speaks PEP 503 or PEP 691, as the client requests. Below `/wrong/` it has

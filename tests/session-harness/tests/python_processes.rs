@@ -174,3 +174,38 @@ if __name__ == '__main__':
                     ValueError 7\n[81]\nbegan None True\nFull 1 2\n[0, 1, 4, 9, 16] [0, 1, 4]\nValueError x\nbroken\n";
     assert_eq!(said, expected);
 }
+
+/// A background process of a script begins with SIGINT ignored (POSIX 2.11), which a handler of its
+/// own changes. CPython 3.11 on Linux prints the same.
+#[test]
+fn a_signal_that_was_ignored_can_be_caught() {
+    let s = engine(Isolation::Process).session(policy()).unwrap();
+    let child = "import signal; print(signal.getsignal(signal.SIGINT) == signal.SIG_IGN)";
+    let code = format!(
+        "import signal, subprocess, sys, time
+def show(): subprocess.run([sys.executable, '-c', {child:?}], check=True)
+print(signal.getsignal(signal.SIGINT) == signal.SIG_IGN, flush=True)
+show()
+if sys.argv[1] == 'catch':
+    signal.signal(signal.SIGINT, lambda *_: sys.exit(3))
+    show()
+print('ready', file=open('/tmp/ready', 'w'), flush=True)
+sys.stdout.flush()
+time.sleep(30 if sys.argv[1] == 'catch' else 1)
+print('slept')
+"
+    );
+    py(&s, &format!("open('/tmp/catch.py', 'w').write({code:?})"));
+    let run = |how: &str| {
+        sh(
+            &s,
+            &format!(
+                "rm -f /tmp/ready; python3 /tmp/catch.py {how} & p=$!
+                 until [ -s /tmp/ready ]; do sleep 0.02; done
+                 kill -INT $p; wait $p; echo $?"
+            ),
+        )
+    };
+    assert_eq!(run("catch"), "True\nTrue\nFalse\n3\n");
+    assert_eq!(run("ignore"), "True\nTrue\nslept\n0\n");
+}

@@ -464,6 +464,7 @@ const CALLS: &[(&str, &str, &str)] = &[
     ("wasix_32v1", "fd_pipe", "ii"),
     ("wasix_32v1", "proc_exec3", "iiiiiiiii"),
     ("wasix_32v1", "proc_join", "iii"),
+    ("wasix_32v1", "proc_raise_interval", "ili"),
     ("wasix_32v1", "proc_signal", "ii"),
     ("wasix_32v1", "proc_spawn3", "iiiiiiiiiiiiii"),
     ("wasix_32v1", "thread_sleep", "l"),
