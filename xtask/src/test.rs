@@ -18,6 +18,7 @@ const HOST: &[&str] = &[
     "wasibox-kernel",
     "wasibox-sandbox",
     "wasibox",
+    "wasibox-providers",
     "wasibox-actions",
     "wasibox-mcp",
     "wasibox-http",
