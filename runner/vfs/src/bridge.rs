@@ -1,11 +1,10 @@
 //! The metadata node `/.box/meta` (`box_abi` describes the exchange).
 
-use crate::Vfs;
 use crate::errno::Errno;
-use crate::lock_mutex;
-use crate::ops::StatResult;
+use crate::loc::{Loc, StatResult};
+use crate::sync::lock_mutex;
 use crate::tree::ROOT;
-use crate::walk::Loc;
+use crate::vfs::Vfs;
 use box_abi::MetaRequest;
 use std::sync::Mutex;
 

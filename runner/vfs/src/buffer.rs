@@ -6,6 +6,15 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::thread::Thread;
 
+/// The state of a file on which an operation can proceed now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Readiness {
+    /// Bytes that can be moved at once.
+    pub bytes: u64,
+    /// Whether the other side is gone, so that reads return end of file and writes fail.
+    pub hangup: bool,
+}
+
 /// Minimum capacity of a buffer after it grows.
 const STEP: usize = 4096;
 

@@ -19,32 +19,14 @@ pub use layer::Layer;
 pub use restore::Lost;
 pub use wasibox_snapshot::delta::{Delta, FileTotals, Id, NodeChange, NodeContent, TreeNode};
 
-use crate::Vfs;
-use crate::base;
 use crate::content::FileContent;
-use crate::tree::{Ino, Inode, NodeKind, NodeTree, ROOT};
+use crate::tree::{Ino, Inode, NodeKind};
+pub use crate::version::TreeVersion;
+use crate::vfs::Vfs;
 use serde_bytes::ByteBuf;
-use std::collections::HashMap;
-use std::sync::{Arc, OnceLock};
 
 /// Bytes of content and names after which a new delta begins.
 const PART: usize = 1 << 20;
-
-/// The files of a session at one time. Making one costs next to nothing.
-#[derive(Clone, Debug)]
-pub struct TreeVersion {
-    pub(crate) tree: NodeTree,
-    pub(crate) origin: Arc<TreeOrigin>,
-    bytes: u64,
-    entries: u64,
-}
-
-impl TreeVersion {
-    /// Returns the bytes and entries that the disk quota has counted.
-    pub fn quota(&self) -> (u64, u64) {
-        (self.bytes, self.entries)
-    }
-}
 
 impl Vfs {
     /// Returns the present files.
@@ -202,86 +184,4 @@ impl<E> DeltaParts<'_, E> {
 
 fn describe_inode(n: &Inode, what: NodeContent) -> TreeNode {
     TreeNode { mode: n.mode, nlink: n.nlink, atime: n.atime, mtime: n.mtime, ctime: n.ctime, what }
-}
-
-/// The tree with which a session began, and the names of its nodes.
-#[derive(Debug)]
-pub(crate) struct TreeOrigin {
-    pub(crate) tree: NodeTree,
-    /// The places of the tree's nodes that are not in the image's layer.
-    places: OnceLock<HashMap<Ino, (Ino, ByteBuf)>>,
-}
-
-impl TreeOrigin {
-    pub(crate) fn new(tree: NodeTree) -> Arc<TreeOrigin> {
-        Arc::new(TreeOrigin { tree, places: OnceLock::new() })
-    }
-
-    fn node_places(&self) -> &HashMap<Ino, (Ino, ByteBuf)> {
-        self.places.get_or_init(|| {
-            let (mut out, mut todo) = (HashMap::new(), vec![ROOT]);
-            while let Some(dir) = todo.pop() {
-                for (name, ino) in self.original_entries(dir).into_iter().flat_map(|e| e.iter()) {
-                    if *ino < base::FIRST && !out.contains_key(ino) {
-                        out.insert(*ino, (dir, ByteBuf::from(&**name)));
-                        todo.push(*ino);
-                    }
-                }
-            }
-            out
-        })
-    }
-
-    /// Returns a node's id; `None` if it is an initial node that has no name.
-    fn id_of(&self, ino: Ino) -> Option<Id> {
-        let first = self.tree.next_number();
-        if (first..base::FIRST).contains(&ino) {
-            return Some(Id::Made(ino - first));
-        }
-        let (mut names, mut at) = (Vec::new(), ino);
-        while at != ROOT {
-            let (dir, name) = if at >= base::FIRST {
-                let dir = self.tree.base().parent_of(at)?;
-                let (name, _) = self.original_entries(dir)?.iter().find(|(_, i)| **i == at)?;
-                (dir, ByteBuf::from(&**name))
-            } else {
-                self.node_places().get(&at)?.clone()
-            };
-            names.push(name);
-            at = dir;
-        }
-        names.reverse();
-        Some(Id::Given(names))
-    }
-
-    /// Returns the node of that id.
-    fn ino_of(&self, id: &Id) -> Option<Ino> {
-        match id {
-            Id::Made(n) => self.tree.next_number().checked_add(*n).filter(|ino| *ino < base::FIRST),
-            Id::Given(names) => {
-                let mut at = ROOT;
-                for name in names {
-                    at = *self.original_entries(at)?.get(name.as_slice())?;
-                }
-                Some(at)
-            }
-        }
-    }
-
-    /// Returns the initial entries of the directory of that id.
-    fn entries_of(&self, id: &Id) -> Option<&crate::tree::DirEntries> {
-        if matches!(id, Id::Made(_)) { None } else { self.original_entries(self.ino_of(id)?) }
-    }
-
-    /// Returns a node that the session began with.
-    fn original_node(&self, ino: Ino) -> Option<&Arc<Inode>> {
-        if ino >= base::FIRST { self.tree.base().get(ino) } else { self.tree.get(ino) }
-    }
-
-    fn original_entries(&self, dir: Ino) -> Option<&crate::tree::DirEntries> {
-        match &self.original_node(dir)?.kind {
-            NodeKind::Dir { entries, .. } => Some(entries),
-            _ => None,
-        }
-    }
 }

@@ -1,12 +1,14 @@
 //! Creating, moving and removing names: each operation as POSIX defines the function of its name.
 
-use crate::changes::ChangeKind;
 use crate::errno::Errno;
 use crate::fifos::{self, join_path};
+use crate::journal::ChangeKind;
+use crate::loc::Loc;
+use crate::node::now_ns;
 use crate::pipe::Pipe;
 use crate::tree::{BRIDGE, Ino, Inode, NodeKind, ROOT, TreeState};
-use crate::walk::{LastComponent, Loc, ResolvedPath, follow_if};
-use crate::{Vfs, now_ns};
+use crate::vfs::Vfs;
+use crate::walk::{LastComponent, ResolvedPath, follow_if};
 use box_abi::FileKind;
 use std::sync::Arc;
 

@@ -1,33 +1,25 @@
 //! Open files: reads and writes by offset, never blocking.
 
-use crate::Vfs;
 use crate::bridge::MetaExchange;
 use crate::budget::Reservation;
+use crate::buffer::Readiness;
 use crate::device::Device;
 use crate::errno::Errno;
 use crate::host::{self, OpenHostFile};
+use crate::loc::{Loc, TERMINAL_INO};
 use crate::net::{ReceiveOptions, Socket};
-use crate::now_ns;
+use crate::node::{GID, UID, now_ns};
 use crate::pipe::{ReadEnd, WriteEnd};
 use crate::proc::ProcFile;
 use crate::quota::QuotaHit;
 use crate::service::ServiceFile;
 use crate::session_state::StateFile;
 use crate::terminal::{MasterEnd, SlaveEnd, TerminalExchange};
-use crate::tree::{DEV_PTMX, Ino, NodeKind};
-use crate::walk::{Loc, TERMINAL_INO};
+use crate::tree::{DEV_PTMX, Ino, NodeKind, TreeState};
+use crate::vfs::Vfs;
 use box_abi::{FileKind, Stat};
 use std::sync::Arc;
 use std::thread::Thread;
-
-/// The state of a file on which an operation can proceed now.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Readiness {
-    /// Bytes that can be moved at once.
-    pub bytes: u64,
-    /// Whether the other side is gone, so that reads return end of file and writes fail.
-    pub hangup: bool,
-}
 
 /// A standard stream of the session, connected by the host.
 pub trait StdStream: Send + Sync + std::fmt::Debug {
@@ -105,7 +97,7 @@ pub enum VfsFile {
 }
 
 impl VfsFile {
-    pub(crate) fn open_tree_file(vfs: &Vfs, st: &mut crate::tree::TreeState, ino: Ino) -> VfsFile {
+    pub(crate) fn open_tree_file(vfs: &Vfs, st: &mut TreeState, ino: Ino) -> VfsFile {
         st.count_open(ino);
         VfsFile::Tree(TreeFile { vfs: vfs.clone(), ino })
     }
@@ -165,7 +157,7 @@ impl VfsFile {
         match self {
             VfsFile::Tree(f) => {
                 let mut st = f.vfs.write();
-                let crate::tree::TreeState { tree, quota, .. } = &mut *st;
+                let TreeState { tree, quota, .. } = &mut *st;
                 let node = tree.node_mut(f.ino)?;
                 let NodeKind::File { content, program } = &mut node.kind else {
                     return Err(Errno::INVAL);
@@ -205,8 +197,8 @@ impl VfsFile {
         let special = |kind| Stat {
             kind,
             mode: 0o600,
-            uid: crate::UID,
-            gid: crate::GID,
+            uid: UID,
+            gid: GID,
             nlink: 1,
             dev: 2,
             ino: 9,
@@ -246,7 +238,7 @@ impl VfsFile {
         match self {
             VfsFile::Tree(f) => {
                 let mut st = f.vfs.write();
-                let crate::tree::TreeState { tree, quota, .. } = &mut *st;
+                let TreeState { tree, quota, .. } = &mut *st;
                 let node = tree.node_mut(f.ino)?;
                 let NodeKind::File { content, program } = &mut node.kind else {
                     return Err(Errno::INVAL);

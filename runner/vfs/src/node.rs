@@ -5,10 +5,14 @@ use crate::content::FileContent;
 use crate::device::Device;
 use crate::errno::Errno;
 use crate::pipe::Pipe;
-use crate::{GID, UID, now_ns};
 use box_abi::{FileKind, Stat};
 use std::collections::BTreeMap;
 use std::sync::Arc;
+
+/// The one user of a session.
+pub const UID: u32 = 1000;
+/// The one group of a session.
+pub const GID: u32 = 1000;
 
 /// A node's number; never reused within a session.
 pub type Ino = u64;
@@ -203,4 +207,11 @@ impl Inode {
     pub fn require_access(&self, bits: u16) -> Result<(), Errno> {
         if (self.mode >> 6) & bits == bits { Ok(()) } else { Err(Errno::ACCES) }
     }
+}
+
+/// Returns nanoseconds since the epoch.
+pub fn now_ns() -> u64 {
+    std::time::SystemTime::now()
+        .duration_since(std::time::UNIX_EPOCH)
+        .map_or(0, |d| u64::try_from(d.as_nanos()).unwrap_or(u64::MAX))
 }

@@ -2,7 +2,6 @@
 //! name. The module `entries` creates and removes names.
 
 use crate::bridge::MetaExchange;
-use crate::changes::ChangeKind;
 use crate::content::FileContent;
 use crate::device::Device;
 use crate::entries::can_change;
@@ -10,29 +9,19 @@ use crate::errno::Errno;
 use crate::fifos::join_path;
 use crate::file::VfsFile;
 use crate::host::{self, HostMount};
+use crate::journal::ChangeKind;
+use crate::loc::{Loc, StatResult, TERMINAL_INO};
+use crate::net::LoopbackNetwork;
+use crate::node::{GID, UID, now_ns};
+use crate::open_flags::OpenFlags;
+use crate::pipe::{ReadEnd, WriteEnd};
 use crate::proc::{self, OpenedNode, ProcNode};
-use crate::terminal::TerminalExchange;
+use crate::terminal::{TerminalExchange, Terminals};
 use crate::tree::{BRIDGE, DEV_FD, DEV_PTS, Executable, Ino, Inode, NodeKind, TreeState};
-use crate::walk::{LastComponent, Loc, TERMINAL_INO, follow_if};
-use crate::{Vfs, now_ns};
+use crate::vfs::Vfs;
+use crate::walk::{LastComponent, follow_if};
 use box_abi::{FileKind, Stat};
 use std::sync::Arc;
-
-/// The options of opening a file.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct OpenFlags {
-    pub read: bool,
-    pub write: bool,
-    pub append: bool,
-    pub create: bool,
-    /// With `create`: fail if it exists.
-    pub excl: bool,
-    pub truncate: bool,
-    /// Fail unless it is a directory.
-    pub directory: bool,
-    /// Follow a symbolic link in the last component.
-    pub follow: bool,
-}
 
 /// The result of opening.
 #[derive(Debug)]
@@ -44,14 +33,6 @@ pub enum OpenResult {
     ControllingTerminal,
 }
 
-/// The result of a request for metadata.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum StatResult {
-    Stat(Stat),
-    /// The path stands for the caller's own descriptor of that number.
-    Descriptor(u32),
-}
-
 /// An entry of a directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DirEntry {
@@ -61,22 +42,29 @@ pub struct DirEntry {
 }
 
 impl Vfs {
+    /// Returns the paths where files of the host are mounted, each with whether it is writable.
+    pub fn mount_points(&self) -> Vec<(Vec<u8>, bool)> {
+        let st = self.read();
+        let point = |m: &HostMount| Some((self.path_of(&st, &Loc::Tree(m.at)).ok()?, m.writable));
+        self.shared.mounts.iter().filter_map(point).collect()
+    }
+
     pub(crate) fn mount(&self, index: usize) -> &HostMount {
         &self.shared.mounts[index]
     }
 
     /// `pipe(2)`; ENFILE if the session has too many.
-    pub fn pipe(&self) -> Result<(crate::pipe::ReadEnd, crate::pipe::WriteEnd), Errno> {
+    pub fn pipe(&self) -> Result<(ReadEnd, WriteEnd), Errno> {
         self.shared.pipes.pair()
     }
 
     /// Returns the session's terminals.
-    pub fn terminals(&self) -> &crate::terminal::Terminals {
+    pub fn terminals(&self) -> &Terminals {
         &self.shared.terminals
     }
 
     /// Returns the session's loopback network.
-    pub fn network(&self) -> &crate::net::LoopbackNetwork {
+    pub fn network(&self) -> &LoopbackNetwork {
         &self.shared.network
     }
 
@@ -403,7 +391,7 @@ impl Vfs {
     ) -> Result<(), Errno> {
         self.resolve_path(base, path, follow_if(follow))?.existing_loc()?;
         let own = |id, mine| id == u32::MAX || id == mine;
-        if own(uid, crate::UID) && own(gid, crate::GID) { Ok(()) } else { Err(Errno::PERM) }
+        if own(uid, UID) && own(gid, GID) { Ok(()) } else { Err(Errno::PERM) }
     }
 
     /// `utimensat(2)`.

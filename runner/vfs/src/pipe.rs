@@ -10,7 +10,7 @@
 use crate::budget::{Budget, Reservation};
 use crate::buffer::{ByteQueue, WaitingThreads};
 use crate::errno::Errno;
-use crate::lock_mutex;
+use crate::sync::lock_mutex;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};

@@ -7,11 +7,10 @@
 //! A file's text is made when it is opened, and stays the same while it is open. Nothing below
 //! `/proc` can be changed.
 
+use crate::budget::{Budget, Reservation};
 use crate::errno::Errno;
-use crate::ops::OpenFlags;
-use crate::quota::Quota;
-use crate::walk::Loc;
-use crate::{Budget, Reservation, Vfs, now_ns};
+use crate::node::{GID, UID, now_ns};
+use crate::open_flags::OpenFlags;
 use box_abi::{FileKind, Stat};
 use std::cell::RefCell;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -110,8 +109,8 @@ fn stat_as(path: &[u8], kind: FileKind) -> Stat {
     Stat {
         kind,
         mode,
-        uid: crate::UID,
-        gid: crate::GID,
+        uid: UID,
+        gid: GID,
         nlink,
         dev: 4,
         ino: hasher.finish() >> 16 | 1,
@@ -166,25 +165,4 @@ pub(crate) fn open_node(
     let cost = (path.len() + text.len()) as u64;
     let held = budget.reserve_bytes(cost).ok_or(Errno::NOMEM)?;
     Ok(OpenedNode::File(ProcFile { path: path.to_vec(), text, _held: held }))
-}
-
-impl Vfs {
-    /// Returns the limits of the session's own files, and what they take of them.
-    pub fn disk_space(&self) -> Quota {
-        self.read().quota
-    }
-
-    /// Returns the time since this file system was made.
-    pub fn age(&self) -> std::time::Duration {
-        self.shared.began.elapsed()
-    }
-
-    /// Returns the paths where files of the host are mounted, each with whether it is writable.
-    pub fn mount_points(&self) -> Vec<(Vec<u8>, bool)> {
-        let st = self.read();
-        let point = |m: &crate::host::HostMount| {
-            Some((self.path_of(&st, &Loc::Tree(m.at)).ok()?, m.writable))
-        };
-        self.shared.mounts.iter().filter_map(point).collect()
-    }
 }

@@ -13,11 +13,10 @@
 //! - The slot's [`Asker`] reports to the service that the guest has stopped waiting for the answer
 //!   (because its descriptors are closed, or because it sends another request).
 
-use crate::Vfs;
 use crate::budget::{Budget, Reservation};
+use crate::buffer::Readiness;
 use crate::errno::Errno;
-use crate::file::Readiness;
-use crate::lock_mutex;
+use crate::sync::lock_mutex;
 use std::fmt;
 use std::sync::{Arc, Mutex};
 use std::thread::Thread;
@@ -137,27 +136,22 @@ impl ServedNodes {
         lock_mutex(&self.0).clone()
     }
 
+    pub(crate) fn set(&self, service: Option<Arc<dyn Service>>) {
+        *lock_mutex(&self.0) = service;
+    }
+
+    pub(crate) fn open(&self, n: usize, budget: &Arc<Budget>) -> Result<ServiceFile, Errno> {
+        let name = SERVICES.get(n).ok_or(Errno::NOENT)?;
+        let service = self.get().filter(|s| s.serves_node(name)).ok_or(Errno::NOENT)?;
+        let held = budget.reserve_bytes(0).ok_or(Errno::NOMEM)?;
+        let state = CallState { stage: CallStage::Asks(Vec::new()), held };
+        Ok(ServiceFile { name, service, budget: budget.clone(), state: Mutex::new(state) })
+    }
+
     /// Returns the number of an existing node.
     pub(crate) fn find_node(&self, name: &[u8]) -> Option<usize> {
         let n = SERVICES.iter().position(|s| s.as_bytes() == name)?;
         self.get()?.serves_node(SERVICES[n]).then_some(n)
-    }
-}
-
-impl Vfs {
-    /// Lets `service` answer at the nodes of [`SERVICES`] that it implements.
-    pub fn set_service(&self, service: Option<Arc<dyn Service>>) {
-        *lock_mutex(&self.shared.service.0) = service;
-    }
-
-    pub(crate) fn open_service(&self, n: usize) -> Result<ServiceFile, Errno> {
-        let name = SERVICES.get(n).ok_or(Errno::NOENT)?;
-        let service =
-            self.shared.service.get().filter(|s| s.serves_node(name)).ok_or(Errno::NOENT)?;
-        let budget = self.shared.budget.clone();
-        let held = budget.reserve_bytes(0).ok_or(Errno::NOMEM)?;
-        let state = CallState { stage: CallStage::Asks(Vec::new()), held };
-        Ok(ServiceFile { name, service, budget, state: Mutex::new(state) })
     }
 }
 
@@ -318,7 +312,7 @@ impl ServiceFile {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{DiskLimits, Loc, OpenFlags, OpenResult, ProtectedPaths, VfsFile};
+    use crate::{DiskLimits, Loc, OpenFlags, OpenResult, ProtectedPaths, Vfs, VfsFile};
     use std::sync::mpsc::{Sender, channel};
 
     /// A service that keeps the answer slots for the test.

@@ -1,10 +1,9 @@
 //! The node `/.box/state`: the state that the shell of one call of a session leaves for the next
 //! (`box_abi::session` has the format). This module checks only the framing of the format.
 
-use crate::Vfs;
-use crate::budget::Reservation;
+use crate::budget::{Budget, Reservation};
 use crate::errno::Errno;
-use crate::lock_mutex;
+use crate::sync::lock_mutex;
 use box_abi::session::{STATE_MAX, is_whole};
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -24,8 +23,34 @@ impl SessionState {
         lock_mutex(&self.0)
     }
 
-    fn get(&self) -> Option<Arc<[u8]>> {
+    pub(crate) fn get(&self) -> Option<Arc<[u8]>> {
         self.lock_bytes().as_ref().map(|kept| kept.bytes.clone())
+    }
+
+    /// Sets the bytes of the last call; `None` removes the node.
+    pub(crate) fn set(&self, state: Option<Arc<[u8]>>, budget: &Arc<Budget>) {
+        let kept = state.map(|bytes| {
+            let held = budget.reserve_anyway(bytes.len() as u64);
+            StateBytes { bytes, _held: held }
+        });
+        *self.lock_bytes() = kept;
+    }
+
+    pub(crate) fn open(
+        self: &Arc<Self>,
+        write: bool,
+        budget: &Arc<Budget>,
+    ) -> Result<StateFile, Errno> {
+        let before = self.get().ok_or(Errno::NOENT)?;
+        let new = if write {
+            Some(Mutex::new(StateBuffer {
+                bytes: Vec::new(),
+                held: budget.reserve_bytes(0).ok_or(Errno::NOMEM)?,
+            }))
+        } else {
+            None
+        };
+        Ok(StateFile { state: self.clone(), before, new })
     }
 
     pub(crate) fn is_there(&self) -> bool {
@@ -33,40 +58,10 @@ impl SessionState {
     }
 }
 
-impl Vfs {
-    /// Creates the node of the state with the bytes of the last call, which are empty at first.
-    /// `None` removes it.
-    pub fn set_state(&self, state: Option<Arc<[u8]>>) {
-        let kept = state.map(|bytes| {
-            let held = self.shared.budget.reserve_anyway(bytes.len() as u64);
-            StateBytes { bytes, _held: held }
-        });
-        *self.shared.session_state.lock_bytes() = kept;
-    }
-
-    /// Returns the present state, if its node exists.
-    pub fn session_state(&self) -> Option<Arc<[u8]>> {
-        self.shared.session_state.get()
-    }
-
-    pub(crate) fn open_state(&self, write: bool) -> Result<StateFile, Errno> {
-        let before = self.session_state().ok_or(Errno::NOENT)?;
-        let new = if write {
-            Some(Mutex::new(StateBuffer {
-                bytes: Vec::new(),
-                held: self.shared.budget.reserve_bytes(0).ok_or(Errno::NOMEM)?,
-            }))
-        } else {
-            None
-        };
-        Ok(StateFile { vfs: self.clone(), before, new })
-    }
-}
-
 /// One opening of the node.
 #[derive(Debug)]
 pub struct StateFile {
-    vfs: Vfs,
+    state: Arc<SessionState>,
     before: Arc<[u8]>,
     /// The written bytes, if it is open for writing.
     new: Option<Mutex<StateBuffer>>,
@@ -118,7 +113,7 @@ impl Drop for StateFile {
         if !is_whole(&bytes) {
             return;
         }
-        let mut state = self.vfs.shared.session_state.lock_bytes();
+        let mut state = self.state.lock_bytes();
         if let Some(kept) = &mut *state {
             held.shrink_to(bytes.len() as u64);
             *kept = StateBytes { bytes: bytes.into(), _held: held };

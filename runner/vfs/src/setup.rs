@@ -1,9 +1,9 @@
 //! Building a session's file system.
 
-use crate::Budget;
 use crate::base::{self, BaseKind, Folder, FolderEntry};
+use crate::budget::Budget;
 use crate::device::Device;
-use crate::host::{HostMount, MountError, OpenFiles, ProtectedPaths};
+use crate::host::{HostMount, MountError, MountSpec, OpenFiles, ProtectedPaths};
 use crate::net::LoopbackNetwork;
 use crate::pipe::Pipes;
 use crate::quota::DiskLimits;
@@ -12,8 +12,8 @@ use crate::tree::{
     BRIDGE, CODE_FROM_STRINGS, DEV_FD, DEV_PTMX, DEV_PTS, Ino, Inode, NodeKind, ROOT,
     TERMINAL_NODE, TreeState,
 };
-use crate::{Vfs, VfsInner};
-use std::path::PathBuf;
+use crate::version::TreeOrigin;
+use crate::vfs::{Vfs, VfsInner};
 use std::sync::{Arc, RwLock};
 
 /// A path of the base layer.
@@ -24,19 +24,6 @@ pub struct BaseFile {
     /// Modification time in nanoseconds since the epoch.
     pub time: u64,
     pub kind: BaseKind,
-}
-
-/// A host path in the guest's name space.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub struct MountSpec {
-    #[serde(with = "crate::host_path")]
-    pub host: PathBuf,
-    /// Absolute path in the guest.
-    pub guest: String,
-    pub writable: bool,
-    /// Bytes that the guest may add to the host's files through this mount, including 256 for each
-    /// new name; `None` is no limit. Truncation gives bytes back, removal does not.
-    pub quota: Option<u64>,
 }
 
 /// Directories that every session has, writable, with their modes.
@@ -101,7 +88,7 @@ impl Vfs {
             }
         }
         let shared = VfsInner {
-            origin: crate::delta::TreeOrigin::new(st.tree.clone()),
+            origin: TreeOrigin::new(st.tree.clone()),
             state: RwLock::new(st),
             mounts: opened,
             host_files: OpenFiles::new(limits.host_descriptors),

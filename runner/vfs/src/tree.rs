@@ -15,12 +15,12 @@
 use crate::base::{self, BaseLayer};
 use crate::budget::{Budget, HeldBytes};
 use crate::errno::Errno;
-use crate::now_ns;
 use crate::quota::{DiskLimits, Quota};
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
+use crate::node::now_ns;
 pub use crate::node::{DirEntries, Executable, Ino, Inode, Name, NodeKind, ProgramMark};
 
 /// The root directory.

@@ -6,9 +6,9 @@
 use crate::base;
 use crate::budget::Budget;
 use crate::content::{FileContent, LazyBytes};
-use crate::delta::TreeVersion;
 use crate::errno::Errno;
 use crate::tree::{Ino, Inode, Name, NodeKind, NodeTree, ROOT};
+use crate::version::TreeVersion;
 use box_abi::Stat;
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, HashSet, btree_map};

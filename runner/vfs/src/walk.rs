@@ -13,9 +13,13 @@
 
 use crate::errno::Errno;
 use crate::fifos::join_path;
+use crate::loc::{Loc, MAX_PATH, TERMINAL_INO};
 pub use crate::node::MAX_NAME;
-use crate::tree::{BRIDGE, CODE_FROM_STRINGS, DEV_FD, DEV_PTS, Ino, NodeKind, ROOT, TreeState};
-use crate::{Vfs, proc, stop};
+use crate::node::{GID, UID};
+use crate::proc;
+use crate::stop;
+use crate::tree::{BRIDGE, CODE_FROM_STRINGS, DEV_FD, DEV_PTS, NodeKind, ROOT, TreeState};
+use crate::vfs::Vfs;
 use box_abi::{FileKind, Stat};
 use std::sync::RwLockReadGuard;
 
@@ -27,35 +31,6 @@ const MAX_STEPS: usize = 8192;
 const MAX_TRIES: usize = 100;
 /// Longest path of a working directory, because every process keeps its own.
 const MAX_CWD: usize = 64 << 10;
-/// The number that the inode of `/dev/pts/0` has.
-pub(crate) const TERMINAL_INO: u64 = 1 << 20;
-/// Linux's `PATH_MAX`.
-pub(crate) const MAX_PATH: usize = 4096;
-
-/// The location of a file.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Loc {
-    /// A node of the tree.
-    Tree(Ino),
-    /// A path below host mount N, without leading slash, symbolic links or dots; empty for the
-    /// mount's root.
-    Host(usize, Vec<u8>),
-    /// The directory of a named pipe below `/.box`.
-    PipeDir(Vec<u8>),
-    /// An end of a named pipe below `/.box`; true for the writing end.
-    PipeEnd(Vec<u8>, bool),
-    /// The device node with the state of a session.
-    State,
-    /// A node by which guests send requests to the host, by its number.
-    Service(usize),
-    /// The caller's descriptor of that number.
-    Descriptor(u32),
-    /// The terminal `/dev/pts/N`.
-    Terminal(u32),
-    /// A file below `/proc`, by its path from there.
-    Proc(Vec<u8>),
-}
-
 /// The treatment of the last component.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LastComponent {
@@ -414,8 +389,8 @@ impl Vfs {
         let special = |kind, mode, ino| Stat {
             kind,
             mode,
-            uid: crate::UID,
-            gid: crate::GID,
+            uid: UID,
+            gid: GID,
             nlink: 1,
             dev: 2,
             ino,

@@ -1,11 +1,14 @@
 //! Restores a session's files from data.
 
-use super::{Delta, FileTotals, Id, NodeChange, NodeContent, TreeNode, TreeOrigin};
+use super::{Delta, FileTotals, Id, NodeChange, NodeContent, TreeNode};
+use crate::base;
+use crate::budget::Budget;
 use crate::content::FileContent;
 use crate::errno::Errno;
 use crate::pipe::Pipe;
 use crate::tree::{Ino, Inode, NodeKind, ProgramMark, TreeState};
-use crate::{Vfs, base};
+use crate::version::TreeOrigin;
+use crate::vfs::Vfs;
 use std::sync::Arc;
 use wasibox_snapshot::delta::{MAX_TARGET, is_name};
 
@@ -161,7 +164,7 @@ fn write_content(
     base: Option<u64>,
     put: Vec<(u64, serde_bytes::ByteBuf)>,
     gone: Vec<u64>,
-    budget: &Arc<crate::Budget>,
+    budget: &Arc<Budget>,
 ) -> Result<FileContent, Errno> {
     content.reshape(len, base).ok_or(Errno::INVAL)?;
     for index in gone {

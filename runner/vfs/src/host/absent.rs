@@ -1,12 +1,11 @@
 //! The types of host mounts on a platform without a host file system. They have no values, so their
 //! methods are never called; [`HostMount::open`] always fails.
 
-use super::{MountError, ProtectedPaths};
+use super::{MountError, MountSpec, ProtectedPaths};
 use crate::errno::Errno;
-use crate::ops::OpenFlags;
+use crate::node::Ino;
+use crate::open_flags::OpenFlags;
 use crate::quota::QuotaHit;
-use crate::setup::MountSpec;
-use crate::tree::Ino;
 use box_abi::{FileKind, Stat};
 
 /// An open file of the host; a type without values.

@@ -3,8 +3,8 @@
 use super::mount::{Handle, HostMount};
 use super::system;
 use crate::errno::Errno;
-use crate::lock_mutex;
 use crate::quota::QuotaHit;
+use crate::sync::lock_mutex;
 use rustix::fs;
 use std::sync::MutexGuard;
 use std::sync::atomic::Ordering;

@@ -39,6 +39,19 @@ pub use open::OpenHostFile;
 
 use std::path::PathBuf;
 
+/// A host path in the guest's name space.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct MountSpec {
+    #[serde(with = "crate::host_path")]
+    pub host: PathBuf,
+    /// Absolute path in the guest.
+    pub guest: String,
+    pub writable: bool,
+    /// Bytes that the guest may add to the host's files through this mount, including 256 for each
+    /// new name; `None` is no limit. Truncation gives bytes back, removal does not.
+    pub quota: Option<u64>,
+}
+
 /// The reason why a mount cannot be made.
 #[derive(Debug, thiserror::Error)]
 pub enum MountError {

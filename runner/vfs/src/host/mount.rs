@@ -13,11 +13,10 @@
 use super::account::MountAccount;
 use super::guard::{self, Ident, MountGuard};
 use super::system::{self, Node, REACH};
-use super::{MountError, ProtectedPaths};
+use super::{MountError, MountSpec, ProtectedPaths};
 use crate::errno::Errno;
-use crate::ops::OpenFlags;
-use crate::setup::MountSpec;
-use crate::tree::Ino;
+use crate::node::{GID, Ino, UID};
+use crate::open_flags::OpenFlags;
 use box_abi::{FileKind, Stat};
 use rustix::fs::{self, AtFlags, Mode, OFlags};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -245,8 +244,8 @@ impl HostMount {
         Stat {
             kind: kind_of(s),
             mode: (s.st_mode & 0o777) as u16,
-            uid: crate::UID,
-            gid: crate::GID,
+            uid: UID,
+            gid: GID,
             nlink: u32::try_from(s.st_nlink).unwrap_or(u32::MAX),
             dev: 16 + self.index as u64,
             ino: s.st_ino,

@@ -6,10 +6,9 @@
 //! the second time.
 
 use super::{BUFFER, LoopbackNetwork};
-use crate::buffer::{ByteQueue, WaitingThreads};
+use crate::buffer::{ByteQueue, Readiness, WaitingThreads};
 use crate::errno::Errno;
-use crate::file::Readiness;
-use crate::lock_mutex;
+use crate::sync::lock_mutex;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread::Thread;
 

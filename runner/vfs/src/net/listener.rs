@@ -4,7 +4,7 @@ use super::MAX_BACKLOG;
 use super::socket::Socket;
 use crate::buffer::WaitingThreads;
 use crate::errno::Errno;
-use crate::lock_mutex;
+use crate::sync::lock_mutex;
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard};
 use std::thread::Thread;

@@ -45,7 +45,7 @@ pub use socket::{Socket, SocketKind, SocketStatus};
 
 use crate::budget::{Budget, Reservation};
 use crate::errno::Errno;
-use crate::lock_mutex;
+use crate::sync::lock_mutex;
 use ports::Ports;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};

@@ -2,7 +2,7 @@
 //! descriptors and processes, so the kernel answers them.
 
 use crate::errno::Errno;
-use crate::lock_mutex;
+use crate::sync::lock_mutex;
 use std::sync::Mutex;
 
 /// One opening of the node: a request was written, its reply is being read.

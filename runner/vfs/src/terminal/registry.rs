@@ -3,7 +3,7 @@
 use super::pair::{GroupSignal, MasterEnd, Terminal};
 use crate::budget::Budget;
 use crate::errno::Errno;
-use crate::lock_mutex;
+use crate::sync::lock_mutex;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, Weak};
