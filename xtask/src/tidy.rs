@@ -92,7 +92,7 @@ const ARROWS: &[(&str, &[&str])] = &[
         ],
     ),
     ("wasibox-worker", &[]),
-    ("wasibox-bridge", &[]),
+    ("wasibox-bridge", &["box-abi"]),
     (
         "wasibox",
         &[

@@ -13,6 +13,7 @@
 //! value within its frame are an error as well.
 
 use crate::error::RequestError;
+use box_abi::http::HttpRequest;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -51,6 +52,33 @@ impl RequestHead {
             max_time_ms: None,
             connect_time_ms: None,
         }
+    }
+
+    /// Returns the head of a guest's request; `None` if its method, its URL or a header's name is
+    /// not UTF-8.
+    #[must_use]
+    pub fn from_guest(request: &HttpRequest) -> Option<Self> {
+        let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).ok();
+        let header = |(name, value): &(Vec<u8>, Vec<u8>)| {
+            Some(Header { name: text(name)?, value: value.clone() })
+        };
+        let limit = |ms: u64| (ms > 0).then_some(ms);
+        Some(Self {
+            method: text(&request.method)?,
+            url: text(&request.url)?,
+            headers: request.headers.iter().map(header).collect::<Option<_>>()?,
+            body: match request.body {
+                Some(0) => BodyLength::None,
+                Some(n) => BodyLength::Bytes(n),
+                None => BodyLength::Unknown,
+            },
+            redirect: match request.redirects {
+                0 => RedirectPolicy::Manual,
+                n => RedirectPolicy::Follow(n),
+            },
+            max_time_ms: limit(request.time),
+            connect_time_ms: limit(request.connect_time),
+        })
     }
 
     /// Adds a header.
@@ -203,6 +231,25 @@ mod tests {
         head.redirect = RedirectPolicy::Follow(3);
         head.max_time_ms = Some(7);
         vec![ToHost::Head(head), ToHost::Body(vec![0; MAX_BODY]), ToHost::End, ToHost::GiveUp]
+    }
+
+    #[test]
+    fn the_head_of_a_guests_request_is_text() {
+        let request = HttpRequest {
+            method: b"PUT".to_vec(),
+            url: b"https://a.com/x".to_vec(),
+            headers: vec![(b"X-A".to_vec(), vec![0xff])],
+            body: None,
+            redirects: 2,
+            time: 0,
+            connect_time: 9,
+        };
+        let head = RequestHead::from_guest(&request).unwrap();
+        assert_eq!((head.body, head.redirect), (BodyLength::Unknown, RedirectPolicy::Follow(2)));
+        assert_eq!((head.max_time_ms, head.connect_time_ms), (None, Some(9)));
+        assert_eq!(head.headers[0].value, [0xff]);
+        let wrong = HttpRequest { url: vec![0xff], ..request };
+        assert!(RequestHead::from_guest(&wrong).is_none());
     }
 
     #[test]

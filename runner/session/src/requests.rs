@@ -14,9 +14,9 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 use wasibox_bridge::{
-    BodyLength, Bridge, BridgeExchange, BridgeLimits, BridgeNetwork, Header, HttpVersion, LogEntry,
-    LogSink, NetworkOptions, ProxySettings, RedirectPolicy, RequestHead, RequestRule, RequestRules,
-    ResponseHead, SecretRule,
+    Bridge, BridgeExchange, BridgeLimits, BridgeNetwork, HttpVersion, LogEntry, LogSink,
+    NetworkOptions, ProxySettings, RequestHead, RequestRule, RequestRules, ResponseHead,
+    SecretRule,
 };
 use wasibox_sandbox::NetworkPolicy;
 use wasibox_vfs::lock_mutex;
@@ -266,7 +266,7 @@ fn serve_request(
     steps: &Receiver<(HttpStep, AnswerSlot)>,
     open: &Mutex<OpenRequests>,
 ) {
-    let exchange = match request_head(request) {
+    let exchange = match RequestHead::from_guest(request) {
         Some(head) if bridge.is_for_guest(&head) => return send_reply(answer, &Reply::Own),
         Some(head) => bridge.begin_request(&head).map_err(|e| error_reply(&e)),
         None => Err(failure_reply(3, "URL rejected: it is not text")),
@@ -316,30 +316,6 @@ fn act_on_step(exchange: &BridgeExchange, step: HttpStep, left: &mut Vec<u8>) ->
             Reply::Body(left.drain(..n).collect())
         }
     }
-}
-
-fn request_head(r: &HttpRequest) -> Option<RequestHead> {
-    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).ok();
-    let header = |(name, value): &(Vec<u8>, Vec<u8>)| {
-        Some(Header { name: text(name)?, value: value.clone() })
-    };
-    let some = |ms: u64| (ms > 0).then_some(ms);
-    Some(RequestHead {
-        method: text(&r.method)?,
-        url: text(&r.url)?,
-        headers: r.headers.iter().map(header).collect::<Option<_>>()?,
-        body: match r.body {
-            Some(0) => BodyLength::None,
-            Some(n) => BodyLength::Bytes(n),
-            None => BodyLength::Unknown,
-        },
-        redirect: match r.redirects {
-            0 => RedirectPolicy::Manual,
-            n => RedirectPolicy::Follow(n),
-        },
-        max_time_ms: some(r.time),
-        connect_time_ms: some(r.connect_time),
-    })
 }
 
 fn make_response(head: ResponseHead) -> Response {

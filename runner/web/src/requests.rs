@@ -18,8 +18,8 @@ use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock};
 use wasibox_bridge::{
-    BodyLength, BridgeLimits, Header, JudgedRequest, RedirectPolicy, RequestError, RequestHead,
-    RequestJudge, RequestRule, RequestRules,
+    BridgeLimits, Header, JudgedRequest, RequestError, RequestHead, RequestJudge, RequestRule,
+    RequestRules,
 };
 use wasibox_protocol::{Refusal, RefusalKind};
 use wasibox_vfs::{AnswerSlot, Budget, Reservation, Service, Vfs};
@@ -172,7 +172,7 @@ fn header_bytes(characters: &str) -> Vec<u8> {
 
 impl PageRequests {
     fn open_request(&self, request: &HttpRequest) -> Reply {
-        let Some(head) = request_head(request) else {
+        let Some(head) = RequestHead::from_guest(request) else {
             return failure_reply(3, "URL rejected: it is not text");
         };
         if self.judge.is_for_guest(&head) {
@@ -384,30 +384,6 @@ impl PageRequests {
         drop(open);
         send_reply(answer, &said);
     }
-}
-
-fn request_head(r: &HttpRequest) -> Option<RequestHead> {
-    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).ok();
-    let header = |(name, value): &(Vec<u8>, Vec<u8>)| {
-        Some(Header { name: text(name)?, value: value.clone() })
-    };
-    let some = |ms: u64| (ms > 0).then_some(ms);
-    Some(RequestHead {
-        method: text(&r.method)?,
-        url: text(&r.url)?,
-        headers: r.headers.iter().map(header).collect::<Option<_>>()?,
-        body: match r.body {
-            Some(0) => BodyLength::None,
-            Some(n) => BodyLength::Bytes(n),
-            None => BodyLength::Unknown,
-        },
-        redirect: match r.redirects {
-            0 => RedirectPolicy::Manual,
-            n => RedirectPolicy::Follow(n),
-        },
-        max_time_ms: some(r.time),
-        connect_time_ms: some(r.connect_time),
-    })
 }
 
 impl Service for PageRequests {
