@@ -41,9 +41,18 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
+const EXAMPLES: &str = "\
+Examples:
+  cargo xtask dist                          build everything into dist/
+  cargo xtask run python3 -c 'print(6*7)'   run a command in dist/image.webc
+  cargo xtask test --only tidy              run one step of the tests
+  cargo xtask bench startup shell           measure startup and the shell
+  cargo xtask help bench                    describe a task's options";
+
 /// Builds, tests and measures the project.
 #[derive(Debug, Parser)]
 #[command(name = "cargo xtask", bin_name = "cargo xtask", disable_version_flag = true)]
+#[command(after_help = EXAMPLES)]
 struct Xtask {
     #[command(subcommand)]
     task: Task,
@@ -52,6 +61,7 @@ struct Xtask {
 #[derive(Debug, clap::Subcommand)]
 enum Task {
     /// Build dist/: image.webc, box.wasm, python.wasm, runner, SHA256SUMS, sources.
+    #[command(after_help = "Example: cargo xtask dist --profile core --without-copyleft")]
     Dist(dist::DistOptions),
     /// Build the packages for Python and Node, and run their tests where they are installed.
     Sdk,
@@ -68,18 +78,24 @@ enum Task {
     /// Print how many of the calls that a table counts need a command that dist/image.webc lacks.
     Commands(commands::CommandsOptions),
     /// Run a command in dist/image.webc.
+    #[command(after_help = "Example: cargo xtask run sh -c 'seq 3 | wc -l'")]
     Run(dist::RunOptions),
     /// Run all checks and tests.
+    #[command(after_help = "Example: cargo xtask test --only tidy --only clippy")]
     Test(test::TestOptions),
     /// Score dist/ with external cases.
     Conformance(conformance::ConformanceOptions),
     /// Measure against peers in the same run, as ratios.
+    #[command(after_help = "Example: cargo xtask bench startup shell")]
     Bench(bench::BenchOptions),
     /// Run a fuzzer.
     Fuzz(fuzz::FuzzOptions),
     /// Record what bash prints for each construct in each place, as tests/cases/shell/places.toml.
     Matrix,
     /// Run hostile programs made at random, or those of tests/escape that are named.
+    #[command(
+        after_help = "Examples: cargo xtask escape --seconds 60; cargo xtask escape python/ctypes.py"
+    )]
     Escape(escape::EscapeOptions),
     /// Make CPython for WASI alone.
     Python(dist::PythonTaskOptions),
@@ -87,6 +103,7 @@ enum Task {
     /// the results.
     PythonSuite(suite::PythonSuiteOptions),
     /// Run real programs' suites natively and in the image; docs/programs.md has the results.
+    #[command(after_help = "Example: cargo xtask programs ../suites toybox --guest")]
     Programs(programs::ProgramOptions),
     /// Record what Node prints for the cases of tests/javascript, beside them.
     Javascript(javascript::JavascriptOptions),
@@ -144,5 +161,16 @@ fn main() -> ExitCode {
             eprintln!("xtask: {e:#}");
             ExitCode::FAILURE
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Xtask::command().debug_assert();
     }
 }
