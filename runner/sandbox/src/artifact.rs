@@ -35,11 +35,12 @@
 pub mod carry;
 
 use crate::compile::{CannotCompile, CompiledModule, compile_module, one_line};
+use crate::engine;
 use crate::heap;
 use crate::key::{self, ArtifactKey};
 use crate::loaded::LoadedProgram;
 use crate::template::MemoryTemplate;
-use crate::{engine, trusted};
+use crate::trusted;
 use rustix::fs::{FlockOperation, MemfdFlags, SealFlags, fcntl_add_seals, flock, memfd_create};
 use sha2::{Digest, Sha256};
 use std::fs::File;

@@ -40,7 +40,6 @@
 
 use crate::host::{CellStart, Kernel, Left, Process, ReadyInstance};
 use crate::loaded::LoadedProgram;
-use crate::lock_mutex;
 use crate::outcome::RunResult;
 use crate::sandbox::{RunSpec, SandboxError, SessionSandbox};
 use crate::snapshot::has_cells;
@@ -58,6 +57,7 @@ use wasibox_kernel::{
     BEGIN, CellOrigin, CpuUsage, Cwd, Descriptor, Descriptors, EntryPoint, FORK, GO_ON,
     OpenDescription, ProcessBirth, ProcessStart,
 };
+use wasibox_vfs::lock_mutex;
 use wasibox_vfs::{Errno, Loc, ProgramMark};
 
 /// The maximum number of interpreters of a session.

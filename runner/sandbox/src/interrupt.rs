@@ -28,13 +28,14 @@
 
 use crate::codemap::CodeMap;
 use crate::host::Process;
-use crate::{lock_mutex, stack};
+use crate::stack;
 use box_abi::signal;
 use std::ffi::{c_int, c_void};
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Mutex, Once, OnceLock};
 use wasibox_kernel::HostWatch as _;
+use wasibox_vfs::lock_mutex;
 
 /// The data about a process that signal handlers need.
 pub struct ProcessWatch {

@@ -93,5 +93,3 @@ pub use wasibox_kernel::{PlacedExec, command_text, value};
 pub use wasibox_vfs::{
     ChangeKind, DiskLimits, MountError, MountSpec, StdStream, TreeChange, TreeChanges,
 };
-
-use wasibox_vfs::lock_mutex;

@@ -1,7 +1,8 @@
 //! A program that can be run: machine code, and the memory that it begins with.
 
+use crate::memory;
+use crate::stack;
 use crate::template::MemoryTemplate;
-use crate::{memory, stack};
 use std::sync::Arc;
 use wasibox_kernel::EntryPoint;
 use wasmer::Module;

@@ -10,6 +10,7 @@ use crate::template::MemoryTemplate;
 use std::cell::{RefCell, UnsafeCell};
 use std::ptr::NonNull;
 use std::sync::{Arc, Mutex};
+use wasibox_vfs::lock_mutex;
 use wasibox_vfs::{Budget, Reservation};
 use wasmer::sys::vm::{
     LinearMemory, MemoryError, MemoryStyle, TableStyle, VMConfig, VMMemory, VMMemoryDefinition,
@@ -272,7 +273,7 @@ impl RenewableMemory {
     /// # Safety
     /// The instance that it belongs to does not run, and there are no references into the memory.
     pub unsafe fn renew(&self) -> std::io::Result<()> {
-        let mut s = crate::lock_mutex(&self.0);
+        let mut s = lock_mutex(&self.0);
         // SAFETY: the caller's promise.
         unsafe { s.linear.renew()? };
         s.update_definitions();
@@ -283,7 +284,7 @@ impl RenewableMemory {
     /// Charges the renewed memory to a reservation, which keeps the rest; returns false if it is
     /// too small.
     pub fn charge(&self, reservation: &mut Reservation) -> bool {
-        let mut s = crate::lock_mutex(&self.0);
+        let mut s = lock_mutex(&self.0);
         if !reservation.shares_budget(&s.held) || s.held.bytes() > 0 {
             return false;
         }
@@ -301,13 +302,13 @@ impl RenewableMemory {
 
     /// Returns its address, and the number of bytes that are reserved there.
     pub fn place(&self) -> (usize, usize) {
-        let s = crate::lock_mutex(&self.0);
+        let s = lock_mutex(&self.0);
         (s.linear.base().as_ptr() as usize, s.linear.reserved())
     }
 
     /// Returns its present size in bytes.
     pub fn size(&self) -> usize {
-        crate::lock_mutex(&self.0).linear.size()
+        lock_mutex(&self.0).linear.size()
     }
 }
 
@@ -329,7 +330,7 @@ impl BudgetedMemory {
         at: Option<NonNull<VMMemoryDefinition>>,
     ) -> BudgetedMemory {
         let number = {
-            let mut s = crate::lock_mutex(&shared);
+            let mut s = lock_mutex(&shared);
             let number = s.next;
             s.next += 1;
             let definition = MemoryDefinition::new(at);
@@ -347,7 +348,7 @@ impl LinearMemory for BudgetedMemory {
     }
 
     fn size(&self) -> Pages {
-        let bytes = crate::lock_mutex(&self.shared).linear.size();
+        let bytes = lock_mutex(&self.shared).linear.size();
         Pages((bytes / wasmer::WASM_PAGE_SIZE) as u32)
     }
 
@@ -356,7 +357,7 @@ impl LinearMemory for BudgetedMemory {
     }
 
     fn grow(&mut self, delta: Pages) -> Result<Pages, MemoryError> {
-        let mut s = crate::lock_mutex(&self.shared);
+        let mut s = lock_mutex(&self.shared);
         let MemoryInner { linear, held, .. } = &mut *s;
         let before = Pages((linear.size() / wasmer::WASM_PAGE_SIZE) as u32);
         let refused = MemoryError::CouldNotGrow { current: before, attempted_delta: delta };
@@ -377,7 +378,7 @@ impl LinearMemory for BudgetedMemory {
 
     fn vmmemory(&self) -> NonNull<VMMemoryDefinition> {
         // The definition is removed when this value is dropped.
-        let s = crate::lock_mutex(&self.shared);
+        let s = lock_mutex(&self.shared);
         let own = s.definitions.iter().find(|(n, _)| *n == self.number);
         own.and_then(|(_, d)| d.pointer()).unwrap_or(NonNull::dangling())
     }
@@ -393,6 +394,6 @@ impl LinearMemory for BudgetedMemory {
 
 impl Drop for BudgetedMemory {
     fn drop(&mut self) {
-        crate::lock_mutex(&self.shared).definitions.retain(|(n, _)| *n != self.number);
+        lock_mutex(&self.shared).definitions.retain(|(n, _)| *n != self.number);
     }
 }

@@ -1,17 +1,18 @@
 //! The image's programs: loaded when first run.
 
-use crate::Limits;
 use crate::artifact::{self, ArtifactError, ArtifactStore};
 use crate::codemap::CodeMap;
 use crate::compile::CannotCompile;
 use crate::host::IdleThreads;
 use crate::loaded::LoadedProgram;
+use crate::policy::Limits;
 use crate::snapshot;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use wasibox_image::{Image, ImageError};
 use wasibox_kernel::{EntryPoint, SNAPSHOT_SHARE};
+use wasibox_vfs::lock_mutex;
 use wasibox_vfs::{BaseFile, ProgramMark, ProtectedPaths};
 use wasmer::{Engine, Module};
 
@@ -53,9 +54,9 @@ pub struct CodeHolder {
 
 impl Drop for CodeHolder {
     fn drop(&mut self) {
-        let _held = crate::lock_mutex(&MAPPING);
+        let _held = lock_mutex(&MAPPING);
         self.map.clear();
-        crate::lock_mutex(&self.modules).clear();
+        lock_mutex(&self.modules).clear();
         self.engine = None;
     }
 }
@@ -184,7 +185,7 @@ impl ProgramLibrary {
 
     /// Returns whether the code of all programs is loaded.
     pub fn are_loaded(&self) -> bool {
-        self.loaded.iter().all(|slot| crate::lock_mutex(slot).loaded.is_some())
+        self.loaded.iter().all(|slot| lock_mutex(slot).loaded.is_some())
     }
 
     /// Loads or compiles all programs.
@@ -220,18 +221,18 @@ impl ProgramLibrary {
             .into());
         };
         let digest = self.image.atoms().get(name).copied().unwrap_or_default();
-        let mut slot = crate::lock_mutex(slot);
+        let mut slot = lock_mutex(slot);
         let mut loaded = match &slot.loaded {
             Some(loaded) => loaded.clone(),
             None => {
-                let _held = crate::lock_mutex(&MAPPING);
+                let _held = lock_mutex(&MAPPING);
                 let loaded = self.artifact_store().load(
                     &self.engine,
                     name,
                     &digest,
                     || -> Result<_, ProgramError> { Ok(self.image.checked_atom(name)?) },
                 )?;
-                crate::lock_mutex(&self.code.modules).push(loaded.module.clone());
+                lock_mutex(&self.code.modules).push(loaded.module.clone());
                 self.code.map.add(p.0 as usize, &loaded.module);
                 slot.loaded.insert(loaded).clone()
             }

@@ -4,7 +4,6 @@ use crate::cell::{CellToRun, ParkedInterpreter};
 use crate::expose::LoopbackGate;
 use crate::hidden::HiddenPaths;
 use crate::host::{Background, Kernel};
-use crate::lock_mutex;
 use crate::outcome::RunResult;
 use crate::policy::Policy;
 use crate::programs::{ProgramError, ProgramLibrary, Programs, Progress, base_files};
@@ -24,6 +23,7 @@ use wasibox_kernel::{
 use wasibox_vfs::Budget;
 use wasibox_vfs::changes::ChangeMark;
 use wasibox_vfs::device::Device;
+use wasibox_vfs::lock_mutex;
 use wasibox_vfs::{
     BaseFile, ChangeBounds, Errno, FileKind, Loc, MountError, OpenFlags, OpenResult, ProgramMark,
     ProtectedPaths, StdStream, TreeChanges, Vfs, VfsFile,

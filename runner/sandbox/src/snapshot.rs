@@ -23,11 +23,13 @@
 //!   (`wasibox_kernel`'s `FixedClock`). So an interpreter's changes to that memory
 //!   ([`crate::CellChange`]) can be used on another machine.
 
+use crate::engine;
 use crate::host::Kernel;
+use crate::policy::Limits;
 use crate::programs::{ProgramError, ProgramLibrary, Programs, base_files};
 use crate::stack::drop_unused;
 use crate::streams::{BytesInput, Capture, OutputMeter};
-use crate::{Limits, engine, lock_mutex, template};
+use crate::template;
 use sha2::{Digest, Sha256};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -39,6 +41,7 @@ use wasibox_kernel::{
     ProcessStatus, SpawnError,
 };
 use wasibox_vfs::Budget;
+use wasibox_vfs::lock_mutex;
 use wasibox_vfs::{DiskLimits, Errno, Loc, MountError, ProgramMark, ProtectedPaths, Vfs, VfsFile};
 use wasmer::Module;
 

@@ -8,6 +8,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
+use wasibox_vfs::lock_mutex;
 use wasibox_vfs::pipe::PIPE_BUF;
 use wasibox_vfs::{Errno, Readiness, StdStream};
 
@@ -194,7 +195,7 @@ impl StdStream for HostStream {
         }
         let written = match &self.filter {
             None => self.put_some(&data[..n]),
-            Some(filter) => crate::lock_mutex(filter).put(&data[..n], |shown| self.put_some(shown)),
+            Some(filter) => lock_mutex(filter).put(&data[..n], |shown| self.put_some(shown)),
         };
         if let Some(meter) = &self.meter {
             meter.give_back(n - *written.as_ref().unwrap_or(&0));
@@ -237,7 +238,7 @@ impl BytesInput {
 
 impl StdStream for BytesInput {
     fn read(&self, buf: &mut [u8]) -> Result<usize, Errno> {
-        let mut s = crate::lock_mutex(&self.0);
+        let mut s = lock_mutex(&self.0);
         let (bytes, pos) = &mut *s;
         let rest = bytes.get(*pos..).unwrap_or(&[]);
         let n = rest.len().min(buf.len());
@@ -251,7 +252,7 @@ impl StdStream for BytesInput {
     }
 
     fn readiness_of(&self, _: bool) -> Option<Readiness> {
-        let s = crate::lock_mutex(&self.0);
+        let s = lock_mutex(&self.0);
         let left = s.0.len() - s.1;
         Some(Readiness { bytes: left as u64, hangup: left == 0 })
     }
@@ -274,12 +275,12 @@ impl Capture {
 
     /// Takes the output so far.
     pub fn take_output(&self) -> Vec<u8> {
-        crate::lock_mutex(&self.bytes).as_mut().map(std::mem::take).unwrap_or_default()
+        lock_mutex(&self.bytes).as_mut().map(std::mem::take).unwrap_or_default()
     }
 
     /// Takes the output so far; later output is discarded, as by `/dev/null`.
     pub fn close(&self) -> Vec<u8> {
-        crate::lock_mutex(&self.bytes).take().unwrap_or_default()
+        lock_mutex(&self.bytes).take().unwrap_or_default()
     }
 }
 
@@ -289,7 +290,7 @@ impl StdStream for Capture {
     }
 
     fn write(&self, data: &[u8]) -> Result<usize, Errno> {
-        let mut bytes = crate::lock_mutex(&self.bytes);
+        let mut bytes = lock_mutex(&self.bytes);
         let Some(bytes) = &mut *bytes else { return Ok(data.len()) };
         let n = self.meter.take_room(data.len());
         if n == 0 && !data.is_empty() {

@@ -20,6 +20,7 @@ use rustix::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
 use std::sync::{Arc, Mutex};
+use wasibox_vfs::lock_mutex;
 
 /// The size of a part. Hosts with larger pages report all parts of a page.
 pub use wasibox_kernel::layer::PART;
@@ -42,7 +43,7 @@ pub fn open_tracking() {
 
 fn page_watch() -> Arc<PageWatch> {
     let me = std::process::id();
-    let mut kept = crate::lock_mutex(&WATCH);
+    let mut kept = lock_mutex(&WATCH);
     if let Some((pid, watch)) = &*kept
         && *pid == me
     {

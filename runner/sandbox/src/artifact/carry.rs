@@ -13,7 +13,10 @@
 //!   code that is compiled here, which is harmless because the features were checked.
 
 use super::{ArtifactKey, ArtifactStore, ChecksummedFiles, program_files, snapshot_files};
-use crate::{engine, key, snapshot, trusted};
+use crate::engine;
+use crate::key;
+use crate::snapshot;
+use crate::trusted;
 use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::io::Read;

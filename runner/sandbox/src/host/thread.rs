@@ -16,6 +16,7 @@ use std::sync::{Arc, Mutex};
 use wasibox_kernel::{
     Descriptors, EntryPoint, Halt, ProcessStatus, ProgramEnd, complain_to_process,
 };
+use wasibox_vfs::lock_mutex;
 use wasibox_vfs::{ProgramMark, Reservation};
 use wasmer::RuntimeError;
 use wasmer_types::TrapCode;
@@ -30,7 +31,7 @@ pub struct IdleThreads(Mutex<Vec<(ProgramMark, EntryPoint, Sender<Job>)>>);
 impl IdleThreads {
     /// Returns the source of the next job of this thread, unless enough threads wait already.
     fn wait_here(&self, program: ProgramMark, entry: EntryPoint) -> Option<Receiver<Job>> {
-        let mut idle = crate::lock_mutex(&self.0);
+        let mut idle = lock_mutex(&self.0);
         if idle.len() >= MAX_IDLE {
             return None;
         }
@@ -43,7 +44,7 @@ impl IdleThreads {
     /// in the caches. Returns the job if no thread waits for its program.
     fn hand_over(&self, job: Job) -> Option<Job> {
         let found = {
-            let mut idle = crate::lock_mutex(&self.0);
+            let mut idle = lock_mutex(&self.0);
             let at = idle.iter().rposition(|(p, e, _)| (*p, *e) == (job.program, job.entry));
             at.map(|at| idle.remove(at).2)
         };
@@ -125,7 +126,7 @@ fn serve_job(job: Job, ready: &mut Option<ReadyInstance>) -> bool {
             Ok((ProgramEnd::Exec, _)) => {
                 *ready = None;
                 interrupt::forget_thrown(&process);
-                program = crate::lock_mutex(&process.start).program;
+                program = lock_mutex(&process.start).program;
                 match process.kernel.host.get(program) {
                     Ok(l) => {
                         loaded = l;
@@ -166,7 +167,7 @@ fn serve_job(job: Job, ready: &mut Option<ReadyInstance>) -> bool {
         && again
         && let Some(r) = ready
     {
-        *crate::lock_mutex(&process.kernel.prepared) = r.memory_content();
+        *lock_mutex(&process.kernel.prepared) = r.memory_content();
         again = false;
     }
     if let EntryPoint::Cell { .. } = entry
@@ -191,7 +192,7 @@ fn serve_job(job: Job, ready: &mut Option<ReadyInstance>) -> bool {
     stack::close_stack(&process.kernel.budget);
     // Readers of its pipes must see the end before a waiting parent does.
     let limit = process.kernel.limits.descriptors;
-    let fds = std::mem::replace(&mut *crate::lock_mutex(&process.fds), Descriptors::new(limit));
+    let fds = std::mem::replace(&mut *lock_mutex(&process.fds), Descriptors::new(limit));
     drop(fds);
     process.kernel.process_ended(&process, status);
     drop(process);
