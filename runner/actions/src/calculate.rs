@@ -162,8 +162,9 @@ impl Calculator {
         self.calls += 1;
         let mut exec = quiet_exec(Exec::python(ANSWERS));
         exec.input = Input::Bytes(expression.as_bytes().to_vec());
-        let time =
-            machine.call_timeout(None)?.min(machine.tools().calculate.timeout.unwrap_or(TIME));
+        let set = machine.set_count("calculate", "timeout").map(Duration::from_secs);
+        let most = machine.tools().calculate.timeout.or(set).unwrap_or(TIME);
+        let time = machine.call_timeout(None)?.min(most);
         exec.timeout = Some(time);
         let outcome = stop.exec(&self.session, exec, Streams::default())?;
         calculator_result(&outcome, time)

@@ -164,9 +164,12 @@ impl ExecuteCode {
     /// Returns a policy without grants, whose limits are at most those of other sessions.
     fn policy(&self, machine: &Machine, list: Option<&ModuleList>) -> Result<Policy, Refusal> {
         let (most, settings) = (&machine.policy().limits, &machine.tools().execute_code);
-        let set = settings.timeout.map_or(SECONDS[1], |t| t.as_secs_f64());
+        // The owner's policy comes before the user's settings.
+        let user = |name| machine.set_count("execute_code", name);
+        let set = settings.timeout.map(|t| t.as_secs_f64());
+        let set = set.or(user("timeout").map(|n| n as f64)).unwrap_or(SECONDS[1]);
         let seconds = self.timeout.unwrap_or(set.clamp(SECONDS[0], SECONDS[2]));
-        let set = settings.memory.map_or(MEGABYTES[1], |n| n >> 20);
+        let set = settings.memory.map(|n| n >> 20).or(user("memory")).unwrap_or(MEGABYTES[1]);
         let megabytes = self.memory.unwrap_or(set.clamp(MEGABYTES[0], MEGABYTES[2]));
         if !(SECONDS[0]..=SECONDS[2]).contains(&seconds) {
             return Err(Refusal::invalid_request("timeout: 5 to 120 seconds"));

@@ -14,6 +14,7 @@ use wasibox::{
     CAPTURE, CallEvent, CallOptions, Cancel, Error, Exec, Interrupt, Outcome, Output, Refusal,
     Session, Streams,
 };
+use wasibox_providers::RequestStop;
 
 /// The arguments of `sandbox_exec`.
 #[derive(Deserialize, JsonSchema)]
@@ -65,14 +66,17 @@ impl ToolAction for SandboxExec {
 #[derive(Default)]
 pub struct CallStop {
     cancel: Cancel,
+    /// The request of a call that needs a server of others.
+    requests: RequestStop,
     target: OnceLock<Interrupt>,
     /// CPU time in microseconds.
     cpu: AtomicU64,
 }
 
 impl CallStop {
-    /// Ends the command that the call runs, and prevents the start of further commands.
+    /// Ends the command or the request that the call makes, and prevents further ones.
     pub fn stop(&self) {
+        self.requests.stop();
         match self.target.get() {
             Some(target) => self.cancel.cancel(target),
             None => self.cancel.cancel(&Interrupt::default()),
@@ -93,6 +97,11 @@ impl CallStop {
         let outcome = session.call(exec, Streams { cancel: Some(&self.cancel), ..streams })?;
         self.cpu.fetch_add((outcome.cpu_ms * 1000.0) as u64, Ordering::Relaxed);
         Ok(outcome)
+    }
+
+    /// Returns the handle that ends requests to servers of others.
+    pub fn requests(&self) -> &RequestStop {
+        &self.requests
     }
 
     /// Returns the streams of a request that waits until the call is stopped.

@@ -11,6 +11,9 @@
 //! | `registry` | the tools that a server offers, with schemas and descriptions that fit its image |
 //! | `python`, `packages`, `history`, `values`, `sessions`, `files`, `code`, `calculate` | the tools |
 //! | `ports` | a tool, too; [`PortDoor`]: a server's way to ports of sessions |
+//! | `web` | tools that use servers of others; they are off unless the settings switch them on |
+//! | `settings` | a tool with its settings, as people see it |
+//! | `category` | the group and the picture of each tool in lists for people |
 //! | `code::modules` | the modules that programs of `execute_code` may import |
 //! | `show` | results for models: text, pictures, links |
 //! | `schema` | JSON Schemas as short as they can be |
@@ -26,6 +29,7 @@
 #![forbid(unsafe_code)]
 
 mod calculate;
+mod category;
 mod client;
 mod code;
 mod exec;
@@ -39,18 +43,23 @@ mod python;
 mod registry;
 mod schema;
 mod sessions;
+mod settings;
 mod show;
 mod table;
 mod tool;
 mod values;
+mod web;
 
 pub use calculate::{CalculateAnswer, calculate};
+pub use category::ToolCategory;
 pub use client::Client;
 pub use exec::{CallStop, ClientCall};
 pub use history::diff_commits;
 pub use machine::{Machine, MachineOptions, SessionInfo, SessionSpace};
 pub use ports::{PortAddress, PortDoor, PortQuestion};
-pub use registry::{ListedTool, Registry, UnknownTool};
+pub use registry::{ListedTool, Registry, ToolState, UnknownTool};
+pub use settings::{ToolSheet, ToolTest, test_web_tool};
 pub use table::TOOLS;
 pub use tool::{AnswerPart, Hints, ToolEntry, ToolResult, ToolScope};
 pub use wasibox::{CallEvent, Refusal, RefusalKind};
+pub use web::provider_refusal;

@@ -13,6 +13,8 @@ use wasibox::policy::ToolSettings;
 use wasibox::store::{OwnerGrowth, SnapshotLimits, Store};
 use wasibox::{Engine, Error, MountSpec, Policy, Session, Sessions, Tenant, TenantLimits};
 use wasibox::{Refusal, RefusalKind};
+use wasibox_providers::WebTools;
+use wasibox_providers::settings::SettingsStore;
 
 /// The settings of a new [`Machine`].
 pub struct MachineOptions<'a> {
@@ -24,6 +26,8 @@ pub struct MachineOptions<'a> {
     pub timeout: Duration,
     /// The selection and the settings of the offered tools.
     pub tools: ToolSettings,
+    /// The settings that users change: tools that are on or off, providers and keys.
+    pub settings: Arc<SettingsStore>,
 }
 
 /// An engine, the grants of its sessions, and the store that keeps them. Clones are the same
@@ -43,6 +47,7 @@ struct MachineInner {
     making: Mutex<HashMap<String, Arc<Mutex<()>>>>,
     tenants: Mutex<HashMap<String, Arc<Tenant>>>,
     calculators: Calculators,
+    web: WebTools,
 }
 
 /// The place of a session that is open, or is being opened or removed. It is locked meanwhile, so
@@ -99,6 +104,7 @@ impl Machine {
             Some(path) => Store::open(path)?,
             None => Store::in_memory()?,
         };
+        let proxy = options.policy.network.proxy.clone();
         Ok(Machine(Arc::new(MachineInner {
             sessions: engine.sessions(store),
             policy: options.policy,
@@ -110,6 +116,7 @@ impl Machine {
             making: Mutex::default(),
             tenants: Mutex::default(),
             calculators: Calculators::default(),
+            web: WebTools::new(options.settings, proxy),
         })))
     }
 
@@ -126,6 +133,17 @@ impl Machine {
     /// Returns the selection and the settings of the offered tools.
     pub fn tools(&self) -> &ToolSettings {
         &self.0.tools
+    }
+
+    /// Returns the tools that use servers of others, with the settings of all tools.
+    pub fn web_tools(&self) -> &WebTools {
+        &self.0.web
+    }
+
+    /// Returns a number that the user's settings have for a tool; `None` if it is not set.
+    pub(crate) fn set_count(&self, tool: &str, name: &str) -> Option<u64> {
+        let values = self.web_tools().settings().values(tool).ok()?;
+        values.own(name)?.parse().ok()
     }
 
     /// Returns the modules that programs of `execute_code` may import.

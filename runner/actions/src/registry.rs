@@ -4,6 +4,8 @@ use crate::machine::Machine;
 use crate::schema;
 use crate::table::TOOLS;
 use crate::tool::{ToolEntry, ToolScope};
+use schemars::JsonSchema;
+use serde::Serialize;
 use serde_json::{Map, Value};
 use std::fmt::Write;
 use std::sync::Arc;
@@ -27,8 +29,38 @@ const FEW: &str = "small";
 /// context.
 const FEW_TOOLS: &[&str] = &["execute_python", "read_file", "sandbox_exec", "write_file"];
 
-/// The tools of a server, by name, and their description.
+/// Whether a tool is offered, and if not, why.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum ToolState {
+    /// It is offered.
+    On,
+    /// The settings do not switch it on, or switch it off.
+    Off,
+    /// The policy or the command line leaves it out.
+    Excluded,
+    /// It is switched on but lacks something: programs of the image, network rules, a provider, a
+    /// key.
+    Unready,
+}
+
+impl ToolState {
+    /// Returns the state's name.
+    pub fn name(self) -> &'static str {
+        match self {
+            ToolState::On => "on",
+            ToolState::Off => "off",
+            ToolState::Excluded => "excluded",
+            ToolState::Unready => "unready",
+        }
+    }
+}
+
+/// The tools of a server, by name, and their description. Which of them are on is looked up in the
+/// settings each time, so that a change holds at once.
 pub struct Registry {
+    machine: Machine,
+    /// All tools that the policy does not leave out.
     tools: Vec<ListedTool>,
     describes_answers: bool,
     summary: String,
@@ -47,8 +79,7 @@ fn with_default_timeout(mut input: Map<String, Value>, machine: &Machine) -> Map
 }
 
 impl Registry {
-    /// Creates the registry of the tools that the machine's settings select and that its image
-    /// supports.
+    /// Creates the registry of the tools that the machine's policy selects.
     ///
     /// # Errors
     /// Returns an error if a name in the settings is not the name of a tool.
@@ -68,7 +99,6 @@ impl Registry {
             (!settings.read_only || t.scope == ToolScope::Read)
                 && !is_named(&settings.off, t)
                 && settings.only.as_ref().is_none_or(|only| is_named(only, t))
-                && (t.is_there)(machine)
         };
         let listed = |tool: &'static ToolEntry| ListedTool {
             tool,
@@ -79,12 +109,35 @@ impl Registry {
         let (summary, description) =
             (describe_machine(machine, false), describe_machine(machine, true));
         let describes_answers = !settings.only.iter().flatten().any(|name| name == FEW);
-        Ok(Registry { tools, describes_answers, summary, description })
+        let machine = machine.clone();
+        Ok(Registry { machine, tools, describes_answers, summary, description })
     }
 
-    /// Returns all tools.
-    pub fn tools(&self) -> &[ListedTool] {
-        &self.tools
+    /// Returns the tools that are offered.
+    pub fn tools(&self) -> impl Iterator<Item = &ListedTool> {
+        self.tools.iter().filter(|listed| self.is_on(listed.tool))
+    }
+
+    fn is_on(&self, tool: &ToolEntry) -> bool {
+        is_enabled(&self.machine, tool) && (tool.is_there)(&self.machine)
+    }
+
+    /// Returns whether a tool is offered, and if not, why.
+    pub fn state_of(&self, tool: &ToolEntry) -> ToolState {
+        if !self.tools.iter().any(|listed| listed.tool.name == tool.name) {
+            ToolState::Excluded
+        } else if !is_enabled(&self.machine, tool) {
+            ToolState::Off
+        } else if !(tool.is_there)(&self.machine) {
+            ToolState::Unready
+        } else {
+            ToolState::On
+        }
+    }
+
+    /// Returns the machine of the tools.
+    pub fn machine(&self) -> &Machine {
+        &self.machine
     }
 
     /// Returns whether lists for models have the schemas of answers. They are left out with the
@@ -93,9 +146,10 @@ impl Registry {
         self.describes_answers
     }
 
-    /// Returns the tool of that name.
+    /// Returns the tool of that name, if it is offered.
     pub fn get(&self, name: &str) -> Option<&ListedTool> {
-        self.tools.binary_search_by(|t| t.tool.name.cmp(name)).ok().map(|at| &self.tools[at])
+        let found = self.tools.binary_search_by(|t| t.tool.name.cmp(name)).ok();
+        found.map(|at| &self.tools[at]).filter(|listed| self.is_on(listed.tool))
     }
 
     /// Returns a short description of the machine for models: the contents of its image and the
@@ -108,6 +162,13 @@ impl Registry {
     pub fn description(&self) -> &str {
         &self.description
     }
+}
+
+/// Returns whether the settings have a tool on. If the file has become malformed, a tool that is off
+/// by default is off.
+fn is_enabled(machine: &Machine, tool: &ToolEntry) -> bool {
+    let said = machine.web_tools().settings().is_enabled(tool.name);
+    said.unwrap_or_default().unwrap_or(!tool.is_off)
 }
 
 /// Components of the image that the description mentions.

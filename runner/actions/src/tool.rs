@@ -133,8 +133,10 @@ pub struct ToolEntry {
     pub scope: ToolScope,
     pub hints: Hints,
     pub(crate) how: ToolRunner,
-    /// Whether an image has the programs for it.
+    /// Whether the machine has what it needs: programs of the image, rules, a provider.
     pub(crate) is_there: fn(&Machine) -> bool,
+    /// Whether it is off unless the settings switch it on.
+    pub is_off: bool,
 }
 
 /// The function that executes a tool.
@@ -161,7 +163,7 @@ impl ToolEntry {
             output: schema::of_answer::<A::Answer>,
             run: run::<A>,
         };
-        ToolEntry { name, title, text, scope, hints, how, is_there: |_| true }
+        ToolEntry { name, title, text, scope, hints, how, is_there: |_| true, is_off: false }
     }
 
     /// Returns the schema of the tool's arguments, in its shortest form.

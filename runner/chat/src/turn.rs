@@ -160,7 +160,6 @@ impl Chat {
     ) -> Chat {
         let tools = registry
             .tools()
-            .iter()
             .map(|listed| {
                 let (tool, parameters) = (listed.tool, &*listed.input);
                 let function = json!({

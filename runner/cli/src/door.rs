@@ -1,9 +1,9 @@
 //! `runner mcp` and `runner serve`: sessions for other programs.
 
-use crate::CliFailure;
 use crate::args::door::{DoorArgs, McpArgs, RootsArg, ServeArgs, ToolArgs};
 use crate::args::grants::GrantSettings;
 use crate::progress::compile_progress;
+use crate::{CliFailure, message, tool_settings};
 use std::collections::HashMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -130,7 +130,13 @@ pub fn open_machine(args: &ToolArgs, awake: usize) -> Result<ServedMachine, CliF
     let servers = crate::tools::connect_servers(&engine, &tools_from)?;
     let store = args.store.store.as_deref().filter(|path| *path != Path::new(""));
     let timeout = Duration::from_secs(args.call_timeout.max(1).into());
-    let machine = Machine::new(&engine, MachineOptions { policy, store, timeout, tools })?;
+    let user = args.settings.store();
+    user.load().map_err(|e| CliFailure::new(2, format!("--tool-settings: {e}")))?;
+    for name in tool_settings::named_and_off(tools.only.as_deref().unwrap_or_default(), &user) {
+        message::say_message(&format!("{name} is off: runner tools enable {name}"));
+    }
+    let options = MachineOptions { policy, store, timeout, tools, settings: user };
+    let machine = Machine::new(&engine, options)?;
     let registry = Registry::new(&machine).map_err(|e| CliFailure::usage(format!("tools: {e}")))?;
     Ok((machine, Arc::new(registry), servers))
 }

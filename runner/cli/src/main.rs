@@ -17,6 +17,7 @@
 //! | `self_test` | `runner self-test` |
 //! | `installed` | the program as part of a package: its name, its image |
 //! | `manual` | `runner completions` and `runner man` |
+//! | `tool_settings` | `runner tools ...`: which built-in tools are on, and their settings |
 //! | `tools` | tools of other servers for guests |
 //! | `message`, `table` | the runner's own messages, and the format of names and times in them |
 //! | `progress` | progress of long operations, on a terminal |
@@ -49,6 +50,7 @@ mod shell;
 mod snapshot;
 mod table;
 mod terminal;
+mod tool_settings;
 mod tools;
 mod values;
 
@@ -132,6 +134,7 @@ fn run(parsed: CliRequest) -> Result<u8, CliFailure> {
         CliCommand::Chat(args) => chat::run(&args),
         CliCommand::Mcp(args) => door::run_mcp(&args),
         CliCommand::Serve(args) => door::run_serve(&args),
+        CliCommand::Tools(command) => tool_settings::run(*command),
         CliCommand::RunJson(args) => run_json::run(&args),
         CliCommand::Inspect(args) => inspect::inspect_image(&args.image.path()?, args.json),
         CliCommand::Image(command) => image::run(command),

@@ -5,7 +5,7 @@ use crate::links::LinkKey;
 use crate::metrics::{GaugeReadings, Metrics};
 use crate::problem::HttpProblem;
 use crate::tokens::{Owner, Tokens, anonymous_owner};
-use crate::{Door, files, openapi, ports, sessions, terminal, tools};
+use crate::{Door, files, openapi, ports, sessions, sheets, terminal, tools};
 use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::http::{HeaderValue, Method, Response, StatusCode, header};
@@ -107,6 +107,10 @@ pub fn build_router(app: &Arc<HttpApp>) -> Router {
                 "/terminals.js",
                 get(|| async { script_response(include_str!("pages/terminals.js")) }),
             )
+            .route(
+                "/settings.js",
+                get(|| async { script_response(include_str!("pages/settings.js")) }),
+            )
             .route("/xterm.js", get(|| async { script_response(include_str!("pages/xterm.js")) }))
             .route("/xterm.css", get(|| async { style_response(include_str!("pages/xterm.css")) }))
             .route("/docs.js", get(|| async { script_response(include_str!("pages/docs.js")) }))
@@ -131,6 +135,9 @@ fn rest_router() -> Router<Arc<HttpApp>> {
     Router::new()
         .route("/metrics", get(get_metrics))
         .route("/v1/tools", get(tools::list_tools))
+        .route("/v1/tools/settings", get(sheets::list_sheets))
+        .route("/v1/tools/settings/{tool}", put(sheets::put_sheet))
+        .route("/v1/tools/settings/{tool}/test", post(sheets::test_sheet))
         .route("/v1/sessions", get(sessions::list_sessions))
         .route(
             "/v1/sessions/{session}",

@@ -8,6 +8,7 @@
 //! | `tools` | a call of a tool, at once or as events |
 //! | `sessions` | creating, listing, removing sessions; snapshots of them |
 //! | `files` | uploads and downloads, in pieces |
+//! | `sheets` | settings of tools, for tokens that may change them |
 //! | `ports` | ports of sessions: their list, links, addresses |
 //! | `links` | signed links to ports |
 //! | `proxy` | a request passed on to a server in a session |
@@ -51,6 +52,7 @@ mod room;
 mod screen;
 mod server;
 mod sessions;
+mod sheets;
 #[cfg(feature = "opentelemetry")]
 mod telemetry;
 mod terminal;

@@ -5,6 +5,7 @@ use crate::files::UploadedFile;
 use crate::ports::{LinkAnswer, LinkRequest, PortList};
 use crate::problem::ProblemDocument;
 use crate::sessions::{SessionList, SessionName};
+use crate::sheets::{ChangedSheet, SheetChange, SheetList, TestAnswer, TestRequest};
 use crate::tools::{NOT_HERE, ToolList};
 use schemars::JsonSchema;
 use schemars::generate::{SchemaGenerator, SchemaSettings};
@@ -16,7 +17,7 @@ pub fn openapi_document(registry: &Registry) -> Value {
     let mut schemas = AnswerSchemas::new();
     let mut paths = fixed_paths(&mut schemas);
     schemas.refer::<ProblemDocument<'_>>();
-    for listed in registry.tools().iter().filter(|t| t.tool.name != NOT_HERE) {
+    for listed in registry.tools().filter(|t| t.tool.name != NOT_HERE) {
         let path = format!("/v1/sessions/{{session}}/tools/{}", listed.tool.name);
         paths.insert(path, tool_operation(listed));
     }
@@ -96,6 +97,10 @@ fn name_parameter() -> Value {
     })
 }
 
+fn tool_parameter() -> Value {
+    json!({ "name": "tool", "in": "path", "required": true, "schema": { "type": "string" } })
+}
+
 fn problem_responses(statuses: &[u16]) -> Map<String, Value> {
     let one = |status: &u16| {
         let content = json!({
@@ -143,6 +148,26 @@ fn fixed_paths(schemas: &mut AnswerSchemas) -> Map<String, Value> {
             "operationId": "list_tools", "summary": "The tools and their schemas", "tags": ["read"],
             "responses": done_response(200, "The tools that the token may use.", schemas.content_of::<ToolList<'_>>()),
         } },
+        "/v1/tools/settings": { "get": {
+            "operationId": "list_tool_settings", "summary": "All tools with their settings", "tags": ["manage"],
+            "responses": done_response(200, "The tools.", schemas.content_of::<SheetList>()),
+        } },
+        "/v1/tools/settings/{tool}": {
+            "parameters": [tool_parameter()],
+            "put": {
+                "operationId": "set_tool", "summary": "Switch a tool and change its settings", "tags": ["manage"],
+                "requestBody": { "required": true, "content": schemas.content_of::<SheetChange>() },
+                "responses": done_response(200, "The tool.", schemas.content_of::<ChangedSheet>()),
+            },
+        },
+        "/v1/tools/settings/{tool}/test": {
+            "parameters": [tool_parameter()],
+            "post": {
+                "operationId": "test_tool", "summary": "Call a tool that uses a server of others", "tags": ["manage"],
+                "requestBody": { "content": schemas.content_of::<TestRequest>() },
+                "responses": done_response(200, "The tool's answer.", schemas.content_of::<TestAnswer>()),
+            },
+        },
         "/v1/sessions": { "get": {
             "operationId": "list_sessions", "summary": "The sessions", "tags": ["read"],
             "responses": done_response(200, "The sessions.", schemas.content_of::<SessionList>()),

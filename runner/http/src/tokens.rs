@@ -41,6 +41,8 @@ struct TokenEntry {
     sha256: Option<String>,
     scopes: Option<Vec<String>>,
     #[serde(default)]
+    tool_settings: bool,
+    #[serde(default)]
     limits: TokenLimits,
 }
 
@@ -90,6 +92,8 @@ pub struct Owner {
     /// The prefix of the names of its sessions.
     pub name: String,
     pub scopes: Vec<ToolScope>,
+    /// Whether it may change the settings of tools, which hold for all users of the server.
+    pub may_set_tools: bool,
     pub limits: TokenLimits,
     running: AtomicUsize,
     streaming: AtomicUsize,
@@ -124,7 +128,8 @@ impl Owner {
     fn new(name: String, scopes: Vec<ToolScope>, limits: TokenLimits) -> Owner {
         let used = TokenUsage { since: Instant::now(), cpu: Duration::ZERO, bytes: 0 };
         let (running, streaming) = (AtomicUsize::new(0), AtomicUsize::new(0));
-        Owner { name, scopes, limits, running, streaming, used: Mutex::new(used) }
+        let used = Mutex::new(used);
+        Owner { name, scopes, may_set_tools: false, limits, running, streaming, used }
     }
 
     /// Counts one more running request, or returns the limit that prevents it.
@@ -234,7 +239,8 @@ impl Tokens {
                     })
                     .collect::<Result<_, _>>()?,
             };
-            all.push((digest, Arc::new(Owner::new(entry.name, scopes, entry.limits))));
+            let owner = Owner::new(entry.name, scopes, entry.limits);
+            all.push((digest, Arc::new(Owner { may_set_tools: entry.tool_settings, ..owner })));
         }
         if all.is_empty() { Err("there is no [[token]]".into()) } else { Ok(Tokens(all)) }
     }
@@ -308,12 +314,13 @@ mod tests {
         let sum = "f39dac6cbaba535e2c207cd0cd8f154974223c848f727f98b3564cea569b41cf";
         let text = format!(
             "[[token]]\nname = 'a'\nsha256 = '{sum}'\nscopes = ['read']\nlimits = {{ sessions = 2 }}\n\
-             [[token]]\nname = 'b'\ntoken = 'ABCDEFGHIJKLMNOP'\n"
+             tool-settings = true\n[[token]]\nname = 'b'\ntoken = 'ABCDEFGHIJKLMNOP'\n"
         );
         let tokens = Tokens::parse(&text).unwrap();
         let a = tokens.owner_of("abcdefghijklmnop").unwrap();
         assert_eq!((&*a.name, &*a.scopes, a.limits.sessions), ("a", &[ToolScope::Read][..], 2));
-        assert_eq!(tokens.owner_of("ABCDEFGHIJKLMNOP").unwrap().name, "b");
+        let b = tokens.owner_of("ABCDEFGHIJKLMNOP").unwrap();
+        assert_eq!((&*b.name, a.may_set_tools, b.may_set_tools), ("b", true, false));
         for other in ["", "abcdefghijklmno", "abcdefghijklmnopq", "Abcdefghijklmnop", sum] {
             assert!(tokens.owner_of(other).is_none(), "{other}");
         }

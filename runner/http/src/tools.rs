@@ -65,7 +65,6 @@ pub async fn list_tools(
     let tools = app
         .registry
         .tools()
-        .iter()
         .filter(|t| t.tool.name != NOT_HERE && caller.owner.scopes.contains(&t.tool.scope))
         .map(|t| ToolDescription {
             name: t.tool.name,

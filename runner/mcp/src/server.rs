@@ -181,7 +181,7 @@ impl McpServer {
 
     /// Returns the tools that this client may use.
     fn tools<'a>(&'a self, bound: &'a ConnectionClient) -> impl Iterator<Item = &'a ListedTool> {
-        self.registry.tools().iter().filter(|listed| {
+        self.registry.tools().filter(|listed| {
             let lasts = bound.extent == BindExtent::Connection;
             bound.scopes.contains(&listed.tool.scope) && (lasts || listed.tool.name != SWITCH)
         })

@@ -69,6 +69,7 @@ pub use control::Interrupt;
 pub use engine::{Engine, EngineOptions, Isolation, Sessions};
 pub use expose::ExposedPort;
 pub use processes::{FollowedOutput, ProcessFollower};
+pub use requests::parse_policy as bridge_policy;
 pub use run::InheritedStreams;
 pub use session::{Cancel, Error, Session, Streams};
 pub use spawned::{

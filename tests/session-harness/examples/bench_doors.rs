@@ -6,6 +6,7 @@
 use serde_json::json;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 use wasibox::policy::ToolSettings;
 use wasibox::{Isolation, Session};
@@ -25,7 +26,8 @@ fn main() {
     let session = engine(Isolation::Process).session(policy()).expect("a session");
     let mut stdio = Stdio::begin(&[]);
     let tools = ToolSettings::default();
-    let machine = MachineOptions { policy: policy(), store: None, timeout: LONG, tools };
+    let settings = Arc::default();
+    let machine = MachineOptions { policy: policy(), store: None, timeout: LONG, tools, settings };
     let machine = Machine::new(&engine(Isolation::Process), machine).expect("a machine");
     // The first answer takes seconds, so it is not measured.
     calculate(&machine, "1 + 1").expect("a result");

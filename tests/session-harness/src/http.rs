@@ -6,6 +6,7 @@ use serde_json::Value;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 use wasibox::policy::ToolSettings;
 use wasibox::{Engine, Isolation};
@@ -27,6 +28,11 @@ pub fn serve(tokens: Option<&str>, store: Option<&Path>, tools: ToolSettings) ->
     begin_server(make_machine(store, tools), tokens.map(read_tokens), false)
 }
 
+/// Serves the sessions of a machine to tokens (TOML).
+pub fn serve_machine(machine: Machine, tokens: &str) -> TestServer {
+    begin_server(machine, Some(read_tokens(tokens)), false)
+}
+
 /// Serves E2B's interface; its API keys are the tokens (TOML).
 pub fn serve_e2b(tokens: &str, store: Option<&Path>) -> TestServer {
     begin_server(make_machine(store, ToolSettings::default()), Some(read_tokens(tokens)), true)
@@ -34,7 +40,8 @@ pub fn serve_e2b(tokens: &str, store: Option<&Path>) -> TestServer {
 
 fn make_machine(store: Option<&Path>, tools: ToolSettings) -> Machine {
     let engine = Engine::new(options(Isolation::Process)).expect("an engine");
-    let machine = MachineOptions { policy: policy(), store, timeout: WAIT, tools };
+    let settings = Arc::default();
+    let machine = MachineOptions { policy: policy(), store, timeout: WAIT, tools, settings };
     Machine::new(&engine, machine).expect("a machine")
 }
 

@@ -6,6 +6,7 @@
 
 use serde_json::{Value, json};
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 use wasibox::files::{FileBytes, Request, UploadOf};
 use wasibox::policy::ToolSettings;
@@ -22,6 +23,7 @@ fn machine() -> Machine {
         store: None,
         timeout: LONG,
         tools: ToolSettings::default(),
+        settings: Arc::default(),
     };
     Machine::new(&engine, options).expect("a machine")
 }

@@ -2,6 +2,7 @@
 
 use super::grants::GrantArgs;
 use super::stored::{ImageArg, StoreArg};
+use super::tools::SettingsArg;
 use clap::Args;
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -26,6 +27,8 @@ pub struct ToolArgs {
     pub store: StoreArg,
     #[command(flatten)]
     pub grants: GrantArgs,
+    #[command(flatten)]
+    pub settings: SettingsArg,
     /// Offer only tools that change nothing
     #[arg(long)]
     pub read_only: bool,

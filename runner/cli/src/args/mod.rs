@@ -9,6 +9,7 @@
 //! | `image` | `image ...` |
 //! | `door` | `mcp`, `serve` |
 //! | `stored` | `snapshot ...`, `kv ...`; the options for store and image |
+//! | `tools` | `tools ...`; the option for the file of settings |
 //! | `wrong` | clap's messages about a wrong command line, in our words |
 //!
 //! Only the command in use is built, because building a table of all of them takes longer than a
@@ -22,6 +23,7 @@ pub mod grants;
 pub mod image;
 pub mod session;
 pub mod stored;
+pub mod tools;
 mod wrong;
 
 use crate::CliFailure;
@@ -70,6 +72,9 @@ pub enum CliCommand {
     Mcp(Box<door::McpArgs>),
     /// Serve sessions by HTTP
     Serve(Box<door::ServeArgs>),
+    /// Switch tools on and off, and change their settings
+    #[command(subcommand)]
+    Tools(Box<tools::ToolsCommand>),
     /// Answer one request on standard input: a zip, a program in it
     RunJson(Box<exec::RunJsonArgs>),
     /// Show the contents of an image
@@ -208,6 +213,9 @@ mod tests {
             &["serve", "--listen", "127.0.0.1:0"],
             &["fs", "read", "--store", "s", "a"],
             &["fs", "read", "--offset", "1", "--store", "s", "a", "f"],
+            &["tools"],
+            &["tools", "enable"],
+            &["tools", "set"],
         ] {
             assert!(parsed(args).is_err_and(|f| f.status == 2), "{args:?}");
         }

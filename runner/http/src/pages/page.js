@@ -1,5 +1,6 @@
 // The page for people, with sessions, terminals, files and history. It uses the public HTTP
 // interface, and inserts data from guests only as text or as pictures.
+import { toolSettings } from "./settings.js";
 import { Terminals } from "./terminals.js";
 
 const $ = (id) => document.getElementById(id);
@@ -145,6 +146,9 @@ async function showDiff(commit) {
   show(`commit ${commit.number}: ${commit.command}`, element("pre", {}, ...lines));
 }
 for (const name of ["undo", "redo"]) $(name).onclick = does(() => move(name));
+
+// Tools.
+$("tools").onclick = does(async () => show("Tools", await toolSettings(element, ask)));
 
 $("enter").onsubmit = does(async () => {
   state.token = $("token").value || state.token;
