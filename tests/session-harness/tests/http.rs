@@ -448,7 +448,7 @@ fn the_description_of_the_server_is_complete() {
         let described = schemas[name]["properties"].as_object().unwrap();
         assert_eq!(described.keys().collect::<Vec<_>>(), fields, "{name}");
     }
-    for path in ["/", "/docs", "/page.js", "/terminals.js", "/docs.js"] {
+    for path in ["/", "/docs", "/page.js", "/settings.js", "/terminals.js", "/docs.js"] {
         let page = open(path);
         assert_eq!(page.status, 200, "{path}");
         // The page fetches nothing from elsewhere.
