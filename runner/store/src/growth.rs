@@ -1,6 +1,11 @@
-//! The limits on the bytes that a session's history and log take in the store.
+//! The limits on what a session's history and log take in the store.
 //!
-//! Each commit records the number of bytes that it has added. If a session's commits together
+//! If a session has more commits than its limit, the oldest are merged into those after them until
+//! the newest ones are left that are to be kept ([`StoreSession::limit_commits`]). This is one short
+//! transaction, once in many calls; the space is regained in the background
+//! ([`mod@crate::collector`]).
+//!
+//! Bytes have a limit of their own. Each commit records the number of bytes that it has added. If a session's commits together
 //! exceed the limit, the oldest are merged into those after them until the newer ones take at most
 //! a quarter of the limit, and objects that are no longer needed are removed. So this happens only
 //! once in many calls. Tagged commits may have at most half of the limit. The log loses its oldest
@@ -30,12 +35,41 @@ pub(crate) struct SessionGrowth {
     /// needed, and again after a failed transaction.
     history: Option<u64>,
     audit: Option<u64>,
+    commits: CommitCount,
 }
 
 impl Default for SessionGrowth {
     fn default() -> SessionGrowth {
         let (history_limit, audit_limit) = (u64::MAX, u64::MAX);
-        SessionGrowth { history_limit, audit_limit, compacted: 0, history: None, audit: None }
+        let commits = CommitCount::default();
+        SessionGrowth {
+            history_limit,
+            audit_limit,
+            compacted: 0,
+            history: None,
+            audit: None,
+            commits,
+        }
+    }
+}
+
+/// The number of a session's commits, and its limit.
+#[derive(Clone, Copy, Debug)]
+struct CommitCount {
+    keep: usize,
+    most: usize,
+    /// The number after the last compaction. It may exceed `keep`, because tagged commits and those
+    /// that other sessions need are kept.
+    compacted: usize,
+    /// Unknown until it is needed, and again after a failed transaction.
+    count: Option<usize>,
+    /// The number of those who rely on all commits ([`StoreSession::keep_commits`]).
+    holders: usize,
+}
+
+impl Default for CommitCount {
+    fn default() -> CommitCount {
+        CommitCount { keep: usize::MAX, most: usize::MAX, compacted: 0, count: None, holders: 0 }
     }
 }
 
@@ -72,6 +106,27 @@ impl StoreSession {
     pub fn limit_growth(&self, history: u64, audit: u64) {
         let mut growth = self.lock_growth();
         (growth.history_limit, growth.audit_limit) = (history, audit);
+    }
+
+    /// Limits the number of the session's commits, which is not limited by default: when there are
+    /// more than `most`, the newest `keep` stay, and those that are tagged or that other sessions
+    /// need. `usize::MAX` is no limit.
+    pub fn limit_commits(&self, keep: usize, most: usize) {
+        let commits = &mut self.lock_growth().commits;
+        (commits.keep, commits.most) = (keep.clamp(1, most.max(1)), most);
+    }
+
+    /// Suspends the limit of commits until [`StoreSession::release_commits`] was called as often as this,
+    /// for a caller that will return to a commit of now after any number of further ones. The limit
+    /// of bytes still holds.
+    pub fn keep_commits(&self) {
+        self.lock_growth().commits.holders += 1;
+    }
+
+    /// Reverts one call of [`StoreSession::keep_commits`].
+    pub fn release_commits(&self) {
+        let commits = &mut self.lock_growth().commits;
+        commits.holders = commits.holders.saturating_sub(1);
     }
 
     pub(crate) fn lock_growth(&self) -> MutexGuard<'_, SessionGrowth> {
@@ -111,15 +166,59 @@ impl StoreSession {
         Ok(bytes)
     }
 
-    /// Forgets the known numbers of bytes, because a transaction has failed.
+    /// Forgets the known numbers of bytes and commits, because a transaction has failed or has
+    /// removed commits.
     pub(crate) fn forget_growth(&self) {
         let mut growth = self.lock_growth();
-        (growth.history, growth.audit) = (None, None);
+        (growth.history, growth.audit, growth.commits.count) = (None, None, None);
     }
 
-    /// Counts a new commit. Compacts the history if it exceeds the limit, and has grown by a
-    /// quarter of the limit since the last compaction.
+    /// Counts a new commit. Compacts the history if it exceeds a limit.
     pub(crate) fn count_commit(&self, bytes: u64) -> Result<(), StoreError> {
+        self.count_number()?;
+        self.count_bytes(bytes)
+    }
+
+    /// Counts a new commit, and compacts the history if there are too many.
+    fn count_number(&self) -> Result<(), StoreError> {
+        let keep = {
+            let db = self.store().lock_db();
+            let commits = self.lock_growth().commits;
+            let count = match commits.count {
+                Some(known) => known + 1,
+                None if commits.most == usize::MAX => return Ok(()),
+                None => self.count_own_commits(&db)?,
+            };
+            self.lock_growth().commits.count = Some(count);
+            // Commits that cannot be removed must not cause a compaction at each call.
+            let most =
+                commits.most.max(commits.compacted.saturating_add(commits.most - commits.keep));
+            if count <= most || commits.holders > 0 {
+                return Ok(());
+            }
+            commits.keep
+        };
+        let removed = self.compact(keep)?;
+        let left = self.count_own_commits(&self.store().lock_db())?;
+        {
+            let commits = &mut self.lock_growth().commits;
+            (commits.compacted, commits.count) = (left, Some(left));
+        }
+        if removed > 0 {
+            self.store().collect_soon();
+        }
+        Ok(())
+    }
+
+    fn count_own_commits(&self, db: &Db) -> Result<usize, StoreError> {
+        let sql = "SELECT count(*) FROM commits WHERE session = ?";
+        let count: i64 = db.0.prepare_cached(sql)?.query_row([self.id()], |r| r.get(0))?;
+        Ok(usize::try_from(count).unwrap_or(0))
+    }
+
+    /// Counts the bytes of a new commit. Compacts the history if it exceeds the limit of bytes, and
+    /// has grown by a quarter of the limit since the last compaction.
+    fn count_bytes(&self, bytes: u64) -> Result<(), StoreError> {
         let keep = {
             let db = self.store().lock_db();
             let limit = {

@@ -25,6 +25,7 @@
 #![forbid(unsafe_code)]
 
 mod check;
+mod collector;
 pub mod db;
 mod error;
 mod gc;
@@ -39,6 +40,7 @@ mod staged;
 mod transfer;
 
 pub use check::{CheckReport, Damage, LostPart};
+pub use collector::wait_for_collections;
 pub use error::StoreError;
 pub use gc::GcReport;
 pub use history::OwnerGrowth;
@@ -48,6 +50,7 @@ pub use wasibox_bucket::is_address;
 pub use wasibox_snapshot as snapshot;
 pub use wasibox_snapshot::wbs::SnapshotLimits;
 
+use collector::BackgroundCollection;
 use db::{Db, to_signed, to_unsigned};
 use lease::{InUse, Lease};
 use log::WriteAheadLog;
@@ -85,6 +88,8 @@ struct StoreInner {
     collecting: Mutex<()>,
     /// The number of collections that have begun.
     collections: AtomicU64,
+    /// The collections in the background.
+    background: Mutex<BackgroundCollection>,
     exports: Mutex<RunningExports>,
     /// The bucket whose cache this store is.
     remote: Option<Remote>,
@@ -259,6 +264,7 @@ impl Store {
                 in_use: InUse::default(),
                 collecting: Mutex::default(),
                 collections: AtomicU64::default(),
+                background: Mutex::default(),
                 exports: Mutex::default(),
                 remote,
             }),

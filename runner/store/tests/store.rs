@@ -609,6 +609,88 @@ fn the_oldest_commits_make_room() {
 }
 
 #[test]
+fn old_commits_are_merged_by_themselves() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = Store::open(&dir.path().join("w.wbx")).unwrap();
+    let (s, v) = (store.create("a", None).unwrap(), session());
+    s.limit_commits(5, 20);
+    let mut known = v.tree_version();
+    for n in 0..10_u64 {
+        write(&v, "/tmp/n", format!("{n}").as_bytes()).unwrap();
+        commit(&s, &v, &mut known);
+    }
+    s.tag("third", 3).unwrap();
+    drop(store.fork("a", Some(6), "b").unwrap());
+    for n in 10..100_u64 {
+        write(&v, "/tmp/n", format!("{n}").as_bytes()).unwrap();
+        write(&v, "/tmp/only", format!("{n}").repeat(100).as_bytes()).unwrap();
+        let made = commit(&s, &v, &mut known).number;
+        let own = store.history("a").unwrap();
+        // The tagged commit and the ancestors of the fork, six in all, are kept beside them.
+        assert!(own.len() <= 20 + 6, "{} after {n}", own.len());
+        let newest: Vec<u64> = own.iter().rev().take(5).map(|c| c.number).collect();
+        assert_eq!(newest, [made, made - 1, made - 2, made - 3, made - 4]);
+    }
+    // The kept commits can be undone, one by one, and done again.
+    for n in (95..99).rev() {
+        s.undo().unwrap();
+        assert_eq!(read(&restored(&s), "/tmp/n").unwrap(), format!("{n}").as_bytes());
+    }
+    (0..4).for_each(|_| drop(s.redo().unwrap()));
+    assert_eq!(dump(&restored(&s)), dump(&v));
+    assert_eq!(store.tags("a").unwrap(), [("third".to_owned(), 3)]);
+    s.restore(3).unwrap();
+    assert_eq!(read(&restored(&s), "/tmp/n").unwrap(), b"1");
+    let b = store.session("b").unwrap();
+    assert_eq!(read(&restored(&b), "/tmp/n").unwrap(), b"4");
+    (0..5).for_each(|_| drop(b.undo().unwrap()));
+    drop(b);
+    wasibox_store::wait_for_collections(std::time::Duration::from_secs(60));
+    assert!(store.check().unwrap().is_whole());
+    // The collection in the background left at most what came after it.
+    let left = store.collect_garbage().unwrap();
+    assert!(left.objects < 300, "{left:?}");
+
+    // One who returns to a commit later finds it.
+    let begun = s.head().number;
+    s.keep_commits();
+    for n in 0..50_u64 {
+        s.commit(|w| w.set_shell(&n.to_le_bytes())).unwrap();
+    }
+    assert_eq!(s.roll_back(begun).unwrap().number, begun);
+    s.release_commits();
+    for n in 0..50_u64 {
+        s.commit(|w| w.set_shell(&n.to_le_bytes())).unwrap();
+    }
+    assert!(matches!(s.roll_back(begun), Err(StoreError::NoCommit { .. })));
+}
+
+/// A call that merges old commits is not noticed: neither by its session nor by another one.
+#[test]
+fn merging_commits_takes_no_time_from_others() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = Store::open(&dir.path().join("w.wbx")).unwrap();
+    let mut longest = Vec::new();
+    for (name, most) in [("all", usize::MAX), ("few", 200)] {
+        let s = store.create(name, None).unwrap();
+        s.limit_commits(50, most);
+        let begun = std::time::Instant::now();
+        let times = (0..1000_u64).map(|n| {
+            let begun = std::time::Instant::now();
+            s.commit(|w| w.set_shell(&n.to_le_bytes().repeat(1000))).unwrap();
+            begun.elapsed()
+        });
+        let most = times.max().unwrap();
+        longest.push((begun.elapsed(), most));
+    }
+    wasibox_store::wait_for_collections(std::time::Duration::from_secs(60));
+    eprintln!("total and longest commit, without and with a limit: {longest:?}");
+    assert!(store.history("few").unwrap().len() <= 200);
+    assert!(longest[1].0 < longest[0].0 * 3, "{longest:?}");
+    assert!(longest[1].1 < std::time::Duration::from_secs(1), "{longest:?}");
+}
+
+#[test]
 fn the_oldest_entries_of_the_log_make_room() {
     let store = Store::in_memory().unwrap();
     let s = store.create("a", None).unwrap();
