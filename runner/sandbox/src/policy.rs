@@ -43,19 +43,23 @@ pub struct Policy {
     pub growth: GrowthLimits,
 }
 
-/// Upper bounds of a session's history and log in its store, in bytes. The oldest parts beyond them
-/// are removed.
+/// Upper bounds of a session's history and log in its store. The oldest parts beyond them are
+/// removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GrowthLimits {
     /// The bytes that its commits have added to the store.
     pub history: u64,
     /// The bytes of its log.
     pub audit: u64,
+    /// The number of newest commits that stay when there are more than `most_commits`, which is
+    /// `usize::MAX` for no limit.
+    pub kept_commits: usize,
+    pub most_commits: usize,
 }
 
 impl Default for GrowthLimits {
     fn default() -> GrowthLimits {
-        GrowthLimits { history: 2 << 30, audit: 64 << 20 }
+        GrowthLimits { history: 2 << 30, audit: 64 << 20, kept_commits: 50, most_commits: 200 }
     }
 }
 

@@ -244,6 +244,17 @@ impl Engine {
         Ok(())
     }
 
+    /// Returns the functions that sessions begin with, by name.
+    ///
+    /// ```no_run
+    /// # let engine = wasibox::Engine::open("image.webc".as_ref())?;
+    /// assert!(engine.tools().is_empty());
+    /// # Ok::<(), wasibox::Error>(())
+    /// ```
+    pub fn tools(&self) -> Vec<HostTool> {
+        lock_mutex(&self.0.tools).clone()
+    }
+
     /// Returns the pool of workers, or `None` if sessions run on threads.
     ///
     /// ```no_run
@@ -412,6 +423,7 @@ impl Engine {
         workspace: Option<WorkspaceHandle>,
     ) -> Session {
         session.limit_growth(policy.growth.history, policy.growth.audit);
+        session.limit_commits(policy.growth.kept_commits, policy.growth.most_commits);
         let kept = StateLocation::from_store(session, self.digest(), begun, temporary);
         let session =
             Session::from_parts(SandboxOrigin::Engine(self.0.clone()), policy, kept, workspace);

@@ -183,12 +183,56 @@ impl Session {
         &self,
         act: impl FnOnce(&Session) -> Result<T, E>,
     ) -> Result<T, E> {
-        let begun = self.head()?.number;
-        let done = act(self);
-        if done.is_err() {
-            self.roll_back(begun)?;
-        }
-        done
+        // The commit to return to must not be merged with later ones meanwhile.
+        self.keep_commits()?;
+        let done = self.head().and_then(|begun| {
+            let done = act(self);
+            if done.is_err() {
+                self.roll_back(begun.number)?;
+            }
+            Ok(done)
+        });
+        self.release_commits()?;
+        done?
+    }
+
+    /// Suspends the policy's limit of commits ([`GrowthLimits::most_commits`](wasibox_sandbox::GrowthLimits))
+    /// until [`Session::release_commits`] was called as often as this, so that every commit from now on
+    /// can be returned to. [`Session::transaction`] does this by itself.
+    ///
+    /// ```no_run
+    /// # let engine = wasibox::Engine::open("image.webc".as_ref())?;
+    /// # let session = engine.session(wasibox::Policy::default())?;
+    /// session.keep_commits()?;
+    /// let begun = session.head()?.number;
+    /// for n in 0..1000 {
+    ///     session.exec(format!("./step {n}"))?;
+    /// }
+    /// session.roll_back(begun)?;
+    /// session.release_commits()?;
+    /// # Ok::<(), wasibox::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If the session has no history.
+    pub fn keep_commits(&self) -> Result<(), Error> {
+        self.with_stored(|s| Ok(s.keep_commits()))
+    }
+
+    /// Reverts one call of [`Session::keep_commits`].
+    ///
+    /// ```no_run
+    /// # let engine = wasibox::Engine::open("image.webc".as_ref())?;
+    /// # let session = engine.session(wasibox::Policy::default())?;
+    /// session.keep_commits()?;
+    /// session.release_commits()?;
+    /// # Ok::<(), wasibox::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// The same as [`Session::keep_commits`].
+    pub fn release_commits(&self) -> Result<(), Error> {
+        self.with_stored(|s| Ok(s.release_commits()))
     }
 
     /// Makes a second session named `name` with the state of this one. The two share everything

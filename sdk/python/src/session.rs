@@ -193,6 +193,11 @@ impl Session {
         Ok(forks.into_iter().map(Session::new).collect())
     }
 
+    /// Suspends the limit of commits, or ends that, so that a block can be rolled back.
+    fn keep_commits(&self, py: Python<'_>, is_begun: bool) -> PyResult<()> {
+        self.with(py, |s| Ok(if is_begun { s.keep_commits()? } else { s.release_commits()? }))
+    }
+
     /// Returns a snapshot of the session as bytes.
     fn export<'py>(&self, py: Python<'py>, all: bool) -> PyResult<Bound<'py, PyBytes>> {
         let bytes = self.with(py, |s| {

@@ -1,5 +1,6 @@
 //! Reads policy files (`docs/policy.md`).
 
+use super::commits::HistoryCommits;
 use super::host_tools::WrittenHostTools;
 use super::{LimitChanges, Preset, ToolSettings, values};
 use serde::de::{Error as _, Unexpected, Visitor};
@@ -126,6 +127,8 @@ impl PolicyFile {
                 host_descriptors: limits.host_descriptors.map(|n| n.0),
                 history: limits.history.map(|n| n.0),
                 audit: limits.audit.map(|n| n.0),
+                kept_commits: written.history.kept,
+                most_commits: written.history.most,
             },
             mounts: written.mount.into_iter().map(mount).collect(),
             workspace: written.workspace.map(|w| Workspace { path: dir.join(&w.0.path), ..w.0 }),
@@ -184,6 +187,8 @@ struct WrittenPolicy {
     preset: Option<PresetName>,
     #[serde(default)]
     limits: WrittenLimits,
+    #[serde(default)]
+    history: HistoryCommits,
     #[serde(default)]
     mount: Vec<WrittenMount>,
     workspace: Option<WrittenWorkspaceText>,
@@ -447,6 +452,28 @@ mod tests {
         assert_eq!((policy.mounts[0].writable, policy.mounts[0].quota), (false, None));
         assert_eq!(policy.mounts[1].host, Path::new("/abs"));
         assert_eq!((policy.mounts[1].writable, policy.mounts[1].quota), (true, Some(10 << 20)));
+    }
+
+    #[test]
+    fn commits_of_a_history_are_limited() {
+        let of = |text: &str| {
+            let growth = parse(text).map(|f| f.policy().growth)?;
+            Ok::<_, Mistake>((growth.kept_commits, growth.most_commits))
+        };
+        assert_eq!(of(""), Ok((50, 200)));
+        assert_eq!(of("[history]\nkeep = 10\nmost = 30"), Ok((10, 30)));
+        assert_eq!(of("[history]\nkeep = 1000"), Ok((1000, 2000)));
+        assert_eq!(of("[history]\nmost = 0"), Ok((50, usize::MAX)));
+        assert_eq!(of("preset = 'permissive'").unwrap().1, usize::MAX);
+        assert_eq!(of("preset = 'permissive'\n[history]\nmost = 100"), Ok((50, 100)));
+        for (text, words) in [
+            ("keep = 0", "nonzero"),
+            ("keep = 9\nmost = 8", "`most` is less than `keep`"),
+            ("steps = 3", "unknown field `steps`"),
+        ] {
+            let m = of(&format!("[history]\n{text}")).unwrap_err();
+            assert!(m.message.contains(words), "{text}: {m}");
+        }
     }
 
     #[test]

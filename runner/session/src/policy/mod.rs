@@ -8,6 +8,7 @@
 //! # Deliberately absent
 //! Policies in stores and snapshots, so that data from elsewhere cannot grant rights.
 
+mod commits;
 mod file;
 mod host_tools;
 mod preset;
@@ -41,6 +42,10 @@ pub struct LimitChanges {
     /// Maximum bytes of a session's history, and of its log.
     pub history: Option<u64>,
     pub audit: Option<u64>,
+    /// The number of newest commits of the history that stay when there are more than `most_commits`,
+    /// where `Some(None)` is no limit.
+    pub kept_commits: Option<usize>,
+    pub most_commits: Option<Option<usize>>,
 }
 
 impl LimitChanges {
@@ -66,9 +71,17 @@ impl LimitChanges {
 
     /// Returns the limits of history and log with these changes.
     pub fn apply_to_growth(&self, growth: GrowthLimits) -> GrowthLimits {
+        let most_commits = match (self.most_commits, self.kept_commits) {
+            (Some(most), _) => most.unwrap_or(usize::MAX),
+            // There is room for commits between two compactions.
+            (None, Some(kept)) => growth.most_commits.max(kept.saturating_mul(2)),
+            (None, None) => growth.most_commits,
+        };
         GrowthLimits {
             history: self.history.unwrap_or(growth.history),
             audit: self.audit.unwrap_or(growth.audit),
+            kept_commits: self.kept_commits.unwrap_or(growth.kept_commits),
+            most_commits,
         }
     }
 
@@ -89,6 +102,8 @@ impl LimitChanges {
             host_descriptors: self.host_descriptors.or(before.host_descriptors),
             history: self.history.or(before.history),
             audit: self.audit.or(before.audit),
+            kept_commits: self.kept_commits.or(before.kept_commits),
+            most_commits: self.most_commits.or(before.most_commits),
         }
     }
 }

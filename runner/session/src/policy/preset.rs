@@ -70,8 +70,13 @@ impl Preset {
         let normal = GrowthLimits::default();
         match self {
             Preset::Normal => normal,
-            Preset::Strict => GrowthLimits { history: 256 << 20, audit: 16 << 20 },
-            Preset::Permissive => GrowthLimits { history: 16 << 30, audit: 256 << 20 },
+            Preset::Strict => GrowthLimits { history: 256 << 20, audit: 16 << 20, ..normal },
+            Preset::Permissive => GrowthLimits {
+                history: 16 << 30,
+                audit: 256 << 20,
+                most_commits: usize::MAX,
+                ..normal
+            },
         }
     }
 
@@ -130,6 +135,7 @@ mod tests {
             assert!(a.processes < b.processes && a.spawns < b.spawns);
             let (old, new) = (pair[0].growth(), pair[1].growth());
             assert!(old.history < new.history && old.audit < new.audit);
+            assert!(old.kept_commits <= new.kept_commits && old.most_commits <= new.most_commits);
             // All workers have stacks of the same size.
             assert_eq!(a.stack, b.stack);
         }

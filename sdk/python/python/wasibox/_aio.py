@@ -207,12 +207,14 @@ class AsyncSession(SessionCoroutines):
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[AsyncSession]:
         """Undoes all calls of a block if the block raises; see :meth:`Session.transaction`."""
-        begun = await self.snapshot()
+        begun = await self._do(Session._begin_block)
         try:
             yield self
         except BaseException:
             await asyncio.shield(self._do(Session._roll_back, begun))
             raise
+        finally:
+            await asyncio.shield(self._do(Session._end_block))
 
     async def fork(self, name: str | None = None) -> AsyncSession:
         """Returns a copy of the session; see :meth:`Session.fork`."""

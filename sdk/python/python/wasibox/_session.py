@@ -12,7 +12,7 @@ from collections.abc import MutableMapping
 
 from . import _native, _options, _outcome, _protocol
 from ._engine import Engine, default_engine
-from ._errors import NotFoundError, raising
+from ._errors import NotFoundError, WasiboxError, raising
 from ._outcome import Applied, Commit, Entry, Match, Outcome
 from ._processes import SessionProcesses
 
@@ -523,15 +523,27 @@ class Session(SessionProcesses):
 
         Their commits are then discarded for good.
         """
-        begun = self.head
+        begun = self._begin_block()
         try:
             yield self
         except BaseException:
             self._roll_back(begun)
             raise
+        finally:
+            self._end_block()
+
+    def _begin_block(self) -> int:
+        # The commit to return to must not be merged with later ones meanwhile.
+        with raising():
+            self._native.keep_commits(True)
+        return self.head
 
     def _roll_back(self, number: int) -> None:
         self._move({"roll_back": number})
+
+    def _end_block(self) -> None:
+        with contextlib.suppress(WasiboxError), raising():
+            self._native.keep_commits(False)
 
     def fork(self, name: str | None = None) -> Session:
         """Returns a copy of the session. The two share all data that neither changes."""
