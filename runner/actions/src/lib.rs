@@ -9,6 +9,7 @@
 //! | `tool` | a tool: name, descriptions, schemas, [`ToolScope`], [`Hints`]; `Action`: its implementation |
 //! | `table` | all tools |
 //! | `registry` | the tools that a server offers, with schemas and descriptions that fit its image |
+//! | `describe` | what models are told about the machine: its image, its policy |
 //! | `python`, `packages`, `history`, `values`, `sessions`, `files`, `code`, `calculate` | the tools |
 //! | `ports` | a tool, too; [`PortDoor`]: a server's way to ports of sessions |
 //! | `web` | tools that use servers of others; they are off unless the settings switch them on |
@@ -32,6 +33,7 @@ mod calculate;
 mod category;
 mod client;
 mod code;
+mod describe;
 mod exec;
 mod files;
 mod history;
@@ -53,11 +55,15 @@ mod web;
 pub use calculate::{CalculateAnswer, calculate};
 pub use category::ToolCategory;
 pub use client::Client;
+pub use describe::{
+    FolderKind, GrantedFolder, HistoryDescription, JavascriptDescription, LimitDescription,
+    MachineDescription, NetworkDescription, PackageDescription, PythonDescription,
+};
 pub use exec::{CallStop, ClientCall};
 pub use history::diff_commits;
 pub use machine::{Machine, MachineOptions, SessionInfo, SessionSpace};
 pub use ports::{PortAddress, PortDoor, PortQuestion};
-pub use registry::{ListedTool, Registry, ToolState, UnknownTool};
+pub use registry::{ListedTool, Registry, RegistryError, ToolState};
 pub use settings::{ToolSheet, ToolTest, test_web_tool};
 pub use table::TOOLS;
 pub use tool::{AnswerPart, Hints, ToolEntry, ToolResult, ToolScope};

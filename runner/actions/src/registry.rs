@@ -1,5 +1,6 @@
 //! The tools that a server offers.
 
+use crate::describe::MachineDescription;
 use crate::machine::Machine;
 use crate::schema;
 use crate::table::TOOLS;
@@ -7,14 +8,18 @@ use crate::tool::{ToolEntry, ToolScope};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
-use std::fmt::Write;
 use std::sync::Arc;
-use wasibox::Policy;
+use wasibox::ImageError;
 
-/// A name that no tool has.
-#[derive(Debug, thiserror::Error, PartialEq, Eq)]
-#[error("there is no tool '{0}'")]
-pub struct UnknownTool(pub String);
+/// The reason why there is no registry.
+#[derive(Debug, thiserror::Error)]
+pub enum RegistryError {
+    /// A name that no tool has.
+    #[error("tools: there is no tool '{0}'")]
+    UnknownTool(String),
+    #[error(transparent)]
+    Image(#[from] ImageError),
+}
 
 /// A tool with its schemas.
 pub struct ListedTool {
@@ -78,16 +83,26 @@ fn with_default_timeout(mut input: Map<String, Value>, machine: &Machine) -> Map
     input
 }
 
+/// Describes the machine with the functions of the host that its sessions have.
+fn describe_machine(machine: &Machine) -> Result<MachineDescription, ImageError> {
+    let policy = machine.policy();
+    let tools = machine.engine().tools();
+    let names = tools.iter().map(|tool| tool.name().to_owned());
+    Ok(MachineDescription::new(machine.engine().image(), policy)?
+        .with_default_timeout(machine.default_timeout())
+        .with_host_tools(names.filter(|name| policy.host_tools.allows(name)).collect()))
+}
+
 impl Registry {
     /// Creates the registry of the tools that the machine's policy selects.
     ///
     /// # Errors
-    /// Returns an error if a name in the settings is not the name of a tool.
-    pub fn new(machine: &Machine) -> Result<Registry, UnknownTool> {
+    /// Returns an error if a name in the settings is not the name of a tool, or if the image is damaged.
+    pub fn new(machine: &Machine) -> Result<Registry, RegistryError> {
         let settings = machine.tools();
         for name in settings.only.iter().flatten().chain(&settings.off) {
             if name != FEW && !TOOLS.iter().any(|t| t.name == name) {
-                return Err(UnknownTool(name.clone()));
+                return Err(RegistryError::UnknownTool(name.clone()));
             }
         }
         let is_named = |names: &[String], tool: &ToolEntry| {
@@ -106,8 +121,8 @@ impl Registry {
             output: Arc::new(tool.output_schema()),
         };
         let tools = TOOLS.iter().filter(is_wanted).map(listed).collect();
-        let (summary, description) =
-            (describe_machine(machine, false), describe_machine(machine, true));
+        let description = describe_machine(machine)?;
+        let (summary, description) = (description.summary(), description.prompt());
         let describes_answers = !settings.only.iter().flatten().any(|name| name == FEW);
         let machine = machine.clone();
         Ok(Registry { machine, tools, describes_answers, summary, description })
@@ -158,7 +173,7 @@ impl Registry {
         &self.summary
     }
 
-    /// Returns the same description with all commands.
+    /// Returns a longer description, with all commands and the versions of packages.
     pub fn description(&self) -> &str {
         &self.description
     }
@@ -169,79 +184,4 @@ impl Registry {
 fn is_enabled(machine: &Machine, tool: &ToolEntry) -> bool {
     let said = machine.web_tools().settings().is_enabled(tool.name);
     said.unwrap_or_default().unwrap_or(!tool.is_off)
-}
-
-/// Components of the image that the description mentions.
-const DISTRIBUTIONS: &[&str] = &[
-    "cpython",
-    "numpy",
-    "pandas",
-    "matplotlib",
-    "pillow",
-    "openpyxl",
-    "sympy",
-    "requests",
-    "lxml",
-    "beautifulsoup4",
-    "scikit-learn",
-    "scipy",
-    "networkx",
-];
-
-/// Commands that the description mentions if the image has them.
-const NOTABLE: &[&str] = &[
-    "bash", "grep", "sed", "awk", "jq", "find", "xargs", "diff", "patch", "tar", "zip", "curl",
-    "git", "sqlite3", "python3", "pip", "js", "node",
-];
-
-fn describe_machine(machine: &Machine, is_whole: bool) -> String {
-    let image = machine.engine().image();
-    let names: Vec<&str> = image.commands().iter().map(|c| c.name.as_str()).collect();
-    let versions = &image.extra().versions;
-    let has = |name: &str| names.contains(&name);
-    let mut out = String::from(
-        "A private Linux-like machine (WebAssembly, no root). You are in /home/user; \
-         files in /output/ are results for the user.",
-    );
-    let listed: Vec<&str> = if is_whole {
-        names.clone()
-    } else {
-        NOTABLE.iter().copied().filter(|name| has(name)).collect()
-    };
-    let _ = write!(out, " {} commands: {}.", names.len(), listed.join(" "));
-    if has("python3") {
-        let listed: Vec<String> = DISTRIBUTIONS
-            .iter()
-            .filter_map(|name| Some(format!("{name} {}", versions.get(*name)?)))
-            .collect();
-        let _ = write!(out, " Python: {}.", listed.join(", "));
-    }
-    out + &describe_policy(machine.policy())
-}
-
-/// Describes the grants of a policy.
-fn describe_policy(policy: &Policy) -> String {
-    let mut out = String::new();
-    for m in &policy.mounts {
-        let how = if m.writable { "read and write" } else { "read-only" };
-        let _ = write!(out, " {} is the user's ({how}).", m.guest);
-    }
-    if let Some(w) = &policy.workspace {
-        let _ = write!(out, " {} is the user's project.", w.guest);
-    }
-    match policy.network.allow.as_slice() {
-        [] => out.push_str(" There is no network."),
-        rules => {
-            let _ = write!(out, " Requests are allowed to: {}.", rules.join("; "));
-        }
-    }
-    let limits = &policy.limits;
-    let _ = write!(
-        out,
-        " Limits: {} MiB of memory, {} MiB of files, {} processes.",
-        limits.memory >> 20,
-        limits.disk.bytes >> 20,
-        limits.processes
-    );
-    out
 }

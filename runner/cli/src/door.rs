@@ -11,7 +11,7 @@ use std::time::Duration;
 use wasibox::{Engine, EngineOptions, ExposedPort, PoolOptions, Session};
 use wasibox_actions::{
     Client, Machine, MachineOptions, PortAddress, PortDoor, PortQuestion, Refusal, RefusalKind,
-    Registry,
+    Registry, RegistryError,
 };
 use wasibox_http::{BesideDoor, Door, LogLevel, Serve, Tokens};
 use wasibox_mcp::{RootsMode, ToolServers};
@@ -137,7 +137,10 @@ pub fn open_machine(args: &ToolArgs, awake: usize) -> Result<ServedMachine, CliF
     }
     let options = MachineOptions { policy, store, timeout, tools, settings: user };
     let machine = Machine::new(&engine, options)?;
-    let registry = Registry::new(&machine).map_err(|e| CliFailure::usage(format!("tools: {e}")))?;
+    let registry = Registry::new(&machine).map_err(|e| match e {
+        RegistryError::UnknownTool(_) => CliFailure::usage(e),
+        RegistryError::Image(_) => CliFailure::new(125, e),
+    })?;
     Ok((machine, Arc::new(registry), servers))
 }
 

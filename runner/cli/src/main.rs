@@ -12,7 +12,7 @@
 //! | `chat` | `runner chat`: a language model that works on a session |
 //! | `snapshot`, `kv`, `fs` | `runner snapshot ...`, `runner kv ...`, `runner fs ...` |
 //! | `shell` | `runner shell` |
-//! | `inspect`, `doctor` | `runner inspect` and `runner compile`, `runner doctor` |
+//! | `describe`, `inspect`, `doctor` | `runner describe`, `runner inspect` and `runner compile`, `runner doctor` |
 //! | `image` | `runner image extract`, `runner image pack` |
 //! | `self_test` | `runner self-test` |
 //! | `installed` | the program as part of a package: its name, its image |
@@ -31,6 +31,7 @@
 mod args;
 mod call;
 mod chat;
+mod describe;
 mod doctor;
 mod door;
 mod exec;
@@ -94,6 +95,9 @@ impl From<std::io::Error> for CliFailure {
     }
 }
 
+/// The longest time for which the program waits at its end for a store's collection of garbage.
+const COLLECTION: std::time::Duration = std::time::Duration::from_secs(5);
+
 fn main() -> ExitCode {
     if std::env::args_os().nth(1).is_some_and(|a| a == wasibox::WORKER_ARGUMENT) {
         std::panic::set_hook(Box::new(|_| {}));
@@ -104,7 +108,10 @@ fn main() -> ExitCode {
     // makes a reader panic.
     std::panic::set_hook(Box::new(|_| {}));
     wasibox::ignore_file_size_signal();
-    match args::parse(std::env::args_os().skip(1)).and_then(run) {
+    let done = args::parse(std::env::args_os().skip(1)).and_then(run);
+    // A call may have begun to remove what its session no longer needs.
+    wasibox::store::wait_for_collections(COLLECTION);
+    match done {
         Ok(status) => ExitCode::from(status),
         Err(f) => {
             message::say_message(&f.text);
@@ -136,6 +143,7 @@ fn run(parsed: CliRequest) -> Result<u8, CliFailure> {
         CliCommand::Serve(args) => door::run_serve(&args),
         CliCommand::Tools(command) => tool_settings::run(*command),
         CliCommand::RunJson(args) => run_json::run(&args),
+        CliCommand::Describe(args) => describe::run(&args),
         CliCommand::Inspect(args) => inspect::inspect_image(&args.image.path()?, args.json),
         CliCommand::Image(command) => image::run(command),
         CliCommand::Compile(args) => inspect::compile_image(&args),

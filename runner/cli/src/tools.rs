@@ -8,11 +8,23 @@ use wasibox_mcp::{ToolServer, ToolServers};
 /// value exists.
 ///
 /// # Errors
-/// If a source is malformed, or a server does not answer.
+/// The same as [`connect`].
 pub fn connect_servers(
     engine: &Engine,
     from: &[String],
 ) -> Result<Option<ToolServers>, CliFailure> {
+    let servers = connect(from)?;
+    if let Some(servers) = &servers {
+        engine.set_tools(servers.tools())?;
+    }
+    Ok(servers)
+}
+
+/// Connects to servers, if there are some.
+///
+/// # Errors
+/// If a source is malformed, or a server does not answer.
+pub fn connect(from: &[String]) -> Result<Option<ToolServers>, CliFailure> {
     if from.is_empty() {
         return Ok(None);
     }
@@ -23,6 +35,5 @@ pub fn connect_servers(
     for what in servers.left_out() {
         message::say_message(&format!("a tool is left out: {what}"));
     }
-    engine.set_tools(servers.tools())?;
     Ok(Some(servers))
 }

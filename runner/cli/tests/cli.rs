@@ -101,6 +101,40 @@ fn inspect_lists_the_content_of_an_image() {
 }
 
 #[test]
+fn describe_tells_a_model_of_the_image_and_the_grants() {
+    let describe = |args: &[&str]| {
+        let o = runner().arg("describe").arg(&*IMAGE).args(args).output().unwrap();
+        assert!(o.status.success(), "{}", err(&o));
+        out(&o)
+    };
+    let text = describe(&[]);
+    assert!(text.contains("Commands (17): abort alloc args cat"), "{text}");
+    assert!(text.contains("There is no network;") && !text.contains("Python"), "{text}");
+    let folder = scratch();
+    let mount = format!("{}:/data", folder.display());
+    let strict = ["--limits", "strict", "--mount", &mount, "--allow", "GET https://example.com/"];
+    let text = describe(&strict);
+    for words in [
+        "/data is the user's, read-only.",
+        "Requests are allowed to: GET https://example.com/.",
+        "Limits: 30 s for a call, 30 s of CPU time, 512 MiB of memory, 64 MiB of files",
+        "at least the last 50 steps",
+    ] {
+        assert!(text.contains(words), "{words}: {text}");
+    }
+    assert!(!text.contains(folder.to_str().unwrap()));
+    let json = describe(&[&strict[..], &["--json"]].concat());
+    let j: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!((&j["image"], &j["limits"]["processes"]), (&"test/cli".into(), &16.into()));
+    assert_eq!(j["commands"].as_array().unwrap().len(), 17);
+    assert!(j["python"].is_null());
+
+    let o = runner().args(["describe", "/no/such.webc"]).output().unwrap();
+    assert_eq!(o.status.code(), Some(125));
+    assert_eq!(err(&o).lines().count(), 1, "{}", err(&o));
+}
+
+#[test]
 fn the_time_limit_is_enforced_and_reported() {
     for command in [&["spin"][..], &["sleep", "100"], &["run", "/bin/spin"]] {
         let t = Instant::now();

@@ -78,7 +78,7 @@ pub use spawned::{
 pub use tenant::{Tenant, TenantLimits};
 pub use tools::{HostTool, ToolContext, ToolDefinitionError, ToolError};
 pub use wasibox_files as files;
-pub use wasibox_image::{Image, ImageError};
+pub use wasibox_image::{Image, ImageDir, ImageError};
 pub use wasibox_protocol::{
     Answer, CAPTURE, CallEvent, CallOptions, Command, CommitReport, CommitSummary, End, Exec,
     FileChange, FileChangeKind, HistoryRequest, Input, JAVASCRIPT, Language, LimitHit, Outcome,

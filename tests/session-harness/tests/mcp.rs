@@ -192,9 +192,18 @@ fn pictures_results_and_notifications_are_sent() {
     let templates = c.ask("resources/templates/list", json!({})).unwrap();
     assert_eq!(templates["resourceTemplates"][0]["uriTemplate"], "sandbox://{+path}");
     let prompt = c.ask("prompts/get", json!({"name": "machine"})).unwrap();
-    assert!(
-        prompt["messages"][0]["content"]["text"].as_str().unwrap().contains("There is no network")
-    );
+    let text = prompt["messages"][0]["content"]["text"].as_str().unwrap();
+    assert!(text.contains("There is no network") && text.contains("2 min for a call"), "{text}");
+    // It names what Python itself says is installed.
+    let code = "from importlib.metadata import distributions\n\
+        [f\"{d.name} {d.version}\".lower().replace('_', '-') for d in distributions()]";
+    let installed = c.done("execute_python", json!({"code": code}));
+    let text = text.to_lowercase();
+    let installed = installed["value_json"].as_array().unwrap();
+    assert!(installed.len() > 10, "{installed:?}");
+    for package in installed {
+        assert!(text.contains(package.as_str().unwrap()), "{package}: {text}");
+    }
 }
 
 #[test]

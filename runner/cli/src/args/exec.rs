@@ -1,4 +1,4 @@
-//! `exec`, `inspect` and `compile`.
+//! `exec`, `describe`, `inspect` and `compile`.
 
 use super::grants::{CallArgs, GrantArgs};
 use super::stored::{ImageArg, ImageFileArg};
@@ -139,6 +139,29 @@ Example:
 pub struct RunJsonArgs {
     #[command(flatten)]
     pub image: ImageArg,
+    #[command(flatten)]
+    pub grants: GrantArgs,
+}
+
+const DESCRIBE: &str = "\
+The text is for the system prompt of a model whose tools a program defines itself; clients of `runner mcp` get it
+by themselves. It has what the image contains, and what these options grant: commands, Python packages, folders,
+network, limits, what stays and what can be undone. It has no path of the host and no secret.
+
+Examples:
+  runner describe
+  runner describe --limits strict --input data.csv --allow 'GET https://example.com/'
+  runner describe --json image.webc";
+
+/// Describe the machine for a model: a system prompt
+#[derive(Args)]
+#[command(after_help = DESCRIBE)]
+pub struct DescribeArgs {
+    /// Print a JSON object
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub image: ImageFileArg,
     #[command(flatten)]
     pub grants: GrantArgs,
 }

@@ -3,7 +3,7 @@
 //! | file | contents |
 //! |---|---|
 //! | `grants` | the rights of a guest: mounts, limits, policy; the same for all commands that run one |
-//! | `exec` | `exec`, `inspect`, `compile` |
+//! | `exec` | `exec`, `describe`, `inspect`, `compile` |
 //! | `session` | `session ...` |
 //! | `fs` | `fs ...` |
 //! | `image` | `image ...` |
@@ -77,6 +77,8 @@ pub enum CliCommand {
     Tools(Box<tools::ToolsCommand>),
     /// Answer one request on standard input: a zip, a program in it
     RunJson(Box<exec::RunJsonArgs>),
+    /// Describe the machine for a model: a system prompt
+    Describe(Box<exec::DescribeArgs>),
     /// Show the contents of an image
     Inspect(exec::InspectArgs),
     /// Take an image apart, or add programs to one
@@ -196,6 +198,8 @@ mod tests {
             &["exec", "--timeout"],
             &["exec", "--cwd", "rel", "i.webc", "x"],
             &["inspect", "a", "b"],
+            &["describe", "a", "b"],
+            &["describe", "--limits", "lax"],
             &["compile", "--json", "a"],
             &["image", "extract"],
             &["image", "pack", "new.webc"],
