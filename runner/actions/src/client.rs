@@ -76,6 +76,12 @@ impl Client {
         self.lock_current().name.clone()
     }
 
+    /// Returns the name of the current session with its owner's prefix, which no other session of the
+    /// machine has.
+    pub fn full_name(&self) -> String {
+        self.space.full_name(&self.lock_current().name)
+    }
+
     /// Returns whether the current session exists: the client has used it, or was given it by name.
     pub fn is_begun(&self) -> bool {
         let current = self.lock_current();

@@ -301,7 +301,7 @@ impl SessionSpace {
         &self.machine
     }
 
-    fn full_name(&self, name: &str) -> String {
+    pub(crate) fn full_name(&self, name: &str) -> String {
         format!("{}{name}", self.prefix)
     }
 

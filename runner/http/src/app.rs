@@ -19,7 +19,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use tokio_util::sync::CancellationToken;
 use wasibox_actions::{Client, Machine, Refusal, Registry, ToolScope};
 use wasibox_mcp::{
-    Bind, BindExtent, ConnectionClient, ConnectionTable, StreamableOptions, streamable_service,
+    Bind, BindExtent, ConnectionClient, ConnectionTable, SpendCpu, StreamableOptions,
+    streamable_service,
 };
 
 /// The state that all requests share.
@@ -211,7 +212,9 @@ fn bind_client(
         None => client,
     };
     tracing::debug!(session = %client.name(), held = app.machine.held_sessions(), "a client begins");
-    Ok(ConnectionClient { client: Arc::new(client), scopes, extent })
+    let spender = owner.clone();
+    let spend_cpu: SpendCpu = Arc::new(move |cpu| spender.spend_cpu(cpu));
+    Ok(ConnectionClient { client: Arc::new(client), scopes, extent, spend_cpu: Some(spend_cpu) })
 }
 
 async fn get_ready(State(app): State<Arc<HttpApp>>) -> Result<&'static str, HttpProblem> {

@@ -8,6 +8,7 @@
 //! | `content` | results as blocks of content |
 //! | `resources` | files of the session as resources, and the changes of these files |
 //! | `roots` | folders that a client names, as mounts |
+//! | `tasks` | calls that outlast their request |
 //! | `progress` | output of a call as notifications of progress |
 //! | `stdio` | the transport over standard streams |
 //! | `streamable` | the transport over HTTP, as a service for an HTTP server |
@@ -16,7 +17,7 @@
 //! - A connection has one client, which is bound at the first request, and acts for no other
 //!   client.
 //! - A call runs on a thread of its own; its command ends when it is cancelled or its connection
-//!   ends.
+//!   ends, unless it has become a task.
 //! - A refusal of a tool is a result with `isError`, so that the model reads the reason. Protocol
 //!   errors are for invalid requests.
 //!
@@ -38,12 +39,13 @@ mod roots;
 mod server;
 mod stdio;
 mod streamable;
+mod tasks;
 
 pub use client::{ToolServer, ToolServerError, ToolServers, name_cryptography};
 pub use connections::{ConnectionOwner, ConnectionTable, ConnectionTimes};
 pub use content::{call_result, refusal_result, resource_contents};
 pub use roots::{FOLDER as ROOTS, RootsMode};
-pub use server::{Bind, BindExtent, ConnectionClient, McpServer};
+pub use server::{Bind, BindExtent, ConnectionClient, McpServer, SpendCpu};
 pub use stdio::{StdioError, serve_stdio};
 pub use streamable::{
     ConnectionError, ConnectionManager, Streamable, StreamableOptions, handler_service,

@@ -4,6 +4,7 @@ use crate::content;
 use crate::progress::ProgressSender;
 use crate::resources::{self, ResourceChanges};
 use crate::roots::{FOLDER, RootsMode};
+use crate::tasks::{PATIENCE, TaskOwner, TaskTable};
 use http::request::Parts;
 use rmcp::ErrorData;
 use rmcp::ServerHandler;
@@ -14,7 +15,9 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
 use tokio::sync::Mutex as AsyncMutex;
+use tokio::task::JoinHandle;
 use wasibox_actions::{
     CallEvent, CallStop, Client, ClientCall, ListedTool, Refusal, RefusalKind, Registry,
     ToolResult, ToolScope,
@@ -27,7 +30,12 @@ pub struct ConnectionClient {
     /// The scopes of the tools that the client can see.
     pub scopes: Vec<ToolScope>,
     pub extent: BindExtent,
+    /// Is told the CPU time of each call, if it counts for somebody.
+    pub spend_cpu: Option<SpendCpu>,
 }
+
+/// Counts CPU time for the owner of a client.
+pub type SpendCpu = Arc<dyn Fn(Duration) + Send + Sync>;
 
 /// The extent of a client's requests that have the same client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -101,9 +109,14 @@ pub struct McpServer {
     /// Whether all requests come over one connection. Over HTTP they do so only after a handshake.
     has_connection: bool,
     roots: RootsMode,
+    /// The calls that outlast their requests.
+    tasks: Arc<TaskTable>,
     /// Whether the client's roots have been asked for.
     rooted: AsyncMutex<bool>,
 }
+
+/// The time between two looks at a call that may become a task.
+const CHECKED: Duration = Duration::from_millis(20);
 
 /// A guard that stops a call when its client has disconnected.
 struct StopOnDrop(Arc<CallStop>);
@@ -126,6 +139,7 @@ impl McpServer {
             state: OnceLock::new(),
             has_connection: !is_http,
             roots: RootsMode::default(),
+            tasks: Arc::default(),
             rooted: AsyncMutex::default(),
         }
     }
@@ -134,6 +148,13 @@ impl McpServer {
     #[must_use]
     pub fn with_roots(mut self, roots: RootsMode) -> McpServer {
         self.roots = roots;
+        self
+    }
+
+    /// Returns the server with the table of tasks that it shares with other handlers.
+    #[must_use]
+    pub fn with_tasks(mut self, tasks: Arc<TaskTable>) -> McpServer {
+        self.tasks = tasks;
         self
     }
 
@@ -187,39 +208,45 @@ impl McpServer {
         })
     }
 
+    /// Starts a blocking function for the client.
+    async fn begin_job<T: Send + 'static>(
+        &self,
+        context: &Context,
+        act: impl FnOnce(&Client, &CallStop) -> Result<T, Refusal> + Send + 'static,
+    ) -> Result<Job<T>, ErrorData> {
+        let bound = self.bound(context)?;
+        self.root(bound, &context.peer).await;
+        let (client, spend_cpu) = (bound.client.clone(), bound.spend_cpu.clone());
+        let running = RunningCall::begin(self.state());
+        let stop = Arc::new(CallStop::default());
+        let guard = StopOnDrop(stop.clone());
+        // The HTTP server counts a request as running while its head exists.
+        let head = context.extensions.get::<Parts>().cloned();
+        let handle = tokio::task::spawn_blocking(move || {
+            let _counted = (running, head);
+            let done = act(&client, &stop);
+            if let Some(spend_cpu) = spend_cpu {
+                spend_cpu(stop.cpu_time());
+            }
+            done
+        });
+        Ok(Job { handle, guard })
+    }
+
     /// Runs a blocking function for the client, as long as the client waits.
     async fn blocking<T: Send + 'static>(
         &self,
         context: &Context,
         act: impl FnOnce(&Client, &CallStop) -> Result<T, Refusal> + Send + 'static,
     ) -> Result<Result<T, Refusal>, ErrorData> {
-        let bound = self.bound(context)?;
-        self.root(bound, &context.peer).await;
-        let client = bound.client.clone();
-        let running = RunningCall::begin(self.state());
-        let stop = Arc::new(CallStop::default());
-        let _guard = StopOnDrop(stop.clone());
-        let theirs = stop.clone();
-        let mut job = tokio::task::spawn_blocking(move || {
-            let _running = running;
-            act(&client, &theirs)
-        });
-        let joined = tokio::select! {
-            biased;
-            joined = &mut job => joined,
-            () = context.ct.cancelled() => {
-                stop.stop();
-                job.await
-            }
-        };
-        joined.map_err(|_| ErrorData::internal_error("the call has ended", None))
+        self.begin_job(context, act).await?.wait(context).await
     }
 
     async fn call(
         &self,
         request: CallToolRequestParams,
         context: &Context,
-    ) -> Result<CallToolResult, ErrorData> {
+    ) -> Result<CallToolResponse, ErrorData> {
         let bound = self.bound(context)?;
         let Some(listed) = self.tools(bound).find(|t| t.tool.name == request.name) else {
             let text = format!("there is no tool '{}'", request.name);
@@ -229,7 +256,8 @@ impl McpServer {
         let arguments = request.arguments.unwrap_or_default();
         let token = context.meta.get_progress_token();
         let progress = token.map(|token| ProgressSender::begin(context.peer.clone(), token));
-        let ran = self.blocking(context, move |client, stop| {
+        let owner = TaskOwner { session: bound.client.full_name(), scope: tool.scope };
+        let begun = self.begin_job(context, move |client, stop| {
             let emit =
                 progress.map(|progress| move |event: CallEvent<'_>| progress.send_event(event));
             let emit = emit.as_ref().map(|emit| emit as &(dyn Fn(CallEvent<'_>) + Sync));
@@ -237,22 +265,107 @@ impl McpServer {
                 tracing::info_span!("tool", name = tool.name, session = client.name()).entered();
             tool.run(arguments, &ClientCall { client, stop, emit })
         });
-        match ran.await? {
-            Ok(done) => {
-                if tool.scope != ToolScope::Read && has_notifications(context) {
-                    self.notify_changes(&done, &context.peer).await;
-                }
-                Ok(content::call_result(done))
+        let mut job = begun.await?;
+        let knows_tasks = context.client_capabilities().is_some_and(|caps| caps.supports_tasks());
+        if knows_tasks && !job.is_done_within(PATIENCE, context).await {
+            let task = self.tasks.begin(owner, tool.name, &job.guard.0);
+            if let Some(task) = task {
+                let (tasks, id) = (self.tasks.clone(), task.task_id.clone());
+                let news = self.news(tool.scope, context);
+                tokio::spawn(async move {
+                    let done = job.finish().await;
+                    let done = match done {
+                        Ok(done) => Ok(result_of(done, news).await),
+                        Err(error) => Err(error),
+                    };
+                    tasks.end(&id, done);
+                });
+                return Ok(CreateTaskResult::new(task).into());
             }
-            Err(refusal) => Ok(content::refusal_result(&refusal)),
         }
+        let done = job.wait(context).await?;
+        Ok(result_of(done, self.news(tool.scope, context)).await.into())
     }
 
+    /// Returns the way to notify the client of what a call with this scope changes, if it hears of
+    /// changes.
+    fn news(&self, scope: ToolScope, context: &Context) -> Option<News> {
+        let hears = scope != ToolScope::Read && has_notifications(context);
+        hears.then(|| News { state: self.state().clone(), peer: context.peer.clone() })
+    }
+}
+
+/// Converts what a call has given, and notifies the client of changed results.
+async fn result_of(done: Result<ToolResult, Refusal>, news: Option<News>) -> CallToolResult {
+    match done {
+        Ok(done) => {
+            if let Some(news) = news {
+                news.notify_changes(&done).await;
+            }
+            content::call_result(done)
+        }
+        Err(refusal) => content::refusal_result(&refusal),
+    }
+}
+
+/// A blocking function that runs for a client, and is stopped when this is dropped.
+struct Job<T> {
+    handle: JoinHandle<Result<T, Refusal>>,
+    guard: StopOnDrop,
+}
+
+impl<T> Job<T> {
+    /// Waits for the end, and stops the function when the client cancels its request.
+    async fn wait(mut self, context: &Context) -> Result<Result<T, Refusal>, ErrorData> {
+        let joined = tokio::select! {
+            biased;
+            joined = &mut self.handle => joined,
+            () = context.ct.cancelled() => {
+                self.guard.0.stop();
+                (&mut self.handle).await
+            }
+        };
+        joined.map_err(ended)
+    }
+
+    /// Waits for the end, whatever the client does.
+    async fn finish(mut self) -> Result<Result<T, Refusal>, ErrorData> {
+        (&mut self.handle).await.map_err(ended)
+    }
+
+    /// Returns whether the function ends, or the client cancels its request, within some time.
+    async fn is_done_within(&mut self, patience: Duration, context: &Context) -> bool {
+        let until = Instant::now() + patience;
+        while !self.handle.is_finished() {
+            tokio::select! {
+                () = context.ct.cancelled() => return true,
+                () = tokio::time::sleep(CHECKED) => {}
+            }
+            if Instant::now() >= until {
+                return self.handle.is_finished();
+            }
+        }
+        true
+    }
+}
+
+fn ended(_: tokio::task::JoinError) -> ErrorData {
+    ErrorData::internal_error("the call has ended", None)
+}
+
+/// The way to notify a client.
+struct News {
+    state: Arc<ConnectionState>,
+    peer: Peer<RoleServer>,
+}
+
+impl News {
     /// Notifies the client of results that a call has changed.
-    async fn notify_changes(&self, done: &ToolResult, peer: &Peer<RoleServer>) {
+    async fn notify_changes(&self, done: &ToolResult) {
+        let peer = &self.peer;
         let changes = ResourceChanges::of(&done.answer);
         let wanted: Vec<String> = {
-            let all = self.state().subscribed.lock().unwrap_or_else(PoisonError::into_inner);
+            let all = self.state.subscribed.lock().unwrap_or_else(PoisonError::into_inner);
             changes.updated.into_iter().filter(|uri| all.contains(uri)).collect()
         };
         // A client that has disconnected is not notified.
@@ -318,6 +431,7 @@ impl ServerHandler for McpServer {
             .enable_resources()
             .enable_resources_list_changed()
             .enable_resources_subscribe()
+            .enable_tasks()
             .build();
         let mut instructions = self.registry.summary().to_owned();
         if self.roots != RootsMode::Refused {
@@ -386,7 +500,37 @@ impl ServerHandler for McpServer {
         request: CallToolRequestParams,
         context: Context,
     ) -> Result<CallToolResponse, ErrorData> {
-        Ok(self.call(request, &context).await?.into())
+        self.call(request, &context).await
+    }
+
+    async fn get_task(
+        &self,
+        request: GetTaskParams,
+        context: Context,
+    ) -> Result<GetTaskResult, ErrorData> {
+        let bound = self.bound(&context)?;
+        let found = self.tasks.get(&request.task_id, &bound.client.full_name(), &bound.scopes);
+        found.map(GetTaskResult::new)
+    }
+
+    async fn update_task(
+        &self,
+        request: UpdateTaskParams,
+        context: Context,
+    ) -> Result<(), ErrorData> {
+        // No task asks for anything, and answers to other questions are ignored.
+        let bound = self.bound(&context)?;
+        let found = self.tasks.get(&request.task_id, &bound.client.full_name(), &bound.scopes);
+        found.map(drop)
+    }
+
+    async fn cancel_task(
+        &self,
+        request: CancelTaskParams,
+        context: Context,
+    ) -> Result<(), ErrorData> {
+        let bound = self.bound(&context)?;
+        self.tasks.cancel(&request.task_id, &bound.client.full_name(), &bound.scopes)
     }
 
     async fn list_resources(

@@ -37,6 +37,7 @@ pub fn serve_stdio(
         client: Arc::new(client),
         scopes: ToolScope::ALL.to_vec(),
         extent: BindExtent::Connection,
+        spend_cpu: None,
     };
     let server = McpServer::new(registry, Arc::new(move |_, _| Ok(bound.clone())), false);
     let server = server.with_roots(roots);

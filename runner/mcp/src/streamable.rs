@@ -4,6 +4,7 @@ use crate::connections::{
     Connection, ConnectionOwner, ConnectionTable, ConnectionUse, LiveHandler,
 };
 use crate::server::{Bind, ConnectionState, McpServer};
+use crate::tasks::TaskTable;
 use futures_core::Stream;
 use http::request::Parts;
 use rmcp::ServerHandler;
@@ -53,7 +54,10 @@ pub fn streamable_service(
     bind: Bind,
     options: StreamableOptions,
 ) -> Streamable {
-    handler_service(move || McpServer::new(registry.clone(), bind.clone(), true), options)
+    let tasks = Arc::<TaskTable>::default();
+    let make =
+        move || McpServer::new(registry.clone(), bind.clone(), true).with_tasks(tasks.clone());
+    handler_service(make, options)
 }
 
 /// Creates the same transport for another handler, for example that of the conformance suite's

@@ -33,16 +33,27 @@ fn send(
     method: &str,
     params: Value,
 ) -> Answer {
-    let mut params = params;
+    send_able(server, (token, path), version, method, params, &json!({}))
+}
+
+/// Sends a request of a client with these capabilities.
+fn send_able(
+    server: &TestServer,
+    (token, path): (&str, &str),
+    version: &str,
+    method: &str,
+    mut params: Value,
+    capabilities: &Value,
+) -> Answer {
     params["_meta"] = json!({
         "io.modelcontextprotocol/protocolVersion": version,
-        "io.modelcontextprotocol/clientCapabilities": {},
+        "io.modelcontextprotocol/clientCapabilities": capabilities,
     });
     let mut headers = format!(
         "Accept: application/json, text/event-stream\nContent-Type: application/json\n\
          Authorization: Bearer {token}\nMCP-Protocol-Version: {version}\nMcp-Method: {method}\n"
     );
-    if let Some(name) = params["name"].as_str() {
+    if let Some(name) = params["name"].as_str().or(params["taskId"].as_str()) {
         headers += &format!("Mcp-Name: {name}\n");
     }
     let message = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
@@ -147,4 +158,91 @@ fn requests_that_contradict_themselves_are_refused() {
     // Nothing ran, so nothing was made.
     let info = s.request("GET", "/v1/sessions", &format!("Authorization: Bearer {ALICE}\n"), b"");
     assert!(!info.text().contains("\"mcp\""), "{}", info.text());
+}
+
+/// Asks as a client that knows the extension for tasks (SEP-2663).
+fn ask_with_tasks(server: &TestServer, from: (&str, &str), method: &str, params: Value) -> Value {
+    let able = json!({ "extensions": { "io.modelcontextprotocol/tasks": {} } });
+    message_of(&send_able(server, from, VERSION, method, params, &able))
+}
+
+fn call_of(command: &str) -> Value {
+    json!({ "name": "sandbox_exec", "arguments": { "command": command } })
+}
+
+/// Asks for a task until it has ended.
+fn end_of_task(server: &TestServer, from: (&str, &str), id: &str) -> Value {
+    for _ in 0..300 {
+        let mut found = ask_with_tasks(server, from, "tasks/get", json!({ "taskId": id }));
+        let found = found["result"].take();
+        assert_eq!((&found["resultType"], &found["taskId"]), (&json!("complete"), &json!(id)));
+        if found["status"] != "working" {
+            return found;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(100));
+    }
+    panic!("the task {id} does not end");
+}
+
+#[test]
+fn long_calls_become_tasks_for_clients_that_know_them() {
+    let s = serve(Some(TOKENS), None, ToolSettings::default());
+    let alice = (ALICE, "/mcp");
+    let found = ask(&s, alice, "server/discover", json!({}));
+    assert!(found["capabilities"]["extensions"]["io.modelcontextprotocol/tasks"].is_object());
+
+    // A short call answers its request, and so does a long one of other clients.
+    let short = ask_with_tasks(&s, alice, "tools/call", call_of("echo hi"));
+    assert_eq!(short["result"]["resultType"], "complete");
+    assert_eq!(stdout(&exec(&s, (ALICE, "/mcp?session=slow"), "sleep 6; echo slow")), "slow\n");
+
+    let made = ask_with_tasks(&s, alice, "tools/call", call_of("n=5; sleep 7; echo end"));
+    let task = &made["result"];
+    assert_eq!((&task["resultType"], &task["status"]), (&json!("task"), &json!("working")));
+    for time in ["createdAt", "lastUpdatedAt"] {
+        assert!(task[time].as_str().unwrap().contains('T'), "{task}");
+    }
+    assert!(task["pollIntervalMs"].as_u64().unwrap() > 0 && task["ttlMs"].is_null(), "{task}");
+    let id = task["taskId"].as_str().unwrap();
+    // Other sessions and other owners do not find it, and neither do clients without tasks.
+    for other in [(ALICE, "/mcp?session=work"), ("bobby-bobby-bobby", "/mcp")] {
+        for method in ["tasks/get", "tasks/cancel"] {
+            let refused = ask_with_tasks(&s, other, method, json!({ "taskId": id }));
+            assert_eq!(refused["error"]["code"], -32602, "{refused}");
+        }
+    }
+    let unable = message_of(&send(&s, alice, VERSION, "tasks/get", json!({ "taskId": id })));
+    assert_eq!(unable["error"]["code"], -32021, "{unable}");
+    let done = end_of_task(&s, alice, id);
+    assert_eq!((&done["status"], stdout(&done["result"])), (&json!("completed"), "end\n"));
+    assert_eq!(done["result"]["isError"], false);
+    assert!(done["ttlMs"].as_u64().unwrap() >= 600_000, "{done}");
+    // The session has what the call has done, and the result is there again.
+    assert_eq!(stdout(&exec(&s, alice, "echo $n")), "5\n");
+    assert_eq!(stdout(&end_of_task(&s, alice, id)["result"]), "end\n");
+
+    // A cancelled call ends, and has no effect.
+    let made = ask_with_tasks(&s, alice, "tools/call", call_of("n=6; sleep 1000"));
+    let id = made["result"]["taskId"].as_str().unwrap();
+    let update = json!({ "taskId": id, "inputResponses": {} });
+    assert_eq!(
+        ask_with_tasks(&s, alice, "tasks/update", update)["result"]["resultType"],
+        "complete"
+    );
+    let cancelled = ask_with_tasks(&s, alice, "tasks/cancel", json!({ "taskId": id }));
+    assert_eq!(cancelled["result"]["resultType"], "complete", "{cancelled}");
+    assert_eq!(end_of_task(&s, alice, id)["status"], "cancelled");
+    let none = ask_with_tasks(&s, alice, "tasks/get", json!({ "taskId": "none" }));
+    assert_eq!(none["error"]["code"], -32602);
+}
+
+#[test]
+fn calls_are_counted_for_the_token() {
+    let tokens =
+        "[[token]]\nname = 'a'\ntoken = 'alice-alice-alice'\n[token.limits]\ncpu-seconds = 1\n";
+    let s = serve(Some(tokens), None, ToolSettings::default());
+    let spin = "timeout 1.5 sh -c 'while :; do :; done'; echo spent";
+    assert_eq!(stdout(&exec(&s, (ALICE, "/mcp"), spin)), "spent\n");
+    let refused = send(&s, (ALICE, "/mcp"), VERSION, "tools/call", call_of("echo hi"));
+    assert_eq!(refused.status, 429, "{}", refused.text());
 }
