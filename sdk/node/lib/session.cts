@@ -1,5 +1,8 @@
 // Sessions, and their keys and values.
 
+// From version 7 on, TypeScript loads the types of Node only where something names them.
+/// <reference types="node" preserve="true" />
+
 import path = require("node:path");
 import { defaultEngine, load, open, type Engine } from "./engine.cjs";
 import { mapOverForks, type Turns } from "./forks.cjs";

@@ -39,3 +39,19 @@ for (const name of process.env.WASIBOX_DOCS.split(":")) {
 test("a block with a wrong type is refused", () => {
   assert.throws(() => compiled('import { Session } from "wasibox";\nconst s: number = await Session.create();\n'), /TS2322/);
 });
+
+test("TypeScript 7 finds the types of Node by itself", () => {
+  const folder = fs.mkdtempSync("docs-");
+  try {
+    const block = 'import { Session } from "wasibox";\nimport type {} from "wasibox/adapters/bash-tool";\n' +
+      "const s = await Session.create();\nconst b: Uint8Array = await s.read(\"/etc/hostname\");\n";
+    fs.writeFileSync(`${folder}/block.mts`, block);
+    const package7 = createRequire(import.meta.url).resolve("typescript-7/package.json");
+    const tsc = package7.replace(/package\.json$/, "bin/tsc");
+    const options = ["--ignoreConfig", "--strict", "--noEmit", "--module", "nodenext", "--target", "es2022", "--lib", "es2023,esnext.disposable"];
+    const done = spawnSync(process.execPath, [tsc, ...options, `${folder}/block.mts`], { encoding: "utf8" });
+    assert.equal(done.status, 0, done.stdout);
+  } finally {
+    fs.rmSync(folder, { recursive: true });
+  }
+});
