@@ -6,6 +6,7 @@
 //! | `startup` | one command as a whole process |
 //! | `session` | processes within one session |
 //! | `sandbox` | sessions in threads and in processes, and the cost of the jail |
+//! | `forks` | forks of a session that holds NumPy: making them, their first cells, their memory |
 //! | `bridge` | requests to a server of the host, compared with the same programs run natively |
 //! | `doors` | one call through the crate, through MCP and through HTTP |
 //! | `sdk` | a call and a file through the crate, the packages for Python and Node, and peers |
@@ -22,6 +23,7 @@ mod bridge;
 mod calls;
 mod curves;
 mod doors;
+mod forks;
 mod growth;
 mod javascript;
 mod pyperformance;
@@ -51,6 +53,7 @@ const BENCHES: &[Bench] = &[
     ("startup", bench_startup),
     ("session", bench_session),
     ("sandbox", sandbox::run),
+    ("forks", forks::run),
     ("bridge", bridge::run),
     ("doors", doors::run),
     ("sdk", sdk::run),
