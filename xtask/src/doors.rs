@@ -40,6 +40,15 @@ const LATER_SCENARIOS: &[&str] = &[
     "input-required-result-unsupported-methods",
 ];
 const LATER: &str = "2026-07-28";
+/// Scenarios of the later suite for tasks, which need fixtures. Those that are left out need a server
+/// that asks its client for something.
+const TASK_SCENARIOS: &[&str] = &[
+    "tasks-lifecycle",
+    "tasks-capability-negotiation",
+    "tasks-wire-fields",
+    "tasks-request-headers",
+    "tasks-required-task-error",
+];
 const MCP: u16 = 8931;
 const HTTP: u16 = 8930;
 const TOKEN: &str = "a-token-of-the-doors-task";
@@ -153,16 +162,25 @@ impl DoorTools {
             .try_for_each(|scenario| self.run_suite("conformance-later", MCP, &later(scenario)))
     }
 
-    /// Runs every scenario against the server that has the suite's fixtures.
+    /// Runs every scenario against the servers that have the suite's fixtures.
     fn run_fixtures(&self) -> Result<()> {
         let mut build = env::cached_cargo()?;
         build.args(["build", "--locked", "--release", "-p", "wasibox-sessions"]);
-        env::run(build.args(["--example", "conformance"]))?;
-        let program = env::cache()?.join("target/release/examples/conformance");
-        let mut command = Command::new(program);
-        command.arg(format!("127.0.0.1:{FIXTURES}"));
-        let _server = ServerProcess::from_command(&mut command, FIXTURES)?;
-        self.run_suite("@modelcontextprotocol/conformance", FIXTURES, &["--suite", "all"])
+        env::run(build.args(["--example", "conformance", "--example", "conformance_tasks"]))?;
+        let begin = |name: &str| {
+            let mut command =
+                Command::new(env::cache()?.join("target/release/examples").join(name));
+            ServerProcess::from_command(command.arg(format!("127.0.0.1:{FIXTURES}")), FIXTURES)
+        };
+        {
+            let _server = begin("conformance")?;
+            self.run_suite("@modelcontextprotocol/conformance", FIXTURES, &["--suite", "all"])?;
+        }
+        let _server = begin("conformance_tasks")?;
+        let tasks = |scenario| ["--spec-version", LATER, "--scenario", scenario];
+        TASK_SCENARIOS.iter().try_for_each(|scenario| {
+            self.run_suite("conformance-later", FIXTURES, &tasks(scenario))
+        })
     }
 
     fn run_schemathesis(&self) -> Result<()> {

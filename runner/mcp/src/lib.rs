@@ -51,3 +51,4 @@ pub use streamable::{
     ConnectionError, ConnectionManager, Streamable, StreamableOptions, handler_service,
     streamable_service,
 };
+pub use tasks::{TaskOwner, TaskTable};

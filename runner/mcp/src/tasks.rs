@@ -40,8 +40,17 @@ const KEPT: Duration = Duration::from_secs(600);
 const INTERVAL: u64 = 1000;
 
 /// The tasks of a server.
-#[derive(Default)]
-pub struct TaskTable(Mutex<HashMap<String, TaskEntry>>);
+pub struct TaskTable {
+    all: Mutex<HashMap<String, TaskEntry>>,
+    /// The maximum number of bytes of all results.
+    most: usize,
+}
+
+impl Default for TaskTable {
+    fn default() -> TaskTable {
+        TaskTable { all: Mutex::default(), most: RESULTS }
+    }
+}
 
 /// The clients that may use a task.
 pub struct TaskOwner {
@@ -115,7 +124,7 @@ impl TaskTable {
         entry.task.last_updated_at = current_timestamp();
         entry.task.status_message = None;
         entry.ended = Some(end);
-        forget_large(&mut all, id);
+        forget_large(&mut all, self.most, id);
     }
 
     /// Returns the state of a task, with its result if it has ended.
@@ -149,7 +158,7 @@ impl TaskTable {
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<String, TaskEntry>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.all.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -172,11 +181,11 @@ fn forget_old(all: &mut HashMap<String, TaskEntry>) {
     all.retain(|_, entry| entry.ended.as_ref().is_none_or(|end| end.at.elapsed() < KEPT));
 }
 
-/// Removes the oldest results, but not that of `newest`, until all fit.
-fn forget_large(all: &mut HashMap<String, TaskEntry>, newest: &str) {
+/// Removes the oldest results, but not that of `newest`, until all have at most `most` bytes.
+fn forget_large(all: &mut HashMap<String, TaskEntry>, most: usize, newest: &str) {
     let bytes = |entry: &TaskEntry| entry.ended.as_ref().map_or(0, |end| end.bytes);
     let mut sum: usize = all.values().map(bytes).sum();
-    while sum > RESULTS {
+    while sum > most {
         let ended = all.iter().filter(|(id, _)| *id != newest);
         let ended = ended.filter_map(|(id, entry)| Some((entry.ended.as_ref()?.at, id.clone())));
         let Some((_, oldest)) = ended.min() else { return };
@@ -236,12 +245,12 @@ mod tests {
 
     #[test]
     fn tasks_and_results_are_limited() {
-        let table = TaskTable::default();
+        let table = TaskTable { most: 2500, ..TaskTable::default() };
         let first: Vec<Task> = (0..PER_SESSION).map(|_| begin(&table, "s").unwrap()).collect();
         assert!(begin(&table, "s").is_none());
         assert!(begin(&table, "other").is_some());
         // Three of these results are too many.
-        let large = "x".repeat(100 << 20);
+        let large = "x".repeat(1000);
         for task in &first[..3] {
             table.end(&task.task_id, Ok(result(&large)));
         }

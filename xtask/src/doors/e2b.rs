@@ -1,5 +1,5 @@
-//! `cargo xtask doors --e2b [SOURCES]`: frameworks with a backend for E2B, and the suites of E2B's
-//! packages, against `runner serve --e2b`.
+//! `cargo xtask doors --e2b [SOURCES]`: frameworks with a backend for E2B, the suites of E2B's
+//! packages, and requests that are generated from its OpenAPI documents, against `runner serve --e2b`.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -18,7 +18,7 @@ pub fn run_frameworks() -> Result<()> {
     run_program(&ours, &venv, &modules, None)
 }
 
-/// Runs the suites. `sources` has clones of the repositories; `tests/doors/e2b/run.py` names their
+/// Runs the suites, then generated requests. `sources` has clones of the repositories; `tests/doors/e2b/run.py` names their
 /// commits.
 pub fn run_suites(sources: &Path) -> Result<()> {
     for name in REPOSITORIES {
@@ -27,7 +27,12 @@ pub fn run_suites(sources: &Path) -> Result<()> {
     }
     let ours = env::root().join("tests/doors/e2b");
     let (venv, modules) = (prepare_python(&ours)?, prepare_node(&ours)?);
-    run_program(&ours, &venv, &modules, Some(sources))
+    run_program(&ours, &venv, &modules, Some(sources))?;
+    let mut specification = Command::new(venv.join("bin/python"));
+    specification
+        .arg(ours.join("specification.py"))
+        .args([env::dist().join("runner"), env::dist().join("image.webc")]);
+    env::run(specification.arg(sources))
 }
 
 /// Runs a folder's `run.py` with runner, image and modules.
