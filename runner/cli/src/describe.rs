@@ -7,6 +7,7 @@ use crate::{CliFailure, print_text, tools};
 use std::sync::Arc;
 use wasibox::Image;
 use wasibox_actions::MachineDescription;
+use wasibox_mcp::ToolServers;
 
 /// Prints what the image contains and what the options grant.
 pub fn run(args: &DescribeArgs) -> Result<u8, CliFailure> {
@@ -14,7 +15,7 @@ pub fn run(args: &DescribeArgs) -> Result<u8, CliFailure> {
     let failed = |e| CliFailure::new(125, e);
     let image = Arc::new(Image::open(&args.image.path()?).map_err(failed)?);
     let servers = tools::connect(&tools_from)?;
-    let names = servers.iter().flat_map(|servers| servers.tools());
+    let names = servers.iter().flat_map(ToolServers::tools);
     let names = names.map(|tool| tool.name().to_owned()).filter(|n| policy.host_tools.allows(n));
     let made = MachineDescription::new(&image, &policy).map_err(failed)?;
     let made = made.with_host_tools(names.collect());

@@ -216,7 +216,10 @@ impl Session {
     /// # Errors
     /// If the session has no history.
     pub fn keep_commits(&self) -> Result<(), Error> {
-        self.with_stored(|s| Ok(s.keep_commits()))
+        self.with_stored(|s| {
+            s.keep_commits();
+            Ok(())
+        })
     }
 
     /// Reverts one call of [`Session::keep_commits`].
@@ -232,7 +235,10 @@ impl Session {
     /// # Errors
     /// The same as [`Session::keep_commits`].
     pub fn release_commits(&self) -> Result<(), Error> {
-        self.with_stored(|s| Ok(s.release_commits()))
+        self.with_stored(|s| {
+            s.release_commits();
+            Ok(())
+        })
     }
 
     /// Makes a second session named `name` with the state of this one. The two share everything

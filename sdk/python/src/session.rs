@@ -195,7 +195,10 @@ impl Session {
 
     /// Suspends the limit of commits, or ends that, so that a block can be rolled back.
     fn keep_commits(&self, py: Python<'_>, is_begun: bool) -> PyResult<()> {
-        self.with(py, |s| Ok(if is_begun { s.keep_commits()? } else { s.release_commits()? }))
+        self.with(py, |s| {
+            let done = if is_begun { s.keep_commits() } else { s.release_commits() };
+            done.map_err(Refusal::from)
+        })
     }
 
     /// Returns a snapshot of the session as bytes.
