@@ -218,7 +218,7 @@ mod tests {
     fn a_task_is_found_by_clients_of_its_session_that_may_use_its_tool() {
         let table = TaskTable::default();
         let id = begin(&table, "a.mcp").unwrap().task_id;
-        let all = ToolScope::ALL;
+        let all = &ToolScope::ALL;
         assert_eq!(table.get(&id, "a.mcp", all).unwrap().status(), TaskStatus::Working);
         assert!(table.get(&id, "b.mcp", all).is_err() && table.cancel(&id, "b.mcp", all).is_err());
         assert!(table.get(&id, "a.mcp", &[ToolScope::Read]).is_err());
@@ -237,10 +237,10 @@ mod tests {
     fn a_cancelled_task_is_that_whatever_its_call_says() {
         let table = TaskTable::default();
         let id = begin(&table, "s").unwrap().task_id;
-        table.cancel(&id, "s", ToolScope::ALL).unwrap();
-        assert_eq!(table.get(&id, "s", ToolScope::ALL).unwrap().status(), TaskStatus::Working);
+        table.cancel(&id, "s", &ToolScope::ALL).unwrap();
+        assert_eq!(table.get(&id, "s", &ToolScope::ALL).unwrap().status(), TaskStatus::Working);
         table.end(&id, Ok(result("half")));
-        assert_eq!(table.get(&id, "s", ToolScope::ALL).unwrap().status(), TaskStatus::Cancelled);
+        assert_eq!(table.get(&id, "s", &ToolScope::ALL).unwrap().status(), TaskStatus::Cancelled);
     }
 
     #[test]
@@ -254,7 +254,7 @@ mod tests {
         for task in &first[..3] {
             table.end(&task.task_id, Ok(result(&large)));
         }
-        let found = |at: usize| table.get(&first[at].task_id, "s", ToolScope::ALL);
+        let found = |at: usize| table.get(&first[at].task_id, "s", &ToolScope::ALL);
         assert!(found(0).is_err());
         assert!(found(1).is_ok() && found(2).is_ok());
         assert!(begin(&table, "s").is_some());
