@@ -1,7 +1,8 @@
 //! A builder that opens a session in one expression.
 
 use crate::engine::{Engine, EngineOptions, Isolation};
-use crate::session::{Error, Session};
+use crate::error::Error;
+use crate::session::Session;
 use crate::tools::HostTool;
 use std::path::PathBuf;
 use wasibox_sandbox::{Limits, MountSpec, Policy, Workspace};

@@ -10,7 +10,7 @@
 //! folder where it is kept ([`wasibox_sandbox::artifact::carry`]). Code for another engine, or for
 //! a CPU with features that this one lacks, is skipped and compiled later, as without a bundle.
 
-use crate::session::Error;
+use crate::error::Error;
 use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::io::{BufRead, BufReader, BufWriter, Read, Write};

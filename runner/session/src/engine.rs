@@ -1,10 +1,11 @@
 //! The parts that all sessions of an image share.
 
 use crate::awake::Awake;
+use crate::error::Error;
 use crate::kept::{StateLocation, TemporarySession};
 use crate::live::{LocalSandbox, RunningSandbox};
 use crate::requests::BridgeThread;
-use crate::session::{Error, SandboxOrigin, Session};
+use crate::session::{SandboxOrigin, Session};
 use crate::tools::{self, HostTool};
 use crate::worker::check::check_snapshot;
 use crate::worker::link::WorkerLink;

@@ -1,8 +1,9 @@
 //! A session's history and key-values, as its store has them.
 
+use crate::error::Error;
+use crate::error::WorkspaceMismatch;
 use crate::kept::{StateLocation, TemporarySession};
-use crate::session::{Error, SandboxOrigin, Session};
-use crate::workspace::WorkspaceMismatch;
+use crate::session::{SandboxOrigin, Session};
 use std::io::Write;
 use wasibox_store::Store;
 use wasibox_store::snapshot::Commit;

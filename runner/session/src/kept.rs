@@ -1,7 +1,7 @@
 //! The state that is kept of a session between its calls, and while it sleeps.
 
+use crate::error::Error;
 use crate::live::{CallResult, CellUpdate, RunningSandbox};
-use crate::session::Error;
 use crate::values::Values;
 use crate::worker::link::state_limit;
 use crate::worker::message::CellHead;

@@ -44,6 +44,7 @@ pub mod bundle;
 mod control;
 pub mod diff;
 mod engine;
+mod error;
 mod expose;
 mod history;
 mod kept;
@@ -67,11 +68,12 @@ mod workspace;
 pub use builder::{Builder, Sandbox};
 pub use control::Interrupt;
 pub use engine::{Engine, EngineOptions, Isolation, Sessions};
+pub use error::{Error, WorkspaceMismatch};
 pub use expose::ExposedPort;
 pub use processes::{FollowedOutput, ProcessFollower};
 pub use requests::parse_policy as bridge_policy;
 pub use run::InheritedStreams;
-pub use session::{Cancel, Error, Session, Streams};
+pub use session::{Cancel, Session, Streams};
 pub use spawned::{
     ProcessEnd, ProcessEndReader, SpawnedProcess, TerminalKeyboard, TerminalProcess, TerminalSize,
 };
@@ -106,4 +108,4 @@ pub use worker::pool::{PoolOptions, WorkerPool, probe_walls};
 #[doc(hidden)]
 pub use worker::serve::main_with_hole as worker_main_with_hole;
 pub use worker::serve::{ignore_file_size_signal, main as worker_main};
-pub use workspace::{KEY as WORKSPACE_KEY, WorkspaceMismatch, workspace_of};
+pub use workspace::{KEY as WORKSPACE_KEY, workspace_of};

@@ -1,7 +1,7 @@
 //! The sandbox that runs a session's calls while it is awake: in this process, or in a worker.
 
+use crate::error::Error;
 use crate::run::{self, InheritedStreams};
-use crate::session::Error;
 use crate::spawned::{self, SpawnEnds, TerminalSize};
 use crate::worker::link::WorkerLink;
 use crate::worker::message::{Answered, Asked, CellHead, CellTail};

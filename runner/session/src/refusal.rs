@@ -1,6 +1,6 @@
 //! Errors of a session as clients get them.
 
-use crate::session::Error;
+use crate::error::Error;
 use wasibox_protocol::{Refusal, RefusalKind};
 use wasibox_sandbox::SandboxError;
 

@@ -4,7 +4,7 @@
 //! and the log. A guest's request is a sequence of steps (`box_abi::http`). Each open request has a
 //! thread, because the bridge's calls block, and is aborted when its call ends.
 
-use crate::session::Error;
+use crate::error::Error;
 use crate::tools::ToolCalls;
 use crate::values::Values;
 use box_abi::http::{HttpAnswer as Reply, HttpRequest, HttpStep, PART, Response};

@@ -1,6 +1,6 @@
 //! Runs a command in a sandbox, for a session on threads and for a session's worker.
 
-use crate::session::Error;
+use crate::error::Error;
 use std::os::fd::AsFd;
 use std::sync::Arc;
 use wasibox_protocol::{Command, End, Input, Outcome, Output};

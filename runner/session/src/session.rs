@@ -13,108 +13,31 @@ pub use streams::Streams;
 
 use crate::awake::{AwakeGuard, Sleeper};
 use crate::control::{Interrupt, SandboxControl};
+use crate::error::{Error, WorkspaceMismatch};
 use crate::kept::{CallNote, StateLocation};
 use crate::live::{self, FilesResult, LocalSandbox, RunningSandbox, Touched};
 use crate::processes::ManagedTable;
 use crate::requests::{BridgeRequests, BridgeThread, Services};
 use crate::run::InheritedStreams;
 use crate::tenant::Tenant;
-use crate::tools::{HostTool, MAX_TOOLS, ToolCalls, ToolDefinitionError};
+use crate::tools::{HostTool, MAX_TOOLS, ToolCalls};
 use crate::worker::link::WorkerLink;
 use crate::worker::pool::{PoolOptions, WorkerPool};
-use crate::workspace::{self, WorkspaceHandle, WorkspaceMismatch, WorkspaceSource};
+use crate::workspace::{self, WorkspaceHandle, WorkspaceSource};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, TryLockError};
 use wasibox_files as files;
-use wasibox_image::{Image, ImageError};
-use wasibox_protocol::{Exec, Outcome, RequestFault};
-use wasibox_sandbox::{PlacedExec, Policy, SandboxError, SessionSandbox};
+use wasibox_image::Image;
+use wasibox_protocol::{Exec, Outcome};
+use wasibox_sandbox::{PlacedExec, Policy, SessionSandbox};
 use wasibox_vfs::around::{HOME, ShellSurroundings};
 use wasibox_vfs::lock_mutex;
-use wasibox_worker::channel::ChannelError;
 use wasibox_worker::jail::Walls;
-use wasibox_workspace::WorkspaceError;
 
 /// The key-value that lists the names of the host tools that a session has had.
 const TOOLS: &[u8] = b"wasibox.tools";
-
-/// The error of a request that failed.
-#[derive(Debug, thiserror::Error)]
-pub enum Error {
-    /// The request is invalid; nothing was begun.
-    #[error(transparent)]
-    Request(#[from] RequestFault),
-    #[error(transparent)]
-    Sandbox(#[from] SandboxError),
-    #[error("standard streams: {0}")]
-    Streams(#[from] std::io::Error),
-    /// No program that serves as a worker was found, see [`PoolOptions::program`].
-    #[error("no program for workers: put `runner` beside this one, or name it in WASIBOX_WORKER")]
-    NoWorker,
-    /// The session's process is gone, and with it the running call. The session's state is as it
-    /// was before that call.
-    #[error("the process of the session {0}")]
-    Worker(String),
-    /// The session's process refused or failed to do something.
-    #[error("{0}")]
-    Refused(String),
-    /// The policy requires walls ([`PoolOptions::require_walls`]) that this host lacks.
-    #[error("this host lacks walls that are required: {0}")]
-    Walls(String),
-    /// The image's programs took longer than [`PoolOptions::prepare_timeout`] to be made ready.
-    #[error(
-        "the image's programs were not compiled and prepared within {} s, the limit of preparing \
-         (--prepare-timeout)", .0.as_secs_f64()
-    )]
-    Unready(std::time::Duration),
-    #[error(transparent)]
-    Channel(#[from] ChannelError),
-    #[error(transparent)]
-    Store(#[from] wasibox_store::StoreError),
-    /// The caller gave up on the call before it could begin.
-    #[error("the caller no longer waits for the call")]
-    Cancelled,
-    /// The session has no process of that number, or has forgotten it.
-    #[error("there is no process {0}")]
-    NoProcess(u64),
-    /// Another call of the session is running ([`Session::try_exec`]).
-    #[error("the session is busy")]
-    Busy,
-    /// A request to [`Session::files`] failed.
-    #[error(transparent)]
-    Files(#[from] files::FilesError),
-    /// A kept interpreter cannot be restored, for the reason given. Files and shell are intact, and
-    /// [`Session::reset`] starts a new one.
-    #[error("the interpreter cannot be restored: {0}; reset it to begin a new one")]
-    Cell(String),
-    /// The workspace cannot be opened or saved. A call whose result could not be saved is
-    /// nevertheless complete and in the history; the next call that changes files saves it as well.
-    #[error("workspace: {0}")]
-    Workspace(#[from] WorkspaceError),
-    /// A jailed process has refused a zip or a snapshot from elsewhere.
-    #[error("the file is refused: {0}")]
-    Foreign(String),
-    /// The session and the workspace do not belong together.
-    #[error("workspace: {0}")]
-    Unfit(#[from] WorkspaceMismatch),
-    /// A rule or a secret of the policy is unusable; the text names it and the reason.
-    #[error("network policy: {0}")]
-    Network(String),
-    /// A host tool has an invalid definition.
-    #[error("host tool: {0}")]
-    Tool(#[from] ToolDefinitionError),
-    /// The session has no history because it was made to run commands only.
-    #[error("the session has no history")]
-    NoHistory,
-}
-
-impl From<ImageError> for Error {
-    fn from(e: ImageError) -> Error {
-        Error::Sandbox(e.into())
-    }
-}
 
 /// An image, a policy, and the state that each command leaves for the next.
 ///

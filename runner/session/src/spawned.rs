@@ -1,6 +1,6 @@
 //! A program that runs beside the session's calls, on both sides: the pipes to it, and how it ended.
 
-use crate::session::Error;
+use crate::error::Error;
 use box_abi::terminal::WindowSize;
 use serde::{Deserialize, Serialize};
 use std::io::{PipeReader, PipeWriter, Read, Write, pipe};

@@ -19,7 +19,8 @@
 //! # }
 //! ```
 
-use crate::session::{Cancel, Error, Session, Streams};
+use crate::error::Error;
+use crate::session::{Cancel, Session, Streams};
 use crate::tools::{HostTool, ToolContext, ToolDefinitionError, ToolError};
 use serde_json::Value;
 use std::future::Future;

@@ -18,7 +18,7 @@
 //! A zip carries the history as a snapshot (`.wbs`), so the zip alone is enough to continue the
 //! session.
 
-use crate::session::Error;
+use crate::error::{Error, WorkspaceMismatch};
 use crate::worker::check::{ForeignFile, check_file};
 use serde::{Deserialize, Serialize};
 use serde_bytes::{ByteBuf, Bytes};
@@ -57,39 +57,6 @@ const MAX_PATH_BYTES: usize = 32 << 20;
 const NAMED: usize = 5;
 /// Maximum size in bytes of the changes as text.
 const MAX_DIFF: usize = 64 << 20;
-
-/// The reason why a session and a workspace do not belong together.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum WorkspaceMismatch {
-    #[error("the session works in a {0}, which is not given")]
-    Missing(String),
-    #[error("the session was begun without a workspace; make a new one")]
-    Without,
-    #[error("the session works in a {0}; this is another one")]
-    Other(String),
-    #[error("the zip carries a session of its own: make one of it (`session create --workspace`)")]
-    CarriesOne,
-    #[error(
-        "the zip was changed by another program since the session worked in it; make a new one"
-    )]
-    Rewritten,
-    #[error(
-        "the folder was changed since the session began, in a place that the session has changed, too: {0}"
-    )]
-    Changed(String),
-    #[error("changes of the session were brought back to the folder; make a new one to continue")]
-    Applied,
-    #[error("the session's store has a damaged record of its workspace")]
-    Damaged,
-    #[error("a session with a workspace is not forked while it is used")]
-    Fork,
-    #[error("the session has no folder of the host's")]
-    NoOverlay,
-    #[error("only a session of an engine has a workspace")]
-    NoEngine,
-    #[error("a mount and the workspace overlap: {0}")]
-    Overlap(String),
-}
 
 /// The store's record of a session's workspace.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

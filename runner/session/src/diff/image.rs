@@ -1,6 +1,6 @@
 //! The image's files by path, for code that reads a session without running it.
 
-use crate::session::Error;
+use crate::error::Error;
 use serde_bytes::ByteBuf;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex};

@@ -2,7 +2,7 @@
 
 use super::image::ImageFiles;
 use super::side::{DiffSide, SideEntry};
-use crate::session::Error;
+use crate::error::Error;
 use serde_bytes::ByteBuf;
 use wasibox_store::Store;
 use wasibox_store::snapshot::FileTree;

@@ -22,7 +22,7 @@ pub mod text;
 pub use image::{ImageFile, ImageFiles, ImageListing};
 pub use list::list_names;
 
-use crate::session::Error;
+use crate::error::Error;
 use side::{DiffSide, FileAt, SideEntry, is_same_content};
 use std::collections::HashSet;
 use wasibox_store::Store;

@@ -1,7 +1,7 @@
 //! One of the two states that are compared: a view of its files.
 
 use super::image::{ImageFile, ImageFiles};
-use crate::session::Error;
+use crate::error::Error;
 use serde_bytes::ByteBuf;
 use std::collections::BTreeSet;
 use wasibox_store::snapshot::delta::{CHUNK, Id, NodeContent, TreeNode};

@@ -1,7 +1,7 @@
 //! A difference as text in the format of `git diff`, which `patch -p1` and `git apply` accept.
 
 use super::{DiffItem, PathDifference};
-use crate::session::Error;
+use crate::error::Error;
 use similar::{Algorithm, TextDiff};
 use std::io::Write;
 use std::time::Duration;

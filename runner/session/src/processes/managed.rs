@@ -2,7 +2,7 @@
 
 use super::follower::{BACKLOG, FollowedOutput, FollowerTable, FollowerTurn};
 use super::ring::{OutputPart, OutputRing};
-use crate::session::Error;
+use crate::error::Error;
 use crate::spawned::{
     ProcessEnd, ProcessEndReader, SpawnedProcess, TerminalKeyboard, TerminalProcess, TerminalSize,
 };

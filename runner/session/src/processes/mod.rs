@@ -21,7 +21,8 @@ mod ring;
 
 pub use follower::{FollowedOutput, ProcessFollower};
 
-use crate::session::{Cancel, Error, Session};
+use crate::error::Error;
+use crate::session::{Cancel, Session};
 use crate::spawned::TerminalSize;
 use managed::ManagedProcess;
 use std::collections::BTreeMap;

@@ -3,8 +3,8 @@
 //! A worker may have been taken over by its guest. Its report costs the parent memory and time in
 //! proportion to its bytes, and no more memory than the session's state may take.
 
+use crate::error::Error;
 use crate::live::Touched;
-use crate::session::Error;
 use std::collections::HashSet;
 use wasibox_protocol::{FileChange, Outcome};
 use wasibox_sandbox::Limits;

@@ -8,7 +8,7 @@
 
 use super::message::{ErrorMessage, WorkerReply, WorkerRequest};
 use super::pool::start_worker;
-use crate::session::Error;
+use crate::error::Error;
 use crate::workspace::read_zip;
 use rustix::process::{Resource, Rlimit, setrlimit};
 use serde::{Deserialize, Serialize};

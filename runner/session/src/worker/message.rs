@@ -1,8 +1,8 @@
 //! The messages between parent and worker.
 
 use super::check::ForeignFile;
+use crate::error::Error;
 use crate::live::Touched;
-use crate::session::Error;
 use crate::spawned::TerminalSize;
 use serde::{Deserialize, Serialize};
 use serde_bytes::ByteBuf;

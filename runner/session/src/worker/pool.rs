@@ -1,7 +1,7 @@
 //! A pool of workers that are started ahead of need.
 
 use super::message::{ImageCode, MissingCode, WorkerHello, WorkerReply, WorkerRequest};
-use crate::session::Error;
+use crate::error::Error;
 use std::collections::VecDeque;
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};

@@ -6,9 +6,9 @@ use super::message::{
     ControlMessage, ErrorMessage, ImageCode, MissingCode, PART, WorkerHello, WorkerReply,
     WorkerRequest,
 };
+use crate::error::Error;
 use crate::live::{CellUpdate, LocalSandbox, interpreter_of};
 use crate::run::{self, InheritedStreams};
-use crate::session::Error;
 use crate::spawned::{self, SpawnEnds};
 use crate::workspace::{OpenWorkspace, WorkspaceSource};
 use rustix::process::{Signal, set_parent_process_death_signal};
