@@ -117,8 +117,9 @@ impl Shell<'_> {
         if self.state.options.has_set(SetOpt::NoExec) && !self.state.options.is_interactive() {
             return Ok(CommandEnd::begun_with(0));
         }
-        if let CommandKind::Subshell(_) = c.kind {
+        if let CommandKind::Subshell(list) = &c.kind {
             self.note_subshell(c);
+            return self.run_subshell(list, c, negated);
         }
         self.ending_process_subs(|s| {
             if c.redirects.is_empty() {
@@ -131,35 +132,33 @@ impl Shell<'_> {
 
     /// Runs a compound command with redirections.
     fn redirected_compound(&mut self, c: &Command, negated: bool) -> Result<CommandEnd, Unwind> {
-        let is_subshell = matches!(c.kind, CommandKind::Subshell(_));
-        // For other commands, messages show the line of the last simple command, as in bash.
-        if is_subshell {
-            self.state.line = c.line;
-        }
+        // Messages show the line of the last simple command, as in bash.
         match self.apply_redirects(&c.redirects) {
             Ok(saved) => {
                 let r = self.run_compound(c);
                 self.restore_redirects(saved);
                 r.map(CommandEnd::begun_with)
             }
-            Err(Some(Unwind::Exit(s) | Unwind::GiveUp(s) | Unwind::Discard(s))) if is_subshell => {
-                Ok(CommandEnd::begun_with(s))
-            }
             Err(Some(unwind)) => Err(unwind),
-            Err(None) => {
-                self.set_status(1);
-                // No command inside has run, so the compound command itself is what failed.
-                let failed = if negated { Ok(()) } else { self.failed_unless_checked(c) };
-                failed.map(|()| CommandEnd { status: 1, begun: false })
-            }
+            Err(None) => self.not_begun(c, negated),
         }
+    }
+
+    /// Ends a compound command whose redirections failed. No command inside has run, so the
+    /// compound command itself is what failed.
+    fn not_begun(&mut self, c: &Command, negated: bool) -> Result<CommandEnd, Unwind> {
+        self.set_status(1);
+        if !negated {
+            self.failed_unless_checked(c)?;
+        }
+        Ok(CommandEnd { status: 1, begun: false })
     }
 
     fn run_compound(&mut self, c: &Command) -> Flow {
         match &c.kind {
             CommandKind::Simple(s) => self.run_simple(s, c, RedirectReach::Command),
             CommandKind::Brace(list) => self.run_list(list),
-            CommandKind::Subshell(list) => self.run_subshell(list),
+            CommandKind::Subshell(list) => self.run_subshell(list, c, false).map(|end| end.status),
             CommandKind::If(i) => self.if_command(i),
             CommandKind::While(w) => self.while_command(w),
             CommandKind::For(f) => self.for_command(f, c),

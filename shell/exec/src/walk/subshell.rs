@@ -9,33 +9,56 @@ use std::rc::Rc;
 use box_sys::NewGroup;
 use sh_syntax::ast::{Command, CommandKind, CommandList};
 
+use super::CommandEnd;
 use super::background::{DetachedCode, StartResult};
 use crate::Shell;
 use crate::command::Pumps;
-use crate::shell::Flow;
+use crate::shell::{Flow, Unwind};
 use crate::state::here::CommandContext;
 use crate::state::jobs::Jobs;
 use crate::state::options::{SetOpt, ShOpt};
 
 impl Shell<'_> {
-    pub(crate) fn run_subshell(&mut self, list: &CommandList) -> Flow {
-        if self.controls_jobs() {
-            return self.run_subshell_job(list);
+    /// Runs `( )`. Its redirections are performed within, so that the shell around it holds none of
+    /// the files and keeps the variables that the names of the files have set.
+    pub(super) fn run_subshell(
+        &mut self,
+        list: &CommandList,
+        c: &Command,
+        negated: bool,
+    ) -> Result<CommandEnd, Unwind> {
+        if !c.redirects.is_empty() {
+            self.state.line = c.line;
         }
+        if self.controls_jobs() {
+            return self.run_subshell_job(list, c).map(CommandEnd::begun_with);
+        }
+        let mut begun = true;
         let status = self.in_subshell(|s| {
             s.enter_context(CommandContext::Detached);
             s.state.jobs = Jobs::default();
-            s.run_list(list)
+            s.ending_process_subs(|s| {
+                match s.apply_redirects(&c.redirects) {
+                    Ok(saved) => s.forget_saved(saved),
+                    Err(Some(unwind)) => return Err(unwind),
+                    Err(None) => {
+                        begun = false;
+                        return Ok(1);
+                    }
+                }
+                s.run_list(list)
+            })
         });
         // In bash the subshell is a child.
         self.child_ended();
-        Ok(status)
+        if begun { Ok(CommandEnd::begun_with(status)) } else { self.not_begun(c, negated) }
     }
 
     /// Runs a subshell in a process of its own, because it is a job.
-    fn run_subshell_job(&mut self, list: &CommandList) -> Flow {
+    fn run_subshell_job(&mut self, list: &CommandList, c: &Command) -> Flow {
         let kind = CommandKind::Subshell(Rc::new(list.clone()));
-        let command = Command { kind, redirects: Vec::new(), line: self.state.line };
+        let redirects = c.redirects.clone();
+        let command = Command { kind, redirects, line: self.state.line };
         let mut pumps = Pumps::default();
         self.begin_foreground_job();
         match self.start_detached(|_| {}, DetachedCode::Command(&command), &mut pumps) {
