@@ -33,6 +33,9 @@ pub const COMMANDS: &[&str] = &["js", "node", "npm", "npx", "tsx"];
 /// The version of QuickJS in `rquickjs`.
 const QUICKJS: &str = "0.16.2";
 
+/// The patch of QuickJS.
+const PATCH: &str = "0001-values-follow-promises.patch";
+
 /// The version of the crates of oxc in `Cargo.lock`.
 const OXC: &str = "0.146.0";
 
@@ -216,12 +219,10 @@ fn compiler_variables(cache: &Path, say: &mut dyn FnMut(&str)) -> Result<Vec<(St
     fs::create_dir_all(&bin).with_context(|| bin.display().to_string())?;
     let (zig, lib) = (wheel.join("zig"), wheel.join("lib"));
     let include = |dir: &str| format!("-isystem '{}'", lib.join(dir).display());
-    let script = |name: &str, rest: &str| -> Result<String> {
+    let script = |name: &str, before: &str, rest: &str| -> Result<String> {
         let path = bin.join(name);
-        env::write(
-            &path,
-            format!("#!/bin/sh\nexec '{}' {rest} \"$@\"\n", zig.display()).as_bytes(),
-        )?;
+        let text = format!("#!/bin/sh\n{before}exec '{}' {rest} \"$@\"\n", zig.display());
+        env::write(&path, text.as_bytes())?;
         fs::set_permissions(&path, fs::Permissions::from_mode(0o755))?;
         Ok(path.display().to_string())
     };
@@ -232,19 +233,29 @@ fn compiler_variables(cache: &Path, say: &mut dyn FnMut(&str)) -> Result<Vec<(St
         include("libc/include/wasm-wasi-musl"),
         include("libc/include/generic-musl"),
     ];
+    let folder = env::root().join("js/engine/c");
+    let (header, patch) = (env::read(&folder.join("wasi.h"))?, env::read(&folder.join(PATCH))?);
     // Cargo rebuilds if the flags change, but not if a file that they name does.
-    let text = env::read(&env::root().join("js/engine/c/wasi.h"))?;
-    let header = bin.join(format!("{}.h", &sha256(&text)[..16]));
-    env::write(&header, &text)?;
+    let digest = &sha256(&[&header[..], &patch].concat())[..16];
+    let (header_copy, patch_copy) =
+        (bin.join(digest).with_extension("h"), bin.join(digest).with_extension("patch"));
+    env::write(&header_copy, &header)?;
+    env::write(&patch_copy, &patch)?;
+    // The crate copies QuickJS to its build folder, where the copy is patched before it is compiled.
+    let apply = format!(
+        "for file do\n    case $file in\n    */out/quickjs.c) grep -q JS_GetContinuation \"$file\" || \
+         patch -s \"$file\" '{}' || exit ;;\n    esac\ndone\n",
+        patch_copy.display()
+    );
     let set = |name: &str, value: String| (name.to_string(), value);
     Ok(vec![
         // Without this, rquickjs fetches a compiler of its own.
         set("RQUICKJS_SYS_NO_WASI_SDK", "1".to_string()),
-        set("CC_wasm32_wasip1", script("clang", &flags.join(" "))?),
-        set("AR_wasm32_wasip1", script("ar", "ar")?),
+        set("CC_wasm32_wasip1", script("clang", &apply, &flags.join(" "))?),
+        set("AR_wasm32_wasip1", script("ar", "", "ar")?),
         set(
             "CFLAGS_wasm32_wasip1",
-            format!("-msimd128 -mbulk-memory -include {}", header.display()),
+            format!("-msimd128 -mbulk-memory -include {}", header_copy.display()),
         ),
     ])
 }

@@ -1,7 +1,7 @@
 //! Safe wrappers of the functions of QuickJS that the JavaScript program needs and that `rquickjs`
 //! offers only by raw pointers: bytes of buffers, strings that are not well-formed, errors that
-//! scripts cannot catch ([`interrupt`]), shared buffers ([`shared`]). The crate also exports the
-//! functions by which a runtime prepares the program ([`stages`]) and runs its cells ([`cells`]).
+//! scripts cannot catch ([`interrupt`]), shared buffers ([`shared`]), and the value that follows
+//! promises (`continuation`, in the guest). The crate also exports the functions by which a runtime prepares the program ([`stages`]) and runs its cells ([`cells`]).
 //!
 //! # Invariants
 //! - This is the only crate of the program with `unsafe`.
@@ -9,6 +9,8 @@
 //! - Nothing here runs JavaScript.
 
 pub mod cells;
+#[cfg(target_os = "wasi")]
+pub mod continuation;
 pub mod environment;
 pub mod interrupt;
 pub mod shared;

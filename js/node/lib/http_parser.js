@@ -62,6 +62,8 @@ class HTTPParser {
   #error;
   #begun = 0;
   #headDone = false;
+  // The frame of asynchronous context in which the callbacks run.
+  #frame;
 
   initialize(type, resource, most, lenient, list) {
     this.#type = type;
@@ -71,6 +73,7 @@ class HTTPParser {
     this.#part = [];
     this.#list = list;
     this.#headDone = false;
+    this.#frame = host.frame();
     // A connection without data counts as a request that has begun.
     this.#begun = list ? performance.now() : 0;
     list?.add(this);
@@ -94,7 +97,9 @@ class HTTPParser {
 
   // Parses bytes. Returns the number of bytes that are HTTP, which is less than the number of all
   // bytes if another protocol begins. Returns an error if the bytes are not valid HTTP.
-  execute(data) {
+  execute(data) { return host.within(this.#frame, () => this.#parse(data)); }
+
+  #parse(data) {
     const bytes = host.view(data);
     this.#current = data;
     let at = 0;
@@ -117,7 +122,7 @@ class HTTPParser {
   // Ends the input. Returns an error if a message is incomplete.
   finish() {
     if (this.#state === 'until end') {
-      this.#complete();
+      host.within(this.#frame, () => this.#complete());
       return undefined;
     }
     if (['start', 'closed', 'upgraded', 'broken'].includes(this.#state)) return undefined;

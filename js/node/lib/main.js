@@ -7,7 +7,7 @@
 const defaults = host.revive(host.tables.$options, 'options', '');
 // Options that are not supported.
 Object.assign(defaults, {
-  '--async-context-frame': false, '--no-async-context-frame': true,
+  '--async-context-frame': true, '--no-async-context-frame': false,
   '--experimental-sqlite': false, '--no-experimental-sqlite': true,
 });
 const info = host.revive(host.tables.$optionsInfo, 'options', '');

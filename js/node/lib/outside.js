@@ -65,7 +65,7 @@ const ERRORS = { 1: 'ECONNABORTED', 3: 'ECONNABORTED', 6: 'EAI_NONAME', 7: 'ECON
                  55: 'EPIPE', 60: 'EPROTO' };
 
 // One request and its response.
-class Exchange {
+class Exchange extends host.Framed {
   scheme = 'http';
   #handle;
   #name;
@@ -87,6 +87,7 @@ class Exchange {
   #ended = false;
 
   constructor(handle, name, port, fd) {
+    super();
     this.#handle = handle;
     this.#name = name;
     this.#port = port;

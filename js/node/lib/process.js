@@ -6,6 +6,7 @@
 const { keysOf, valuesOf, someOf } = host;
 const { ArrayBuffer, Uint8Array } = globalThis;
 const { abs, floor, max, min } = Math;
+const { frameOf } = host.Framed;
 
 // --- the process object -------------------------------------------------------------------
 
@@ -237,7 +238,8 @@ const completions = [];
 host.requests = new Set();
 // The open sockets.
 host.sockets = new Set();
-host.later = (callback) => { completions.push(callback); };
+// Calls a function in a later turn, in the present frame of asynchronous context.
+host.later = (callback) => { completions.push({ callback, frame: host.frame() }); };
 
 // The handles by their descriptors. The loop calls the method `readable` or `writable` of a handle,
 // and a handle for reading keeps the process alive if `held` is true.
@@ -285,13 +287,17 @@ function catchSignals() {
   native.catchSignals(numbers);
 }
 
-// Runs a callback as Node's C++ does: errors become uncaught exceptions, and ticks and promise jobs
-// run after it.
-host.turn = function(callback) {
+// Runs a callback in a frame as Node's C++ does: errors become uncaught exceptions, and ticks and
+// promise jobs run after it.
+host.turn = function(callback, frame) {
+  const outer = host.frame();
+  host.setFrame(frame);
   try {
     callback();
   } catch (error) {
     host.uncaught(error, false);
+  } finally {
+    host.setFrame(outer);
   }
   host.tick();
 };
@@ -359,7 +365,7 @@ function runTimers() {
 
 function runCompletions() {
   const ready = completions.splice(0);
-  for (let i = 0; i < ready.length; i++) host.turn(ready[i]);
+  for (let i = 0; i < ready.length; i++) host.turn(ready[i].callback, ready[i].frame);
 }
 
 // Returns the children that have ended since the last call, with their statuses.
@@ -375,7 +381,7 @@ function reapChildren() {
     if (status === null || status === undefined) return;
     step = 1;
     children.delete(pid);
-    ended.push(() => handle.ended(status[0], status[1]));
+    ended.push({ callback: () => handle.ended(status[0], status[1]), frame: frameOf(handle) });
   });
   return ended;
 }
@@ -389,7 +395,7 @@ function dispatchSignals() {
   host.keepSignals();
   kept.splice(0).forEach((number) => {
     const handle = signalHandles.get(number);
-    if (handle) host.turn(() => handle.onsignal(number));
+    if (handle) host.turn(() => handle.onsignal(number), frameOf(handle));
   });
 }
 
@@ -400,7 +406,7 @@ function deliverPorts() {
     ports.delete(end);
     while (end.queue.length > 0 && !end.closed) {
       const message = end.queue.shift();
-      host.turn(() => end.deliver(message));
+      host.turn(() => end.deliver(message), end.frame);
     }
   }
 }
@@ -436,7 +442,7 @@ function poll() {
   // The output of a child, and the end of that output, are delivered before the child's exit is
   // reported, because nothing may keep the process alive after the exit.
   for (let round = 0; ended.length > 0 && round < READS && pollDescriptors(0); round++);
-  for (let i = 0; i < ended.length; i++) host.turn(ended[i]);
+  for (let i = 0; i < ended.length; i++) host.turn(ended[i].callback, ended[i].frame);
 }
 
 // Calls the handlers of descriptors that can be read or written. Returns whether there were any.
@@ -446,7 +452,7 @@ function pollDescriptors(time) {
   for (let i = 0; i < ready.length; i++) {
     const fd = ready[i];
     const handle = fd >= 0 ? readers.get(fd) : writers.get(-1 - fd);
-    if (handle) host.turn(() => fd >= 0 ? handle.readable() : handle.writable());
+    if (handle) host.turn(() => fd >= 0 ? handle.readable() : handle.writable(), frameOf(handle));
   }
   return ready.length > 0;
 }
@@ -525,7 +531,7 @@ host.beginLoop = function() {
 // --- signals ----------------------------------------------------------------------------------
 
 host.bindings.signal_wrap = () => ({
-  Signal: class Signal {
+  Signal: class Signal extends host.Framed {
     held = true;
     start(number) {
       this.number = number;

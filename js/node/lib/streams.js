@@ -13,7 +13,7 @@ const PIECE = 65536;
 const ATOMIC = 4096;
 
 // A stream over a descriptor, with the methods that net.Socket calls on its handle.
-class Stream {
+class Stream extends host.Framed {
   held = true;
   reading = false;
   bytesRead = 0;
@@ -129,7 +129,7 @@ class Stream {
     }
     this.#queue.shift();
     if (this.#queue.length === 0) host.unwatchWriting(this.writeFd ?? this.fd);
-    first.req.oncomplete(status);
+    host.within(host.Framed.frameOf(first.req), () => first.req.oncomplete(status));
   }
 
   shut() {
@@ -249,8 +249,8 @@ class TTY extends Stream {
 host.bindings.pipe_wrap = () => ({ Pipe, PipeConnectWrap: class PipeConnectWrap {} });
 host.bindings.tty_wrap = () => ({ TTY, isTTY: native.isatty });
 host.bindings.stream_wrap = () => ({
-  WriteWrap: class WriteWrap {},
-  ShutdownWrap: class ShutdownWrap {},
+  WriteWrap: class WriteWrap extends host.Framed {},
+  ShutdownWrap: class ShutdownWrap extends host.Framed {},
   LibuvStreamWrap: Stream,
 });
 host.Stream = Stream;
@@ -327,7 +327,7 @@ function start({ file, args, cwd, envPairs, detached }, fds) {
 
 const devNull = () => native.open('/dev/null', 2, 0);
 
-class Process {
+class Process extends host.Framed {
   get resource() { return 'ProcessWrap'; }
   held = true;
   getAsyncId() { return 0; }

@@ -529,7 +529,7 @@ host.bindings.messaging = () => {
     constructor() {
       const make = () => {
         const port = Reflect.construct(Object, [], MessagePort);
-        const end = { port, queue: [], started: false, refed: false, closed: false };
+        const end = { port, queue: [], started: false, refed: false, closed: false, frame: host.frame() };
         ends.set(port, end);
         const emit = host.perContext.emitMessage;
         end.deliver = (message, type = 'message') => emit.call(port, message, [], type);
@@ -569,11 +569,34 @@ host.bindings.messaging = () => {
   };
 };
 
-host.bindings.async_context_frame = () => {
-  let data;
-  return {
-    getContinuationPreservedEmbedderData: () => data,
-    setContinuationPreservedEmbedderData(value) { data = value; },
-  };
+// --- the frame of asynchronous context -------------------------------------------------------
+
+// Node's library keeps the values of each AsyncLocalStorage in a frame. In the guest the engine lets
+// the frame follow promises; elsewhere it follows callbacks only.
+let frame;
+host.frame = native.continuation ?? (() => frame);
+host.setFrame = native.setContinuation ?? ((value) => { frame = value; });
+
+// Calls a function in a frame.
+host.within = (inner, callback) => {
+  const outer = host.frame();
+  host.setFrame(inner);
+  try {
+    return callback();
+  } finally {
+    host.setFrame(outer);
+  }
 };
+
+// A handle or request, whose callbacks run in the frame in which it was made (AsyncWrap in Node's
+// C++).
+host.Framed = class Framed {
+  #frame = host.frame();
+  static frameOf(one) { return #frame in one ? one.#frame : undefined; }
+};
+
+host.bindings.async_context_frame = () => ({
+  getContinuationPreservedEmbedderData: host.frame,
+  setContinuationPreservedEmbedderData: host.setFrame,
+});
 })

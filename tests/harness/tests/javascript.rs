@@ -56,6 +56,11 @@ fn language() {
 }
 
 #[test]
+fn async_context() {
+    file("async_context.js");
+}
+
+#[test]
 fn traces() {
     file("traces.js");
 }

@@ -56,6 +56,18 @@ fn run_jobs(ctx: Ctx<'_>) -> Result<()> {
     Ok(())
 }
 
+/// Returns the value that follows promises.
+#[cfg(target_os = "wasi")]
+fn continuation(ctx: Ctx<'_>) -> Value<'_> {
+    js_engine::continuation::continuation(&ctx)
+}
+
+/// Sets the value that follows promises.
+#[cfg(target_os = "wasi")]
+fn set_continuation<'js>(ctx: Ctx<'js>, value: Value<'js>) {
+    js_engine::continuation::set_continuation(&ctx, value);
+}
+
 fn check_syntax(ctx: Ctx<'_>, source: TextArgument, name: TextArgument) -> Result<()> {
     js_engine::check_script(&ctx, &source.0, &name.0)
 }
@@ -108,6 +120,12 @@ pub fn install<'js>(_: &Ctx<'js>, native: &Object<'js>) -> Result<()> {
     native.set("proxyDetails", Func::from(proxy_details))?;
     native.set("classNumber", Func::from(class_number))?;
     native.set("runJobs", Func::from(run_jobs))?;
+    // Outside of the guest the engine has no such value (`js_engine::continuation`).
+    #[cfg(target_os = "wasi")]
+    {
+        native.set("continuation", Func::from(continuation))?;
+        native.set("setContinuation", Func::from(set_continuation))?;
+    }
     native.set("checkSyntax", Func::from(check_syntax))?;
     native.set("newRealm", Func::from(new_realm))?;
     native.set("evaluateIn", Func::from(evaluate_in))?;
