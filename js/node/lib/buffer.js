@@ -55,14 +55,6 @@ function wholeUtf8(bytes, room) {
   return end;
 }
 
-function compareBytes(a, b) {
-  const n = min(a.length, b.length);
-  for (let i = 0; i < n; i++) {
-    if (a[i] !== b[i]) return a[i] < b[i] ? -1 : 1;
-  }
-  return a.length < b.length ? -1 : a.length > b.length ? 1 : 0;
-}
-
 // Returns the first position at or after `offset` if `forward`, otherwise the last one at or before
 // it. Returns -1 if there is none.
 function search(bytes, needle, offset, forward, step = 1) {
@@ -128,7 +120,7 @@ host.bindings.buffer = () => ({
   },
   compare: (a, b) => native.compare(view(a), view(b)),
   compareOffset(source, target, targetStart, sourceStart, targetEnd, sourceEnd) {
-    return compareBytes(view(source).subarray(sourceStart, sourceStart + sourceEnd),
+    return native.compare(view(source).subarray(sourceStart, sourceStart + sourceEnd),
                         view(target).subarray(targetStart, targetStart + targetEnd));
   },
   fill(buffer, value, offset, end, encoding) {

@@ -121,6 +121,26 @@ const slots = new WeakMap();
 class NativeKey {
   constructor(...args) { slots.set(this, args); }
 }
+// Keys can be cloned, also to other processes. A key is made with an empty handle, which then gets
+// what the other one has.
+let keyClasses;
+const cloneable = (Class) => {
+  const { messaging_clone_symbol: clone, messaging_deserialize_symbol: deserialize } = host.binding('symbols');
+  Object.defineProperties(Class.prototype, {
+    [clone]: { value() {
+      const [{ type, key, bytes }] = slots.get(this);
+      return { data: { type, key, bytes }, deserializeInfo: `wasibox:key${type}` };
+    } },
+    [deserialize]: { value(data) { Object.assign(slots.get(this)[0], data); } },
+  });
+  return Class;
+};
+['kKeyTypeSecret', 'kKeyTypePublic', 'kKeyTypePrivate'].forEach((name, i) => {
+  host.makers[`key${host.tables.crypto[name]}`] = () => {
+    host.require('crypto');
+    return new keyClasses[i + 1](new KeyObjectHandle());
+  };
+});
 let InternalCryptoKey;
 const keySlots = (key) => {
   const args = slots.get(key);
@@ -269,7 +289,7 @@ host.bindings.crypto = () => ({
     if (a.byteLength !== b.byteLength) throw new ERR_CRYPTO_TIMING_SAFE_EQUAL_LENGTH();
     return constantTimeEqual(view(a), view(b));
   },
-  createNativeKeyObjectClass: (make) => make(class NativeKeyObject extends NativeKey {}),
+  createNativeKeyObjectClass: (make) => keyClasses = make(cloneable(class NativeKeyObject extends NativeKey {})),
   getKeyObjectSlots(key) {
     const [handle] = keySlots(key);
     return [handle.type, handle];

@@ -207,7 +207,7 @@ function usage(text) {
 const MAIN = {
   script: 'internal/main/run_main_module', eval: 'internal/main/eval_string', stdin: 'internal/main/eval_stdin',
   check: 'internal/main/check_syntax', repl: 'internal/main/repl', test: 'internal/main/test_runner',
-  bundle: 'wasibox/bundle',
+  bundle: 'wasibox/bundle', worker: 'internal/main/worker_thread',
 };
 
 function choose(parsed) {
@@ -254,7 +254,12 @@ host.goOn = function() {
   host.beginProcess([args[0] ?? 'node', ...rest], execArgv);
   if (into['--title']) host.process.title = into['--title'];
   host.beginLoop();
-  const which = host.bundleWords === undefined ? choose(parsed) : 'bundle';
+  const worker = host.workerOf(env);
+  let which = host.bundleWords === undefined ? choose(parsed) : 'bundle';
+  if (worker !== undefined) {
+    which = 'worker';
+    host.beginWorker(worker);
+  }
   if (!host.restrictStrings(asksFor(execArgv, env, '--disallow-code-generation-from-strings'), env, which)) {
     host.writeError(host.refusalOfStrings);
     return 1;
@@ -277,6 +282,7 @@ host.end = function() {
       host.uncaught(error, false);
     }
   }
+  host.endWorkers();
   const code = host.exitCode();
   if (code === 0 && host.unsettled?.()) {
     host.writeError('Warning: Detected unsettled top-level await\n');

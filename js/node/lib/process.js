@@ -262,14 +262,16 @@ host.expectChild = () => {
 const signalHandles = new Map();
 const ports = new Set();
 host.portReady = (end) => { if (end.started) ports.add(end); };
+// Closes an end and the end at the other side.
 host.portClose = (end) => {
-  const close = (one) => {
-    if (one.closed) return;
-    one.closed = true;
-    host.later(() => one.port[host.binding('symbols').handle_onclose]?.());
-  };
-  close(end);
-  close(end.peer);
+  if (end.closed) return;
+  end.closed = true;
+  host.heldEnds.delete(end);
+  end.closing?.();
+  host.later(() => end.port?.[host.binding('symbols').handle_onclose]?.());
+  const { peer } = end;
+  if (peer?.link !== undefined) peer.link.close(peer.number);
+  else if (peer !== undefined) host.closeAfterMessages(peer);
 };
 
 const SIGINT = 2;
@@ -321,7 +323,7 @@ const hasMessages = (end) => end.queue.length > 0;
 function alive() {
   if (completions.length > 0 || host.immediateInfo[1] > 0) return true;
   if (host.timeoutInfo[0] > 0 && timerAt !== Infinity) return true;
-  if (writers.size > 0) return true;
+  if (writers.size > 0 || host.heldEnds.size > 0) return true;
   return someOf(readers, isHeld) || someOf(children, isHeld) || someOf(signalHandles, isHeld) || someOf(ports, hasMessages);
 }
 
@@ -404,9 +406,10 @@ function deliverPorts() {
   for (let i = 0; i < all.length; i++) {
     const end = all[i];
     ports.delete(end);
-    while (end.queue.length > 0 && !end.closed) {
+    while (end.queue.length > 0 && end.started && !end.closed) {
       const message = end.queue.shift();
-      host.turn(() => end.deliver(message), end.frame);
+      if (message.isLast) host.portClose(end);
+      else host.turn(() => end.deliver(message), end.frame);
     }
   }
 }
@@ -603,7 +606,6 @@ host.bindings.mksnapshot = () => ({
   isBuildingSnapshotBuffer: new Uint8Array(1), setSerializeCallback() {}, setDeserializeCallback() {},
   setDeserializeMainFunction() {}, runEmbedderPreload() {}, compileSerializeMain() {},
 });
-host.bindings.worker = () => ({ isMainThread: true, getEnvMessagePort: () => undefined });
 host.bindings.permission = () => ({ has: () => true });
 host.bindings.report = () => ({
   shouldReportOnUncaughtException: () => false, setReportOnUncaughtException() {},
@@ -635,8 +637,11 @@ host.bindings.blob = () => {
     for (const a of arrays) { out.set(a, at); at += a.length; }
     return out;
   };
+  const { messaging_clone_symbol: clone, messaging_deserialize_symbol: deserialize } = host.binding('symbols');
   class Handle {
     constructor(bytes) { this.bytes = bytes; }
+    [clone]() { return { data: { bytes: this.bytes }, deserializeInfo: 'wasibox:blob' }; }
+    [deserialize]({ bytes }) { this.bytes = bytes; }
     slice(start, end) { return new Handle(this.bytes.slice(start, end)); }
     getReader() {
       let at = 0;
@@ -651,6 +656,7 @@ host.bindings.blob = () => {
       };
     }
   }
+  host.makers.blob = () => new Handle();
   const urls = new Map();
   return {
     createBlob: (parts) => new Handle(pieces(parts)),

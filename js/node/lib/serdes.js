@@ -139,8 +139,8 @@ class Serializer {
       return this.#varint(id);
     }
     const { types } = host;
-    // The buffer of a view is written before the view.
-    if (ArrayBuffer.isView(value) && !this.#viewsAreHosts && !this.#ids.has(value.buffer)) this.#object(value.buffer);
+    // The buffer of a view, or a reference to it, is written before the view.
+    if (ArrayBuffer.isView(value) && !this.#viewsAreHosts) this.#object(value.buffer);
     this.#ids.set(value, this.#ids.size);
     if (ArrayBuffer.isView(value)) return this.#viewsAreHosts ? this.#host(value) : this.#view(value);
     if (typeof value === 'function' || types.isProxy(value)) throw this.#refusal(typeof value === 'function' ? String(value) : '#<Object>');
@@ -165,7 +165,7 @@ class Serializer {
     if (types.isPromise(value) || types.isWeakMap(value) || types.isWeakSet(value) || types.isGeneratorObject(value)) {
       throw this.#refusal(`#<${value.constructor?.name ?? 'Object'}>`);
     }
-    if (types.isExternal(value) || host.portEnds?.has(value)) return this.#host(value);
+    if (types.isExternal(value) || host.portEnds.has(value) || this._isHostObject?.(value)) return this.#host(value);
     this.#tag('o');
     return this.#ended('{', this.#properties(value, Object.keys(value)));
   }
@@ -366,7 +366,7 @@ class Deserializer {
       case '^': {
         const id = this.#varint();
         if (id >= this.#objects.length) throw damaged();
-        return this.#objects[id];
+        return this.#viewed(this.#objects[id]);
       }
       default: return this.#object(tag);
     }
@@ -495,8 +495,12 @@ class Deserializer {
     } else {
       throw damaged();
     }
-    this.#keep(buffer);
-    if (this.#peek() !== 'V') return buffer;
+    return this.#viewed(this.#keep(buffer));
+  }
+
+  // Returns the view that follows a buffer, or the value itself.
+  #viewed(buffer) {
+    if (!host.types.isAnyArrayBuffer(buffer) || this.#peek() !== 'V') return buffer;
     this.#tag();
     const Kind = KINDS[VIEWS.indexOf(String.fromCharCode(this.#byte()))];
     const [offset, length] = [this.#varint(), this.#varint()];

@@ -325,6 +325,8 @@ function start({ file, args, cwd, envPairs, detached }, fds) {
   return native.spawn(program, argv, pairs, where, fds, detached === true);
 }
 
+host.startProgram = start;
+
 const devNull = () => native.open('/dev/null', 2, 0);
 
 class Process extends host.Framed {

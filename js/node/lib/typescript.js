@@ -79,7 +79,8 @@ function configOf(folder) {
 
 // Returns the options for a file that the transformation needs.
 function transformOptions(filename, kind) {
-  const config = configOf(dirname(filename));
+  // The name of evaluated code, such as [eval], has no folder.
+  const config = configOf(dirname(resolve(filename)));
   const old = /^es(3|5|6|20(1\d|20|21))$/i.test(config.target ?? '');
   return {
     kind, jsx: config.jsx, jsxFactory: config.jsxFactory, jsxFragmentFactory: config.jsxFragmentFactory,
@@ -114,8 +115,12 @@ let last = {};
 
 function stripTypeScriptModuleTypes(source, filename) {
   if (last.source === source && last.filename === filename) return last.code;
-  const done = native.transform(source, filename, transformOptions(filename, kindOf(filename)));
-  if (done.error) throw refusal(done.error, filename);
+  // Evaluated code has a name such as [eval]. If it is no TypeScript either, the caller reports the
+  // error that the code has as JavaScript.
+  const isEvaluated = extname(filename) === '';
+  const name = isEvaluated ? `${filename}.ts` : filename;
+  const done = native.transform(source, name, transformOptions(name, kindOf(name)));
+  if (done.error) throw refusal(done.error, filename, isEvaluated ? codes.ERR_INVALID_TYPESCRIPT_SYNTAX : undefined);
   host.sourceMaps.set(filename, { mappings: done.mappings, sources: [filename] });
   last = { source, filename, code: done.code };
   return done.code;

@@ -1,5 +1,5 @@
-// The bindings for values of the language: types, util, errors, task_queue, async_wrap, messaging
-// and async_context_frame.
+// The bindings for values of the language: types, util, errors, task_queue, async_wrap and
+// async_context_frame.
 (function (native, host) {
 'use strict';
 
@@ -432,143 +432,6 @@ host.bindings.async_wrap = (table) => {
   };
 };
 
-// --- cloning and messages ----------------------------------------------------------------
-
-// Clones a value like `structuredClone` (HTML, 2.7). Functions, symbols and objects that cannot be
-// cloned throw a DataCloneError.
-function structuredClone(value, options) {
-  const seen = new Map();
-  const refuse = (what) => {
-    const { DOMException } = host.perContext;
-    throw new DOMException(`${what} could not be cloned.`, 'DataCloneError');
-  };
-  const transfer = options?.transfer ?? [];
-  const clone = (v) => {
-    if (typeof v === 'symbol') refuse(String(v));
-    if (typeof v === 'function') refuse(Function.prototype.toString.call(v));
-    if (v === null || typeof v !== 'object') return v;
-    if (seen.has(v)) return seen.get(v);
-    const keep = (made) => { seen.set(v, made); return made; };
-    if (types.isBoxedPrimitive(v)) return types.isSymbolObject(v) ? refuse('Symbol') : keep(Object(v.valueOf()));
-    if (types.isDate(v)) return keep(new Date(Date.prototype.getTime.call(v)));
-    if (types.isRegExp(v)) return keep(new RegExp(v.source, v.flags));
-    if (types.isSharedArrayBuffer(v)) return keep(v);
-    if (types.isArrayBuffer(v)) return keep(transfer.includes(v) ? v.transfer() : v.slice(0));
-    if (isView(v)) {
-      const { buffer, byteOffset, byteLength } = v;
-      if (number(v) === dataView) return keep(new DataView(clone(buffer), byteOffset, byteLength));
-      const Kind = globalThis[Object.getPrototypeOf(Uint8Array.prototype)[Symbol.toStringTag] ??
-        Reflect.get(Object.getPrototypeOf(Uint8Array.prototype), Symbol.toStringTag, v)];
-      return keep(new Kind(clone(buffer), byteOffset, v.length));
-    }
-    if (types.isMap(v)) {
-      const made = keep(new Map());
-      for (let i = 0, all = previewEntries(v); i < all.length; i += 2) made.set(clone(all[i]), clone(all[i + 1]));
-      return made;
-    }
-    if (types.isSet(v)) {
-      const made = keep(new Set());
-      for (let i = 0, all = previewEntries(v); i < all.length; i++) made.add(clone(all[i]));
-      return made;
-    }
-    if (types.isNativeError(v)) {
-      const NAMES = ['EvalError', 'RangeError', 'ReferenceError', 'SyntaxError', 'TypeError', 'URIError'];
-      const Kind = NAMES.includes(v.name) ? globalThis[v.name] : Error;
-      const fresh = keep(new Kind());
-      ['message', 'stack', 'cause'].forEach((name) => {
-        const d = Object.getOwnPropertyDescriptor(v, name);
-        if (d === undefined || !('value' in d)) return;
-        const x = name === 'cause' ? clone(d.value) : String(d.value);
-        Object.defineProperty(fresh, name, { value: x, writable: true, configurable: true, enumerable: false });
-      });
-      return fresh;
-    }
-    if (types.isPromise(v) || types.isWeakMap(v) || types.isWeakSet(v) || types.isGeneratorObject(v) ||
-        (types.isProxy(v) && v !== host.process.env) || v instanceof WeakRef) {
-      refuse(`#<${getConstructorName(v)}>`);
-    }
-    const cloneSymbol = host.binding('symbols').messaging_clone_symbol;
-    if (typeof v[cloneSymbol] === 'function') {
-      const { data, deserializeInfo } = v[cloneSymbol]();
-      const { 0: id, 1: name } = deserializeInfo.split(':');
-      const made = keep(new (host.require(id)[name])());
-      made[host.binding('symbols').messaging_deserialize_symbol](clone(data));
-      return made;
-    }
-    const made = keep(Array.isArray(v) ? new Array(v.length) : {});
-    Object.keys(v).forEach((key) => { made[key] = clone(v[key]); });
-    return made;
-  };
-  return clone(value);
-}
-
-host.bindings.messaging = () => {
-  // The two ends of a channel are in one process. A message is cloned, and arrives in a later turn
-  // of the loop.
-  const ends = new WeakMap();
-  class MessagePort {
-    constructor() { return Reflect.construct(EventTarget, [], new.target); }
-    postMessage(value, options) {
-      const end = ends.get(this);
-      const transfer = Array.isArray(options) ? options : options?.transfer;
-      const message = structuredClone(value, { transfer });
-      if (end?.peer && !end.peer.closed) {
-        end.peer.queue.push(message);
-        host.portReady?.(end.peer);
-      }
-    }
-    start() { const end = ends.get(this); if (end) { end.started = true; host.portReady?.(end); } }
-    close() { const end = ends.get(this); if (end) host.portClose?.(end); }
-    drain() {}
-    ref() { const end = ends.get(this); if (end) end.refed = true; }
-    unref() { const end = ends.get(this); if (end) end.refed = false; }
-    hasRef() { return ends.get(this)?.refed === true; }
-  }
-  host.portEnds = ends;
-  class MessageChannel {
-    constructor() {
-      const make = () => {
-        const port = Reflect.construct(Object, [], MessagePort);
-        const end = { port, queue: [], started: false, refed: false, closed: false, frame: host.frame() };
-        ends.set(port, end);
-        const emit = host.perContext.emitMessage;
-        end.deliver = (message, type = 'message') => emit.call(port, message, [], type);
-        const init = host.binding('symbols').oninit;
-        port[init]?.();
-        return end;
-      };
-      const a = make();
-      const b = make();
-      a.peer = b;
-      b.peer = a;
-      this.port1 = a.port;
-      this.port2 = b.port;
-    }
-  }
-  return {
-    MessageChannel,
-    MessagePort,
-    structuredClone,
-    DOMException: host.perContext.DOMException,
-    exposeLazyDOMExceptionProperty(target) {
-      Object.defineProperty(target, 'DOMException', {
-        __proto__: null, configurable: true, enumerable: false, writable: true,
-        value: host.perContext.DOMException,
-      });
-    },
-    setDeserializerCreateObjectFunction() {},
-    stopMessagePort() {},
-    drainMessagePort() {},
-    checkMessagePort: (v) => ends.has(v),
-    receiveMessageOnPort(port) {
-      const end = ends.get(port);
-      const none = host.binding('symbols').no_message_symbol;
-      return end && end.queue.length > 0 ? end.queue.shift() : none;
-    },
-    broadcastChannel() { throw new Error('BroadcastChannel is not available in this sandbox'); },
-  };
-};
-
 // --- the frame of asynchronous context -------------------------------------------------------
 
 // Node's library keeps the values of each AsyncLocalStorage in a frame. In the guest the engine lets
@@ -599,4 +462,6 @@ host.bindings.async_context_frame = () => ({
   getContinuationPreservedEmbedderData: host.frame,
   setContinuationPreservedEmbedderData: host.setFrame,
 });
+
+host.valueKinds = { isView, isDataView: (v) => number(v) === dataView, previewEntries, getConstructorName };
 })

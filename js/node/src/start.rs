@@ -14,6 +14,7 @@ use std::rc::Rc;
 const PARTS: &[&str] = &[
     "boot",
     "values",
+    "messaging",
     "buffer",
     "files",
     "copy",
@@ -32,6 +33,8 @@ const PARTS: &[&str] = &[
     "crypto_agree",
     "source_maps",
     "serdes",
+    "workers",
+    "shared_memory",
     "modules",
     "main",
     "positions",

@@ -61,6 +61,11 @@ fn async_context() {
 }
 
 #[test]
+fn workers() {
+    file("workers.js");
+}
+
+#[test]
 fn traces() {
     file("traces.js");
 }

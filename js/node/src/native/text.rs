@@ -65,6 +65,31 @@ fn find(bytes: BufferArgument, needle: Value<'_>, from: usize) -> f64 {
     memchr::memmem::find(rest, &needle).map_or(-1.0, |at| (at + from) as f64)
 }
 
+/// The number of bytes that [`differences`] compares at once.
+const COMPARED: usize = 1 << 16;
+
+/// Returns the ranges in which two buffers of the same length differ: the start and the end of each,
+/// one after the other.
+fn differences<'js>(a: Value<'js>, b: Value<'js>) -> Vec<usize> {
+    let length = js_engine::byte_length(&a).unwrap_or(0);
+    let part = |value, at| js_engine::copy_bytes(value, at, at + COMPARED).unwrap_or_default();
+    let mut ranges: Vec<usize> = Vec::new();
+    for block in (0..length).step_by(COMPARED) {
+        let (a, b) = (part(&a, block), part(&b, block));
+        if a == b {
+            continue;
+        }
+        for at in (0..a.len().min(b.len())).filter(|at| a[*at] != b[*at]) {
+            let at = block + at;
+            match ranges.last_mut() {
+                Some(end) if *end == at => *end += 1,
+                _ => ranges.extend([at, at + 1]),
+            }
+        }
+    }
+    ranges
+}
+
 /// Compares two buffers byte by byte; returns -1, 0 or 1.
 fn compare(a: BufferArgument, b: BufferArgument) -> i32 {
     a.0.cmp(&b.0) as i32
@@ -193,6 +218,7 @@ pub fn install<'js>(_: &Ctx<'js>, native: &Object<'js>) -> Result<()> {
     native.set("isUtf8", Func::from(is_utf8))?;
     native.set("find", Func::from(find))?;
     native.set("compare", Func::from(compare))?;
+    native.set("differences", Func::from(differences))?;
     native.set("parseUrl", Func::from(parse_url))?;
     native.set("updateUrl", Func::from(update_url))?;
     native.set("domainToASCII", Func::from(domain_to_ascii))?;
