@@ -88,3 +88,49 @@ new Promise((resolve) => process.nextTick(resolve)).then(() => {});
 process.nextTick(() => console.log(/at process\.processTicksAndRejections \(/.test(new Error('x').stack)));
 const value = { isSet: () => true };
 value.isSet(1); try { value.isSet(); assert.ok(''); } catch (error) { console.log(error.message); }
+//# histograms
+const { createHistogram, monitorEventLoopDelay } = require('perf_hooks');
+const random = (s) => () => (s = (s * 1103515245 + 12345) % 2147483648) / 2147483648;
+for (const options of [undefined, { lowest: 1, highest: 1000, figures: 2 }, { lowest: 10, highest: 1e9, figures: 1 }, { lowest: 1, highest: 1e12, figures: 5 }]) {
+  const h = createHistogram(options);
+  console.log(h, h.minBigInt, h.percentilesBigInt);
+  const next = random(7);
+  for (let i = 0; i < 1000; i++) h.record(1 + Math.floor(next() ** 4 * 100000));
+  console.log(JSON.stringify(h), h.maxBigInt, h.countBigInt, h.percentile(50), h.percentile(99.9), h.percentile(0.001));
+  const g = createHistogram(options);
+  g.record(5);
+  g.add(h);
+  const copy = structuredClone(g);
+  console.log(g.count, g.min, g.max, g.mean, copy.count, copy.mean, copy.constructor.name);
+  g.reset();
+  console.log(g.count, g.min);
+}
+const deltas = createHistogram();
+deltas.recordDelta(); deltas.recordDelta();
+console.log(deltas.count, deltas.min > 0);
+const delays = monitorEventLoopDelay({ resolution: 5 });
+delays.enable();
+setTimeout(() => { delays.disable(); console.log(delays.count > 2, delays.min > 1e6); }, 60);
+//# children with values of V8's format as messages
+const { fork } = require('child_process');
+require('fs').writeFileSync('child.js', `process.on('message', (m) => { process.send({ back: m, isBuffer: Buffer.isBuffer(m.buffer) }); if (m.last) process.disconnect(); });`);
+const child = fork('./child.js', { serialization: 'advanced' });
+child.on('message', ({ back, isBuffer }) => console.log(back, isBuffer));
+child.on('exit', (code) => console.log(code));
+const loop = { n: 10n, d: new Date(0), m: new Map([[1, new Set(['x'])]]), r: /x/g, buffer: Buffer.from('ü'), view: new Float32Array([1.5]), nothing: undefined, wide: '☃'.repeat(3) };
+loop.self = loop;
+child.send(loop);
+child.send({ long: 'x'.repeat(100000).length, last: true });
+//# NODE_OPTIONS may have quotes
+const { spawnSync } = require('child_process');
+require('fs').writeFileSync('a file.js', 'console.log("loaded")');
+const run = (NODE_OPTIONS) => { const { status, stdout, stderr } = spawnSync(process.execPath, ['-p', '1'], { env: { ...process.env, NODE_OPTIONS }, encoding: 'utf8' }); console.log(status, stdout, stderr.replace(/^\S+: /, '').trim()); };
+run('-r "./a file.js"  --no-warnings'); run('--require "./a\\ file.js"'); run('-r "./a'); run('"-r" ./"a file".js');
+//# code of the command line may be TypeScript
+const { spawnSync } = require('child_process');
+const run = (...args) => { const { status, stdout, stderr } = spawnSync(process.execPath, ['--no-warnings', ...args], { encoding: 'utf8' }); console.log(status, stdout, (/^\w*Error/m.exec(stderr) ?? [''])[0]); };
+run('-e', 'interface A { x: number } const a: A = { x: 1 }; console.log(a.x)');
+run('-p', '(5 as number) + 1');
+run('-e', 'let x: = 5');
+run('-e', 'nonsense(');
+run('-e', 'const f = (x: string): void => { throw new TypeError(x) }; f("a")');

@@ -123,7 +123,7 @@ host.privateSymbols = privateSymbols;
 
 // Bindings of absent features. A module that needs such a binding fails when it uses the binding.
 const ABSENT = ['url_pattern', 'profiler', 'http2', 'quic', 'sqlite', 'webstorage', 'sea', 'wasi',
-                'ipc_serdes', 'internal_only_v8'];
+                'internal_only_v8'];
 
 host.bindings = { __proto__: null };
 const made = { __proto__: null };

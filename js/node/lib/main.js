@@ -83,12 +83,37 @@ const VARIABLES = [
   ['NODE_PRESERVE_SYMLINKS_MAIN', '--preserve-symlinks-main'], ['NODE_REDIRECT_WARNINGS', '--redirect-warnings'],
 ];
 
+// Splits NODE_OPTIONS at spaces outside of double quotes, in which a backslash quotes a character.
+function splitOptions(text) {
+  const wrong = (what) => new UsageError(`invalid value for NODE_OPTIONS (${what})`);
+  const words = [];
+  let [isQuoted, begins] = [false, true];
+  for (let i = 0; i < text.length; i++) {
+    let c = text[i];
+    if (c === '\\' && isQuoted) {
+      if (++i === text.length) throw wrong('invalid escape');
+      c = text[i];
+    } else if (c === ' ' && !isQuoted) {
+      begins = true;
+      continue;
+    } else if (c === '"') {
+      isQuoted = !isQuoted;
+      continue;
+    }
+    if (begins) words.push(c);
+    else words[words.length - 1] += c;
+    begins = false;
+  }
+  if (isQuoted) throw wrong('unterminated string');
+  return words;
+}
+
 function parseCommandLine(args, env) {
   const into = { ...defaults, '--eval': undefined, '--print': false };
   for (const [name, option] of VARIABLES) {
     if (env[name]) into[option] = typeof into[option] === 'boolean' ? env[name] === '1' : env[name];
   }
-  const fromEnv = (env.NODE_OPTIONS ?? '').split(/\s+/).filter((w) => w !== '');
+  const fromEnv = splitOptions(env.NODE_OPTIONS ?? '');
   for (let at = 0; at < fromEnv.length;) at += takeOption(fromEnv, at, into);
   let at = 1;
   while (at < args.length) {
@@ -102,7 +127,7 @@ function parseCommandLine(args, env) {
 
 // Returns whether an option of V8 is given. Node's table has only the names of these options, so
 // `takeOption` does not keep their values.
-const asksFor = (execArgv, env, option) => [...execArgv, ...(env.NODE_OPTIONS ?? '').split(/\s+/)]
+const asksFor = (execArgv, env, option) => [...execArgv, ...splitOptions(env.NODE_OPTIONS ?? '')]
   .some((word) => word.replace(/_/g, '-').replace(/^-+/, '--') === option);
 
 // --- errors that were not caught ------------------------------------------------------------

@@ -601,6 +601,8 @@ host.bindings.performance = (table) => ({
   now: () => (native.hrtime() - host.origin) / 1e6,
   getTimeOrigin: () => 0, getTimeOriginTimestamp: () => host.started,
   milestones: table.milestones,
+  Histogram: host.Histogram,
+  createELDHistogram: host.makeDelayHistogram,
 });
 host.bindings.mksnapshot = () => ({
   isBuildingSnapshotBuffer: new Uint8Array(1), setSerializeCallback() {}, setDeserializeCallback() {},

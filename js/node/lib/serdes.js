@@ -511,5 +511,24 @@ class Deserializer {
   }
 }
 
+// Messages of child processes with `serialization: 'advanced'`, after their length in four bytes.
+host.bindings.ipc_serdes = () => ({
+  serialize(value) {
+    const { DefaultSerializer } = host.require('v8');
+    const serializer = new DefaultSerializer();
+    serializer.writeRawBytes(new Uint8Array(4));
+    serializer.writeHeader();
+    serializer.writeValue(value);
+    const made = serializer.releaseBuffer();
+    made.writeUInt32BE(made.length - 4, 0);
+    return made;
+  },
+  deserialize(bytes) {
+    const { DefaultDeserializer } = host.require('v8');
+    const deserializer = new DefaultDeserializer(bytes);
+    deserializer.readHeader();
+    return deserializer.readValue();
+  },
+});
 host.bindings.serdes = () => ({ Serializer, Deserializer });
 })

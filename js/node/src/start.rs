@@ -35,6 +35,7 @@ const PARTS: &[&str] = &[
     "serdes",
     "workers",
     "shared_memory",
+    "histogram",
     "modules",
     "main",
     "positions",
