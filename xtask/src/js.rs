@@ -33,8 +33,9 @@ pub const COMMANDS: &[&str] = &["js", "node", "npm", "npx", "tsx"];
 /// The version of QuickJS in `rquickjs`.
 const QUICKJS: &str = "0.16.2";
 
-/// The patch of QuickJS.
-const PATCH: &str = "0001-values-follow-promises.patch";
+/// The patches of QuickJS, in their order.
+const PATCHES: [&str; 2] =
+    ["0001-values-follow-promises.patch", "0002-memories-are-not-transferred.patch"];
 
 /// The version of the crates of oxc in `Cargo.lock`.
 const OXC: &str = "0.146.0";
@@ -234,7 +235,10 @@ fn compiler_variables(cache: &Path, say: &mut dyn FnMut(&str)) -> Result<Vec<(St
         include("libc/include/generic-musl"),
     ];
     let folder = env::root().join("js/engine/c");
-    let (header, patch) = (env::read(&folder.join("wasi.h"))?, env::read(&folder.join(PATCH))?);
+    let header = env::read(&folder.join("wasi.h"))?;
+    let patches: Result<Vec<Vec<u8>>> =
+        PATCHES.iter().map(|name| env::read(&folder.join(name))).collect();
+    let patch = patches?.concat();
     // Cargo rebuilds if the flags change, but not if a file that they name does.
     let digest = &sha256(&[&header[..], &patch].concat())[..16];
     let (header_copy, patch_copy) =

@@ -15,6 +15,7 @@ pub mod environment;
 pub mod interrupt;
 pub mod shared;
 pub mod stages;
+pub mod wasm;
 pub mod zone;
 
 use rquickjs::{ArrayBuffer, Ctx, Error, Result, String as JsString, TypedArray, Value, qjs};

@@ -249,6 +249,46 @@ function request(req, work) {
   });
 }
 
+// The reads that wait for bytes, by their descriptors.
+const waiting = new Map();
+
+// Returns whether a read would hold up the event loop: the descriptor is that of a pipe, terminal or
+// socket, which has nothing to read now.
+function mayWait(fd) {
+  if (waiting.has(fd)) return true;
+  if (host.isWatched(fd) || !['PIPE', 'TTY', 'TCP'].includes(native.handleType(fd))) return false;
+  return native.poll([fd], [], 0).length === 0;
+}
+
+// Does as `request` does, once there is something to read.
+function requestLater(fd, req, work) {
+  const frame = host.frame();
+  const begin = (report) => {
+    const queue = waiting.get(fd) ?? [];
+    queue.push(() => host.within(frame, () => report(attempt(work))));
+    if (queue.length > 1) return;
+    waiting.set(fd, queue);
+    const handle = { held: true, readable() {
+      queue.shift()();
+      if (queue.length > 0) return;
+      waiting.delete(fd);
+      host.unwatch(fd);
+    } };
+    host.watch(fd, handle);
+  };
+  if (typeof req === 'symbol') {
+    return new Promise((resolve, reject) => {
+      begin((outcome) => 'error' in outcome ? reject(outcome.error) : resolve(outcome.value));
+    });
+  }
+  host.requests.add(req);
+  begin((outcome) => {
+    host.requests.delete(req);
+    if ('error' in outcome) req.oncomplete(outcome.error);
+    else req.oncomplete(null, outcome.value);
+  });
+}
+
 function attempt(work) {
   try {
     return { value: work() };
@@ -268,7 +308,8 @@ for (const [name, [syscall, arity, run, paths]] of Object.entries(CALLS)) {
       }
     };
     const req = args[arity];
-    return req === undefined ? work() : request(req, work);
+    if (req === undefined) return work();
+    return syscall === 'read' && mayWait(args[0]) ? requestLater(args[0], req, work) : request(req, work);
   };
 }
 

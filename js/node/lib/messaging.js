@@ -49,7 +49,7 @@ function structuredClone(value, options, ports = []) {
     if (types.isDate(v)) return keep(new Date(Date.prototype.getTime.call(v)));
     if (types.isRegExp(v)) return keep(new RegExp(v.source, v.flags));
     if (types.isSharedArrayBuffer(v)) return keep(v);
-    if (types.isArrayBuffer(v)) return keep(transfer.includes(v) ? v.transfer() : v.slice(0));
+    if (types.isArrayBuffer(v)) return keep(transfer.includes(v) ? moveBuffer(v) : v.slice(0));
     if (isView(v)) {
       const { buffer, byteOffset, byteLength } = v;
       if (isDataView(v)) return keep(new DataView(clone(buffer), byteOffset, byteLength));
@@ -100,9 +100,18 @@ function structuredClone(value, options, ports = []) {
   transfer.forEach((one) => {
     if (seen.has(one)) return;
     if (ends.has(one)) move(one);
-    else if (types.isArrayBuffer(one)) one.transfer();
+    else if (types.isArrayBuffer(one)) moveBuffer(one);
   });
   return made;
+}
+
+// Moves the bytes of a buffer to a new one. Those of a WebAssembly.Memory cannot be moved.
+function moveBuffer(buffer) {
+  try {
+    return buffer.transfer();
+  } catch {
+    return refuse('Cannot transfer object of unsupported type.');
+  }
 }
 
 // Returns what an object of Node's classes transfers of itself, and adds its ports to the list.

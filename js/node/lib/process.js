@@ -246,6 +246,7 @@ host.later = (callback) => { completions.push({ callback, frame: host.frame() })
 const readers = new Map();
 host.watch = (fd, handle) => { readers.set(fd, handle); };
 host.unwatch = (fd) => { readers.delete(fd); };
+host.isWatched = (fd) => readers.has(fd);
 const writers = new Map();
 host.watchWriting = (fd, handle) => { writers.set(fd, handle); };
 host.unwatchWriting = (fd) => { writers.delete(fd); };

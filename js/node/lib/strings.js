@@ -30,6 +30,8 @@ function refusing(original, parent) {
 
 let isOff = false;
 function switchOff() {
+  // Modules of WebAssembly are code that data becomes, too.
+  host.forbidsStrings = true;
   if (isOff) return;
   isOff = true;
   // The engine runs a direct call of `eval` in the caller's scope only if the function is its own

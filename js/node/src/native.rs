@@ -17,6 +17,7 @@ pub mod process;
 pub mod terminal;
 pub mod text;
 pub mod transform;
+pub mod wasm;
 
 use rquickjs::{Ctx, Error, FromJs, IntoJs, Object, Result, String as JsString, Value};
 use std::io;
@@ -121,6 +122,7 @@ pub fn native_object<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
     intl::install(ctx, &native)?;
     compress::install(ctx, &native)?;
     crypto::install(ctx, &native)?;
+    wasm::install(ctx, &native)?;
     transform::install(ctx, &native)?;
     Ok(native)
 }

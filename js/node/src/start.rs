@@ -36,6 +36,7 @@ const PARTS: &[&str] = &[
     "workers",
     "shared_memory",
     "histogram",
+    "webassembly",
     "modules",
     "main",
     "positions",
