@@ -218,10 +218,11 @@ function link(module, imports, where) {
   const about = aboutOf(module, where);
   if (imports !== undefined) needObject(imports, where, 'Argument 1 must be an object');
   if (about.imports.length > 0 && imports === undefined) throw new TypeError(`${where}: Imports argument must be present and must be an object`);
-  const given = about.imports.map(([from, name, type], i) => {
+  const given = [];
+  about.imports.forEach(([from, name, type, place], i) => {
     const group = imports[from];
     needObject(group, where, `Import #${i} "${from}": module is not an object or function`);
-    return importNumber(`${where}: Import #${i} "${from}" "${name}"`, group[name], type);
+    given[place] = importNumber(`${where}: Import #${i} "${from}" "${name}"`, group[name], type);
   });
   const numbers = new Map(attempt(where, () => wasm.instantiate(about.number, given)));
   const exports = { __proto__: null };
@@ -271,12 +272,12 @@ function receiver(is, value, what) {
   return numbers.get(value);
 }
 
+const MOST = 2 ** 32 - 1;
 // Reads a size of a descriptor (the Web IDL type `unsigned long` with EnforceRange).
-function size(value, where, name, most = 2 ** 32 - 1) {
+function size(value, where, name, most = MOST) {
   const number = Math.trunc(Number(value));
-  if (!(number >= 0 && number <= most)) {
-    throw new TypeError(`${where}: ${name} value ${String(value)} is ${number < 0 ? 'below the lower bound' : number > most ? 'above the upper bound' : 'not a valid integer'}`);
-  }
+  if (!(number >= 0 && number <= MOST)) throw new TypeError(`${where}: ${name} value ${String(value)} must be an unsigned integer of 32 bits`);
+  if (number > most) throw new RangeError(`${where}: ${name} value ${number} is above the upper bound ${most}`);
   return number;
 }
 function limits(descriptor, where, most) {
@@ -286,7 +287,7 @@ function limits(descriptor, where, most) {
   const min = size(given, where, "Property 'initial':", most);
   if (maximum === undefined) return [min, undefined];
   const max = size(maximum, where, "Property 'maximum':", most);
-  if (max < min) throw new RangeError(`${where}: Property 'maximum': value ${max} is below the lower bound`);
+  if (max < min) throw new RangeError(`${where}: Property 'maximum': value ${max} is below the lower bound ${min}`);
   return [min, max];
 }
 

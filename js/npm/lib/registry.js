@@ -38,6 +38,9 @@ function parseArgument(text, from) {
   return { range: text };
 }
 
+// Packages with native code whose authors publish the same versions for WebAssembly, too.
+const BUILDS = { __proto__: null, esbuild: 'esbuild-wasm', rollup: '@rollup/wasm-node' };
+
 class Registry {
   #packuments = new Map();
   #tarballs = new Map();
@@ -101,6 +104,19 @@ class Registry {
 
   forget(resolved) { this.#tarballs.delete(resolved); }
 
+  // As `pick`, with the build for WebAssembly of a package whose code is native.
+  async #pickHere(name, spec) {
+    const build = spec.name === undefined ? BUILDS[name] : undefined;
+    if (build !== undefined) {
+      try {
+        return await this.pick(build, spec);
+      } catch (error) {
+        if (error.code !== 'E404' && error.code !== 'ETARGET') throw error;
+      }
+    }
+    return this.pick(spec.name ?? name, spec);
+  }
+
   // Resolves to the manifest of the package that a name and a range mean. It has `_resolved` and
   // `_integrity`; that of a folder has `_resolved` and `_link`.
   async manifest(name, range, from, root) {
@@ -128,7 +144,7 @@ class Registry {
       }
       return { ...tar.manifest(bytes), _resolved: resolved, _integrity: tar.digest(bytes, 'sha512') };
     }
-    const found = await this.pick(spec.name ?? name, spec);
+    const found = await this.#pickHere(name, spec);
     const { tarball, integrity, shasum } = found.dist ?? {};
     if (tarball === undefined) throw new NpmError('ENOTARBALL', `${name}@${found.version}: the registry names no file`);
     const legacy = shasum === undefined ? undefined : `sha1-${Buffer.from(shasum, 'hex').toString('base64')}`;

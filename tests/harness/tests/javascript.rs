@@ -61,6 +61,11 @@ fn async_context() {
 }
 
 #[test]
+fn webassembly() {
+    file("webassembly.js");
+}
+
+#[test]
 fn workers() {
     file("workers.js");
 }

@@ -58,6 +58,9 @@ fn registry() -> (SocketAddr, Arc<Mutex<Vec<String>>>) {
         ["@s/both", "3.1.0", {"dependencies": {"left": "2.x", "right": "*"}, "scripts": {"postinstall": "touch /tmp/ran"}},
             {"index.js": "module.exports = [require('left'), require('right')]"}],
         ["native", "1.0.0", {"os": ["plan9"]}, {}],
+        ["esbuild", "0.1.0", {}, {"index.js": "module.exports = 'native code'"}],
+        ["esbuild", "0.2.0", {}, {"index.js": "module.exports = 'native code'"}],
+        ["esbuild-wasm", "0.1.0", {}, {"index.js": "module.exports = 'WebAssembly'"}],
         ["some", "1.0.0", {"optionalDependencies": {"native": "1", "gone": "1"}, "peerDependencies": {"left": "^2"}}, {}],
     ]);
     let done = Command::new("python3").args(["-c", PACK, &packages.to_string()]).output().unwrap();
@@ -155,6 +158,20 @@ fn packages_lie_where_npm_puts_them() {
     assert!(sh(&s, "cd /tmp/p; npm ci").contains("added 4 packages"));
     assert!(asked.lock().unwrap().iter().all(|path| path.ends_with(".tgz")), "{asked:?}");
     assert!(sh(&s, "cd /tmp/p; npm uninstall @s/both; ls node_modules").ends_with("left\n"));
+}
+
+#[test]
+fn packages_with_a_build_for_webassembly() {
+    let (at, _) = registry();
+    let s = session(at);
+    sh(&s, "cd /tmp/p; npm install esbuild@0.1.0");
+    assert_eq!(sh(&s, "cd /tmp/p; node -p 'require(\"esbuild\")'"), "WebAssembly\n");
+    let lock = lock(&s);
+    assert_eq!(lock["packages"][""]["dependencies"], json!({"esbuild": "^0.1.0"}));
+    assert_eq!(lock["packages"]["node_modules/esbuild"]["name"], "esbuild-wasm");
+    // The second version has no such build.
+    sh(&s, "cd /tmp/p; npm install esbuild@0.2.0");
+    assert_eq!(sh(&s, "cd /tmp/p; node -p 'require(\"esbuild\")'"), "native code\n");
 }
 
 #[test]

@@ -1,10 +1,11 @@
 //! The parts of a module's text (WebAssembly core specification 5.5) that scripts need and Wasmi
-//! does not give: the order of exports, and start functions. A start function may call functions of
+//! does not give: the order of imports and exports, and start functions. A start function may call functions of
 //! scripts, which suspends the call; so it is made an export, and called after the instantiation.
 
 /// The name of the export that is the start function. No other text has it.
 pub const START: &str = "\u{0}start";
 
+const IMPORTS: u8 = 2;
 const EXPORTS: u8 = 7;
 const START_SECTION: u8 = 8;
 /// The length of the magic number and the version.
@@ -32,6 +33,52 @@ fn write_u32(out: &mut Vec<u8>, mut value: u32) {
     out.push(value as u8);
 }
 
+/// Reads a name.
+fn read_name(bytes: &[u8], at: &mut usize) -> Option<String> {
+    let length = read_u32(bytes, at)? as usize;
+    let end = at.checked_add(length)?;
+    let name = String::from_utf8(bytes.get(*at..end)?.to_vec()).ok()?;
+    *at = end;
+    Some(name)
+}
+
+/// Skips the limits of a table or memory.
+fn skip_limits(bytes: &[u8], at: &mut usize) -> Option<()> {
+    let flags = *bytes.get(*at)?;
+    *at += 1;
+    read_u32(bytes, at)?;
+    if flags & 1 != 0 {
+        read_u32(bytes, at)?;
+    }
+    Some(())
+}
+
+/// Returns the modules and names of the imports in their order.
+pub fn import_names(bytes: &[u8]) -> Vec<(String, String)> {
+    let read = || {
+        let sections = sections(bytes)?;
+        let (_, content) = sections.into_iter().find(|(kind, _)| *kind == IMPORTS)?;
+        let mut at = 0;
+        let mut names = Vec::new();
+        for _ in 0..read_u32(content, &mut at)? {
+            names.push((read_name(content, &mut at)?, read_name(content, &mut at)?));
+            let kind = *content.get(at)?;
+            at += 1;
+            match kind {
+                0 => drop(read_u32(content, &mut at)?),
+                1 => {
+                    at += 1;
+                    skip_limits(content, &mut at)?;
+                }
+                2 => skip_limits(content, &mut at)?,
+                _ => at += 2,
+            }
+        }
+        Some(names)
+    };
+    read().unwrap_or_default()
+}
+
 /// Returns the sections: their kinds and contents.
 fn sections(bytes: &[u8]) -> Option<Vec<(u8, &[u8])>> {
     let mut out = Vec::new();
@@ -55,11 +102,9 @@ pub fn export_names(bytes: &[u8]) -> Vec<String> {
         let count = read_u32(content, &mut at)?;
         let mut names = Vec::new();
         for _ in 0..count {
-            let length = read_u32(content, &mut at)? as usize;
-            let name = content.get(at..at.checked_add(length)?)?;
-            at += length + 1;
+            names.push(read_name(content, &mut at)?);
+            at += 1;
             read_u32(content, &mut at)?;
-            names.push(String::from_utf8(name.to_vec()).ok()?);
         }
         Some(names)
     };

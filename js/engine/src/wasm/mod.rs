@@ -196,8 +196,8 @@ fn describe<'js>(ctx: &Ctx<'js>, ty: &ExternType) -> Result<Array<'js>> {
     Ok(out)
 }
 
-/// Compiles a module. Returns its number, its imports (module, name, type) and its exports (name,
-/// type); with a start function, the last export is that function.
+/// Compiles a module. Returns its number, its imports (module, name, type, place among what
+/// [`instantiate`] takes) and its exports (name, type); with a start function, the last export is that function.
 pub fn compile<'js>(ctx: Ctx<'js>, bytes: Value<'js>) -> Result<Object<'js>> {
     let bytes = crate::all_bytes(&bytes).unwrap_or_default();
     STATE.with_borrow_mut(|state| {
@@ -208,11 +208,17 @@ pub fn compile<'js>(ctx: Ctx<'js>, bytes: Value<'js>) -> Result<Object<'js>> {
         let module = Module::new(state.store.engine(), &binary)
             .map_err(|error| throw(&ctx, "compile", &error.to_string()))?;
         let (imports, exports) = (Array::new(ctx.clone())?, Array::new(ctx.clone())?);
-        for (at, import) in module.imports().enumerate() {
+        // Wasmi takes imports by their kinds. Each has its place there.
+        let mut places: Vec<_> = module.imports().enumerate().collect();
+        for (at, (from, name)) in binary::import_names(&binary).into_iter().enumerate() {
+            let found = places.iter().position(|(_, i)| i.module() == from && i.name() == name);
+            let Some(found) = found else { continue };
+            let (place, import) = places.remove(found);
             let one = Array::new(ctx.clone())?;
-            one.set(0, import.module())?;
-            one.set(1, import.name())?;
+            one.set(0, from)?;
+            one.set(1, name)?;
             one.set(2, describe(&ctx, import.ty())?)?;
+            one.set(3, place)?;
             imports.set(at, one)?;
         }
         // The order is that of the text.
