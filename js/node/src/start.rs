@@ -252,6 +252,7 @@ fn track_rejections(runtime: &Runtime, handler: Kept) {
 /// Runs the script, and returns the exit status.
 fn finish_program(ctx: &Ctx<'_>, finish: &Kept) -> u8 {
     let status = finish.clone().restore(ctx).and_then(|f| f.call::<_, i32>(()));
+    crate::native::terminal::restore_mode();
     match status.catch(ctx) {
         Ok(status) => (status & 255) as u8,
         Err(error) => {
