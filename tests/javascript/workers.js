@@ -233,3 +233,19 @@ port1.postMessage('one'); port1.postMessage('two'); port1.close();
 const c = new MessageChannel();
 c.port1.postMessage(1); c.port1.close();
 console.log(receiveMessageOnPort(c.port2), receiveMessageOnPort(c.port2));
+//# waiting without blocking
+const view = new Int32Array(new SharedArrayBuffer(16));
+const { Worker } = require('worker_threads');
+console.log(Atomics.waitAsync(view, 0, 1), Atomics.waitAsync(view, 0, 0, 0));
+const first = Atomics.waitAsync(view, 0, 0, 5000);
+const second = Atomics.waitAsync(view, 0, 0);
+const other = Atomics.waitAsync(view, 1, 0, 10);
+console.log(first.async, first.value instanceof Promise, Atomics.notify(view, 0, 1), Atomics.notify(view, 0), Atomics.notify(view, 0));
+setTimeout(() => {}, 60);
+Promise.all([first.value, second.value, other.value]).then((all) => {
+  console.log(all);
+  const w = new Worker('const { workerData: view } = require("worker_threads"); setTimeout(() => { Atomics.store(view, 2, 7); Atomics.notify(view, 2); }, 20);', { eval: true, workerData: view });
+  const third = Atomics.waitAsync(view, 2, 0);
+  third.value.then((how) => console.log(how, Atomics.load(view, 2)));
+});
+for (const f of [() => Atomics.waitAsync(new Int32Array(4), 0, 0), () => Atomics.waitAsync(new Int16Array(4), 0, 0), () => Atomics.waitAsync(view, 9, 0)]) try { f(); } catch (e) { console.log(e.name); }

@@ -69,10 +69,20 @@ const acquire = () => valuesOf(host.links).forEach((link) => link.receive());
 
 // --- frames ------------------------------------------------------------------------------------------
 
+// Who waits here for a notification, at a position in bytes.
 const waiters = new Set();
+const positionOf = (view, index) => view.byteOffset + index * view.BYTES_PER_ELEMENT;
 
-function wake(memory, position) {
-  waiters.forEach((waiter) => { if (waiter.memory === memory && waiter.position === position) waiter.isWoken = true; });
+// Wakes waiters of this process, and returns their number.
+function wake(buffer, position, most = Infinity) {
+  let woken = 0;
+  waiters.forEach((waiter) => {
+    if (woken >= most || waiter.buffer !== buffer || waiter.position !== position) return;
+    woken++;
+    waiters.delete(waiter);
+    waiter.wake();
+  });
+  return woken;
 }
 
 function take(link, kind, number, value) {
@@ -98,7 +108,7 @@ function take(link, kind, number, value) {
     if (from + bytes.length <= place.seen.length) place.seen.set(bytes, from);
     others.forEach(release);
   } else if (kind === KINDS.WAKE) {
-    wake(memory, value);
+    wake(memory.buffer, value);
     others.forEach((one) => one.send(KINDS.WAKE, memory.places.get(one).id, value));
   } else if (kind === KINDS.REQUEST) {
     const { view, offset, length, name, words, ticket } = value;
@@ -143,19 +153,50 @@ function atHome(memory, name, view, words) {
   return reply.result;
 }
 
+const timeOf = (timeout) => timeout === undefined || Number.isNaN(Number(timeout)) ? Infinity : Number(timeout);
+
+// `Atomics.waitAsync`, which the engine lacks.
+function waitAsync(view, index, value, timeout) {
+  const memory = memoryOf(view);
+  if (memory !== undefined) {
+    releaseAll(memory);
+    acquire();
+  }
+  const state = original('wait')(view, index, value, 0);
+  const time = timeOf(timeout);
+  if (state === 'not-equal' || time <= 0) return { async: false, value: state };
+  install();
+  const { promise, resolve } = Promise.withResolvers();
+  const { clearTimeout, setTimeout } = host.require('timers');
+  let timer;
+  const waiter = { buffer: view.buffer, position: positionOf(view, index), wake() {
+    clearTimeout(timer);
+    resolve('ok');
+  } };
+  waiters.add(waiter);
+  if (time !== Infinity) {
+    timer = setTimeout(() => {
+      if (waiters.delete(waiter)) resolve('timed-out');
+    }, time).unref();
+  }
+  return { async: true, value: promise };
+}
+Object.defineProperty(Atomics, 'waitAsync', { value: waitAsync, writable: true, enumerable: false, configurable: true });
+
 function wait(memory, view, index, value, timeout) {
   releaseAll(memory);
   acquire();
   const state = original('wait')(view, index, value, 0);
-  const time = timeout === undefined || Number.isNaN(Number(timeout)) ? Infinity : Number(timeout);
+  const time = timeOf(timeout);
   if (state === 'not-equal' || time <= 0) return state;
-  const waiter = { memory, position: view.byteOffset + index * view.BYTES_PER_ELEMENT, isWoken: false };
+  let isWoken = false;
+  const waiter = { buffer: view.buffer, position: positionOf(view, index), wake() { isWoken = true; } };
   waiters.add(waiter);
   const deadline = native.hrtime() / 1e6 + time;
   try {
     for (;;) {
       acquire();
-      if (waiter.isWoken) return 'ok';
+      if (isWoken) return 'ok';
       const left = deadline - native.hrtime() / 1e6;
       if (left <= 0) return 'timed-out';
       native.poll(valuesOf(host.links).map((link) => link.readFd), [], left === Infinity ? -1 : left);
@@ -178,15 +219,20 @@ const shared = {
   },
   wait,
   notify(memory, view, index, count) {
-    original('notify')(view, index, count);
     releaseAll(memory);
-    const position = view.byteOffset + index * view.BYTES_PER_ELEMENT;
+    const position = positionOf(view, index);
     memory.places.forEach(({ id }, link) => link.send(KINDS.WAKE, id, position));
-    return min(memory.places.size, count ?? Infinity);
+    return min(memory.places.size, count ?? Infinity) + notifyHere(view, index, count);
   },
 };
 for (const name of ['add', 'and', 'compareExchange', 'exchange', 'or', 'sub', 'xor']) {
   shared[name] = (memory, view, ...words) => atHome(memory, name, view, words);
+}
+
+// Notifies waiters of this process, which wait by `waitAsync`.
+function notifyHere(view, index, count) {
+  original('notify')(view, index, count);
+  return wake(view.buffer, positionOf(view, index), count ?? Infinity);
 }
 
 // Replaces the functions of `Atomics` when the first buffer is shared.
@@ -198,7 +244,8 @@ function install() {
     const inner = original(name);
     const { [name]: outer } = { [name](view, ...words) {
       const memory = memoryOf(view);
-      return memory === undefined ? inner(view, ...words) : shared[name](memory, view, ...words);
+      if (memory !== undefined) return shared[name](memory, view, ...words);
+      return name === 'notify' ? notifyHere(view, ...words) : inner(view, ...words);
     } };
     Object.defineProperty(outer, 'length', { value: inner.length, configurable: true });
     Object.defineProperty(Atomics, name, { ...own[name], value: outer });
