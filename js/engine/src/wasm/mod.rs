@@ -50,7 +50,7 @@ impl fmt::Display for HostCall {
 impl wasmi::errors::HostError for HostCall {}
 
 /// A suspended call.
-struct Suspended {
+struct SuspendedCall {
     call: ResumableCallHostTrap,
     /// The types of the results of the function that the script has called.
     results: Vec<ValType>,
@@ -71,7 +71,7 @@ struct WasmState {
     externs: Vec<Extern>,
     /// The numbers of objects, so that each has one.
     numbers: HashMap<String, usize>,
-    suspended: HashMap<usize, Suspended>,
+    suspended: HashMap<usize, SuspendedCall>,
     last_ticket: usize,
     seen: HashMap<usize, SeenMemory>,
 }
@@ -336,7 +336,7 @@ fn step<'js>(
             let (callback, arguments) = (*callback, arguments.clone());
             let results = call.host_func().ty(&state.store).results().to_vec();
             state.last_ticket += 1;
-            state.suspended.insert(state.last_ticket, Suspended { call, results });
+            state.suspended.insert(state.last_ticket, SuspendedCall { call, results });
             out.set(0, 1)?;
             out.set(1, callback)?;
             out.set(2, state.last_ticket)?;
@@ -375,7 +375,7 @@ pub fn resume<'js>(
     number: usize,
 ) -> Result<Array<'js>> {
     STATE.with_borrow_mut(|state| {
-        let Suspended { call, results } =
+        let SuspendedCall { call, results } =
             state.suspended.remove(&ticket).ok_or_else(|| unknown(&ctx))?;
         let func = state.func(number).ok_or_else(|| unknown(&ctx))?;
         let mut values = Vec::with_capacity(given.len());
