@@ -44,8 +44,10 @@ function share(link, buffer) {
   return place.id;
 }
 
-// Sends the changes of all memories that the other side of a link has.
+// Sends the changes of all memories that the other side of a link has. They are one frame, because no
+// one may see a part of them: the last may be that of a lock.
 function release(link) {
+  const all = [];
   known(link).forEach((memory) => {
     const place = memory.places.get(link);
     const now = new Uint8Array(memory.buffer);
@@ -59,9 +61,10 @@ function release(link) {
       const from = ranges[i];
       const bytes = now.slice(from, ranges[i + 1]);
       place.seen.set(bytes, from);
-      link.send(KINDS.UPDATE, place.id, { from, bytes, length: now.length });
+      all.push({ id: place.id, from, bytes, length: now.length });
     }
   });
+  if (all.length > 0) link.send(KINDS.UPDATE, 0, all);
 }
 
 const releaseAll = (memory) => keysOf(memory.places).forEach(release);
@@ -85,6 +88,21 @@ function wake(buffer, position, most = Infinity) {
   return woken;
 }
 
+// Makes the changes of the other side, and passes them on.
+function update(link, all) {
+  const others = new Set();
+  all.forEach(({ id, from, bytes, length }) => {
+    const memory = known(link).get(id);
+    if (memory === undefined) return;
+    if (memory.buffer.growable && length > memory.buffer.byteLength) memory.buffer.grow(length);
+    new Uint8Array(memory.buffer).set(bytes, from);
+    const place = memory.places.get(link);
+    if (from + bytes.length <= place.seen.length) place.seen.set(bytes, from);
+    memory.places.forEach((_, one) => { if (one !== link) others.add(one); });
+  });
+  others.forEach((one) => release(one));
+}
+
 function take(link, kind, number, value) {
   if (kind === KINDS.MEMORY) {
     const { bytes, most } = value;
@@ -97,17 +115,14 @@ function take(link, kind, number, value) {
     link.replies.set(number, value);
     return;
   }
+  if (kind === KINDS.UPDATE) {
+    update(link, value);
+    return;
+  }
   const memory = known(link).get(number);
   if (memory === undefined) return;
   const others = keysOf(memory.places).filter((one) => one !== link);
-  if (kind === KINDS.UPDATE) {
-    const { from, bytes, length } = value;
-    if (memory.buffer.growable && length > memory.buffer.byteLength) memory.buffer.grow(length);
-    new Uint8Array(memory.buffer).set(bytes, from);
-    const place = memory.places.get(link);
-    if (from + bytes.length <= place.seen.length) place.seen.set(bytes, from);
-    others.forEach(release);
-  } else if (kind === KINDS.WAKE) {
+  if (kind === KINDS.WAKE) {
     wake(memory.buffer, value);
     others.forEach((one) => one.send(KINDS.WAKE, memory.places.get(one).id, value));
   } else if (kind === KINDS.REQUEST) {

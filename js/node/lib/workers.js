@@ -15,6 +15,8 @@ const KINDS = { MESSAGE: 0, CLOSE: 1, CHANNEL: 2, MEMORY: 3, UPDATE: 4, WAKE: 5,
 // The maximum number of bytes of one read, and of a write to a pipe that has room (PIPE_BUF).
 const PIECE = 65536;
 const ATOMIC = 4096;
+// The errors of a read or write that is to be tried again, because a signal has arrived.
+const AGAIN = ['EINTR', 'EAGAIN'];
 // The worker reads from its descriptor FD, and writes to the one UPWARD above it.
 const FD = 3;
 const UPWARD = 64;
@@ -172,9 +174,9 @@ class Link {
       const first = this.#out[0];
       try {
         first.at += native.write(this.#writeFd, first.frame, first.at, min(ATOMIC, first.frame.length - first.at), -1);
-      } catch {
+      } catch (code) {
         // The other side is gone; the end of reading reports it.
-        this.#out.length = 0;
+        if (!AGAIN.includes(code)) this.#out.length = 0;
       }
       if (this.#out.length > 0 && first.at === first.frame.length) this.#out.shift();
     }
@@ -198,7 +200,8 @@ class Link {
     let n;
     try {
       n = native.read(this.#readFd, piece, 0, PIECE, -1);
-    } catch {
+    } catch (code) {
+      if (AGAIN.includes(code)) return;
       n = 0;
     }
     if (n === 0) {
