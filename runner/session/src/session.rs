@@ -612,6 +612,8 @@ impl SessionInner {
         act: impl FnOnce(&wasibox_store::StoreSession) -> Result<T, wasibox_store::StoreError>,
     ) -> Result<T, Error> {
         let mut inner = lock_mutex(&self.inner);
+        // Changes of programs that have just ended are a commit of their own.
+        self.keep_ended(&mut inner)?;
         let running = self.processes.running();
         let SessionRuntime { live, kept, .. } = &mut *inner;
         // A caller that waits for their ends must not see them before the reason is known.

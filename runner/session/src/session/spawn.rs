@@ -237,7 +237,7 @@ impl SessionInner {
     }
 
     /// Keeps the changes of processes that have ended, and ends their requests.
-    fn keep_ended(&self, inner: &mut SessionRuntime) -> Result<(), Error> {
+    pub(super) fn keep_ended(&self, inner: &mut SessionRuntime) -> Result<(), Error> {
         let ended = inner.spawned.take_ended();
         if ended.is_empty() {
             return Ok(());
