@@ -103,19 +103,8 @@ impl WasmState {
     }
 
     fn func(&self, number: usize) -> Option<Func> {
-        self.externs.get(number).and_then(Extern::into_func_ref)
-    }
-}
-
-/// The parts of [`Extern`] by kind.
-trait ExternParts {
-    fn into_func_ref(&self) -> Option<Func>;
-}
-
-impl ExternParts for Extern {
-    fn into_func_ref(&self) -> Option<Func> {
-        match self {
-            Extern::Func(f) => Some(*f),
+        match self.externs.get(number) {
+            Some(Extern::Func(func)) => Some(*func),
             _ => None,
         }
     }
