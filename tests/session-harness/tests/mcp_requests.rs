@@ -241,7 +241,7 @@ fn calls_are_counted_for_the_token() {
     let tokens =
         "[[token]]\nname = 'a'\ntoken = 'alice-alice-alice'\n[token.limits]\ncpu-seconds = 1\n";
     let s = serve(Some(tokens), None, ToolSettings::default());
-    let spin = "timeout 1.5 sh -c 'while :; do :; done'; echo spent";
+    let spin = "timeout 1.5 python3 -c 'while True: pass'; echo spent";
     assert_eq!(stdout(&exec(&s, (ALICE, "/mcp"), spin)), "spent\n");
     let refused = send(&s, (ALICE, "/mcp"), VERSION, "tools/call", call_of("echo hi"));
     assert_eq!(refused.status, 429, "{}", refused.text());
