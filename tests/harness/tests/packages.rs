@@ -12,21 +12,21 @@ fn folder() -> PathBuf {
     root().join("tests/javascript")
 }
 
-/// Runs a script in the image, with the packages at `/node_modules`. Returns standard output,
-/// standard error and status.
-fn sh(script: &str, work: &str) -> (String, String, i32) {
+/// Runs a script in the image, with the packages at `/node_modules` and a mount of `/w`. Returns
+/// standard output, standard error and status.
+fn sh(script: &str, mount: &str) -> (String, String, i32) {
     let modules = given("WASIBOX_PACKAGES", "target/packages/node_modules");
     let mut cmd = Command::new(runner());
     cmd.args(["exec", "--timeout", "300", "--cwd", "/w", "--mount"]);
     cmd.arg(format!("{}:/node_modules:ro", modules.display()));
-    cmd.arg("--mount").arg(format!("{work}:/w:ro"));
+    cmd.arg("--mount").arg(mount);
     let out = cmd.arg(image()).args(["--", "bash", "-c", script]).output().expect("runner");
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     (text(&out.stdout), text(&out.stderr), out.status.code().unwrap_or(-1))
 }
 
 fn project(script: &str) -> (String, String, i32) {
-    sh(script, &folder().join("project").display().to_string())
+    sh(script, &format!("{}:/w:ro", folder().join("project").display()))
 }
 
 fn recorded() -> String {
@@ -50,7 +50,7 @@ fn packages_do_what_they_do_in_node() {
         fs::write(dir.path().join(at.to_string()).join("case.mjs"), text).expect("a case");
         script += &format!("cd /w/{at}; node case.mjs; echo \"//# {at} = $?\"\n");
     }
-    let (got, stderr, _) = sh(&script, &dir.path().display().to_string());
+    let (got, stderr, _) = sh(&script, &format!("{}:/w:rw", dir.path().display()));
     let mut rest = got.as_str();
     let mut wrong = Vec::new();
     for (at, (head, stdout)) in wanted.iter().enumerate() {
