@@ -29,8 +29,7 @@ function attempt(where, call) {
   } catch (error) {
     const Class = ERRORS[error?.wasm];
     if (Class === undefined) throw error;
-    const made = new Class(where === '' ? error.message : `${where}: ${error.message}`);
-    throw made;
+    throw new Class(where === '' ? error.message : `${where}: ${error.message}`);
   }
 }
 

@@ -70,8 +70,7 @@ class Writer extends Serializer {
     this.writeUint32(kind);
     this.writeUint32(number);
     this.writeValue(value);
-    const rest = () => this.#transfer.filter((one) => ends.has(one) && !this.#moves.some((move) => move.port === one));
-    this.writeValue(rest());
+    this.writeValue(this.#transfer.filter((one) => ends.has(one) && !this.#moves.some((move) => move.port === one)));
     return host.view(this.releaseBuffer());
   }
 

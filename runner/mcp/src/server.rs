@@ -30,7 +30,7 @@ pub struct ConnectionClient {
     /// The scopes of the tools that the client can see.
     pub scopes: Vec<ToolScope>,
     pub extent: BindExtent,
-    /// Is told the CPU time of each call, if it counts for somebody.
+    /// Gets the CPU time of each call, if a token has a limit of it.
     pub spend_cpu: Option<SpendCpu>,
 }
 

@@ -31,7 +31,7 @@ pub enum ProviderError {
     Status { provider: String, status: u16, text: String },
     #[error("{provider}'s answer is not what its interface promises: {text}")]
     Answer { provider: String, text: String },
-    /// A page that is no text.
+    /// A page that is not text.
     #[error("{url} is {kind}, not a page to read; get it with curl in the sandbox")]
     Kind { url: String, kind: String },
     #[error("{0} is a server of the sandbox itself; read it with curl in the sandbox")]

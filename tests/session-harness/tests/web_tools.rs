@@ -226,7 +226,7 @@ fn settings_change_by_http_for_tokens_that_may() {
         (status, tested["answer"]["results"][0]["title"].as_str()),
         (200, Some("Tide & time"))
     );
-    // Everybody has the tool now, and whoever moves it to another server loses the key.
+    // Everybody has the tool now, and a request that moves it to another server loses the key.
     let (_, offered) = ask(USER, "GET", "/v1/tools", Value::Null);
     assert!(offered["tools"].as_array().expect("tools").iter().any(|t| t["name"] == "web_search"));
     let (_, moved) = put(json!({"settings": {"address": "https://evil.example/"}}));

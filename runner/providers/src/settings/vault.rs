@@ -1,5 +1,5 @@
 //! Keys at rest: encrypted with age to an identity in a file of its own, which only its owner may
-//! read. Whoever copies the settings without that file gets no key.
+//! read. A copy of the settings without that file gives no key.
 
 use age::secrecy::ExposeSecret;
 use age::x25519::Identity;
