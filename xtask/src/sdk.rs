@@ -183,6 +183,9 @@ fn forget_bundles(shelf: &Path) -> Result<()> {
     Ok(())
 }
 
+/// The driver that runs a cell's code: the wheel's kernel for Jupyter uses the server's own.
+const CELL_DRIVER: &str = "runner/e2b/src/interpreter/driver.py";
+
 /// Builds the wheel of the package for Python.
 fn build_wheel(python: &Path, out: &Path) -> Result<()> {
     let built = kept::build_program(&PYTHON)?;
@@ -195,6 +198,8 @@ fn build_wheel(python: &Path, out: &Path) -> Result<()> {
     let (native, runner) = (package.join("_native.abi3.so"), package.join("bin/runner"));
     std::fs::copy(env::dist().join("runner"), &runner).context("dist/runner")?;
     std::fs::write(&native, &built.bytes)?;
+    std::fs::copy(env::root().join(CELL_DRIVER), package.join("jupyter/driver.txt"))
+        .context(CELL_DRIVER)?;
     // A wheel that was built elsewhere may have a different tag, and pip would get both.
     for name in sorted(out)?.iter().filter(|n| n.starts_with("wasibox-") && n.ends_with(".whl")) {
         std::fs::remove_file(out.join(name))?;
