@@ -52,6 +52,10 @@ pub fn proc_signal<H: Host>(c: &mut GuestCall<'_, H>, pid: u32, sig: u32) -> Sys
             c.process.ignored.store(ignored, std::sync::atomic::Ordering::SeqCst);
             return Ok(());
         }
+        box_abi::control::CATCH => {
+            c.process.set_caught(u64::from(pid) | !u64::from(u32::MAX));
+            return Ok(());
+        }
         box_abi::control::SESSION => {
             let mut membership = lock_mutex(&c.process.membership);
             if membership.group == c.process.pid {

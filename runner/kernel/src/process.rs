@@ -128,6 +128,8 @@ pub struct Process<H: Host> {
     pub membership: Mutex<Membership>,
     /// Whether the guest has a signal handler.
     pub handles: AtomicBool,
+    /// Bit N: the handler takes signal N.
+    caught: AtomicU64,
     /// Bit N: signal N is ignored.
     pub ignored: AtomicU64,
     /// Whether it has asked which signals it ignores, and has not set them since.
@@ -190,6 +192,7 @@ impl<H: Host> Process<H> {
             cwd: Mutex::new(cwd),
             membership: Mutex::default(),
             handles: AtomicBool::new(false),
+            caught: AtomicU64::new(u64::MAX),
             ignored: AtomicU64::new(ignored),
             knows_ignored: AtomicBool::new(false),
             stopped: AtomicBool::new(false),
@@ -341,11 +344,11 @@ impl<H: Host> Process<H> {
             if is_ignored && !self.judges_ignored() {
                 return;
             }
-            if self.handles.load(Ordering::SeqCst) && !NEVER_HANDLED.contains(&sig) {
+            if self.handler_takes(bit) && !NEVER_HANDLED.contains(&sig) {
                 self.pending.fetch_or(bit, Ordering::SeqCst);
                 // The handler may have been removed in the meantime; then no other code checks the
                 // bit.
-                let lost = !self.handles.load(Ordering::SeqCst)
+                let lost = !self.handler_takes(bit)
                     && self.pending.fetch_and(!bit, Ordering::SeqCst) & bit != 0;
                 if !lost {
                     self.wake_up();
@@ -408,12 +411,29 @@ impl<H: Host> Process<H> {
     pub fn set_handler(&self, on: bool) {
         self.handles.store(on, Ordering::SeqCst);
         if !on {
-            let mut waiting = self.pending.swap(0, Ordering::SeqCst);
-            while waiting != 0 {
-                let sig = waiting.trailing_zeros() as u8;
-                waiting &= waiting - 1;
-                self.deliver_signal(sig);
-            }
+            self.deliver_again(u64::MAX);
+        }
+    }
+
+    /// Sets the signals that the handler takes; pending ones that it no longer takes have their
+    /// default effect.
+    pub fn set_caught(&self, caught: u64) {
+        self.caught.store(caught, Ordering::SeqCst);
+        self.deliver_again(!caught);
+    }
+
+    /// Returns whether the handler takes the signal of this bit.
+    fn handler_takes(&self, bit: u64) -> bool {
+        self.handles.load(Ordering::SeqCst) && self.caught.load(Ordering::SeqCst) & bit != 0
+    }
+
+    /// Delivers the pending signals of a set as if they had just arrived.
+    fn deliver_again(&self, set: u64) {
+        let mut waiting = self.pending.fetch_and(!set, Ordering::SeqCst) & set;
+        while waiting != 0 {
+            let sig = waiting.trailing_zeros() as u8;
+            waiting &= waiting - 1;
+            self.deliver_signal(sig);
         }
     }
 

@@ -26,6 +26,7 @@ const IMPORTS: &str = r#"
   (import "wasi_snapshot_preview1" "path_open"
     (func $open (param i32 i32 i32 i32 i32 i64 i64 i32 i32) (result i32)))
   (import "wasix_32v1" "callback_signal" (func $handle (param i32 i32) (result i32)))
+  (import "wasix_32v1" "proc_signal" (func $signal (param i32 i32) (result i32)))
   (import "wasix_32v1" "chdir" (func $chdir (param i32 i32) (result i32)))
   (import "wasix_32v1" "fd_dup2" (func $dup (param i32 i32 i32 i32) (result i32)))
   (import "wasix_32v1" "fd_pipe" (func $pipe (param i32 i32) (result i32)))
@@ -146,6 +147,35 @@ fn a_process_may_end_in_its_handler() {
     let itself = "(drop (call $handle (i32.const 0) (i32.const 0)))
         (drop (call $raise (local.get $sig))) (call $exit (i32.const 4))";
     assert_eq!(status(1, &with(itself), Limits::default()), ProcessStatus::Signaled(10));
+}
+
+/// The guest's handler takes USR1 alone, so that TERM ends the guest (`box_abi::control::CATCH`). A
+/// pending signal that the handler no longer takes has its default action, too.
+#[test]
+fn signals_that_the_handler_does_not_take_have_their_default_action() {
+    let with = |handler: &str, body: &str| {
+        format!(
+            r#"(func (export "__wasm_signal") (param $sig i32) (call $enter) {handler})
+               (func (export "_start")
+                 (drop (call $signal (i32.const 1024) (i32.const 0x2000)))
+                 (drop (call $handle (i32.const 0) (i32.const 13)))
+                 (drop (call $raise (i32.const 10)))
+                 (if (i32.ne (global.get $count) (i32.const 1)) (then (call $exit (i32.const 99))))
+                 {body}
+                 (call $exit (i32.const 3)))"#
+        )
+    };
+    let raise = |signal: u32| format!("(drop (call $raise (i32.const {signal})))");
+    let end = |text: &str| status(1, text, timeout(5000));
+    assert_eq!(end(&with("", "")), ProcessStatus::Exited(3));
+    assert_eq!(end(&with("", &raise(15))), ProcessStatus::Signaled(15));
+    // Urgent data is ignored by default, and signals from 32 on always reach the handler.
+    assert_eq!(end(&with("", &raise(23))), ProcessStatus::Exited(3));
+    assert_eq!(end(&with("", &raise(40))), ProcessStatus::Exited(3));
+    // While the handler runs, its signal is blocked.
+    let gives_up = "(drop (call $raise (i32.const 10)))
+        (drop (call $signal (i32.const 0) (i32.const 0x2000)))";
+    assert_eq!(end(&with(gives_up, "")), ProcessStatus::Signaled(10));
 }
 
 /// The guest reads into 1,024 vectors of 16 MiB each, which are all the same memory.

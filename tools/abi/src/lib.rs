@@ -141,6 +141,11 @@ pub mod control {
     /// argument: TSTP, TTIN or TTOU. A program with a handler for all signals needs it, because the
     /// signal itself would reach the handler again.
     pub const STOP: u32 = 0x1000;
+    /// From now on the caller's handler takes exactly the signals in a set, which is given as the
+    /// process argument: bit N for signal N; those from 32 on always reach it. The others have
+    /// their default action at once, also while the program computes. Without this call the handler
+    /// takes all signals, but only at the end of a system call.
+    pub const CATCH: u32 = 0x2000;
 }
 
 /// Ids of WASI clocks that only our host has: CPU times of a process in nanoseconds. Any other

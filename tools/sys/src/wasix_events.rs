@@ -103,6 +103,10 @@ pub(crate) fn set_dispositions(old: (u64, u64), (caught, ignored): (u64, u64)) {
         // If the host refuses, the handler ignores the signals.
         let _ = super::signal_call(ignored as u32, box_abi::control::IGNORE);
     }
+    if old.0 | caught | ignored != 0 && ours() {
+        // Other hosts give the handler all signals, and only at the end of a system call.
+        let _ = super::signal_call(caught as u32, box_abi::control::CATCH);
+    }
     if (old.0 | old.1 == 0) == (caught | ignored == 0) {
         return;
     }
