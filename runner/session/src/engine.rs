@@ -3,7 +3,8 @@
 use crate::awake::Awake;
 use crate::error::Error;
 use crate::kept::{StateLocation, TemporarySession};
-use crate::live::{LocalSandbox, RunningSandbox};
+use crate::live::RunningSandbox;
+use crate::local::LocalSandbox;
 use crate::requests::BridgeThread;
 use crate::session::{SandboxOrigin, Session};
 use crate::tools::{self, HostTool};

@@ -1,10 +1,10 @@
 //! The state that is kept of a session between its calls, and while it sleeps.
 
 use crate::error::Error;
-use crate::live::{CallResult, CellUpdate, RunningSandbox};
+use crate::live::RunningSandbox;
+use crate::local::{CallResult, CellHead, CellUpdate};
 use crate::values::Values;
 use crate::worker::link::state_limit;
-use crate::worker::message::CellHead;
 use serde_json::json;
 use std::collections::BTreeSet;
 use std::sync::Arc;

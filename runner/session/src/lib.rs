@@ -49,6 +49,7 @@ mod expose;
 mod history;
 mod kept;
 mod live;
+mod local;
 pub mod policy;
 mod processes;
 mod refusal;

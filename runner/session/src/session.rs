@@ -15,7 +15,8 @@ use crate::awake::{AwakeGuard, Sleeper};
 use crate::control::{Interrupt, SandboxControl};
 use crate::error::{Error, WorkspaceMismatch};
 use crate::kept::{CallNote, StateLocation};
-use crate::live::{self, FilesResult, LocalSandbox, RunningSandbox, Touched};
+use crate::live::RunningSandbox;
+use crate::local::{self, FilesResult, LocalSandbox, Touched};
 use crate::processes::ManagedTable;
 use crate::requests::{BridgeRequests, BridgeThread, Services};
 use crate::run::InheritedStreams;
@@ -512,7 +513,7 @@ impl SessionInner {
         if self.workspace.is_some() && inner.kept.shell().and_then(cwd).is_none() {
             exec.cwd.get_or_insert_with(|| self.home_dir().to_owned());
         }
-        let cell = live::interpreter_of(&exec);
+        let cell = local::interpreter_of(&exec);
         let mut exec = PlacedExec::new(exec, inner.kept.shell());
         let is_kept = !matches!(inner.kept, StateLocation::Nothing);
         let Some(live) = &mut inner.live else { return Err(Error::NoWorker) };

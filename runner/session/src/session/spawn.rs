@@ -11,7 +11,7 @@ use wasibox_vfs::lock_mutex;
 
 use super::{Error, RunningSandbox, Session, SessionInner, SessionRuntime};
 use crate::kept::{CallNote, StateLocation};
-use crate::live::FilesResult;
+use crate::local::FilesResult;
 use crate::spawned::{self, Pipes, SpawnEnds, SpawnedProcess, TerminalProcess, TerminalSize};
 
 /// The interval at which the thread checks the session's processes.

@@ -4,7 +4,7 @@
 //! proportion to its bytes, and no more memory than the session's state may take.
 
 use crate::error::Error;
-use crate::live::Touched;
+use crate::local::Touched;
 use std::collections::HashSet;
 use wasibox_protocol::{FileChange, Outcome};
 use wasibox_sandbox::Limits;

@@ -5,9 +5,9 @@
 //! a second.
 
 use super::bounds::{ReportBounds, check_outcome, cut_text};
-use super::message::{CellTail, WorkerReply};
+use super::message::WorkerReply;
 use crate::kept::{CallNote, StateLocation};
-use crate::live::{CallResult, CellUpdate};
+use crate::local::{CallResult, CellTail, CellUpdate};
 use serde_bytes::ByteBuf;
 use std::os::fd::AsFd;
 use std::time::{Duration, Instant};

@@ -2,11 +2,11 @@
 
 use super::asks::MOST;
 use super::bounds::{self, ReportBounds};
-use super::message::{Asked, CellHead, CellTail, ControlMessage, PART, WorkerReply, WorkerRequest};
+use super::message::{ControlMessage, PART, WorkerReply, WorkerRequest};
 use super::pool::WorkerPool;
 use super::pump::OutputPump;
 use crate::error::Error;
-use crate::live::{CallResult, CellUpdate, FilesResult, Touched};
+use crate::local::{Asked, CallResult, CellHead, CellTail, CellUpdate, FilesResult, Touched};
 use crate::run::InheritedStreams;
 use crate::spawned::{SpawnEnds, TerminalSize};
 use crate::tenant::{Tenant, TenantWorker};
@@ -471,7 +471,7 @@ impl WorkerLink {
         let exec = &placed.exec;
         let timeout = exec.timeout.or(self.limits.timeout);
         let deadline = timeout.and_then(|t| started.checked_add(t)?.checked_add(GRACE));
-        let cell_name = crate::live::interpreter_of(exec).map(str::to_owned);
+        let cell_name = crate::local::interpreter_of(exec).map(str::to_owned);
         let cap = exec.capture_limit();
         let mut got = CallCollector { cap, cell_name, ..CallCollector::default() };
         let fds = match pipe_streams(exec, streams, &mut pump) {

@@ -2,7 +2,7 @@
 
 use super::check::ForeignFile;
 use crate::error::Error;
-use crate::live::Touched;
+use crate::local::{CellHead, CellTail, Touched};
 use crate::spawned::TerminalSize;
 use serde::{Deserialize, Serialize};
 use serde_bytes::ByteBuf;
@@ -110,7 +110,7 @@ pub enum WorkerRequest {
     EndBackground,
     /// Forgets an interpreter. Not answered.
     ForgetCell(String),
-    /// A part of a request about files, which is an [`Asked`] in postcard. The last part is
+    /// A part of a request about files, which is an [`Asked`](crate::local::Asked) in postcard. The last part is
     /// answered by [`WorkerReply::Changed`]s and [`WorkerReply::Answer`]s.
     Files { is_last: bool, bytes: ByteBuf },
     /// Names the device nodes that the parent serves, by [`WorkerReply::Ask`]. Not answered.
@@ -125,32 +125,6 @@ pub enum WorkerRequest {
     /// output and error, and one that receives a [`ProcessReport`](crate::spawned::ProcessReport)
     /// when it has ended. Answered by [`WorkerReply::Spawned`].
     Spawn(PlacedExec, Option<TerminalSize>),
-}
-
-/// A request about files, and the directory from which its relative paths start.
-pub type Asked = (String, wasibox_files::Request);
-/// The result of a request about files.
-pub type Answered = Result<wasibox_files::Answer, wasibox_files::FilesError>;
-
-/// An interpreter without its memory.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct CellHead {
-    pub name: String,
-    /// The digest of the module that its memory fits.
-    pub module: [u8; 32],
-    pub rest: ByteBuf,
-    /// Whether it is a copy of an interpreter that may continue elsewhere.
-    pub is_fork: bool,
-}
-
-/// The changes of an interpreter, without its memory.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct CellTail {
-    pub name: String,
-    pub module: [u8; 32],
-    /// The number of memory layers, of those reported before, that remain valid.
-    pub keep: usize,
-    pub rest: ByteBuf,
 }
 
 /// A message on the control socket, sent at any time.
@@ -209,7 +183,7 @@ pub enum WorkerReply {
     Cell(CellTail),
     /// The reason why an interpreter could not be restored, or `None` if it was.
     Restored(Option<String>),
-    /// A part of the answer to a request about files, which is an [`Answered`] in postcard.
+    /// A part of the answer to a request about files, which is an [`Answered`](crate::local::Answered) in postcard.
     Answer {
         is_last: bool,
         bytes: ByteBuf,

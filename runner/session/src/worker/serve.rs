@@ -7,7 +7,7 @@ use super::message::{
     WorkerRequest,
 };
 use crate::error::Error;
-use crate::live::{CellUpdate, LocalSandbox, interpreter_of};
+use crate::local::{CellUpdate, LocalSandbox, interpreter_of};
 use crate::run::{self, InheritedStreams};
 use crate::spawned::{self, SpawnEnds};
 use crate::workspace::{OpenWorkspace, WorkspaceSource};
