@@ -8,10 +8,10 @@ use crate::local::LocalSandbox;
 use crate::requests::BridgeThread;
 use crate::session::{SandboxOrigin, Session};
 use crate::tools::{self, HostTool};
-use crate::worker::check::check_snapshot;
+use crate::worker::check::{self, ForeignFile, check_snapshot};
 use crate::worker::link::WorkerLink;
 use crate::worker::pool::{PoolOptions, WorkerPool};
-use crate::workspace::{WorkspaceHandle, carried_limits};
+use crate::workspace::{CheckZip, WorkspaceHandle, carried_limits};
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -334,10 +334,13 @@ impl Engine {
     /// Opens the workspace of a policy, if it has one.
     fn open_workspace(&self, policy: &Policy) -> Result<Option<WorkspaceHandle>, Error> {
         let EngineInner { image, options, .. } = &*self.0;
+        let check = self
+            .checker()
+            .map(|program| move |file: &File| check::check_file(program, file, ForeignFile::Zip));
         WorkspaceHandle::open(
             policy,
             wasibox_sandbox::protected_paths(image, options.pool.artifacts.as_deref()),
-            self.checker(),
+            check.as_ref().map(|check| check as &CheckZip<'_>),
         )
     }
 

@@ -19,13 +19,11 @@
 //! session.
 
 use crate::error::{Error, WorkspaceMismatch};
-use crate::worker::check::{ForeignFile, check_file};
 use serde::{Deserialize, Serialize};
 use serde_bytes::{ByteBuf, Bytes};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Write};
-use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard};
 use wasibox_image::Image;
 use wasibox_sandbox::{MountSpec, Policy, Workspace, WorkspaceKind};
@@ -230,16 +228,18 @@ pub fn carried_limits() -> SnapshotLimits {
     SnapshotLimits { bytes: CARRIED, manifest: 32 << 20, ..Default::default() }
 }
 
+/// A check of a zip from elsewhere, before this process reads it.
+pub type CheckZip<'a> = dyn Fn(&File) -> Result<(), Error> + 'a;
+
 impl WorkspaceHandle {
-    /// Opens the workspace of a policy, if it has one. A zip is first read in a jailed process of
-    /// `checker`, if there is one.
+    /// Opens the workspace of a policy, if it has one. A zip is first passed to `check`.
     ///
     /// # Errors
     /// If it does not exist, is not a valid zip, or is in use by another session.
     pub fn open(
         policy: &Policy,
         protected: ProtectedPaths,
-        checker: Option<&Path>,
+        check: Option<&CheckZip<'_>>,
     ) -> Result<Option<WorkspaceHandle>, Error> {
         let Some(spec) = &policy.workspace else { return Ok(None) };
         let spec = Workspace { path: std::path::absolute(&spec.path)?, ..spec.clone() };
@@ -259,8 +259,8 @@ impl WorkspaceHandle {
                 // A misspelt folder name must not create a zip.
                 let is_zip = spec.path.extension().is_some_and(|e| e.eq_ignore_ascii_case("zip"));
                 let limits = ZipLimits::default();
-                if let Some(program) = checker.filter(|_| spec.path.exists()) {
-                    check_file(program, &open_zip_file(&spec.path)?, ForeignFile::Zip)?;
+                if let Some(check) = check.filter(|_| spec.path.exists()) {
+                    check(&open_zip_file(&spec.path)?)?;
                 }
                 let zip = ZipWorkspace::open(&spec.path, &spec.guest, is_zip, &limits)?;
                 WorkspaceHost::Zip { zip: Box::new(zip), is_original: false }
