@@ -4,6 +4,7 @@ mod apply;
 mod calls;
 mod cancel;
 mod folder;
+mod managed;
 mod process;
 mod spawn;
 mod streams;

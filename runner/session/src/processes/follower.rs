@@ -144,7 +144,8 @@ pub struct ProcessFollower {
 }
 
 impl ProcessFollower {
-    pub(super) fn new(process: Arc<ManagedProcess>, after: Option<u64>) -> ProcessFollower {
+    /// Follows the output from a position, or from the first byte that is kept.
+    pub(crate) fn new(process: Arc<ManagedProcess>, after: Option<u64>) -> ProcessFollower {
         let (id, from) = process.add_follower(after);
         ProcessFollower { process, id, from }
     }
