@@ -6,6 +6,7 @@
 //! workspace's own crates are discarded as soon as another checkout uses the folder.
 
 use std::collections::BTreeSet;
+use std::fs::File;
 use std::path::Path;
 
 use anyhow::{Context, Result};
@@ -39,9 +40,19 @@ pub fn claim_target(
     env::write(&file, root)
 }
 
-/// Removes cargo's fingerprints of these crates, everywhere below `dir`.
+/// The file that cargo locks while it builds a profile.
+const CARGO_LOCK: &str = ".cargo-lock";
+
+/// Removes cargo's fingerprints of these crates, everywhere below `dir`. Waits for a build there,
+/// because cargo fails if its fingerprints vanish.
 fn forget_fingerprints(dir: &Path, own: &BTreeSet<String>) -> Result<()> {
     let here = || dir.display().to_string();
+    let lock = dir.join(CARGO_LOCK);
+    let lock = lock.is_file().then(|| File::open(lock)).transpose().with_context(here)?;
+    // The lock ends when the file is closed, at the end of this function.
+    if let Some(lock) = &lock {
+        lock.lock().with_context(here)?;
+    }
     for entry in std::fs::read_dir(dir).with_context(here)? {
         let entry = entry.with_context(here)?;
         if !entry.file_type().with_context(here)?.is_dir() {

@@ -144,7 +144,7 @@ pub struct ProcessFollower {
 }
 
 impl ProcessFollower {
-    /// Follows the output from a position, or from the first byte that is kept.
+    /// Follows the output from a position on; without one, from the last lines on.
     pub(crate) fn new(process: Arc<ManagedProcess>, after: Option<u64>) -> ProcessFollower {
         let (id, from) = process.add_follower(after);
         ProcessFollower { process, id, from }
