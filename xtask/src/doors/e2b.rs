@@ -11,11 +11,36 @@ use crate::env;
 /// The repositories below the folder of sources.
 const REPOSITORIES: &[&str] = &["E2B", "code-interpreter"];
 
+/// The versions of Python that OpenHands runs on, and the variable that names another program.
+const OPENHANDS_PYTHONS: &[&str] = &["python3.12", "python3.13"];
+const OPENHANDS_PYTHON: &str = "WASIBOX_OPENHANDS_PYTHON";
+
 /// Runs agents of the frameworks, whose models are scripted.
 pub fn run_frameworks() -> Result<()> {
     let ours = env::root().join("tests/doors/e2b/frameworks");
-    let (venv, modules) = (prepare_python(&ours)?, prepare_node(&ours)?);
-    run_program(&ours, &venv, &modules, None)
+    let (venv, modules) = (prepare_python(&ours, "python3")?, prepare_node(&ours)?);
+    run_program(&ours, &venv, &modules, None)?;
+    run_openhands()
+}
+
+/// Runs OpenHands, which needs a Python that the other frameworks do not, if there is one.
+fn run_openhands() -> Result<()> {
+    let ours = env::root().join("tests/doors/e2b/openhands");
+    let given = std::env::var(OPENHANDS_PYTHON).ok();
+    let candidates = given.as_deref().map_or(OPENHANDS_PYTHONS.to_vec(), |given| vec![given]);
+    // pyenv has a program for each version that it knows, which fails if the version is not chosen.
+    let runs = |name: &&&str| {
+        Command::new(**name).arg("--version").output().is_ok_and(|o| o.status.success())
+    };
+    let Some(python) = candidates.iter().find(runs) else {
+        let names = candidates.join(", ");
+        println!("OpenHands: not tried, there is no {names} ({OPENHANDS_PYTHON} names another)");
+        return Ok(());
+    };
+    let venv = prepare_python(&ours, python)?;
+    let mut program = Command::new(venv.join("bin/python"));
+    program.arg(ours.join("run.py"));
+    env::run(program.args([env::dist().join("runner"), env::dist().join("image.webc")]))
 }
 
 /// Runs the suites, then generated requests. `sources` has clones of the repositories; `tests/doors/e2b/run.py` names their
@@ -26,7 +51,7 @@ pub fn run_suites(sources: &Path) -> Result<()> {
         ensure!(folder.is_dir(), "no clone of e2b-dev/{name} at {}", folder.display());
     }
     let ours = env::root().join("tests/doors/e2b");
-    let (venv, modules) = (prepare_python(&ours)?, prepare_node(&ours)?);
+    let (venv, modules) = (prepare_python(&ours, "python3")?, prepare_node(&ours)?);
     run_program(&ours, &venv, &modules, Some(sources))?;
     let mut specification = Command::new(venv.join("bin/python"));
     specification
@@ -44,12 +69,13 @@ fn run_program(ours: &Path, venv: &Path, modules: &Path, sources: Option<&Path>)
     env::run(program.arg(modules).args(sources))
 }
 
-fn prepare_python(ours: &Path) -> Result<PathBuf> {
+/// Returns an environment of `interpreter` with the packages that a folder's `requirements.txt` pins.
+fn prepare_python(ours: &Path, interpreter: &str) -> Result<PathBuf> {
     let requirements = ours.join("requirements.txt");
     let key = env::sha256(&env::read(&requirements)?);
     let venv = env::cache()?.join(format!("e2b-venv-{}", &key[..16]));
     if !venv.join("complete").exists() {
-        env::run(Command::new("python3").args(["-m", "venv", "--clear"]).arg(&venv))?;
+        env::run(Command::new(interpreter).args(["-m", "venv", "--clear"]).arg(&venv))?;
         let mut pip = Command::new(venv.join("bin/python"));
         env::run(pip.args(["-m", "pip", "install", "--quiet", "-r"]).arg(&requirements))?;
         std::fs::write(venv.join("complete"), b"")?;
