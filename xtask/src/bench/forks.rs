@@ -1,12 +1,11 @@
-//! Measures forks of a session that holds NumPy, with the library's example `bench_forks`.
+//! Measures forks of a session that holds NumPy, through the package for Python
+//! (`sdk/python/tests/bench_forks.py`), which must be installed with `cargo xtask sdk`.
 
+use crate::{env, sdk};
 use anyhow::Result;
-
-use crate::env;
+use std::process::Command;
 
 pub fn run() -> Result<()> {
-    let (image, runner) = (env::dist().join("image.webc"), env::dist().join("runner"));
-    let mut bench = env::cached_cargo()?;
-    bench.args(["run", "--quiet", "--locked", "--release", "-p", "wasibox"]);
-    env::run(bench.args(["--example", "bench_forks", "--"]).arg(&image).arg(&runner))
+    let mut bench = Command::new(sdk::installed_python()?);
+    env::run(bench.arg(env::root().join("sdk/python/tests/bench_forks.py")))
 }
