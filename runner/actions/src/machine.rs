@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use wasibox::diff::ImageFiles;
 use wasibox::policy::ToolSettings;
-use wasibox::store::{OwnerGrowth, SnapshotLimits, Store};
+use wasibox::store::{OwnerGrowth, SnapshotLimits, Store, check_name};
 use wasibox::{Engine, Error, MountSpec, Policy, Session, Sessions, Tenant, TenantLimits};
 use wasibox::{Refusal, RefusalKind};
 use wasibox_providers::WebTools;
@@ -305,6 +305,13 @@ impl SessionSpace {
         format!("{}{name}", self.prefix)
     }
 
+    /// Returns the whole name of a session that is to be made. The client's part is checked by itself,
+    /// because behind an owner's prefix every text that a name may contain would be a name.
+    fn new_name(&self, name: &str) -> Result<String, Refusal> {
+        check_name(name)?;
+        Ok(self.full_name(name))
+    }
+
     fn store(&self) -> &Store {
         self.machine.0.sessions.store()
     }
@@ -350,7 +357,7 @@ impl SessionSpace {
         let making = self.making();
         let _making = lock(&making);
         self.check_room(1)?;
-        let full = self.full_name(name);
+        let full = self.new_name(name)?;
         let slot = self.machine.slot(&full);
         let mut open = lock(&slot);
         let made = self.machine.0.sessions.create(&full, self.policy());
@@ -432,7 +439,7 @@ impl SessionSpace {
         let making = self.making();
         let _making = lock(&making);
         self.check_room(new.len())?;
-        let full: Vec<_> = new.iter().map(|new| self.full_name(new)).collect();
+        let full = new.iter().map(|new| self.new_name(new)).collect::<Result<Vec<_>, _>>()?;
         let forked = self.store().fork_many(&self.full_name(name), at, &full);
         forked.map_err(|e| {
             let refusal = Refusal::from(e);
@@ -446,6 +453,7 @@ impl SessionSpace {
     /// If the bytes are not a snapshot, or the name is taken.
     pub fn import(&self, name: &str, from: impl Read) -> Result<(), Refusal> {
         self.check_room(1)?;
+        let full = self.new_name(name)?;
         let limits = SnapshotLimits {
             bytes: self.machine.0.policy.limits.disk.bytes,
             // The snapshot is a client's, so the limit is lower than for an embedder's own.
@@ -453,7 +461,7 @@ impl SessionSpace {
             ..SnapshotLimits::default()
         };
         let check = |file: &File| self.machine.engine().check_snapshot(file, &limits);
-        let taken = self.store().import_checked(&self.full_name(name), from, &limits, check);
+        let taken = self.store().import_checked(&full, from, &limits, check);
         taken.map_err(|e: Error| self.name_refusal(name, e.into()))
     }
 

@@ -19,7 +19,9 @@ pub enum StoreError {
     NoSession(String),
     #[error("there is a session '{0}' already")]
     Exists(String),
-    #[error("a session's name has 1 to 100 letters, digits, '.', '_' and '-'")]
+    #[error(
+        "a session's name has 1 to 100 letters, digits, '.', '_' and '-', and is neither '.' nor '..'"
+    )]
     Name,
     /// Another process, or another part of this one, holds the session.
     #[error("session '{name}' is in use{}", holder.as_ref().map_or(String::new(), |h| format!(" by process {h}")))]

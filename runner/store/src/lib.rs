@@ -193,9 +193,16 @@ impl CommitRow {
     }
 }
 
-fn check_name(name: &str) -> Result<(), StoreError> {
+/// Checks the name of a session or a tag. `.` and `..` are none: clients and proxies remove them from
+/// addresses (RFC 3986, 5.2.4), so that a request would reach something else.
+///
+/// # Errors
+/// If it is not a name.
+pub fn check_name(name: &str) -> Result<(), StoreError> {
     let fine = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'_' | b'-');
-    let ok = (1..=MAX_NAME).contains(&name.len()) && name.bytes().all(fine);
+    let ok = (1..=MAX_NAME).contains(&name.len())
+        && name.bytes().all(fine)
+        && !matches!(name, "." | "..");
     if ok { Ok(()) } else { Err(StoreError::Name) }
 }
 

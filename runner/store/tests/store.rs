@@ -150,10 +150,12 @@ fn a_file_is_made_by_many_at_once() {
 #[test]
 fn names_are_plain() {
     let store = Store::in_memory().unwrap();
-    for name in ["", "../a", "a/b", "a b", "é", &"x".repeat(101)] {
+    for name in ["", ".", "..", "../a", "a/b", "a b", "é", &"x".repeat(101)] {
         assert!(matches!(store.create(name, None), Err(StoreError::Name)), "{name}");
     }
     store.create("A-1._", Some(Digest([1; 32]))).unwrap();
+    assert!(matches!(store.fork("A-1._", None, ".."), Err(StoreError::Name)));
+    store.create("...", None).unwrap();
     assert_eq!(store.session_info("A-1._").unwrap().image, Some(Digest([1; 32])));
 }
 

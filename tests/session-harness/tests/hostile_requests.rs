@@ -62,6 +62,13 @@ const REST: &[Trick] = &[
     ("DELETE", "/v1/sessions/secret", TOKEN, "", 404),
     ("PUT", "/v1/sessions/LONG", TOKEN, "", 414),
     ("POST", "/v1/sessions/secret/tools/fork", TOKEN, r#"{"name":"b2"}"#, 404),
+    // Names that clients and proxies would remove from an address.
+    ("PUT", "/v1/sessions/%2e", TOKEN, "", 422),
+    ("PUT", "/v1/sessions/%2e%2e", TOKEN, "", 422),
+    ("PUT", "/v1/sessions/..", TOKEN, "", 422),
+    ("PUT", "/v1/sessions/%2e%2e/snapshot", TOKEN, "", 422),
+    ("POST", "/v1/sessions/b/tools/fork", TOKEN, r#"{"name":".."}"#, 422),
+    ("POST", "/v1/sessions/b/tools/fork", TOKEN, r#"{"name":""}"#, 422),
     ("GET", "//v1/sessions", TOKEN, "", 404),
     ("GET", "/v1/sessions/", TOKEN, "", 404),
     // What a scope does not allow.
