@@ -5,6 +5,7 @@
 //! | `tokens` | the token file: owners, their scopes and limits |
 //! | `gate` | the checks of every request: its id, its sender, its origin, its count; logging and metrics |
 //! | `app` | the routes |
+//! | `body` | the object in a request's body |
 //! | `tools` | a call of a tool, at once or as events |
 //! | `sessions` | creating, listing, removing sessions; snapshots of them |
 //! | `files` | uploads and downloads, in pieces |
@@ -38,6 +39,7 @@
 #![forbid(unsafe_code)]
 
 mod app;
+mod body;
 pub mod bridge;
 pub mod files;
 mod gate;

@@ -1,6 +1,7 @@
 //! Calls of tools, with a single answer or with events while they run.
 
 use crate::app::HttpApp;
+use crate::body::parse_object;
 use crate::bridge;
 use crate::gate::Caller;
 use crate::ports::LinkDoor;
@@ -122,7 +123,7 @@ pub async fn read_arguments(
         let status = StatusCode::UNSUPPORTED_MEDIA_TYPE;
         return Err(HttpProblem::new(status, "invalid", "the body is application/json"));
     }
-    serde_json::from_slice(&bytes).map_err(|e| HttpProblem::invalid(format!("the body: {e}")))
+    parse_object(&bytes).map_err(|e| HttpProblem::invalid(format!("the body: {e}")))
 }
 
 struct ToolCallJob {
