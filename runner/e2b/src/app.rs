@@ -70,7 +70,9 @@ struct SandboxTarget {
 async fn answer_request(State(app): State<Arc<E2bApp>>, request: Request) -> Response<Body> {
     let (method, path) = (request.method().clone(), request.uri().path().to_owned());
     let begun = std::time::Instant::now();
-    let mut response = match find_target(request.headers(), request.uri().host()) {
+    let checked = check_repeated(request.headers());
+    let found = checked.and_then(|()| find_target(request.headers(), request.uri().host()));
+    let mut response = match found {
         Ok(Some(target)) => answer_in_sandbox(&app, target, request).await,
         Ok(None) if path == envd::files::PATH => answer_signed(&app, request).await,
         Ok(None) => control::answer_control(&app, request).await,
@@ -82,6 +84,30 @@ async fn answer_request(State(app): State<Arc<E2bApp>>, request: Request) -> Res
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
     response
+}
+
+/// The headers that say who sends a request and what it is for. A second one is refused, as a proxy
+/// in front of the server may have judged by it.
+const SINGLE_HEADERS: &[&str] = &[
+    "authorization",
+    "e2b-sandbox-id",
+    "e2b-sandbox-port",
+    "e2b-traffic-access-token",
+    "host",
+    "x-access-token",
+    "x-api-key",
+];
+
+/// Checks that a request has each of these headers once at most. A bearer token beside a key is no
+/// repetition; the key counts.
+///
+/// # Errors
+/// If one is repeated.
+fn check_repeated(headers: &HeaderMap) -> Result<(), Fault> {
+    match SINGLE_HEADERS.iter().find(|name| headers.get_all(**name).iter().nth(1).is_some()) {
+        Some(name) => Err(Fault::invalid(format!("the header '{name}' is given twice"))),
+        None => Ok(()),
+    }
 }
 
 /// Returns the sandbox and the port that a request is for, if it is for one.
@@ -207,6 +233,18 @@ mod tests {
         assert_eq!(of(&[("host", "127.0.0.1:3000".into())]).unwrap(), None);
         assert_eq!(of(&[("host", "api-v2.example.org".into())]).unwrap(), None);
         assert!(of(&[by_id, ("e2b-sandbox-port", "x".into())]).is_err());
+    }
+
+    #[test]
+    fn headers_that_decide_are_given_once() {
+        let mut headers = HeaderMap::new();
+        headers.append("x-api-key", HeaderValue::from_static("a"));
+        headers.append(header::AUTHORIZATION, HeaderValue::from_static("Bearer b"));
+        assert!(check_repeated(&headers).is_ok());
+        assert_eq!(request_key(&headers), Some("a"));
+        headers.append("x-api-key", HeaderValue::from_static("a"));
+        let fault = check_repeated(&headers).unwrap_err();
+        assert_eq!(fault.code, crate::fault::RpcCode::InvalidArgument);
     }
 
     #[test]

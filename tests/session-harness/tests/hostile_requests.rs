@@ -155,7 +155,9 @@ const KEY: &str = "X-API-KEY: BOB\nContent-Type: application/json";
 
 #[rustfmt::skip]
 const E2B: &[Trick] = &[
-    ("GET", "/v2/sandboxes", "X-API-KEY: BOB\nX-API-KEY: ALICE", "", 200),
+    ("GET", "/v2/sandboxes", "X-API-KEY: BOB\nX-API-KEY: ALICE", "", 400),
+    ("GET", "/v2/sandboxes", "Authorization: Bearer BOB\nAuthorization: Bearer ALICE", "", 400),
+    ("GET", "/v2/sandboxes", "X-API-KEY: no\nAuthorization: Bearer BOB", "", 401),
     ("GET", "/v2/sandboxes", "Authorization: Bearer bob-0123", "", 401),
     ("GET", "/v2/sandboxes?metadata=%ff", KEY, "", 200),
     ("GET", "/sandboxes/SANDBOX", KEY, "", 404),
@@ -170,7 +172,9 @@ const E2B: &[Trick] = &[
     ("POST", "/sandboxes", "X-API-KEY: BOB\nContent-Type: text/plain", "{}", 404),
     ("GET", "/files?path=/home/user/f", "E2b-Sandbox-Id: SANDBOX\nE2b-Sandbox-Port: 49983\nX-Access-Token: BOB", "", 401),
     ("GET", "/files?path=/home/user/f", "E2b-Sandbox-Id: SANDBOX\nE2b-Sandbox-Port: 49983\nX-API-KEY: BOB", "", 401),
-    ("GET", "/files?path=/home/user/f", "E2b-Sandbox-Id: SANDBOX\nE2b-Sandbox-Id: other\nE2b-Sandbox-Port: 49983", "", 401),
+    ("GET", "/files?path=/home/user/f", "E2b-Sandbox-Id: SANDBOX\nE2b-Sandbox-Id: other\nE2b-Sandbox-Port: 49983", "", 400),
+    ("GET", "/files?path=/home/user/f", "E2b-Sandbox-Id: SANDBOX\nE2b-Sandbox-Port: 49983\nX-Access-Token: BOB\nX-Access-Token: ALICE", "", 400),
+    ("POST", "/sandboxes", KEY, r#"{"templateID":"base","templateID":"other"}"#, 400),
     ("GET", "/", "E2b-Sandbox-Id: SANDBOX\nE2b-Sandbox-Port: -1", "", 400),
     ("GET", "/", "E2b-Sandbox-Id: SANDBOX\nE2b-Sandbox-Port: 70000", "", 400),
     ("POST", "/execute", "E2b-Sandbox-Id: SANDBOX\nE2b-Sandbox-Port: 49999\nContent-Type: application/json", r#"{"code":"1"}"#, 401),
