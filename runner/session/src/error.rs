@@ -47,6 +47,9 @@ pub enum Error {
     /// The session has no process of that number, or has forgotten it.
     #[error("there is no process {0}")]
     NoProcess(u64),
+    /// A process beside the session's calls cannot be begun or written to.
+    #[error(transparent)]
+    Process(#[from] ProcessFault),
     /// Another call of the session is running ([`Session::try_exec`](crate::Session::try_exec)).
     #[error("the session is busy")]
     Busy,
@@ -82,6 +85,19 @@ impl From<ImageError> for Error {
     fn from(e: ImageError) -> Error {
         Error::Sandbox(e.into())
     }
+}
+
+/// The reason why a process beside a session's calls cannot be begun or written to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ProcessFault {
+    #[error("process {0} has ended")]
+    Ended(u64),
+    #[error("the input of process {0} has ended")]
+    InputEnded(u64),
+    #[error("process {0} has not read its earlier input")]
+    InputFull(u64),
+    #[error("{0} programs run beside calls already")]
+    TooMany(usize),
 }
 
 /// The reason why a session and a workspace do not belong together.

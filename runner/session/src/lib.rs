@@ -69,7 +69,7 @@ mod workspace;
 pub use builder::{Builder, Sandbox};
 pub use control::Interrupt;
 pub use engine::{Engine, EngineOptions, Isolation, Sessions};
-pub use error::{Error, WorkspaceMismatch};
+pub use error::{Error, ProcessFault, WorkspaceMismatch};
 pub use expose::ExposedPort;
 pub use processes::{FollowedOutput, ProcessFollower};
 pub use requests::parse_policy as bridge_policy;

@@ -1,6 +1,6 @@
 //! Errors of a session as clients get them.
 
-use crate::error::Error;
+use crate::error::{Error, ProcessFault};
 use wasibox_protocol::{Refusal, RefusalKind};
 use wasibox_sandbox::SandboxError;
 
@@ -12,6 +12,12 @@ impl From<Error> for Refusal {
             Error::Files(e) => return e.into(),
             Error::Cancelled => RefusalKind::Cancelled,
             Error::Busy => RefusalKind::Busy,
+            Error::Process(ProcessFault::Ended(_) | ProcessFault::InputEnded(_)) => {
+                RefusalKind::Conflict
+            }
+            Error::Process(ProcessFault::InputFull(_) | ProcessFault::TooMany(_)) => {
+                RefusalKind::Limit
+            }
             Error::Unready(_) => RefusalKind::Limit,
             Error::Network(_) | Error::Tool(_) | Error::Foreign(_) => RefusalKind::Invalid,
             Error::Cell(_) | Error::Unfit(_) | Error::Workspace(_) | Error::NoHistory => {

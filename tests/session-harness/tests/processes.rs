@@ -4,8 +4,9 @@ use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 use wasibox::policy::ToolSettings;
 use wasibox::{
-    Answer, Engine, Error, HistoryRequest, Isolation, ProcessKill, ProcessRead, ProcessStart,
-    ProcessStatus, ProcessWrite, Request, ScreenSize, Session, Streams,
+    Answer, Engine, Error, HistoryRequest, Isolation, ProcessFault, ProcessKill, ProcessRead,
+    ProcessStart, ProcessStatus, ProcessWrite, Refusal, RefusalKind, Request, ScreenSize, Session,
+    Streams,
 };
 use wasibox_sessions::http::serve;
 use wasibox_sessions::*;
@@ -53,7 +54,9 @@ fn output_input_and_ends_are_those_of_the_process() {
         let last = s.read_process(&until(p, "never"), None).unwrap();
         assert_eq!((last.found, last.output.as_str()), (false, ""));
         assert_eq!((last.report.status, last.report.exit_code), (ProcessStatus::Exited, Some(3)));
-        assert!(matches!(s.write_process(&write(p, "x")), Err(Error::Refused(_))));
+        let refused = s.write_process(&write(p, "x")).unwrap_err();
+        assert!(matches!(refused, Error::Process(ProcessFault::Ended(_))), "{refused}");
+        assert_eq!(Refusal::from(refused).kind, RefusalKind::Conflict);
         assert!(matches!(s.read_process(&read(99), None), Err(Error::NoProcess(99))));
         assert!(!s.has_processes());
     }
@@ -246,6 +249,7 @@ fn the_tools_do_the_same() {
     assert_eq!(tool("kill_process", json!({"process": number}))["exit_code"], 143);
     for (name, input, status) in [
         ("read_process", json!({"process": 99}), 404),
+        ("write_process", json!({"process": number, "text": "x"}), 409),
         ("kill_process", json!({"process": number, "signal": "FROB"}), 422),
         ("start_process", json!({"command": "a\u{0}"}), 422),
         ("read_process", json!({"process": number, "until": "("}), 422),

@@ -2,7 +2,7 @@
 
 use super::follower::{BACKLOG, FollowedOutput, FollowerTable, FollowerTurn};
 use super::ring::{OutputPart, OutputRing};
-use crate::error::Error;
+use crate::error::{Error, ProcessFault};
 use crate::spawned::{
     ProcessEnd, ProcessEndReader, SpawnedProcess, TerminalKeyboard, TerminalProcess, TerminalSize,
 };
@@ -242,24 +242,23 @@ impl ManagedProcess {
     /// Puts input into the queue.
     ///
     /// # Errors
-    /// [`Error::Refused`] if it has ended, its input has ended, or too much waits.
-    pub fn write(&self, write: &ProcessWrite) -> Result<(), Error> {
+    /// If it has ended, its input has ended, or too much waits.
+    pub fn write(&self, write: &ProcessWrite) -> Result<(), ProcessFault> {
         if !self.is_running() {
-            return Err(Error::Refused(format!("process {} has ended", self.number)));
+            return Err(ProcessFault::Ended(self.number));
         }
         let mut input = lock_mutex(&self.input);
-        let gone = || Error::Refused(format!("the input of process {} has ended", self.number));
-        let to = input.as_ref().ok_or_else(gone)?;
+        let gone = ProcessFault::InputEnded(self.number);
+        let to = input.as_ref().ok_or(gone)?;
         let size = write.size.filter(|_| self.is_terminal).map(|s| InputPart::Size(s.into()));
         let bytes = Some(write.text.as_bytes()).filter(|bytes| !bytes.is_empty());
         for part in size.into_iter().chain(bytes.map(|bytes| InputPart::Bytes(bytes.to_vec()))) {
             let len = part.len();
             if self.queued.load(Ordering::Acquire) + len > QUEUED {
-                let text = format!("process {} has not read its earlier input", self.number);
-                return Err(Error::Refused(text));
+                return Err(ProcessFault::InputFull(self.number));
             }
             self.queued.fetch_add(len, Ordering::AcqRel);
-            to.send(part).map_err(|_| gone())?;
+            to.send(part).map_err(|_| gone)?;
         }
         if write.end {
             *input = None;

@@ -186,7 +186,7 @@ impl Session {
     /// ```
     ///
     /// # Errors
-    /// [`Error::NoProcess`]; [`Error::Refused`] if it has ended, its input has ended, or too much waits
+    /// [`Error::NoProcess`]; [`Error::Process`] if it has ended, its input has ended, or too much waits
     /// to be read.
     pub fn write_process(&self, write: &ProcessWrite) -> Result<ProcessReport, Error> {
         let process = self.0.processes.find(write.process)?;

@@ -10,6 +10,7 @@ use wasibox_sandbox::PlacedExec;
 use wasibox_vfs::lock_mutex;
 
 use super::{Error, RunningSandbox, Session, SessionInner, SessionRuntime};
+use crate::error::ProcessFault;
 use crate::kept::{CallNote, StateLocation};
 use crate::local::FilesResult;
 use crate::spawned::{self, Pipes, SpawnEnds, SpawnedProcess, TerminalProcess, TerminalSize};
@@ -196,7 +197,7 @@ impl SessionInner {
         self.live_or_begin(inner)?;
         self.keep_ended(inner)?;
         if inner.spawned.alive.len() >= MOST {
-            return Err(Error::Refused(format!("{MOST} programs run beside calls already")));
+            return Err(ProcessFault::TooMany(MOST).into());
         }
         if self.workspace.is_some() {
             exec.cwd.get_or_insert_with(|| self.home_dir().to_owned());
