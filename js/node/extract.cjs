@@ -77,7 +77,9 @@ tables.$httpParser = { ...internalBinding('http_parser').HTTPParser };
 tables.$uvErrors = [...internalBinding('uv').getErrorMap()];
 const http2 = require('http2');
 tables.$http2 = { constants: http2.constants, settings: http2.getDefaultSettings() };
-tables.$versions = { node: process.versions.node, modules: process.versions.modules };
+const { node, modules, cldr, icu, tz, unicode } = process.versions;
+// The locale data are those of this ICU.
+tables.$versions = { node, modules, cldr, icu, tz, unicode };
 
 const files = new Map(Object.entries(internalBinding('builtins').natives));
 const names = [...files.keys()].filter((name) => !LEFT_OUT.some((r) => r.test(name))).sort();

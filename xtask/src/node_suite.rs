@@ -1,8 +1,8 @@
 //! `cargo xtask node-suite DIR`: runs Node's own `test/parallel` in the image.
 //!
 //! DIR is a checkout of Node's sources, or the folder `test` of one. Each file runs in a guest of
-//! its own. A test of features that cannot apply (Node's C++ internals, addons, V8's flags,
-//! threads) is skipped and counted with the reason, as is a test that skips itself. The tests are
+//! its own. A test of features that cannot apply (Node's C++ internals, addons, V8's
+//! flags) is skipped and counted with the reason, as is a test that skips itself. The tests are
 //! not part of the image; results are in `docs/javascript.md`.
 
 use std::collections::BTreeMap;
@@ -24,10 +24,21 @@ const MODULES: &[(&str, &[&str])] = &[
     ("console", &["console"]),
     ("crypto", &["crypto", "webcrypto"]),
     ("dns", &["dns"]),
+    (
+        "encoding",
+        &[
+            "whatwg-encoding",
+            "global-encoder",
+            "icu-transcode",
+            "whatwg-webstreams-encoding",
+            "webstream-encoding",
+        ],
+    ),
     ("events", &["event"]),
     ("fs", &["fs"]),
     ("http", &["http"]),
     ("https", &["https"]),
+    ("intl", &["intl", "icu", "datetime", "tz"]),
     ("module", &["module", "require"]),
     ("net", &["net"]),
     ("os", &["os"]),
@@ -40,8 +51,14 @@ const MODULES: &[(&str, &[&str])] = &[
     ("test", &["runner"]),
     ("timers", &["timers"]),
     ("url", &["url", "whatwg-url"]),
+    ("urlpattern", &["urlpattern"]),
     ("util", &["util"]),
     ("vm", &["vm"]),
+    ("whatwg", &["whatwg"]),
+    (
+        "worker_threads",
+        &["worker", "broadcastchannel", "messageport", "messagechannel", "messaging"],
+    ),
     ("zlib", &["zlib"]),
 ];
 
@@ -77,9 +94,8 @@ const LEFT_OUT: &[(&str, &[&str])] = &[
             "--abort-on-uncaught",
         ],
     ),
-    ("threads", &["worker_threads", "new Worker(", "require('cluster')"]),
+    ("cluster", &["require('cluster')"]),
     ("inspector", &["skipIfInspectorDisabled", "--inspect", "require('inspector"]),
-    ("WebAssembly", &["WebAssembly"]),
     ("addons", &["addons/", "node-api/", "process.dlopen"]),
     ("http2, quic", &["require('http2')", "'node:http2'", "require('quic')"]),
     (
@@ -295,6 +311,9 @@ mod tests {
         assert_eq!(module_of("test-events-once.js"), Some("events"));
         assert_eq!(module_of("test-event-target.js"), Some("events"));
         assert_eq!(module_of("test-path.js"), Some("path"));
+        assert_eq!(module_of("test-whatwg-encoding-custom-fatal.js"), Some("encoding"));
+        assert_eq!(module_of("test-whatwg-url-properties.js"), Some("url"));
+        assert_eq!(module_of("test-worker-exit-code.js"), Some("worker_threads"));
         assert_eq!(module_of("test-http2-x.js"), None);
     }
 }

@@ -122,7 +122,7 @@ host.privateSymbols = privateSymbols;
 // --- bindings ----------------------------------------------------------------
 
 // Bindings of absent features. A module that needs such a binding fails when it uses the binding.
-const ABSENT = ['url_pattern', 'profiler', 'http2', 'quic', 'sqlite', 'webstorage', 'sea', 'wasi',
+const ABSENT = ['profiler', 'http2', 'quic', 'sqlite', 'webstorage', 'sea', 'wasi',
                 'internal_only_v8'];
 
 host.bindings = { __proto__: null };
@@ -185,7 +185,7 @@ host.bootstrap = function() {
 host.bindings.builtins = () => ({
   builtinIds: [...new Set([...native.libraryNames.filter((name) => !name.startsWith('host:')), ...Object.keys(replaced).filter((name) => name.startsWith('internal/'))])],
   natives: {},
-  config: JSON.stringify({ target_defaults: {}, variables: { node_use_amaro: true, napi_build_version: '10' } }),
+  config: JSON.stringify({ target_defaults: {}, variables: { node_use_amaro: true, napi_build_version: '10', v8_enable_i18n_support: 1 } }),
   builtinCategories: { canBeRequired: [], cannotBeRequired: [] },
   compileFunction: (id) => host.compile(id, 'exports, require, module, process, internalBinding, primordials'),
   hasCachedBuiltins: () => true,

@@ -436,6 +436,7 @@ host.bindings.fs = (table) => ({
   kUsePromises: host.binding('symbols').fs_use_promises_symbol,
   FSReqCallback,
   FileHandle,
+  StatWatcher: host.StatWatcher,
   statValues: new Float64Array(36),
   bigintStatValues: new BigInt64Array(36),
   existsSync: (path) => (native.tryStat(absolute(path), true) ?? null) !== null,
@@ -509,14 +510,4 @@ host.bindings.fs_dir = () => {
     opendirSync: open,
   };
 };
-
-host.bindings.fs_event_wrap = () => ({
-  FSEvent: class FSEvent {
-    get initialized() { return false; }
-    start() { return host.uvErrno('ENOSYS'); }
-    close() {}
-    ref() {}
-    unref() {}
-  },
-});
 })

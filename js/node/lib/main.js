@@ -77,6 +77,52 @@ function takeOption(words, at, into) {
   return took;
 }
 
+// Calls `see` for each option of a command line: its words, its names, and a text if it is not valid.
+function eachOption(words, see) {
+  for (let at = 0; at < words.length && words[at].startsWith('-');) {
+    const into = Object.create(defaults);
+    let [took, wrong] = [1, undefined];
+    try {
+      took = takeOption(words, at, into);
+    } catch (error) {
+      if (!(error instanceof UsageError)) throw error;
+      wrong = error.message.replace(/^bad option: /, '');
+    }
+    see(words.slice(at, at + took), Object.keys(into), wrong);
+    at += took;
+  }
+}
+
+// Options that say what the main thread runs, which workers do not inherit.
+const MAIN_OPTIONS = ['--eval', '--print', '--check', '--interactive', '--test'];
+host.inheritedOptions = (words) => {
+  const kept = [];
+  eachOption(words, (own, names) => { if (!names.some((name) => MAIN_OPTIONS.includes(name))) kept.push(...own); });
+  return kept;
+};
+
+// Options of a whole process (PerProcessOptions in Node's C++), which workers cannot have.
+const PROCESS_OPTIONS = [
+  '--completion-bash', '--debug-arraybuffer-allocations', '--disable-proto', '--disable-wasm-trap-handler', '--enable-fips',
+  '--force-fips', '--help', '--icu-data-dir', '--node-snapshot', '--openssl-config', '--openssl-legacy-provider',
+  '--openssl-shared-config', '--secure-heap', '--secure-heap-min', '--security-revert', '--title', '--tls-cipher-list',
+  '--trace-event-categories', '--trace-event-file-pattern', '--trace-sigint', '--use-bundled-ca', '--use-largepages',
+  '--use-openssl-ca', '--v8-options', '--v8-pool-size', '--version', '--zero-fill-buffers',
+];
+// Returns what is not valid in the options of a worker, and in its NODE_OPTIONS.
+host.invalidOptions = (words) => {
+  const out = [];
+  const { types } = host.binding('options');
+  const isOfEngine = (word) => info.options.get(word.split('=')[0].replace(/_/g, '-'))?.type === types.kV8Option;
+  eachOption(words, (own, names, wrong) => {
+    if (wrong !== undefined) out.push(wrong);
+    else if (isOfEngine(own[0]) || names.some((name) => PROCESS_OPTIONS.includes(name))) out.push(own[0]);
+  });
+  return out;
+};
+host.invalidNodeOptions = (text) => host.invalidOptions(splitOptions(text))
+  .map((one) => `${one.replace(/=.*/s, '=')} is not allowed in NODE_OPTIONS`);
+
 // The environment variables that have the effect of options.
 const VARIABLES = [
   ['NODE_PENDING_DEPRECATION', '--pending-deprecation'], ['NODE_PRESERVE_SYMLINKS', '--preserve-symlinks'],

@@ -49,7 +49,9 @@ function structuredClone(value, options, ports = []) {
     if (types.isDate(v)) return keep(new Date(Date.prototype.getTime.call(v)));
     if (types.isRegExp(v)) return keep(new RegExp(v.source, v.flags));
     if (types.isSharedArrayBuffer(v)) return keep(v);
-    if (types.isArrayBuffer(v)) return keep(transfer.includes(v) ? moveBuffer(v) : v.slice(0));
+    // Buffers are taken at the end, because afterwards their views have no length, and because a value
+    // that cannot be cloned takes nothing.
+    if (types.isArrayBuffer(v)) return keep(copyBuffer(v));
     if (isView(v)) {
       const { buffer, byteOffset, byteLength } = v;
       if (isDataView(v)) return keep(new DataView(clone(buffer), byteOffset, byteLength));
@@ -79,6 +81,8 @@ function structuredClone(value, options, ports = []) {
       });
       return fresh;
     }
+    if (host.wasmModules.is(v)) return keep(host.wasmModules.copy(v));
+    if (isUncloneable(v)) refuse('Cannot clone object of unsupported type.');
     if (types.isPromise(v) || types.isWeakMap(v) || types.isWeakSet(v) || types.isGeneratorObject(v) ||
         (types.isProxy(v) && v !== host.process.env) || v instanceof WeakRef) {
       uncloned(`#<${getConstructorName(v)}>`);
@@ -87,8 +91,9 @@ function structuredClone(value, options, ports = []) {
     const isTransferred = transfer.includes(v) && typeof v[transferSymbol] === 'function';
     if (isTransferred || typeof v[cloneSymbol] === 'function') {
       const { data, deserializeInfo } = isTransferred ? transferred(v, transfer) : v[cloneSymbol]();
-      const made = keep(host.makeOf(deserializeInfo));
-      made[deserialize](clone(data));
+      const copy = clone(data);
+      const made = keep(atReceiver(() => host.makeOf(deserializeInfo)));
+      atReceiver(() => made[deserialize](copy));
       return made;
     }
     if (typeof v[transferSymbol] === 'function') unlisted();
@@ -98,10 +103,29 @@ function structuredClone(value, options, ports = []) {
   };
   const made = clone(value);
   transfer.forEach((one) => {
-    if (seen.has(one)) return;
-    if (ends.has(one)) move(one);
-    else if (types.isArrayBuffer(one)) moveBuffer(one);
+    if (types.isArrayBuffer(one)) moveBuffer(one);
+    else if (!seen.has(one) && ends.has(one)) move(one);
   });
+  return made;
+}
+
+// Whether `markAsUncloneable` was called with an object. An array or a buffer can be cloned anyway.
+const isUncloneable = (object) => object[host.privateSymbols.transfer_mode_private_symbol] === 0 && !Array.isArray(object);
+
+// An error of the receiver, who gets it as the event `messageerror`.
+class ReceiverError extends Error {}
+function atReceiver(make) {
+  try {
+    return make();
+  } catch (cause) {
+    throw new ReceiverError('', { cause });
+  }
+}
+
+function copyBuffer(buffer) {
+  if (!buffer.resizable) return buffer.slice(0);
+  const made = new ArrayBuffer(buffer.byteLength, { maxByteLength: buffer.maxByteLength });
+  new Uint8Array(made).set(new Uint8Array(buffer));
   return made;
 }
 
@@ -128,24 +152,29 @@ host.makers = { __proto__: null };
 host.makeOf = (info) => {
   const [id, name] = info.split(':');
   if (id === 'wasibox') return host.makers[name]();
-  return new (host.require(id)[name])();
+  const Made = host.require(id)[name];
+  const { messaging_deserialize_symbol: deserialize } = host.binding('symbols');
+  if (typeof Made?.prototype?.[deserialize] !== 'function') throw new Error(`Unknown deserialize spec ${info}`);
+  return new Made();
 };
 
 const unlisted = () => refuse('Object that needs transfer was found in message but not listed in transferList');
-host.cloneRefusals = { refuse, uncloned, unlisted };
+host.cloneRefusals = { refuse, uncloned, unlisted, isUncloneable };
 
 // Makes a port for an end that has none.
 function present(end) {
   const port = Reflect.construct(Object, [], MessagePort);
   end.port = port;
   ends.set(port, end);
+  end.asyncId = host.emitInit('MESSAGEPORT', port);
   port[host.binding('symbols').oninit]?.();
   return port;
 }
 
+let lastEnd = 0;
 // Makes a port, and returns its end.
 function openPort(peer) {
-  const end = { peer, queue: [], started: false, refed: false, closed: false, frame: host.frame() };
+  const end = { peer, queue: [], started: false, refed: false, closed: false, frame: host.frame(), number: lastEnd += 1 };
   const emit = host.perContext.emitMessage;
   end.deliver = ({ value, ports, type = 'message' }) => emit.call(end.port, value, ports, type);
   present(end);
@@ -176,7 +205,8 @@ function transferList(options, source) {
   const iterable = (list, what) => {
     // Scripts may break the iterators of arrays.
     if (Array.isArray(list)) return list.slice();
-    if (typeof list?.[Symbol.iterator] === 'function') return [...list];
+    const iterator = typeof list?.[Symbol.iterator] === 'function' ? list[Symbol.iterator]() : undefined;
+    if (typeof iterator?.next === 'function') return [...{ [Symbol.iterator]: () => iterator }];
     const error = new ERR_INVALID_ARG_TYPE(what, 'iterable', list);
     error.message = `Optional ${what} argument must be an iterable`;
     throw error;
@@ -192,7 +222,8 @@ function transferList(options, source) {
     if (list.indexOf(one) !== i) refuse(`Transfer list contains duplicate ${isBuffer ? 'ArrayBuffer' : 'MessagePort'}`);
     if (one === source) refuse('Transfer list contains source port');
     if (ends.get(one)?.closed) refuse('MessagePort in transfer list is already detached');
-    if (isBuffer && one.detached) refuse('Cannot transfer object of unsupported type.');
+    const isMarked = one[host.privateSymbols.untransferable_object_private_symbol] === true;
+    if (isMarked || (isBuffer && one.detached)) refuse('Cannot transfer object of unsupported type.');
   });
   return list;
 }
@@ -204,16 +235,36 @@ function post(end, value, options) {
     peer.link.post(peer.number, value, transfer);
     return;
   }
+  const isLost = peer !== undefined && transfer.includes(peer.port);
   const ports = [];
-  const made = structuredClone(value, { transfer }, ports);
+  let message;
+  try {
+    message = { value: structuredClone(value, { transfer }, ports), ports };
+  } catch (error) {
+    if (!(error instanceof ReceiverError)) throw error;
+    message = { value: error.cause, ports: [], type: 'messageerror' };
+  }
+  if (isLost) {
+    host.process.emitWarning('The target port was posted to itself, and the communication channel was lost');
+    host.portClose(end);
+    return;
+  }
   if (peer === undefined || peer.closed) return;
-  peer.queue.push({ value: made, ports });
+  peer.queue.push(message);
   host.portReady?.(peer);
 }
 
-// A port. Node's library replaces the prototype, and calls the methods with ports only.
-class MessagePort {
-  constructor() { return Reflect.construct(EventTarget, [], new.target); }
+// Errors that Node's C++ throws.
+const typeError = (code, message) => Object.assign(new TypeError(message), { code });
+function endOf(port) {
+  const end = ends.get(port);
+  if (end === undefined) throw new TypeError('Illegal invocation');
+  return end;
+}
+
+// A port. Node's library replaces the prototype.
+function MessagePort() { throw typeError('ERR_CONSTRUCT_CALL_INVALID', 'Constructor cannot be called'); }
+const methods = {
   postMessage(value, options) {
     if (arguments.length === 0) {
       const { ERR_MISSING_ARGS } = host.require('internal/errors').codes;
@@ -221,31 +272,33 @@ class MessagePort {
       error.message = 'Not enough arguments to MessagePort.postMessage';
       throw error;
     }
-    const end = ends.get(this);
-    if (end !== undefined) post(end, value, options);
-    return end !== undefined && !end.closed ? true : undefined;
-  }
+    const end = endOf(this);
+    post(end, value, options);
+    return end.closed ? undefined : true;
+  },
   start() {
-    const end = ends.get(this);
-    if (end === undefined || end.closed) return;
+    const end = endOf(this);
+    if (end.closed) return;
     end.started = true;
     if (end.queue.length > 0) host.portReady?.(end);
-  }
-  close() { const end = ends.get(this); if (end) host.portClose?.(end); }
-  drain() {}
-  ref() { reference(ends.get(this), true); }
-  unref() { reference(ends.get(this), false); }
-  hasRef() { return ends.get(this)?.refed === true; }
+  },
+  close() { host.portClose(endOf(this)); },
+  ref() { reference(endOf(this), true); },
+  unref() { reference(endOf(this), false); },
+  // A port that is closed has neither state.
+  hasRef() { return endOf(this).refed; },
+};
+for (const name of Object.keys(methods)) {
+  Object.defineProperty(MessagePort.prototype, name, { value: methods[name], writable: true, configurable: true, enumerable: false });
 }
 
-class MessageChannel {
-  constructor() {
-    const a = openPort();
-    const b = openPort(a);
-    a.peer = b;
-    this.port1 = a.port;
-    this.port2 = b.port;
-  }
+function MessageChannel() {
+  if (new.target === undefined) throw typeError('ERR_CONSTRUCT_CALL_REQUIRED', 'Cannot call constructor without `new`');
+  const a = openPort();
+  const b = openPort(a);
+  a.peer = b;
+  this.port1 = a.port;
+  this.port2 = b.port;
 }
 
 // --- channels by name ------------------------------------------------------------------------------
@@ -277,15 +330,25 @@ function broadcastChannel(name) {
       return true;
     },
   });
-  MessagePort.prototype.start.call(port);
+  methods.start.call(port);
   port.ref();
   return port;
 }
 
-host.bindings.messaging = () => ({
+host.bindings.messaging = ({ moveMessagePortToContext: absent }) => ({
+  moveMessagePortToContext(port, context) {
+    if (ends.get(port)?.closed) throw Object.assign(new Error('Cannot send data on closed MessagePort'), { code: 'ERR_CLOSED_MESSAGE_PORT' });
+    return absent(port, context);
+  },
   MessageChannel,
   MessagePort,
-  structuredClone: (value, options) => structuredClone(value, { transfer: transferList(options) }),
+  structuredClone(value, options) {
+    try {
+      return structuredClone(value, { transfer: transferList(options) });
+    } catch (error) {
+      throw error instanceof ReceiverError ? error.cause : error;
+    }
+  },
   DOMException: host.perContext.DOMException,
   exposeLazyDOMExceptionProperty(target) {
     Object.defineProperty(target, 'DOMException', {

@@ -30,11 +30,13 @@ function environment(values) {
       if (!PLAIN.includes(typeof value) && host.binding('options').getCLIOptionsValues()['--pending-deprecation']) deprecate();
       target[key] = `${value}`;
       if (key === 'TZ') native.setZone(target.TZ);
+      host.announceVariable(key, target[key]);
       return true;
     },
     deleteProperty(target, key) {
       delete target[key];
       if (key === 'TZ') native.setZone();
+      host.announceVariable(key, undefined);
       return true;
     },
     defineProperty(target, key, descriptor) {
@@ -53,6 +55,14 @@ function environment(values) {
   });
 }
 
+// Assigns a variable that another process of a shared environment has assigned.
+host.assignVariable = ([name, value], from) => {
+  if (value === undefined) delete host.environmentValues[name];
+  else host.environmentValues[name] = value;
+  if (name === 'TZ') native.setZone(value);
+  host.announceVariable(name, value, from);
+};
+
 const versions = { ...host.tables.$versions };
 
 host.makeProcess = function() {
@@ -66,8 +76,7 @@ host.makeProcess = function() {
   object[host.privateSymbols.exit_info_private_symbol] = new Int32Array(3);
   object.version = `v${versions.node}`;
   object.versions = Object.freeze({
-    node: versions.node, modules: versions.modules, quickjs: '0.16.2', uv: '1.0.0', v8: '0.0.0-quickjs',
-    zlib: '1.3.1', openssl: '3.5.0-rustcrypto',
+    ...versions, quickjs: '0.16.2', uv: '1.0.0', v8: '0.0.0-quickjs', zlib: '1.3.1', openssl: '3.5.0-rustcrypto',
   });
   object.arch = 'wasm32';
   object.platform = 'linux';
@@ -91,6 +100,7 @@ host.beginProcess = function(argv, execArgv) {
   const values = {};
   const pairs = native.environ();
   for (let i = 0; i < pairs.length; i += 2) values[pairs[i]] = pairs[i + 1];
+  host.environmentValues = values;
   process.env = environment(values);
   native.setZone(values.TZ);
   host.cwd = native.initialCwd();
@@ -129,6 +139,7 @@ function chdir(path) {
     throw error;
   }
   host.cwd = real;
+  host.announceDirectory();
 }
 
 // The highest number of a signal on Linux.
@@ -269,7 +280,11 @@ host.portClose = (end) => {
   end.closed = true;
   host.heldEnds.delete(end);
   end.closing?.();
-  host.later(() => end.port?.[host.binding('symbols').handle_onclose]?.());
+  host.later(() => {
+    end.refed = undefined;
+    end.port?.[host.binding('symbols').handle_onclose]?.();
+    host.emitDestroy(end.asyncId);
+  });
   const { peer } = end;
   if (peer?.link !== undefined) peer.link.close(peer.number);
   else if (peer !== undefined) host.closeAfterMessages(peer);
@@ -403,15 +418,19 @@ function dispatchSignals() {
 }
 
 function deliverPorts() {
-  const all = valuesOf(ports);
+  // As in libuv, the order is that in which the ports were made.
+  const all = valuesOf(ports).sort((a, b) => a.number - b.number);
   for (let i = 0; i < all.length; i++) {
     const end = all[i];
     ports.delete(end);
-    while (end.queue.length > 0 && end.started && !end.closed) {
+    // What has arrived is delivered even if the port is closed meanwhile.
+    const isOpen = !end.closed;
+    for (let left = end.queue.length; left > 0 && end.queue.length > 0 && end.started && isOpen; left--) {
       const message = end.queue.shift();
       if (message.isLast) host.portClose(end);
       else host.turn(() => end.deliver(message), end.frame);
     }
+    if (end.queue.length > 0 && !end.closed) host.portReady(end);
   }
 }
 

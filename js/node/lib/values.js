@@ -458,6 +458,22 @@ host.Framed = class Framed {
   static frameOf(one) { return #frame in one ? one.#frame : undefined; }
 };
 
+// Reports an object of Node's C++ to the hooks `init` of async_hooks. Returns the object's number.
+host.emitInit = (type, resource) => {
+  const { async_hook_fields: fields, async_id_fields: ids, constants: k } = host.binding('async_wrap');
+  ids[k.kAsyncIdCounter] += 1;
+  const id = ids[k.kAsyncIdCounter];
+  if (fields[k.kInit] > 0) {
+    const trigger = ids[k.kDefaultTriggerAsyncId];
+    host.hooks.asyncHooks.init(id, type, trigger < 0 ? ids[k.kExecutionAsyncId] : trigger, resource);
+  }
+  return id;
+};
+host.emitDestroy = (id) => {
+  const { async_hook_fields: fields, constants: k } = host.binding('async_wrap');
+  if (id !== undefined && fields[k.kDestroy] > 0) host.hooks.asyncHooks.destroy(id);
+};
+
 host.bindings.async_context_frame = () => ({
   getContinuationPreservedEmbedderData: host.frame,
   setContinuationPreservedEmbedderData: host.setFrame,

@@ -149,17 +149,22 @@ function needObject(value, where, what) {
 
 const unpack = ([kind, ...rest]) => ({ kind, rest });
 
+// What is known of each module; `bytes` is its text, which other threads get.
+const abouts = new WeakMap();
+function aboutOf(module, where) {
+  const about = module === null || typeof module !== 'object' ? undefined : abouts.get(module);
+  if (about === undefined) throw new TypeError(`${where}: Argument 0 must be a WebAssembly.Module`);
+  return about;
+}
+
 class Module {
-  #about;
   constructor(source) {
     const where = 'WebAssembly.Module()';
     if (host.forbidsStrings) throw new CompileError(`${where}: Wasm code generation disallowed by embedder`);
     const bytes = bytesOf(source, where);
-    this.#about = attempt(where, () => wasm.compile(bytes));
-  }
-  static aboutOf(module, where) {
-    if (module === null || typeof module !== 'object' || !(#about in module)) throw new TypeError(`${where}: Argument 0 must be a WebAssembly.Module`);
-    return module.#about;
+    const about = attempt(where, () => wasm.compile(bytes));
+    about.bytes = bytes.slice();
+    abouts.set(this, about);
   }
   static exports(module) {
     const { exports } = aboutOf(module, 'WebAssembly.Module.exports()');
@@ -175,8 +180,18 @@ class Module {
     return wasm.customSections(number, String(name));
   }
 }
-const { aboutOf } = Module;
-delete Module.aboutOf;
+
+// Modules as values of messages.
+host.wasmModules = {
+  is: (value) => abouts.has(value),
+  bytesOf: (module) => abouts.get(module).bytes,
+  make: (bytes) => new Module(bytes),
+  copy(module) {
+    const made = Object.create(Module.prototype);
+    abouts.set(made, abouts.get(module));
+    return made;
+  },
+};
 
 // --- instances -----------------------------------------------------------------------------------
 

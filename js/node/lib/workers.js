@@ -8,10 +8,10 @@ const { valuesOf, portEnds: ends } = host;
 const { Uint8Array } = globalThis;
 const { min } = Math;
 const { Serializer, Deserializer } = host.binding('serdes');
-const { refuse, unlisted } = host.cloneRefusals;
+const { refuse, unlisted, isUncloneable } = host.cloneRefusals;
 
 // The kinds of frames. The number is that of a port, or one of those in shared_memory.js.
-const KINDS = { MESSAGE: 0, CLOSE: 1, CHANNEL: 2, MEMORY: 3, UPDATE: 4, WAKE: 5, REQUEST: 6, REPLY: 7 };
+const KINDS = { MESSAGE: 0, CLOSE: 1, CHANNEL: 2, MEMORY: 3, UPDATE: 4, WAKE: 5, REQUEST: 6, REPLY: 7, STATE: 8 };
 // The maximum number of bytes of one read, and of a write to a pipe that has room (PIPE_BUF).
 const PIECE = 65536;
 const ATOMIC = 4096;
@@ -44,6 +44,8 @@ class Writer extends Serializer {
   }
   _isHostObject(value) {
     const { messaging_clone_symbol: clone, messaging_transfer_symbol: transfer } = host.binding('symbols');
+    if (host.wasmModules.is(value)) return true;
+    if (isUncloneable(value)) refuse('Cannot clone object of unsupported type.');
     if (this.#isTransferred(value) || typeof value[clone] === 'function') return true;
     if (typeof value[transfer] === 'function') unlisted();
     return false;
@@ -55,6 +57,11 @@ class Writer extends Serializer {
       this.#moves.push({ port: value, number });
       this.writeUint32(0);
       this.writeUint32(number);
+      return;
+    }
+    if (host.wasmModules.is(value)) {
+      this.writeUint32(2);
+      this.writeValue(host.wasmModules.bytesOf(value));
       return;
     }
     const { messaging_clone_symbol: clone } = host.binding('symbols');
@@ -90,7 +97,9 @@ class Reader extends Deserializer {
     host.sharedMemory.introduce(link, this);
   }
   _readHostObject() {
-    if (this.readUint32() === 0) {
+    const kind = this.readUint32();
+    if (kind === 2) return host.wasmModules.make(this.readValue());
+    if (kind === 0) {
       const number = this.readUint32();
       const end = host.openPort({ link: this.#link, number });
       this.#link.ends.set(number, end);
@@ -272,7 +281,27 @@ class Link {
     const value = reader.readValue();
     if (kind === KINDS.CLOSE) this.#closeEnd(number);
     else if (kind === KINDS.CHANNEL) spread(value.name, value.value, this);
+    else if (kind === KINDS.STATE) this.#takeState(value);
     else host.sharedMemory.take(this, kind, number, value);
+  }
+
+  // Takes what threads have in common apart from memory: the directory, the variables of SHARE_ENV, and
+  // a request for the processor time.
+  #takeState({ cwd, variable, cpu, usage }) {
+    if (cwd !== undefined) {
+      host.cwd = cwd;
+      if (this.cwdCounter !== undefined) this.cwdCounter[0]++;
+      host.announceDirectory(this);
+    } else if (variable !== undefined) {
+      host.assignVariable(variable, this);
+    } else if (cpu !== undefined) {
+      const values = new Float64Array(2);
+      values.set(native.cpu());
+      this.send(KINDS.STATE, 0, { usage: { cpu, values } });
+    } else {
+      this.replies.get(usage.cpu)?.(usage.values);
+      this.replies.delete(usage.cpu);
+    }
   }
 
   #deliver(number, entry) {
@@ -280,7 +309,10 @@ class Link {
     if (end?.relay !== undefined) {
       end.relay.link.post(end.relay.number, entry.value, entry.ports);
     } else if (end !== undefined && !end.closed) {
-      if (number === 0 && entry.value?.type === 'loadScript') entry.value.cwdCounter = new Uint32Array(new SharedArrayBuffer(4));
+      if (number === 0 && entry.value?.type === 'loadScript') {
+        this.cwdCounter = new Uint32Array(new SharedArrayBuffer(4));
+        entry.value.cwdCounter = this.cwdCounter;
+      }
       end.queue.push(entry);
       host.portReady(end);
     }
@@ -336,6 +368,16 @@ host.broadcastOutside = (name, value, from) => {
   valuesOf(links).forEach((link) => { if (link !== from) link.send(KINDS.CHANNEL, 0, { name, value }); });
 };
 
+// Tells workers that the directory has changed.
+host.announceDirectory = (from) => {
+  valuesOf(links).forEach((link) => { if (link !== from && !link.isUpward) link.send(KINDS.STATE, 0, { cwd: host.cwd }); });
+};
+
+// Tells the processes that share the environment that a variable has changed, or was deleted.
+host.announceVariable = (name, value, from) => {
+  valuesOf(links).forEach((link) => { if (link !== from && link.sharesEnv) link.send(KINDS.STATE, 0, { variable: [name, value] }); });
+};
+
 host.links = links;
 host.frameKinds = KINDS;
 
@@ -343,18 +385,6 @@ host.frameKinds = KINDS;
 
 let lastThread = 0;
 const running = new Map();
-
-// Options that say what the main thread runs. The number is that of the words after them.
-const OWN = { '-e': 1, '--eval': 1, '-p': 1, '--print': 1, '-pe': 1, '-c': 0, '--check': 0, '-i': 0, '--interactive': 0, '--test': 0 };
-function inherited(words) {
-  const kept = [];
-  for (let i = 0; i < words.length; i++) {
-    const [name] = words[i].split('=');
-    if (OWN[name] === undefined) kept.push(words[i]);
-    else if (name === words[i]) i += OWN[name];
-  }
-  return kept;
-}
 
 class Worker extends host.Framed {
   held = true;
@@ -365,41 +395,62 @@ class Worker extends host.Framed {
   #fds;
   #pid;
   #isStopped = false;
+  #hasEnded = false;
+  #asyncId;
 
+  // `env` is null for a copy of this process's variables, and undefined if they are shared.
   constructor(_url, env, words, limits, _tracks, isInternal, name) {
     super();
+    const wrong = words === undefined || words === null ? [] : host.invalidOptions(words.map(String));
+    if (wrong.length > 0) this.invalidExecArgv = wrong;
+    const { NODE_OPTIONS: options } = env ?? {};
+    if (options !== undefined && options !== host.process.env.NODE_OPTIONS) {
+      const refused = host.invalidNodeOptions(options);
+      if (refused.length > 0) this.invalidNodeOptions = refused;
+    }
+    if ('invalidExecArgv' in this || 'invalidNodeOptions' in this) return;
     if (isInternal) throw new (host.require('internal/errors').codes.ERR_WORKER_UNSUPPORTED_OPERATION)('A thread for loader hooks');
     this.threadId = ++lastThread;
     this.threadName = name;
     this.#env = env ?? { ...host.process.env };
-    this.#words = words?.map(String) ?? inherited(host.process.execArgv);
+    this.#words = words?.map(String) ?? host.inheritedOptions(host.process.execArgv);
     this.#limits = [...limits];
     const [down, writer] = native.pipe();
     const [reader, up] = native.pipe();
     this.#fds = [FD, down, FD + UPWARD, up];
     this.#link = new Link(reader, writer, 0, () => {});
+    this.#link.sharesEnv = env === undefined;
     const end = host.openPort({ link: this.#link, number: 0 });
     this.#link.ends.set(0, end);
     this.messagePort = end.port;
+    this.#asyncId = host.emitInit('WORKER', this);
   }
 
   get resource() { return 'Worker'; }
-  getAsyncId() { return 0; }
+  getAsyncId() { return this.#asyncId; }
   ref() { this.held = true; }
   unref() { this.held = false; }
-  hasRef() { return this.held && this.#pid !== undefined; }
+  hasRef() { return this.#hasEnded ? undefined : this.held; }
   getResourceLimits() { return limitsOf(this.#limits); }
   loopStartTime() { return -1; }
   loopIdleTime() { return 0; }
   // Without an answer, the caller's promise is rejected.
   takeHeapSnapshot() {}
   getHeapStatistics() {}
-  cpuUsage() {}
+  // The worker answers when it runs no code.
+  cpuUsage() {
+    if (this.#pid === undefined) return undefined;
+    const taker = {};
+    const number = this.#link.nextNumber();
+    this.#link.replies.set(number, ([user, system]) => host.later(() => taker.ondone(null, { user, system })));
+    this.#link.send(KINDS.STATE, 0, { cpu: number });
+    return taker;
+  }
   startCpuProfile() {}
   startHeapProfile() {}
 
   startThread() {
-    const about = JSON.stringify({ id: this.threadId, name: this.threadName, limits: this.#limits });
+    const about = JSON.stringify({ id: this.threadId, name: this.threadName, limits: this.#limits, sharesEnv: this.#link.sharesEnv });
     const envPairs = [...Object.entries(this.#env).map(([name, value]) => `${name}=${value}`), `${VARIABLE}=${about}`];
     const file = host.process.execPath;
     const input = native.open('/dev/null', 2, 0);
@@ -435,6 +486,8 @@ class Worker extends host.Framed {
     this.#link.receive();
     this.#link.end();
     this.onexit?.(this.#isStopped || signal !== 0 ? 1 : code);
+    this.#hasEnded = true;
+    host.later(() => host.emitDestroy(this.#asyncId));
   }
 }
 
@@ -466,7 +519,7 @@ const AWARE = ['internal/worker', 'internal/worker/messaging', 'internal/util/tr
 host.workerOf = (env) => env[VARIABLE] === undefined ? undefined : JSON.parse(env[VARIABLE]);
 
 // Makes this process a worker, before its first code runs.
-host.beginWorker = ({ id, name, limits }) => {
+host.beginWorker = ({ id, name, limits, sharesEnv }) => {
   delete host.process.env[VARIABLE];
   lastThread = id * 1000;
   Object.assign(host.binding('worker'), {
@@ -475,6 +528,7 @@ host.beginWorker = ({ id, name, limits }) => {
   // Without its maker a worker is of no use.
   const link = new Link(FD, FD + UPWARD, 1, () => { exit(1); });
   link.isUpward = true;
+  link.sharesEnv = sharesEnv;
   const end = host.openPort({ link, number: 0 });
   link.ends.set(0, end);
   envPort = end.port;

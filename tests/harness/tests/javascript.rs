@@ -71,6 +71,16 @@ fn workers() {
 }
 
 #[test]
+fn ports() {
+    file("ports.js");
+}
+
+#[test]
+fn url_pattern() {
+    file("url_pattern.js");
+}
+
+#[test]
 fn traces() {
     file("traces.js");
 }

@@ -246,8 +246,7 @@ pub fn custom_sections<'js>(ctx: Ctx<'js>, number: usize, name: String) -> Resul
     })
 }
 
-/// Makes an instance from the numbers of its imports. Returns the numbers of its exports in their
-/// order.
+/// Makes an instance from the numbers of its imports. Returns the names and numbers of its exports.
 pub fn instantiate<'js>(ctx: Ctx<'js>, number: usize, imports: Vec<usize>) -> Result<Array<'js>> {
     STATE.with_borrow_mut(|state| {
         let module = state.modules.get(number).cloned().ok_or_else(|| unknown(&ctx))?;
@@ -265,20 +264,14 @@ pub fn instantiate<'js>(ctx: Ctx<'js>, number: usize, imports: Vec<usize>) -> Re
             .exports(&state.store)
             .map(|export| (export.name().to_owned(), export.into_extern()))
             .collect();
-        let out = Object::new(ctx.clone())?;
-        for (name, object) in exports {
-            let number = state.number_of(object);
-            out.set(name, number)?;
-        }
-        memory::refresh(state, &ctx)?;
-        let names: Vec<String> = module.exports().map(|e| e.name().to_owned()).collect();
         let list = Array::new(ctx.clone())?;
-        for (at, name) in names.into_iter().enumerate() {
+        for (at, (name, object)) in exports.into_iter().enumerate() {
             let one = Array::new(ctx.clone())?;
-            one.set(0, &name)?;
-            one.set(1, out.get::<_, usize>(&name)?)?;
+            one.set(0, name)?;
+            one.set(1, state.number_of(object))?;
             list.set(at, one)?;
         }
+        memory::refresh(state, &ctx)?;
         Ok(list)
     })
 }
