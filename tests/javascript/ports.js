@@ -50,11 +50,11 @@ const { Worker, SHARE_ENV } = require('worker_threads'); const { once } = requir
   process.env.BEFORE = 'a'; process.chdir('/');
   const worker = new Worker(`const { parentPort } = require('worker_threads'); process.env.INSIDE = 'b'; delete process.env.GONE;
     parentPort.on('message', ({ module }) => { parentPort.postMessage([process.cwd(), process.env.BEFORE, process.env.AFTER, module && new WebAssembly.Instance(module).exports.f()]); if (module) parentPort.close(); })`, { eval: true, env: SHARE_ENV });
-  process.env.GONE = 'x'; process.env.AFTER = 'c'; process.chdir('/tmp'); worker.postMessage({}); console.log((await once(worker, 'message'))[0]);
+  const ended = once(worker, 'exit'); process.env.GONE = 'x'; process.env.AFTER = 'c'; process.chdir('/tmp'); worker.postMessage({}); console.log((await once(worker, 'message'))[0]);
   const { user, system } = await worker.cpuUsage(); console.log(user >= 0, system >= 0);
   const module = new WebAssembly.Module(new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0, 1, 5, 1, 96, 0, 1, 127, 3, 2, 1, 0, 7, 5, 1, 1, 102, 0, 0, 10, 6, 1, 4, 0, 65, 42, 11]));
   console.log(structuredClone(module) instanceof WebAssembly.Module, WebAssembly.Module.exports(structuredClone(module)));
-  worker.postMessage({ module }); console.log((await once(worker, 'message'))[0]); await once(worker, 'exit'); console.log(process.env.INSIDE);
+  worker.postMessage({ module }); console.log((await once(worker, 'message'))[0]); await ended; console.log(process.env.INSIDE);
   await worker.cpuUsage().catch((error) => console.log(error.code));
 })();
 //# watchers of files

@@ -14,25 +14,43 @@ const body = (source) => source.startsWith('#!') ? `//${source}` : source;
 // line. Columns of errors do not count that text.
 host.firstLines = new Map();
 
-function compileFunction(source, filename, parameters) {
-  const head = `(function (${parameters.join(',')}) {`;
+// Compiles the body of a function, in a realm of `vm` if there is a context. The properties of the
+// objects in `extensions` are in its scope.
+function compileFunction(source, filename, parameters, context, extensions = []) {
+  const scopes = extensions.map((_, i) => `with ($extensions[${i}])`).join(' ');
+  const outer = scopes === '' ? ['', ''] : [`(function ($extensions) { ${scopes} return `, ' })'];
+  const head = `${outer[0]}(function (${parameters.join(',')}) {`;
   if (filename) host.firstLines.set(filename, head.length);
+  const text = `${head}${body(source)}\n})${outer[1]}`;
   try {
-    return native.evaluate(`${head}${body(source)}\n})`, filename, false);
+    const made = context === undefined ? native.evaluate(text, filename, false) : runIn(context, text, filename);
+    return scopes === '' ? made : made(extensions);
   } catch (error) {
     throw host.showPlace(error, source, filename, 'commonjs');
   }
 }
 
 // Returns whether a text that is not valid CommonJS is a module (Node's syntax detection).
-const looksLikeModule = (source) => native.isModuleText(source, '/source.js');
+const looksLikeModule = (source, error) => declaresParameters(source, error) || native.isModuleText(source, '/source.js');
+
+// Returns whether a text fails as CommonJS only because it declares names that the wrapper has, such
+// as `const module`. A module may do so.
+function declaresParameters(source, error) {
+  if (!String(error?.message).includes('redefinition of parameter')) return false;
+  try {
+    compileFunction(source, '', []);
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 function containsModuleSyntax(source, filename) {
   try {
     compileFunction(source, filename ?? '[eval]', PARAMETERS);
     return false;
-  } catch {
-    return looksLikeModule(source);
+  } catch (error) {
+    return looksLikeModule(source, error);
   }
 }
 
@@ -149,7 +167,7 @@ host.bindings.contextify = () => ({
   ContextifyScript,
   makeContext,
   compileFunction(source, filename, line, column, cached, produce, context, extensions, parameters) {
-    const made = compileFunction(source, filename ?? '', parameters ?? []);
+    const made = compileFunction(source, filename ?? '', parameters ?? [], context, extensions);
     made[host.privateSymbols.host_defined_option_symbol] = Symbol(filename);
     return { function: made, sourceMapURL: undefined };
   },
@@ -161,7 +179,7 @@ host.bindings.contextify = () => ({
         canParseAsESM: false, cachedDataRejected: false, sourceMapURL: undefined,
       };
     } catch (error) {
-      if (detect && looksLikeModule(source)) {
+      if (detect && looksLikeModule(source, error)) {
         return { function: undefined, canParseAsESM: true, cachedDataRejected: false, sourceMapURL: undefined };
       }
       throw error;
@@ -292,6 +310,8 @@ host.replace('internal/modules/typescript', native.typescript);
 host.replace('wasibox/bundle', native.bundle);
 host.replace('http2', native.http2);
 // Node knows .ts, .mts and .cts. Files in .tsx and .jsx are treated like .ts.
+// These functions do nothing unless coverage was asked for, and there is none here.
+host.patch('v8', (text) => text.replace('let profiler = {};', 'let profiler = { takeCoverage() {}, stopCoverage() {} };'));
 host.patch('internal/modules/cjs/loader', (text) => text.replace(
   "StringPrototypeEndsWith(filename, '.ts') && tsEnabled", "RegExpPrototypeExec(/\\.(?:tsx?|jsx)$/, filename) !== null && tsEnabled"));
 host.patch('internal/modules/esm/get_format', (text) => text.replace(

@@ -534,6 +534,8 @@ host.beginWorker = ({ id, name, limits, sharesEnv }) => {
   envPort = end.port;
   const { BuiltinModule } = host.require('internal/bootstrap/realm');
   AWARE.forEach((one) => Object.assign(BuiltinModule.map.get(one), { loaded: false, loading: false, exports: {} }));
+  // The preparation was that of a main thread.
+  for (const name of ['_startProfilerIdleNotifier', '_stopProfilerIdleNotifier', '_debugProcess', '_debugEnd']) delete host.process[name];
   host.runMain('internal/bootstrap/switches/is_not_main_thread');
   host.runMain('internal/bootstrap/switches/does_not_own_process_state');
 };

@@ -81,6 +81,11 @@ fn url_pattern() {
 }
 
 #[test]
+fn vm() {
+    file("vm.js");
+}
+
+#[test]
 fn traces() {
     file("traces.js");
 }
