@@ -90,6 +90,46 @@ function workWithKeys(text) {
   crypto.getDiffieHellman('modp1').generateKeys();
 }
 
+// Imports a function and a memory; exports a function that calls it and reads, a table, a variable.
+const MODULE = Buffer.from('0061736d01000000010c0260017f017f60027f7f017f020e020165016600000165016d0200010302010104040170000206060' +
+  '17f0141010b070e03026631000101740100016703000907010041000b01010a11010f002000100020012802006a23006a0b', 'hex');
+// Has a memory of one to four pages, and a function that writes to it.
+const STORE = Buffer.from('0061736d0100000001070160027f7f017f0302010005040101010407090201660000016d02000a0d010b00200020013602' +
+  '0020000b', 'hex');
+
+function workWithModules() {
+  for (const bytes of [MODULE, STORE]) {
+    const damaged = spoil(bytes);
+    WebAssembly.validate(damaged);
+    attempt(() => {
+      const module = new WebAssembly.Module(random(3) === 0 ? bytes : damaged);
+      WebAssembly.Module.customSections(module, 'name');
+      const memory = new WebAssembly.Memory({ initial: 1, maximum: 2 });
+      const { exports } = new WebAssembly.Instance(structuredClone(module), { e: { f: (x) => { attempt(() => memory.grow(1)); return x; }, m: memory } });
+      for (const one of Object.values(exports)) {
+        if (typeof one === 'function') attempt(() => one(random(70000), random(2 ** 31)));
+        else if (one instanceof WebAssembly.Memory) attempt(() => { one.grow(random(3)); new Uint8Array(one.buffer).fill(1, 0, 9); });
+        else if (one instanceof WebAssembly.Table) attempt(() => { one.grow(random(9)); one.set(random(9), exports.f1 ?? null); one.get(random(9))?.(1, 2); });
+      }
+    });
+  }
+  const table = new WebAssembly.Table({ element: pick(['anyfunc', 'externref']), initial: 2 });
+  attempt(() => table.set(random(4), pick([null, {}, attempt])));
+}
+
+function workWithScopes(text) {
+  const context = vm.createContext({ given: 1 });
+  attempt(() => vm.compileFunction(pick(['return given', 'return a', 'let let', '\u{110000}']), ['x'], { parsingContext: context, contextExtensions: [{ a: 1 }, {}] })());
+  attempt(() => new vm.Script(pick(['given = 2', 'this', 'throw 1'])).runInContext(context, { timeout: 50 }));
+  const { port1, port2 } = new MessageChannel();
+  const view = new Uint16Array(random(9));
+  attempt(() => port1.postMessage({ view, text, ports: [port2] }, [view.buffer, pick([port1, port2])]));
+  port1.close();
+  for (const pattern of ['/:a(\\d+)?/*', '{:b}+/c', 'https://*.h/:x', '([a-z]{1,9})', ':' , '{', '\\']) {
+    attempt(() => new URLPattern(pick([pattern, { pathname: pattern, hostname: pattern }, { search: spoil(Buffer.from(pattern)).toString('latin1') }]), pick([undefined, 'http://h/a/'])).exec('https://a.h/b/1'));
+  }
+}
+
 function work() {
   const text = 'a text \u00e4\u20ac\u{1f600} '.repeat(40);
   for (const encoding of ['utf8', 'latin1', 'base64', 'base64url', 'hex', 'utf16le', 'ascii']) {
@@ -153,6 +193,8 @@ function work() {
   structuredClone(new Map([[new Date(), [1n, /a/g]]]));
   assert.throws(() => assert.deepStrictEqual({ a: 1 }, { a: 2 }));
   vm.runInNewContext('a + 1', { a: 1 });
+  workWithModules();
+  workWithScopes(text);
   assert.throws(() => new vm.Script('let let'));
   fs.writeFileSync('t.ts', 'enum A { B = 1 } export const c: number = A.B; namespace N { export let x = 1 }');
   require(path.join(folder, 't.ts'));

@@ -33,9 +33,20 @@ pub const COMMANDS: &[&str] = &["js", "node", "npm", "npx", "tsx"];
 /// The version of QuickJS in `rquickjs`.
 const QUICKJS: &str = "0.16.2";
 
-/// The patches of QuickJS, in their order.
-const PATCHES: [&str; 2] =
-    ["0001-values-follow-promises.patch", "0002-memories-are-not-transferred.patch"];
+/// The patches of QuickJS by the file that they change, in their order, with a text that the patched
+/// file has.
+const PATCHES: [(&str, &str, &[&str]); 2] = [
+    (
+        "quickjs.c",
+        "JS_GetContinuation",
+        &[
+            "0001-values-follow-promises.patch",
+            "0002-memories-are-not-transferred.patch",
+            "0003-arrays-are-spliced-at-once.patch",
+        ],
+    ),
+    ("libregexp.c", "unicode_sets && inclass", &["0004-classes-only.patch"]),
+];
 
 /// The version of the crates of oxc in `Cargo.lock`.
 const OXC: &str = "0.146.0";
@@ -236,21 +247,29 @@ fn compiler_variables(cache: &Path, say: &mut dyn FnMut(&str)) -> Result<Vec<(St
     ];
     let folder = env::root().join("js/engine/c");
     let header = env::read(&folder.join("wasi.h"))?;
-    let patches: Result<Vec<Vec<u8>>> =
-        PATCHES.iter().map(|name| env::read(&folder.join(name))).collect();
-    let patch = patches?.concat();
-    // Cargo rebuilds if the flags change, but not if a file that they name does.
-    let digest = &sha256(&[&header[..], &patch].concat())[..16];
-    let (header_copy, patch_copy) =
-        (bin.join(digest).with_extension("h"), bin.join(digest).with_extension("patch"));
+    // Cargo rebuilds if the flags change, but not if a file that they name does, so the digest of
+    // what they name is in the names.
+    let mut parts = vec![(String::new(), header.clone())];
+    for (file, _, names) in PATCHES {
+        let patches: Result<Vec<Vec<u8>>> =
+            names.iter().map(|name| env::read(&folder.join(name))).collect();
+        parts.push((format!("-{file}"), patches?.concat()));
+    }
+    let all: Vec<&[u8]> = parts.iter().map(|(_, text)| &text[..]).collect();
+    let digest = &sha256(&all.concat())[..16];
+    let header_copy = bin.join(digest).with_extension("h");
     env::write(&header_copy, &header)?;
-    env::write(&patch_copy, &patch)?;
     // The crate copies QuickJS to its build folder, where the copy is patched before it is compiled.
-    let apply = format!(
-        "for file do\n    case $file in\n    */out/quickjs.c) grep -q JS_GetContinuation \"$file\" || \
-         patch -s \"$file\" '{}' || exit ;;\n    esac\ndone\n",
-        patch_copy.display()
-    );
+    let mut cases = String::new();
+    for ((file, mark, _), (name, text)) in PATCHES.iter().zip(&parts[1..]) {
+        let copy = bin.join(format!("{digest}{name}.patch"));
+        env::write(&copy, text)?;
+        cases += &format!(
+            "    */out/{file}) grep -q '{mark}' \"$file\" || patch -s \"$file\" '{}' || exit ;;\n",
+            copy.display()
+        );
+    }
+    let apply = format!("for file do\n    case $file in\n{cases}    esac\ndone\n");
     let set = |name: &str, value: String| (name.to_string(), value);
     Ok(vec![
         // Without this, rquickjs fetches a compiler of its own.
