@@ -47,25 +47,7 @@ int statvfs(const char *__restrict path, struct statvfs *__restrict out) __asm__
 int fstatvfs(int fd, struct statvfs *out) __asm__("wasibox_fstatvfs");
 long sysconf(int name) __asm__("wasibox_sysconf");
 
-/* actions.c */
-struct sigaction {
-    union {
-        void (*sa_handler)(int);
-        void (*sa_sigaction)(int, siginfo_t *, void *);
-    } guest_handler;
-    sigset_t sa_mask;
-    int sa_flags;
-};
-#define sa_handler guest_handler.sa_handler
-#define sa_sigaction guest_handler.sa_sigaction
-#define SA_NOCLDSTOP 1
-#define SA_NOCLDWAIT 2
-#define SA_SIGINFO 4
-#define SA_RESTART 0x10000000
-#define SA_NODEFER 0x40000000
-#define SA_RESETHAND (-0x7fffffff - 1)
-int sigaction(int number, const struct sigaction *action, struct sigaction *old);
-int sigsuspend(const sigset_t *mask);
+#include "wasibox_action.h"
 
 /* start.c */
 /* Starts the program `path` with these arguments and this environment, in the directory `dir` (NULL

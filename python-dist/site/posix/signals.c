@@ -2,7 +2,9 @@
  *
  * The kernel calls the export `__wasm_signal` at the end of a system call for each
  * signal that has arrived, as WASIX's libc has it; a waiting call ends with EINTR then. It is
- * one handler for all signals: what is not caught is raised again without it.
+ * one handler for all signals. Our kernel is told which ones it takes, and does the others'
+ * default action at once, also while the program computes (`control::CATCH` in tools/abi). Other
+ * hosts give it all signals: what is not caught is raised again without it.
  * Replaces wasi-libc's emulation (-lwasi-emulated-signal), which knows raise() only.
  */
 #include "threads.h"
@@ -20,10 +22,22 @@ typedef void handler(int);
 
 static const char HANDLER[] = "__wasm_signal";
 
+/* In place of a signal: the caller's handler takes exactly the signals of a set, and the caller
+ * stops as by a signal's default action (`control` in tools/abi). */
+enum { CATCH = 0x2000, STOP = 0x1000 };
+
 static handler *handlers[_NSIG]; /* zeroed: SIG_DFL */
-static wasibox_sigset blocked, pending;
+/* `inherited` are the signals that the parent had ignored: the kernel would drop them if the
+ * handler did not take them, whatever the program has set since. */
+static wasibox_sigset blocked, pending, inherited;
 /* Whether the kernel hands us signals; decided at the first change. */
 static int registered;
+/* Signals whose handlers let an interrupted read begin again (SA_RESTART), and the number of
+ * handlers of others that have run. */
+static wasibox_sigset restarting;
+static unsigned interruptions;
+/* What the kernel was last told of, bit N for signal N. It begins with all. */
+static uint32_t caught = UINT32_MAX;
 
 int wasibox_poll_countdown = WASIBOX_POLL_EVERY;
 
@@ -67,8 +81,31 @@ static void inherit(void)
         || wasix_proc_signals_get(list) != 0)
         return;
     for (uint32_t i = 0; i < count; i++)
-        if (valid(list[i].signal) && list[i].ignored)
+        if (valid(list[i].signal) && list[i].ignored) {
             handlers[list[i].signal] = SIG_IGN;
+            inherited |= bit(list[i].signal);
+        }
+}
+
+/* Tells the kernel which signals the handler takes: those that are caught, ignored or blocked here.
+ * Ignored ones are among them because of SIGALRM, whose timer goes on (timers.c), and because they
+ * become pending while they are blocked. Registers the handler if it is not yet, after that. */
+static void update_kernel(void)
+{
+    wasibox_sigset set = blocked | inherited;
+    for (int number = 1; number < 64; number++)
+        if (handlers[number] != SIG_DFL)
+            set |= bit(number);
+    if (!registered && set == inherited)
+        return;
+    uint32_t now = (uint32_t)(set << 1);
+    if (now != caught) {
+        /* Other hosts know nothing of it, and give the handler all signals. */
+        (void)wasix_proc_signal(now, CATCH);
+        caught = now;
+    }
+    if (!registered)
+        registered = wasix_callback_signal(HANDLER, sizeof HANDLER - 1) == 0;
 }
 
 size_t wasibox_ignored_signals(struct wasix_disposition list[64])
@@ -81,12 +118,17 @@ size_t wasibox_ignored_signals(struct wasix_disposition list[64])
     return count;
 }
 
-/* Ends the process as the signal does by default, or does nothing if that is the default. */
+/* Ends or stops the process as the signal does by default, or does nothing if that is the default. */
 static void by_default(int number)
 {
     switch (number) {
-    case SIGCHLD: case SIGCONT: case SIGTSTP: case SIGTTIN: case SIGTTOU: case SIGURG:
-    case SIGWINCH:
+    case SIGCHLD: case SIGCONT: case SIGURG: case SIGWINCH:
+        return;
+    case SIGTSTP: case SIGTTIN: case SIGTTOU:
+        (void)wasix_proc_signal((uint32_t)number, STOP);
+        return;
+    case SIGSTOP:
+        (void)wasix_proc_signal((uint32_t)getpid(), SIGSTOP);
         return;
     default:
         (void)wasix_callback_signal(HANDLER, 0);
@@ -100,8 +142,11 @@ static void deliver(int number)
     handler *function = handlers[number];
     if (function == SIG_DFL)
         by_default(number);
-    else if (function != SIG_IGN)
+    else if (function != SIG_IGN) {
+        if (!(restarting & bit(number)))
+            interruptions++;
         function(number);
+    }
 }
 
 /* The kernel's way in. */
@@ -140,9 +185,32 @@ handler *signal(int number, handler *function)
     inherit();
     handler *before = handlers[number];
     handlers[number] = function;
-    if (!registered && function != SIG_DFL)
-        registered = wasix_callback_signal(HANDLER, sizeof HANDLER - 1) == 0;
+    restarting &= ~bit(number);
+    update_kernel();
     return before;
+}
+
+/* The handler of a valid signal, including what the parent has ignored. */
+handler *wasibox_handler_of(int number)
+{
+    inherit();
+    return handlers[number];
+}
+
+/* Gives the handler of a valid signal SA_RESTART, until the next one is set. */
+void wasibox_set_restarting(int number)
+{
+    restarting |= bit(number);
+}
+
+ssize_t wasibox_restarting_read(int fd, void *out, size_t count)
+{
+    for (;;) {
+        unsigned before = interruptions;
+        ssize_t got = read(fd, out, count);
+        if (got >= 0 || errno != EINTR || interruptions != before)
+            return got;
+    }
 }
 
 /* In a process that goes on from another one's memory (snapshot.c): the kernel is told
@@ -152,8 +220,11 @@ int wasibox_signals_anew(void)
     uint32_t count = 0;
     if (wasix_proc_signals_sizes_get(&count) == 0 && count > 0)
         return 0;
-    if (registered)
-        registered = wasix_callback_signal(HANDLER, sizeof HANDLER - 1) == 0;
+    caught = UINT32_MAX;
+    if (registered) {
+        registered = 0;
+        update_kernel();
+    }
     return 1;
 }
 
@@ -252,6 +323,7 @@ int pthread_sigmask(int how, const sigset_t *set, sigset_t *old)
         }
         sigset_t never = bit(SIGKILL) | bit(SIGSTOP);
         blocked &= ~never;
+        update_kernel();
     }
     if (old != NULL)
         *old = before;
@@ -288,9 +360,8 @@ static int wait_for(wasibox_sigset set, const struct timespec *until, int *error
     static const struct timespec forever = {1 << 30, 0};
     wasibox_sigset before = blocked;
     int number;
-    if (!registered)
-        registered = wasix_callback_signal(HANDLER, sizeof HANDLER - 1) == 0;
     blocked |= set;
+    update_kernel();
     wasibox_poll_signals();
     *error = 0;
     while ((number = take(set)) == 0 && *error == 0) {
@@ -303,6 +374,7 @@ static int wait_for(wasibox_sigset set, const struct timespec *until, int *error
             break;
     }
     blocked = before;
+    update_kernel();
     return number;
 }
 

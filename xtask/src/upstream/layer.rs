@@ -16,6 +16,7 @@ const CODE: &str = include_str!("layer.rs");
 /// modules use.
 const SHARED: &[&str] = &[
     "site/answers.c",
+    "site/posix/actions.c",
     "site/posix/copies.c",
     "site/posix/descriptors.c",
     "site/posix/files.c",
@@ -26,6 +27,7 @@ const SHARED: &[&str] = &[
     "site/posix/signals.c",
     "site/posix/sockets.c",
     "site/posix/spawn.c",
+    "site/posix/temporary.c",
     "site/posix/terminals.c",
     "site/posix/threads.c",
     "site/posix/timers.c",

@@ -265,6 +265,12 @@ enum { _P_WAIT, _P_NOWAIT, _P_OVERLAY, _P_NOWAITO, _P_DETACH };
 intptr_t _spawnv(int mode, const char *path, char *const argv[]);
 intptr_t _spawnve(int mode, const char *path, char *const argv[], char *const envp[]);
 
+/* signals.c, for actions.c */
+void (*wasibox_handler_of(int number))(int);
+void wasibox_set_restarting(int number);
+/* For programs that rely on SA_RESTART. */
+ssize_t wasibox_restarting_read(int fd, void *out, size_t count);
+
 /* timers.c */
 struct itimerval {
     struct timeval it_interval, it_value;

@@ -1,5 +1,5 @@
 /* Creates temporary files and folders with unused names. */
-#include "guest_posix.h"
+#include "wasibox_posix.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,9 +1,11 @@
 /* Signal actions, over the layer's signal().
  *
- * Deviations: the mask and the flags of an action are returned by the next call but have no effect.
+ * Deviations: the mask and the flags of an action are returned by the next call but have no effect,
+ * except that SA_RESTART has one for wasibox_restarting_read().
  * A handler with SA_SIGINFO gets a null pointer in place of the information.
  */
-#include "guest_posix.h"
+#include "wasibox_action.h"
+#include "wasibox_posix.h"
 
 #include <errno.h>
 
@@ -17,13 +19,12 @@ int sigaction(int number, const struct sigaction *action, struct sigaction *old)
         errno = EINVAL;
         return -1;
     }
-    /* Only signal() knows which signals the parent has ignored, and it returns this only when it
-     * sets a handler. */
-    void (*before)(int) = signal(number, action != NULL ? action->sa_handler : SIG_DFL);
+    void (*before)(int) = action != NULL ? signal(number, action->sa_handler)
+                                         : wasibox_handler_of(number);
     if (before == SIG_ERR)
         return -1;
-    if (action == NULL)
-        (void)signal(number, before);
+    if (action != NULL && action->sa_flags & SA_RESTART)
+        wasibox_set_restarting(number);
     struct sigaction last = actions[number];
     last.sa_handler = before;
     if (action != NULL)
