@@ -31,9 +31,15 @@ int wasibox_is_preopened(int fd)
     return fd >= 3 && fd < MOST && __wasi_fd_prestat_get((__wasi_fd_t)fd, &what) == 0;
 }
 
+void (*wasibox_on_close)(int fd);
+
 int wasibox_close(int fd)
 {
-    return wasibox_is_preopened(fd) ? result(EBADF) : close(fd);
+    if (wasibox_is_preopened(fd))
+        return result(EBADF);
+    if (wasibox_on_close != NULL)
+        wasibox_on_close(fd);
+    return close(fd);
 }
 
 static int duplicate(int fd, int least, int cloexec)
@@ -61,8 +67,11 @@ static int place(int fd, int to, int cloexec)
     if (copy < 0)
         return -1;
     int32_t error = __wasi_fd_renumber((__wasi_fd_t)copy, (__wasi_fd_t)to);
-    if (error == 0)
+    if (error == 0) {
+        if (wasibox_on_close != NULL)
+            wasibox_on_close(to);
         return to;
+    }
     (void)__wasi_fd_close((__wasi_fd_t)copy);
     return result(error);
 }

@@ -19,6 +19,9 @@
 #define HAVE_CTERMID 1
 #define HAVE_DUP 1
 #define HAVE_DUP3 1
+#define HAVE_EPOLL 1
+#define HAVE_EPOLL_CREATE1 1
+#define HAVE_SYS_EPOLL_H 1
 #define HAVE_EXECV 1
 #define HAVE_FCHMOD 1
 #define HAVE_FCHOWN 1
@@ -196,6 +199,8 @@ int pipe(int ends[2]);
 int pipe2(int ends[2], int flags);
 int wasibox_is_preopened(int fd);
 int wasibox_close(int fd);
+/* Is called with each descriptor that is closed or replaced; epoll.c sets it. */
+extern void (*wasibox_on_close)(int fd);
 #define close(fd) wasibox_close(fd)
 /* With the answers that are true of this system. */
 long wasibox_sysconf(int name);
