@@ -32,7 +32,6 @@ LEFT_OUT = {
     "turtledemo": "graphical",
     "turtle.py": "graphical",
     "ensurepip": "carries pip wheels; ours copies the image's pip",
-    "curses": "no terminal library; a short module of ours says so",
     "dbm": None,  # kept: dbm.dumb and dbm.sqlite3 work
     "lib2to3": "removed upstream",
     "msilib": "Windows",

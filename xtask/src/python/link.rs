@@ -8,6 +8,7 @@ use anyhow::{Context, Result, bail};
 
 use super::bootstrap::Bootstrap;
 use super::cpython::tree;
+use super::curses::Curses;
 use super::host;
 use super::kit::Kit;
 use super::libm;
@@ -49,6 +50,7 @@ pub struct Inputs {
     /// CPython's objects.
     pub wasm: Done,
     pub posix: Posix,
+    pub curses: Curses,
     pub kit: Kit,
     pub packages: Vec<Package>,
 }
@@ -56,12 +58,13 @@ pub struct Inputs {
 /// Links `python.wasm` with our own entry.
 pub fn build(shop: &mut Workshop, bootstrap: &Bootstrap, inputs: &Inputs) -> Result<PathBuf> {
     let Bootstrap { pins, source, tools, .. } = bootstrap;
-    let Inputs { libm, wasm, posix, kit, packages } = inputs;
+    let Inputs { libm, wasm, posix, curses, kit, packages } = inputs;
     let (recipe, site) = (shop.recipe.clone(), shop.recipe.join("site"));
     let mut key = Key::new("link");
     key.text(&libm.key);
     key.text(&wasm.key);
     key.text(&posix.key);
+    key.text(&curses.key);
     key.text(&kit.key);
     let mut modules = Vec::new();
     for package in packages {
@@ -99,6 +102,7 @@ pub fn build(shop: &mut Workshop, bootstrap: &Bootstrap, inputs: &Inputs) -> Res
         }
         let mut clang = host::tool(tools.path("clang"), &wasm.dir);
         clang.arg("-o").arg(&out).args(&objects).args(libm::objects(libm)?).args(&core);
+        clang.args(curses.objects());
         clang.args(modules.iter().map(|(_, object)| object)).arg(kit.cxx());
         clang.arg("-z").arg(format!("stack-size={}", pins.link.stack));
         clang.arg(format!("-Wl,--initial-memory={}", pins.link.initial_memory));
@@ -120,7 +124,7 @@ pub fn build(shop: &mut Workshop, bootstrap: &Bootstrap, inputs: &Inputs) -> Res
 fn inittab(modules: &[(String, PathBuf)]) -> String {
     let mut text = "#include \"modules.h\"\n".to_string();
     let mut table = String::new();
-    for module in Posix::modules().chain(MODULES.iter().copied()) {
+    for module in Posix::modules().chain(Curses::modules()).chain(MODULES.iter().copied()) {
         // Writing to a string cannot fail.
         let _ = writeln!(text, "extern PyObject *PyInit_{module}(void);");
         let _ = writeln!(table, "    {{\"{module}\", PyInit_{module}}},");

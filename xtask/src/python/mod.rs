@@ -15,6 +15,7 @@
 //! native     an interpreter for this machine, to freeze and compile with
 //! cpython    sources and patches; configure and make for wasm
 //! posix      processes, signals, files: our layer over WASIX, what is compiled against it
+//! curses     ncurses, and the modules over it
 //! kit        the C++ library, Meson's and Cython's interpreter, compiler scripts
 //! packages   packages with C parts: objects, Python files, headers
 //! meson      how they are built
@@ -44,6 +45,7 @@
 
 mod bootstrap;
 mod cpython;
+pub mod curses;
 mod fetch;
 mod finish;
 mod host;
@@ -100,6 +102,7 @@ pub struct PythonDist {
 /// comment, makes the archives in the checkout stale.
 const CODE: &[&str] = &[
     include_str!("cpython.rs"),
+    include_str!("curses.rs"),
     include_str!("finish.rs"),
     include_str!("host.rs"),
     include_str!("kit.rs"),
@@ -302,6 +305,7 @@ fn make(shop: &mut Workshop, pins: &Pins, profile: Profile, dist: &Path) -> Resu
     let libm = libm::build(shop, pins, &bootstrap.tools)?;
     let wasm = cpython::cross(shop, &bootstrap)?;
     let posix = posix::build(shop, &bootstrap, &wasm)?;
+    let curses = curses::build(shop, &bootstrap, &wasm, &posix)?;
     let kit = kit::build(shop, &bootstrap, &wasm)?;
     let mut packages = packages::build(shop, &bootstrap, &kit)?;
     if profile.has_science() {
@@ -315,7 +319,7 @@ fn make(shop: &mut Workshop, pins: &Pins, profile: Profile, dist: &Path) -> Resu
     if profile.has_science() {
         library = science::library(shop, &bootstrap, &library)?;
     }
-    let inputs = link::Inputs { libm, wasm, posix, kit, packages };
+    let inputs = link::Inputs { libm, wasm, posix, curses, kit, packages };
     let module = link::build(shop, &bootstrap, &inputs)?;
     finish::assemble(shop, pins, &finish::Parts { module, library, sites }, dist)?;
     shop.say(&format!("python {}: built in {:.0} s", pins.python, started.elapsed().as_secs_f64()));

@@ -13,7 +13,7 @@ use anyhow::{Context, Result, ensure};
 use super::bootstrap::Bootstrap;
 use super::cpython::tree;
 use super::host;
-use super::workshop::{Done, Key, Leftover, Workshop, sorted};
+use super::workshop::{Bench, Done, Key, Leftover, Workshop, sorted};
 
 /// The layer's folder in the recipe.
 const LAYER: &str = "site/posix";
@@ -88,6 +88,29 @@ const DEFINES: &[&str] = &["-D_GNU_SOURCE=1", "-D_WASI_EMULATED_SIGNAL", "-D_WAS
 /// The flags that make compiles built-in modules with.
 const FLAGS_RULE: &str = "core-flags: ; @echo $(PY_BUILTIN_MODULE_CFLAGS)";
 
+/// Returns the flags with which the layer's headers are found, and what libc's show then.
+pub fn layer_flags(recipe: &Path, bootstrap: &Bootstrap) -> Vec<String> {
+    let layer = recipe.join(LAYER);
+    let folders = [layer.join("include"), layer.clone(), layer.join(FOREIGN)];
+    let mut flags: Vec<String> = folders.iter().map(|dir| format!("-I{}", dir.display())).collect();
+    flags.extend(DEFINES.iter().map(|define| (*define).to_string()));
+    let headers = bootstrap.zig.dir.join(HEADERS);
+    flags.extend(["-idirafter".to_string(), headers.display().to_string()]);
+    flags
+}
+
+/// Returns the flags that include the layer's own header before everything else.
+pub fn header_flags() -> [String; 2] {
+    ["-include", "wasibox_posix.h"].map(str::to_string)
+}
+
+/// Returns the flags that make compiles CPython's built-in modules with.
+pub fn core_flags(bench: &Bench, wasm: &Done) -> Result<String> {
+    let mut make = host::tool("make", &wasm.dir);
+    make.args(["--silent", "--no-print-directory", "--eval", FLAGS_RULE, "core-flags"]);
+    bench.output(&mut make)
+}
+
 /// The layer's objects.
 pub struct Posix {
     pub key: String,
@@ -98,6 +121,13 @@ impl Posix {
     /// Modules by name, for the table of modules.
     pub fn modules() -> impl Iterator<Item = &'static str> {
         ADDED.iter().map(|(name, _)| *name)
+    }
+
+    /// Returns the objects of the layer itself.
+    pub fn layer_objects(&self) -> Result<Vec<PathBuf>> {
+        let names = sorted(&self.dir)?;
+        let names = names.iter().filter(|n| n.starts_with("0-") && n.ends_with(".o"));
+        Ok(names.map(|n| self.dir.join(n)).collect())
     }
 
     /// What to link: `objects` (names as make gives them) with those that are replaced, the
@@ -123,24 +153,20 @@ impl Posix {
 /// Compiles the layer and what is compiled against it.
 pub fn build(shop: &mut Workshop, bootstrap: &Bootstrap, wasm: &Done) -> Result<Posix> {
     let Bootstrap { zig, source, tools, libs, .. } = bootstrap;
-    let layer = shop.recipe.join(LAYER);
+    let recipe = shop.recipe.clone();
+    let layer = recipe.join(LAYER);
     let mut key = Key::new("posix");
     key.text(&wasm.key);
     key.tree(&shop.recipe, &[LAYER])?;
     key.text(CODE);
     let tree = tree(&source.dir);
     let done = shop.step("posix", key, Leftover::Discard, |bench| {
-        let mut make = host::tool("make", &wasm.dir);
-        make.args(["--silent", "--no-print-directory", "--eval", FLAGS_RULE, "core-flags"]);
-        let flags = bench.output(&mut make)?;
+        let flags = core_flags(bench, wasm)?;
+        let seen = layer_flags(&recipe, bootstrap);
         let compile = |file: &Path, object: &str, flags: &[&str]| -> Result<()> {
             let mut clang = host::tool(tools.path("clang"), &wasm.dir);
-            for folder in [layer.join("include"), layer.clone(), layer.join(FOREIGN)] {
-                clang.arg("-I").arg(folder);
-            }
-            clang.args(DEFINES).args(["-include", "wasibox_posix.h"]);
+            clang.args(&seen).args(header_flags());
             clang.args(libs.include().split_whitespace());
-            clang.arg("-idirafter").arg(zig.dir.join(HEADERS));
             clang.args(flags).arg("-c").arg(file).arg("-o").arg(bench.dir.join(object));
             bench.run(&mut clang)
         };

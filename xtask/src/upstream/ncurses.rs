@@ -8,51 +8,21 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 
-use super::compile::{compile_files, copy_licences, discard, licence_texts, link_program};
+use super::compile::{compile_files, discard, link_program};
 use super::configure::Toolset;
 use super::layer::{self, Layer};
 use super::step::{Bench, StepResult, Workshop, jobs_option};
 use super::sysroot::{self, Sysroot};
-use super::{UpstreamProgram, entry_with_prefix, pinned_source, recipe_key};
+use super::{UpstreamProgram, entry_with_prefix, recipe_key, shared_file};
 use crate::env;
 use crate::js::copy_folder;
-use crate::python::{self, Source};
+use crate::python::curses::{GUEST, LEFT_OUT};
 
-const CODE: &[&str] =
-    &[include_str!("ncurses.rs"), include_str!("configure.rs"), include_str!("compile.rs")];
-
-/// What both builds leave out: other languages, tests, manuals, the mouse of Linux's console,
-/// libraries that are loaded.
-const LEFT_OUT: &[&str] = &[
-    "--without-cxx",
-    "--without-cxx-binding",
-    "--without-ada",
-    "--without-manpages",
-    "--without-tests",
-    "--without-debug",
-    "--without-shared",
-    "--without-gpm",
-    "--without-dlsym",
-    "--disable-db-install",
-    "--disable-stripping",
-    "--with-termlib",
-    "--enable-widec",
-    "--disable-lib-suffixes",
-];
-
-/// The guest's: where the descriptions are, and answers to tests that declare the functions with
-/// other types.
-const GUEST: &[&str] = &[
-    "--with-build-cc=cc",
-    "--enable-overwrite",
-    "--with-default-terminfo-dir=/usr/share/terminfo",
-    "--with-terminfo-dirs=/etc/terminfo:/usr/share/terminfo",
-    "ac_cv_func_getopt=yes",
-    "ac_cv_func_tcgetpgrp=yes",
-    "ac_cv_func_times=no",
-    "ac_cv_func_vsnprintf=yes",
-    "cf_cv_sizechange=yes",
-    "cf_cv_getopt_header=unistd.h",
+const CODE: &[&str] = &[
+    include_str!("ncurses.rs"),
+    include_str!("../python/curses.rs"),
+    include_str!("configure.rs"),
+    include_str!("compile.rs"),
 ];
 
 /// The terminals that people use, from the descriptions that ncurses has.
@@ -72,7 +42,6 @@ const SHARED: &[&str] =
 pub struct Ncurses {
     pub key: String,
     dir: PathBuf,
-    source: Source,
     archive: PathBuf,
 }
 
@@ -99,8 +68,7 @@ impl Ncurses {
 /// The same as [`super::build_programs`].
 pub fn build(shop: &mut Workshop) -> Result<Ncurses> {
     let recipe = env::root().join("programs/ncurses");
-    let source = pinned_source("programs/pins.toml", "ncurses")?;
-    let archive = python::pinned(&env::cache()?, &source, shop.say)?;
+    let (source, archive) = shared_file("ncurses", shop.say)?;
     let sysroot = sysroot::build(shop)?;
     let layer = layer::build(shop, &sysroot)?;
     let key = recipe_key("ncurses", &recipe, &[&source.sha256, &sysroot.key, &layer.key], CODE)?;
@@ -118,10 +86,9 @@ pub fn build(shop: &mut Workshop) -> Result<Ncurses> {
             copy_folder(&guest.join(name), &bench.dir.join(name))?;
         }
         link_commands(bench, &recipe, &guest, &tools, &sysroot, &layer)?;
-        copy_licences(bench, &tree, &source.licence_files)?;
         discard(&[&tree, &native, &guest])
     })?;
-    Ok(Ncurses { key, dir, source, archive })
+    Ok(Ncurses { key, dir, archive })
 }
 
 /// Builds `tic` for this machine in the folder that is returned, and compiles the descriptions with
@@ -171,14 +138,15 @@ fn link_commands(
 
 /// Returns the commands with the descriptions, as a program of the image.
 pub fn commands(ncurses: &Ncurses) -> Result<UpstreamProgram> {
-    let Ncurses { key, dir, source, .. } = ncurses;
+    let Ncurses { key, dir, .. } = ncurses;
     Ok(UpstreamProgram {
         name: "ncurses",
         module: env::read(&dir.join("ncurses.wasm"))?,
         commands: &["clear", "infocmp", "reset", "tabs", "tput", "tset"],
         root: Some(dir.join("root")),
-        licenses: licence_texts(dir, "ncurses")?,
-        components: vec![("ncurses".to_string(), source.version.clone(), source.licence.clone())],
+        // Python has the library, too, and names it with its licence.
+        licenses: Vec::new(),
+        components: Vec::new(),
         sources: Vec::new(),
         key: key.clone(),
     })
