@@ -1,5 +1,6 @@
 /* The part of libffi's interface that CPython's _ctypes uses, for calls of functions within this
- * program (foreign.c). WebAssembly makes no functions at run time, so there are no closures. */
+ * program (foreign.c). WebAssembly makes no functions at run time, so closures are taken from a pool
+ * of functions. */
 #ifndef WASIBOX_FFI_H
 #define WASIBOX_FFI_H
 
@@ -42,8 +43,9 @@ typedef struct {
     ffi_type *rtype;
 } ffi_cif;
 
+/* Its function of the pool, while it has one. */
 typedef struct {
-    int unused;
+    int has_slot, kind, slot;
 } ffi_closure;
 
 ffi_status ffi_prep_cif(ffi_cif *cif, ffi_abi abi, unsigned count, ffi_type *result,
@@ -51,12 +53,15 @@ ffi_status ffi_prep_cif(ffi_cif *cif, ffi_abi abi, unsigned count, ffi_type *res
 void ffi_call(ffi_cif *cif, void *function, void *result, void **values);
 void *ffi_closure_alloc(size_t size, void **code);
 void ffi_closure_free(void *closure);
-ffi_status ffi_prep_closure_loc(ffi_closure *closure, ffi_cif *cif,
-                                void (*function)(ffi_cif *, void *, void **, void *), void *data,
-                                void *code);
-/* The older form, which is compiled and not called. */
+/* Which function it is depends on the signature, which is not known before this call; so `code` must
+ * be a variable. */
 #define HAVE_FFI_PREP_CLOSURE_LOC 1
-#define ffi_prep_closure(closure, cif, function, data) \
-    ffi_prep_closure_loc(closure, cif, function, data, NULL)
+#define ffi_prep_closure_loc(closure, cif, body, data, code) \
+    wasibox_prepare_closure(closure, cif, body, data, &(code))
+ffi_status wasibox_prepare_closure(ffi_closure *closure, ffi_cif *cif,
+                                   void (*body)(ffi_cif *, void *, void **, void *), void *data,
+                                   void **code);
+/* The older form, which is compiled and not called. */
+#define ffi_prep_closure(closure, cif, body, data) FFI_BAD_ABI
 
 #endif

@@ -4,7 +4,8 @@
  * There are no shared libraries. CDLL(None), "libc.so.6" and "libm.so.6" are the functions of libc
  * in the table, pythonapi those of CPython. A call of WebAssembly traps if the function has another
  * signature than the caller thinks; so the signature of a function in the table is the table's, and
- * arguments are converted to it. Pointers to other functions are called as they are declared.
+ * arguments are converted to it. Pointers to other functions are called as they are declared. A
+ * Python function becomes one of C by taking a function of its signature from a pool.
  *
  * A signature is a letter for the result and one for each parameter: v nothing, i 32 bits, l 64
  * bits, d double; "*" stands for variable arguments.
@@ -57,6 +58,7 @@ static const struct symbol LIBC[] = {
     SYMBOL(usleep, "ii"), SYMBOL(kill, "iii"), SYMBOL(isatty, "ii"), SYMBOL(sync, "v"),
     SYMBOL(puts, "ii"), SYMBOL(putchar, "ii"), SYMBOL(fflush, "ii"), SYMBOL(printf, "ii*"),
     SYMBOL(sprintf, "iii*"), SYMBOL(snprintf, "iiii*"), SYMBOL(sscanf, "iii*"),
+    SYMBOL(qsort, "viiii"), SYMBOL(bsearch, "iiiiii"),
     SYMBOL(read, "iiii"), SYMBOL(write, "iiii"), SYMBOL(alarm, "ii"),
     SYMBOL(acos, "dd"), SYMBOL(asin, "dd"), SYMBOL(atan, "dd"), SYMBOL(atan2, "ddd"),
     SYMBOL(cbrt, "dd"), SYMBOL(ceil, "dd"), SYMBOL(cos, "dd"), SYMBOL(cosh, "dd"),
@@ -69,7 +71,8 @@ static const struct symbol LIBC[] = {
 };
 
 static const struct symbol PYTHON[] = {
-    SYMBOL(PyBytes_FromStringAndSize, "iii"), SYMBOL(PyBytes_AsString, "ii"),
+    SYMBOL(PyBytes_FromString, "ii"), SYMBOL(PyBytes_FromStringAndSize, "iii"),
+    SYMBOL(PyBytes_AsString, "ii"), SYMBOL(PyOS_snprintf, "iiii*"),
     SYMBOL(PyByteArray_FromStringAndSize, "iii"), SYMBOL(PyByteArray_AsString, "ii"),
     SYMBOL(PyCapsule_GetName, "ii"), SYMBOL(PyCapsule_GetPointer, "iii"),
     SYMBOL(PyCapsule_IsValid, "iii"), SYMBOL(PyCapsule_New, "iiii"),
@@ -416,25 +419,143 @@ void ffi_call(ffi_cif *cif, void *address, void *result, void **values)
     store(cif->rtype, result, out);
 }
 
+/* ---- closures ----
+ *
+ * There are as many functions of each signature as there can be closures of it at one time: those
+ * that call() can call, with up to six integral parameters.
+ */
+
+enum { SLOTS = 16 };
+
+struct slot {
+    ffi_cif *cif;
+    void (*body)(ffi_cif *, void *, void **, void *);
+    void *data;
+};
+
+#define W(x) {.whole = (x)}
+#define R(x) {.real = (x), .is_real = 1}
+
+#define P0 (void)
+#define P1 (int32_t a)
+#define P2 (int32_t a, int32_t b)
+#define P3 (int32_t a, int32_t b, int32_t c)
+#define P4 (int32_t a, int32_t b, int32_t c, int32_t d)
+#define P5 (int32_t a, int32_t b, int32_t c, int32_t d, int32_t e)
+#define P6 (int32_t a, int32_t b, int32_t c, int32_t d, int32_t e, int32_t f)
+#define A0 W(0)
+#define A1 W(a)
+#define A2 A1, W(b)
+#define A3 A2, W(c)
+#define A4 A3, W(d)
+#define A5 A4, W(e)
+#define A6 A5, W(f)
+
+/* For each kind of function: its name, signature, type of result, what it returns of the value `v`,
+ * parameters and their values. */
+#define INTEGRAL_KINDS(K, r, type, back) \
+    K(r##0, #r, type, back, P0, A0) K(r##1, #r "i", type, back, P1, A1) \
+    K(r##2, #r "ii", type, back, P2, A2) K(r##3, #r "iii", type, back, P3, A3) \
+    K(r##4, #r "iiii", type, back, P4, A4) K(r##5, #r "iiiii", type, back, P5, A5) \
+    K(r##6, #r "iiiiii", type, back, P6, A6)
+#define KINDS(K) \
+    INTEGRAL_KINDS(K, v, void, ) \
+    INTEGRAL_KINDS(K, i, int32_t, (int32_t)v.whole) \
+    INTEGRAL_KINDS(K, l, int64_t, v.whole) \
+    INTEGRAL_KINDS(K, d, double, v.real) \
+    K(il, "il", int32_t, (int32_t)v.whole, (int64_t a), W(a)) \
+    K(id, "id", int32_t, (int32_t)v.whole, (double a), R(a)) \
+    K(dd, "dd", double, v.real, (double a), R(a)) \
+    K(ddd, "ddd", double, v.real, (double a, double b), R(a), R(b)) \
+    K(dddd, "dddd", double, v.real, (double a, double b, double c), R(a), R(b), R(c)) \
+    K(ddi, "ddi", double, v.real, (double a, int32_t b), R(a), W(b)) \
+    K(dll, "dll", double, v.real, (int64_t a, int64_t b), W(a), W(b))
+
+#define SIXTEEN(F, ...) \
+    F(0, __VA_ARGS__) F(1, __VA_ARGS__) F(2, __VA_ARGS__) F(3, __VA_ARGS__) F(4, __VA_ARGS__) \
+    F(5, __VA_ARGS__) F(6, __VA_ARGS__) F(7, __VA_ARGS__) F(8, __VA_ARGS__) F(9, __VA_ARGS__) \
+    F(10, __VA_ARGS__) F(11, __VA_ARGS__) F(12, __VA_ARGS__) F(13, __VA_ARGS__) \
+    F(14, __VA_ARGS__) F(15, __VA_ARGS__)
+
+#define NUMBER(name, ...) KIND_##name,
+enum { KINDS(NUMBER) KIND_COUNT };
+#undef NUMBER
+
+static struct slot slots[KIND_COUNT][SLOTS];
+
+/* Runs a closure's body. One that has ended since gives 0. */
+static struct value run_slot(int kind, int number, const struct value *given)
+{
+    const struct slot *slot = &slots[kind][number];
+    _Alignas(8) char room[MOST][8];
+    void *values[MOST];
+    _Alignas(8) char result[16] = {0};
+    if (slot->body == NULL)
+        return (struct value){0};
+    for (unsigned i = 0; i < slot->cif->nargs; i++) {
+        if (given[i].is_real)
+            memcpy(room[i], &given[i].real, 8);
+        else
+            memcpy(room[i], &given[i].whole, 8);
+        values[i] = room[i];
+    }
+    slot->body(slot->cif, result, values, slot->data);
+    return load(slot->cif->rtype, result);
+}
+
+#define FUNCTION(n, name, signature, type, back, parameters, ...) \
+    static type name##_##n parameters \
+    { \
+        const struct value given[] = {__VA_ARGS__}; \
+        struct value v = run_slot(KIND_##name, n, given); \
+        (void)v; \
+        return back; \
+    }
+#define FUNCTIONS(...) SIXTEEN(FUNCTION, __VA_ARGS__)
+KINDS(FUNCTIONS)
+
+#define ADDRESS(n, name) (function *)name##_##n,
+#define KIND(name, signature, ...) {signature, {SIXTEEN(ADDRESS, name)}},
+static const struct {
+    const char *signature;
+    function *functions[SLOTS];
+} kinds[KIND_COUNT] = {KINDS(KIND)};
+
 void *ffi_closure_alloc(size_t size, void **code)
 {
     *code = NULL;
-    return malloc(size);
+    return calloc(1, size);
 }
 
 void ffi_closure_free(void *closure)
 {
+    const ffi_closure *c = closure;
+    if (c != NULL && c->has_slot)
+        slots[c->kind][c->slot] = (struct slot){0};
     free(closure);
 }
 
-ffi_status ffi_prep_closure_loc(ffi_closure *closure, ffi_cif *cif,
-                                void (*body)(ffi_cif *, void *, void **, void *), void *data,
-                                void *code)
+/* Refused if there is no function of the signature, or if all are taken. */
+ffi_status wasibox_prepare_closure(ffi_closure *closure, ffi_cif *cif,
+                                   void (*body)(ffi_cif *, void *, void **, void *), void *data,
+                                   void **code)
 {
-    (void)closure;
-    (void)cif;
-    (void)body;
-    (void)data;
-    (void)code;
+    char letters[MOST + 2] = {letter_of(cif->rtype)};
+    if (cif->nargs > MOST)
+        return FFI_BAD_ABI;
+    for (unsigned i = 0; i < cif->nargs; i++)
+        letters[i + 1] = letter_of(cif->arg_types[i]);
+    for (int kind = 0; kind < KIND_COUNT; kind++) {
+        if (strcmp(kinds[kind].signature, letters) != 0)
+            continue;
+        for (int n = 0; n < SLOTS; n++) {
+            if (slots[kind][n].body != NULL)
+                continue;
+            slots[kind][n] = (struct slot){cif, body, data};
+            *closure = (ffi_closure){1, kind, n};
+            *code = (void *)(uintptr_t)kinds[kind].functions[n];
+            return FFI_OK;
+        }
+    }
     return FFI_BAD_ABI;
 }
