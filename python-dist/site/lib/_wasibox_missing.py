@@ -12,9 +12,11 @@ import sys
 COMPILED = "is not built in, and with its compiled parts it cannot be installed"
 PURE = ("is not built in; pip install gets it from an index that the sandbox's policy allows, or from "
         "a folder (pip install --no-index --find-links FOLDER NAME)")
-NETWORK = "is not built in: it needs connections other than HTTP, which do not leave the sandbox"
+NETWORK = ("is not built in; pip install gets it from an index that the sandbox's policy allows, but it "
+           "reaches only servers in the sandbox: connections other than HTTP do not leave it")
 PROGRAM = "is not built in, and the program that it runs is not here"
-TERMINAL = "is not built in: there is no terminal or screen here"
+FORK = "is not built in, and the fork() by which it starts programs is not here"
+SCREEN = "is not built in: there is no screen here"
 REMOVED = "is no longer part of Python"
 
 # Why, names of modules, and modules that serve instead.
@@ -22,19 +24,21 @@ TABLE = [
     (COMPILED, "scipy", "numpy statistics"),
     (COMPILED, "sklearn statsmodels xgboost lightgbm catboost", "numpy pandas statistics"),
     (COMPILED, "torch tensorflow keras jax onnxruntime transformers", "numpy"),
-    (COMPILED, "pulp ortools cvxpy", "numpy"),
+    (COMPILED, "ortools cvxpy", "numpy"),
+    (PROGRAM, "pulp", "numpy"),
     (COMPILED, "numba llvmlite cython Cython cffi cupy numexpr bottleneck", "numpy"),
     (COMPILED, "polars pyarrow fastparquet duckdb h5py tables netCDF4", "pandas sqlite3"),
     (COMPILED, "shapely geopandas pyproj fiona rasterio", "math numpy"),
     (COMPILED, "cv2 skimage", "PIL numpy"),
     (COMPILED, "cryptography Crypto nacl bcrypt OpenSSL argon2", "hashlib hmac secrets"),
     (COMPILED, "ujson orjson rapidjson", "json"),
-    (COMPILED, "pydantic msgspec", "dataclasses typing json"),
+    (PURE, "pydantic", "dataclasses typing json"),
+    (COMPILED, "pydantic_core msgspec", "dataclasses typing json"),
     (COMPILED, "Levenshtein rapidfuzz", "difflib"),
     (COMPILED, "spacy sentencepiece tokenizers", "re regex"),
     (COMPILED, "zstandard lz4 brotli snappy", "lzma zlib bz2"),
     (COMPILED, "psutil", "os resource"),
-    (COMPILED, "hypothesis", "random pytest"),
+    (PURE, "hypothesis", "random pytest"),
     (COMPILED, "fitz", "pypdf reportlab"),
     (PURE, "bokeh", "plotly matplotlib"),
     (PURE, "nltk textblob", "re regex"),
@@ -48,7 +52,8 @@ TABLE = [
     (PURE, "tzlocal arrow pendulum", "datetime zoneinfo"),
     (PURE, "chardet", "charset_normalizer"),
     (PURE, "xlwt pyxlsb odf", "openpyxl"),
-    (PURE, "PyPDF2 pdfplumber", "pypdf"),
+    (PURE, "PyPDF2", "pypdf"),
+    (COMPILED, "pdfplumber", "pypdf"),
     (PURE, "fpdf", "reportlab"),
     (PURE, "more_itertools toolz", "itertools functools"),
     (PURE, "sortedcontainers", "bisect heapq"),
@@ -58,24 +63,29 @@ TABLE = [
     (PURE, "dask", "joblib concurrent.futures"),
     (PURE, "loguru structlog", "logging"),
     (PURE, "dotenv", "os configparser"),
-    (COMPILED, "aiohttp", "httpx requests urllib.request"),
+    (PURE, "aiohttp", "httpx requests urllib.request"),
     (COMPILED, "openai anthropic", "requests urllib.request"),
-    (COMPILED, "fastapi tornado", "http.server"),
+    (COMPILED, "tornado uvloop httptools", "asyncio http.server"),
     (PURE, "httplib2", "requests urllib.request"),
     (PURE, "boto3 botocore tweepy praw", "requests"),
-    (PURE, "flask django bottle uvicorn starlette gunicorn", "http.server jinja2"),
+    (PURE, "fastapi flask django bottle uvicorn starlette", "http.server jinja2"),
+    (FORK, "gunicorn", "http.server"),
     (COMPILED, "streamlit", "jinja2"),
-    (NETWORK, "websockets websocket paramiko", ""),
-    (COMPILED, "grpc zmq", ""),
-    (NETWORK, "psycopg2 psycopg pymysql MySQLdb pymongo redis asyncpg", "sqlite3"),
+    (NETWORK, "websockets websocket", ""),
+    (COMPILED, "grpc zmq paramiko", ""),
+    (NETWORK, "pymysql redis", "sqlite3"),
+    (COMPILED, "psycopg2 psycopg MySQLdb pymongo asyncpg", "sqlite3"),
     (PROGRAM, "selenium playwright", "lxml bs4"),
     (PURE, "mechanize", "requests lxml bs4"),
     (COMPILED, "scrapy yfinance", "requests lxml bs4"),
-    (PROGRAM, "git docker", ""),
-    (TERMINAL, "IPython jupyter notebook ipywidgets", ""),
-    (TERMINAL, "pexpect ptyprocess", "subprocess"),
-    (PURE, "prompt_toolkit blessed", ""),
-    (TERMINAL, "pygame turtle PyQt5 PyQt6 PySide6 wx pyglet", "matplotlib PIL"),
+    (PURE, "git", "subprocess"),
+    (PROGRAM, "docker", ""),
+    (PURE, "IPython ipywidgets", "code"),
+    (COMPILED, "jupyter notebook", "code"),
+    (FORK, "pexpect ptyprocess", "pty subprocess"),
+    (PURE, "trio", "asyncio"),
+    (PURE, "prompt_toolkit blessed", "curses"),
+    (SCREEN, "pygame turtle PyQt5 PyQt6 PySide6 wx pyglet", "matplotlib PIL"),
     (REMOVED, "pkg_resources", "importlib.metadata importlib.resources"),
     (REMOVED, "imp", "importlib"),
     (REMOVED, "cgi cgitb", "html urllib.parse email"),
@@ -107,14 +117,25 @@ PROJECTS = {
     "gitpython": "git",
     "python-dotenv": "dotenv",
     "ruamel-yaml": "ruamel",
+    "websocket-client": "websocket",
 }
+
+
+def _module(name):
+    return PROJECTS.get(name.lower().replace("_", "-"), name)
+
+
+def needs_compiler(project):
+    """Whether the sources of a distribution cannot be built: those of the table that are compiled."""
+    module = _module(project).lower().replace("-", "_")
+    return any(why is COMPILED and module in names.lower().split() for why, names, _ in TABLE)
 
 
 def advice(name):
     """The line for a module or distribution, or None if it is not in the table."""
     from importlib.util import find_spec
 
-    module = PROJECTS.get(name.lower().replace("_", "-"), name)
+    module = _module(name).replace("-", "_")
     for why, names, serving in TABLE:
         if module in names.split():
             # Images differ in what they have; submodules come with their packages.
