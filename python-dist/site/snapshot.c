@@ -42,7 +42,7 @@ int __main_void(void);
 /* Part of the kept memory. */
 static bool prepared;
 static PyObject *resume_function, *finish_function, *cell_module;
-/* Set in a process that went on, or that wants to begin anew. */
+/* Set in a process that went on, or that wants to begin from the start. */
 static bool resumed, declined;
 
 int wasibox_is_prepared(void)

@@ -1,4 +1,4 @@
-"""What `multiprocessing.shared_memory` rests on. There is no shared memory: whoever asks for some is told so."""
+"""What `multiprocessing.shared_memory` rests on. There is no shared memory: asking for some is an error."""
 
 
 def shm_open(path, flags, mode=0o777):

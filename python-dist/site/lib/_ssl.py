@@ -113,7 +113,7 @@ class SSLSession:
 
 
 class MemoryBIO:
-    """Bytes between a _SSLSocket and whoever carries them."""
+    """Bytes between a _SSLSocket and the object that carries them."""
 
     def __init__(self):
         self._data, self._ends = bytearray(), False

@@ -265,7 +265,7 @@ def forget_threads():
         futures._threads_queues.clear()
         futures._global_shutdown_lock = threading.Lock()
     for pool in pools:
-        # They begin threads anew when there is work.
+        # They begin new threads when there is work.
         pool._threads.clear()
         pool._idle_semaphore = threading.Semaphore(0)
 

@@ -262,7 +262,7 @@ class Stream(socket.socket):
         if self._timeout == 0:
             self._go_on()
             return
-        # The response is waited for by whoever reads it.
+        # The caller that reads the response waits for it.
         deadline = self._deadline()
         while self._pending not in (None, END) or (self._steps and self._steps[0][0] != END):
             self._step(deadline)

@@ -1,5 +1,5 @@
 /* The timer of real time: setitimer(2), alarm(3). The kernel raises the signal (`proc_raise_interval`
- * of WASIX), once for each time that is set; a period is set anew whenever it arrives. */
+ * of WASIX), once for each time that is set; a period is set again when it arrives. */
 #include "wasix_calls.h"
 #include "wasibox_posix.h"
 
