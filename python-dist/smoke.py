@@ -324,7 +324,6 @@ def absent_modules_say_so():
         __import__(name)
 
     raises(ModuleNotFoundError, "no display", load, "tkinter")
-    raises(ModuleNotFoundError, "no terminal library", load, "curses")
 
 
 @guest
@@ -370,7 +369,6 @@ def ctypes_calls_functions_of_libc_and_python():
     memory = libc.malloc(8)
     libc.free(memory)
     raises(AttributeError, "undefined symbol: fork", getattr, libc, "fork")
-    raises(RuntimeError, "ffi_prep_closure", ctypes.CFUNCTYPE(ctypes.c_int), lambda: 1)
     equal(ctypes.pythonapi.PyLong_AsLong(ctypes.py_object(12)), 12)
 
     # How programs end a thread of theirs.
@@ -388,6 +386,142 @@ def ctypes_calls_functions_of_libc_and_python():
     equal(ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread.ident), ctypes.py_object(SystemExit)), 1)
     thread.join(10)
     equal(ends, ["ended"])
+
+
+@guest
+def python_functions_become_functions_of_c():
+    import ctypes
+    import gc
+
+    libc = ctypes.CDLL(None)
+    whole = ctypes.POINTER(ctypes.c_int)
+    compare = ctypes.CFUNCTYPE(ctypes.c_int, whole, whole)
+    numbers = (ctypes.c_int * 6)(5, 1, -7, 33, 99, 7)
+    libc.qsort.restype = None
+    libc.qsort(numbers, len(numbers), 4, compare(lambda a, b: a[0] - b[0]))
+    equal(list(numbers), [-7, 1, 5, 7, 33, 99])
+    libc.bsearch.restype = whole
+    found = libc.bsearch(ctypes.byref(ctypes.c_int(33)), numbers, 6, 4, compare(lambda a, b: a[0] - b[0]))
+    equal((found[0], ctypes.addressof(found.contents) - ctypes.addressof(numbers)), (33, 16))
+
+    # Each type of parameter and result, as the values of direct calls.
+    c = ctypes
+    for kinds, call, arguments, result in [
+        ((c.c_int,), lambda: -3, (), -3),
+        ((c.c_short, c.c_short), lambda a: -a, (5,), -5),
+        ((c.c_ubyte, c.c_int), lambda a: a, (0x1FE,), 0xFE),
+        ((c.c_longlong, c.c_int), lambda a: a << 33, (3,), 3 << 33),
+        ((c.c_int, c.c_longlong), lambda a: a >> 33, (7 << 33,), 7),
+        ((c.c_double, c.c_double), lambda a: a / 4, (1.0,), 0.25),
+        ((c.c_double, c.c_double, c.c_double), lambda a, b: a - b, (1.0, 0.5), 0.5),
+        ((c.c_double, c.c_int), lambda a: a / 4, (1,), 0.25),
+        ((c.c_int, *[c.c_int] * 6), lambda *a: sum(x << i for i, x in enumerate(a)), (1,) * 6, 63),
+        ((None, c.c_int), lambda a: None, (1,), None),
+        ((c.c_size_t, c.c_char_p), len, (b"text",), 4),
+    ]:
+        equal(ctypes.CFUNCTYPE(*kinds)(call)(*arguments), result)
+
+    # There are sixteen of a signature; they are used again.
+    kind = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_int)
+    for i in range(100):
+        equal(kind(lambda a: a + i)(1), i + 1)
+    gc.collect()
+    kept = [kind(lambda a, i=i: a + i) for i in range(16)]
+    equal([one(1) for one in kept], list(range(1, 17)))
+    raises(RuntimeError, "ffi_prep_closure", kind, lambda a: a)
+    raises(RuntimeError, "ffi_prep_closure", ctypes.CFUNCTYPE(ctypes.c_float, ctypes.c_float), lambda a: a)
+
+
+@guest
+def epoll_watches_descriptors():
+    import select
+    import selectors
+    import socket
+
+    equal(selectors.DefaultSelector, selectors.EpollSelector)
+    one, other = socket.socketpair()
+    with select.epoll() as poll, one, other:
+        equal(os.get_inheritable(poll.fileno()), False)
+        poll.register(one, select.EPOLLIN)
+        equal((poll.poll(0), poll.poll(0.01)), ([], []))
+        other.send(b"x")
+        equal([poll.poll() for _ in range(2)], [[(one.fileno(), select.EPOLLIN)]] * 2)
+        raises(FileExistsError, "", poll.register, one, select.EPOLLOUT)
+        poll.modify(one, select.EPOLLIN | select.EPOLLOUT | select.EPOLLONESHOT)
+        equal(poll.poll(), [(one.fileno(), select.EPOLLIN | select.EPOLLOUT)])
+        equal(poll.poll(0), [])
+        poll.modify(one, select.EPOLLOUT | select.EPOLLONESHOT)
+        equal(poll.poll(), [(one.fileno(), select.EPOLLOUT)])
+        poll.modify(one, select.EPOLLIN)
+        number = one.fileno()
+        one.recv(1)
+        # What is closed is no longer watched, and its number is free.
+        one.close()
+        equal(poll.poll(0), [])
+        raises(FileNotFoundError, "", poll.modify, other, select.EPOLLIN)
+        read, write = os.pipe()
+        equal(read, number)
+        poll.register(number, select.EPOLLIN)
+        os.close(write)
+        equal(poll.poll(), [(number, select.EPOLLIN | select.EPOLLHUP)])
+        os.dup2(other.fileno(), number)
+        equal(poll.poll(0), [])
+        os.close(number)
+        with open(__file__) as file:
+            raises(PermissionError, "", poll.register, file, select.EPOLLIN)
+        raises(OSError, "", poll.register, poll.fileno(), select.EPOLLIN)
+    raises(ValueError, "closed epoll", poll.poll)
+
+
+@guest
+def curses_draws_on_a_terminal():
+    import curses
+    import curses.panel
+    import curses.textpad
+
+    def draw(screen):
+        curses.curs_set(0)
+        curses.start_color()
+        curses.init_pair(1, curses.COLOR_RED, curses.COLOR_BLACK)
+        rows, columns = screen.getmaxyx()
+        screen.addstr(0, 0, f"{rows}x{columns} \u00e4\u4e2d", curses.color_pair(1) | curses.A_BOLD)
+        window = curses.newwin(3, 12, 2, 4)
+        window.box()
+        panel = curses.panel.new_panel(window)
+        panel.move(3, 6)
+        curses.panel.update_panels()
+        curses.doupdate()
+        seen = screen.instr(0, 0, 5)
+        keys = [screen.getkey() for _ in range(3)]
+        curses.flash()
+        return seen, keys, curses.termname(), panel.window().getbegyx()
+
+    control, terminal = os.openpty()
+    saved = [(fd, os.dup(fd)) for fd in (0, 1)]
+    sys.stdout.flush()
+    try:
+        import termios
+
+        termios.tcsetwinsize(terminal, (24, 80))
+        os.environ["TERM"] = "xterm-256color"
+        for fd in (0, 1):
+            os.dup2(terminal, fd)
+        before = termios.tcgetattr(0)
+        os.write(control, b"q\x1bOA\x1bOB")
+        got = curses.wrapper(draw)
+        after = termios.tcgetattr(0)
+    finally:
+        for fd, copy in saved:
+            os.dup2(copy, fd)
+            os.close(copy)
+    os.set_blocking(control, False)
+    shown = os.read(control, 65536)
+    os.close(control)
+    os.close(terminal)
+    equal(got[0], b"24x80")
+    equal(got[1:], (["q", "KEY_UP", "KEY_DOWN"], b"xterm-256color", (3, 6)))
+    equal(before, after)
+    assert "24x80 \u00e4\u4e2d".encode() in shown and b"\x1b[?1049h" in shown, shown
 
 
 @guest
@@ -1022,10 +1156,10 @@ def every_module_imports():
     # Each says why when imported by name; those that print or open a browser are skipped.
     no_system = {
         "antigravity", "this", "idlelib", "turtle", "turtledemo", "lib2to3", "tkinter", "test",
-        "curses", "ensurepip", "pty", "tty", "nturl2path", "msilib",
+        "ensurepip", "pty", "tty", "nturl2path", "msilib",
         "winreg", "winsound", "msvcrt", "_winapi", "_wmi", "_scproxy", "nt", "_overlapped",
-        "fcntl", "grp", "pwd", "resource", "syslog", "termios", "readline", "_curses",
-        "_curses_panel", "_dbm", "_gdbm", "_hashlib", "_uuid", "_tkinter",
+        "fcntl", "grp", "pwd", "resource", "syslog", "termios", "readline",
+        "_dbm", "_gdbm", "_hashlib", "_uuid", "_tkinter",
         "_posixsubprocess", "_interpreters",
         "_interpchannels", "_interpqueues", "_android_support", "_apple_support",
         "_ios_support", "_osx_support", "_aix_support", "_pyrepl",

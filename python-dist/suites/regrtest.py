@@ -100,6 +100,10 @@ def each(suite):
             yield test
 
 
+# Modules that are left out on WASI for want of sockets, and only use some of the loopback.
+OVER_SOCKETS = {"test_epoll", "test_poll", "test_select", "test_selectors"}
+
+
 def main(module, file):
     out = os.fdopen(os.dup(1), "w")
     result = Result(out)
@@ -113,7 +117,10 @@ def main(module, file):
 
         # The sandbox has processes, which the suite does not expect of WASI.
         support.has_subprocess_support = True
-        support.use_resources = ["subprocess", "cpu", "walltime", "decimal"]
+        support.use_resources = ["subprocess", "cpu", "walltime", "decimal", "curses"]
+        os.environ.setdefault("TERM", "xterm-256color")
+        if module in OVER_SOCKETS:
+            support.has_socket_support, support.is_wasi = True, False
         support.verbose = 0
         from test.support import threading_helper
 
