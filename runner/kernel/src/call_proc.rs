@@ -396,6 +396,7 @@ pub fn proc_exec3<H: Host>(c: &mut GuestCall<'_, H>, program: ProgramRequest) ->
     let closed = lock_mutex(&c.process.fds).begin_program();
     drop(closed);
     c.process.set_handler(false);
+    c.process.set_caught(u64::MAX);
     *lock_mutex(&c.process.start) = start;
     *lock_mutex(&c.process.args) = lists.finish_charge();
     Err(Halt::Exec)
