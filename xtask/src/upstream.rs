@@ -148,20 +148,10 @@ mod tests {
 
     #[test]
     fn sources_are_pinned_and_named_in_the_offer() {
-        let names = [
-            "git",
-            "less",
-            "lua",
-            "make",
-            "nano",
-            "ncurses",
-            "ripgrep",
-            "sqlite-shell",
-            "vim",
-            "yaqpy",
-        ];
+        let names =
+            ["git", "less", "lua", "make", "nano", "ripgrep", "sqlite-shell", "vim", "yaqpy"];
         let own = names.map(|name| pinned_source("programs/pins.toml", name).unwrap());
-        let shared = ["dlmalloc", "sqlite", "zlib"]
+        let shared = ["dlmalloc", "ncurses", "sqlite", "zlib"]
             .map(|name| pinned_source("python-dist/pins.toml", name).unwrap());
         for source in own.iter().chain(&shared) {
             assert!(source.sha256.len() == 64 && !source.origins.is_empty(), "{}", source.name);
