@@ -226,8 +226,11 @@ def draw(screen):
     window.box()
     window.addstr(1, 2, 'ä中', curses.A_BOLD)
     panel = curses.panel.new_panel(window)
+    screen.addstr(5, 0, 'begun')
+    screen.refresh()
     while True:
         key = screen.getkey()
+        curses.update_lines_cols()
         screen.addstr(5, 0, f'{key} {curses.LINES}x{curses.COLS}'.ljust(30))
         panel.move(1, 3)
         curses.panel.update_panels()
@@ -239,8 +242,9 @@ raise SystemExit(curses.wrapper(draw))";
     let mut screen = Screen::begin(&session, "cd; stty -g > before; bash --norc -i");
     screen.wait_for("ready> ");
     screen.type_text("python3 draw.py\r");
-    std::thread::sleep(Duration::from_millis(700));
+    screen.wait_for("begun");
     screen.type_text("\x1bOA");
+    screen.wait_for("KEY_UP 10x40");
     screen.expect_rows(&["", "   ┌───────┐", "   │ ä中   │", "   └───────┘", "", "KEY_UP 10x40"]);
     screen.process.keyboard.resize(TerminalSize { rows: 12, columns: 50 }).unwrap();
     screen.wait_for("KEY_RESIZE 12x50");
