@@ -91,14 +91,15 @@ import express from 'express'; import { AsyncLocalStorage } from 'node:async_hoo
 const als = new AsyncLocalStorage(); const app = express(); app.use((q, r, next) => als.run({ id: q.query.id }, next)); app.get('/', async (q, r) => { await new Promise((d) => setTimeout(d, q.query.id === '1' ? 8 : 1)); r.json(als.getStore()); });
 const server = app.listen(0, '127.0.0.1'); await new Promise((r) => server.once('listening', r)); const get = (id) => fetch(`http://127.0.0.1:${server.address().port}/?id=${id}`).then((r) => r.text()); console.log(await Promise.all([1, 2, 3].map(get))); server.close();
 //# jest and ava
-import { writeFileSync, mkdirSync } from 'node:fs'; import { spawnSync } from 'node:child_process'; import { createRequire } from 'node:module'; import { relative } from 'node:path';
+import { existsSync, writeFileSync, mkdirSync } from 'node:fs'; import { spawnSync } from 'node:child_process'; import { createRequire } from 'node:module'; import { relative } from 'node:path';
+const installed = (file) => ['node_modules', '/node_modules'].map((folder) => `${folder}/${file}`).find(existsSync);
 mkdirSync('src'); writeFileSync('package.json', '{"name":"x"}'); writeFileSync('src/sum.js', 'exports.sum = (a, b) => a + b;');
 writeFileSync('src/sum.test.js', 'const { sum } = require("./sum"); describe("sum", () => { test("adds", () => expect(sum(1, 2)).toBe(3)); test("mocks", () => { const f = jest.fn(() => 5); expect(f()).toBe(5); expect(f).toHaveBeenCalledTimes(1); }); test("bad", () => { expect({ a: 1 }).toEqual({ a: 2 }); }); });');
 const env = { ...process.env, CI: '1', FORCE_COLOR: '0' };
-const jest = spawnSync(process.execPath, ['node_modules/jest/bin/jest.js', '--ci', '--json', '--cacheDirectory', 'cache', 'src'], { encoding: 'utf8', env });
+const jest = spawnSync(process.execPath, [installed('jest/bin/jest.js'), '--ci', '--json', '--cacheDirectory', 'cache', 'src'], { encoding: 'utf8', env });
 const { numPassedTests, numFailedTests, testResults } = JSON.parse(jest.stdout); console.log(jest.status, numPassedTests, numFailedTests, testResults[0].assertionResults.map(({ fullName, status }) => [fullName, status]), /^.*- Expected[^]*?Received[^]*?\n.*\}/m.exec(testResults[0].message)?.[0]);
 writeFileSync('test.mjs', 'import test from "ava"; test("adds", (t) => { t.is(1 + 2, 3); }); test("later", async (t) => { await null; t.deepEqual({ a: 1 }, { a: 1 }); });');
-const ava = spawnSync(process.execPath, ['node_modules/ava/entrypoints/cli.mjs', '--tap', '--concurrency', '1', 'test.mjs'], { encoding: 'utf8', env }); console.log(ava.status, ava.stdout, ava.stderr);
+const ava = spawnSync(process.execPath, [installed('ava/entrypoints/cli.mjs'), '--tap', '--concurrency', '1', 'test.mjs'], { encoding: 'utf8', env }); console.log(ava.status, ava.stdout, ava.stderr);
 const { ResolverFactory } = createRequire(import.meta.url)('unrs-resolver');
 for (const options of [{ conditionNames: ['require', 'node'] }, { conditionNames: ['import', 'node'], extensions: ['.js', '.mjs'] }, { mainFields: ['module', 'main'], alias: { lib: ['lodash'] }, fallback: { none: ['ms'] } }]) {
   const resolver = new ResolverFactory(options);
