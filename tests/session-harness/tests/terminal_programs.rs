@@ -214,53 +214,6 @@ fn python_pages_its_help_and_debugs() {
     assert_eq!(screen.finish().1, End::Exited(0));
 }
 
-/// Tests windows, colours, keys, a new size of the terminal, a stop and a continuation, and that the
-/// terminal is as before afterwards.
-#[test]
-fn python_draws_with_curses() {
-    let engine = engine(Isolation::Process);
-    let session = engine.session(policy()).unwrap();
-    let script = "import curses, curses.panel
-def draw(screen):
-    window = curses.newwin(3, 9, 1, 2)
-    window.box()
-    window.addstr(1, 2, 'ä中', curses.A_BOLD)
-    panel = curses.panel.new_panel(window)
-    screen.addstr(5, 0, 'begun')
-    screen.refresh()
-    while True:
-        key = screen.getkey()
-        curses.update_lines_cols()
-        screen.addstr(5, 0, f'{key} {curses.LINES}x{curses.COLS}'.ljust(30))
-        panel.move(1, 3)
-        curses.panel.update_panels()
-        curses.doupdate()
-        if key == 'q':
-            return 7
-raise SystemExit(curses.wrapper(draw))";
-    sh(&session, &format!("cat > ~/draw.py <<'E'\n{script}\nE"));
-    let mut screen = Screen::begin(&session, "cd; stty -g > before; bash --norc -i");
-    screen.wait_for("ready> ");
-    screen.type_text("python3 draw.py\r");
-    screen.wait_for("begun");
-    screen.type_text("\x1bOA");
-    screen.wait_for("KEY_UP 10x40");
-    screen.expect_rows(&["", "   ┌───────┐", "   │ ä中   │", "   └───────┘", "", "KEY_UP 10x40"]);
-    screen.process.keyboard.resize(TerminalSize { rows: 12, columns: 50 }).unwrap();
-    screen.wait_for("KEY_RESIZE 12x50");
-    screen.type_text("\x1a");
-    screen.wait_for("ready> ");
-    screen.type_text("fg\r");
-    screen.wait_for("KEY_RESIZE 12x50");
-    screen.type_text("a");
-    screen.wait_for("a 12x50");
-    screen.type_text("q");
-    screen.wait_for("ready> ");
-    screen.type_text("echo status $?; stty -g > after; exit\r");
-    assert_eq!(screen.finish().1, End::Exited(0));
-    assert_eq!(sh(&session, "cd; diff before after"), "");
-}
-
 /// Tests that the terminal is as before after a program that has set raw mode.
 #[test]
 fn node_reads_keys() {
